@@ -1,1 +1,28 @@
 """The `qdialect` command."""
+
+import sys
+
+from qdialect.cli import arguments
+from qdialect.cli.status import WRONG_USAGE, guarded
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command; returns its status: 0 done, 1 could not, 2 wrong usage."""
+    try:
+        parsed = arguments.parse(sys.argv[1:] if argv is None else argv)
+    except SystemExit as exit_:  # argparse has said why
+        return exit_.code if isinstance(exit_.code, int) else WRONG_USAGE
+
+    def run() -> int:
+        match parsed.command:
+            case "compile" | "quantize":
+                from qdialect.cli.compile import run
+            case "explain":
+                from qdialect.cli.explain import run
+            case "compare":
+                from qdialect.cli.compare import run
+            case _:
+                from qdialect.cli.targets import run
+        return run(parsed)
+
+    return guarded(run)

@@ -1,0 +1,7 @@
+"""`python -m qdialect.cli` is the `qdialect` command."""
+
+import sys
+
+from qdialect.cli import main
+
+sys.exit(main())

@@ -1,0 +1,127 @@
+"""`--verify-diagnostics`: what a file expects, `// expected-error@+1 {{text}}`, against what it produced."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import VerifyException
+
+from qdialect.text import ModuleParser
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message about the input; `line` and `column` count from one, None where the place is not known."""
+
+    severity: str
+    message: str
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        return f"{place}: {self.severity}: {' '.join(self.message.split())}"
+
+
+@dataclass
+class Expectation:
+    """`expected-error@... {{text}}`: a diagnostic of that severity on `line` (None: of unknown place)."""
+
+    severity: str
+    line: int | None
+    pattern: re.Pattern[str]
+    text: str
+    at: int
+    """The line of the comment itself."""
+    met: bool = False
+
+    def matches(self, diagnostic: Diagnostic) -> bool:
+        same = (self.severity, self.line) == (diagnostic.severity, diagnostic.line)
+        return same and self.pattern.search(diagnostic.message) is not None
+
+
+_EXPECTED = re.compile(
+    r"expected-(?P<severity>error|warning|remark|note)(?P<re>-re)? *"
+    r"(?:@(?P<at>[+-][0-9]+|above|below|unknown))? *(?P<count>[0-9]+)? *\{\{(?P<text>.*)\}\} *$"
+)
+
+
+def expectations(text: str) -> Iterator[Expectation]:
+    """What `text` says that it will produce, in mlir-opt's notation, one for each expected occurrence."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if (found := _EXPECTED.search(line)) is None:
+            continue
+        place = _place(lines, number, found["at"])
+        pattern = _pattern(found["text"]) if found["re"] else re.compile(re.escape(found["text"]))
+        for _ in range(int(found["count"] or 1)):
+            yield Expectation(found["severity"], place, pattern, found["text"], number)
+
+
+def _place(lines: list[str], number: int, at: str | None) -> int | None:
+    """The line that a comment on line `number` speaks of (from one); comments in a row speak of one line."""
+    step = {"above": -1, "below": 1}.get(at or "")
+    if step is None:
+        return None if at == "unknown" else number + int(at or 0)
+    place = number + step
+    while 1 <= place <= len(lines) and _EXPECTED.search(lines[place - 1]):
+        place += step
+    return place
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """`-re`: plain text with regular expressions in inner braces."""
+    parts = re.split(r"\{\{(.*?)\}\}", text)
+    return re.compile("".join(part if k % 2 else re.escape(part) for k, part in enumerate(parts)))
+
+
+@dataclass
+class Verifier:
+    """Matches diagnostics with expectations; what does not match is written to `stream`, one line each."""
+
+    file: str
+    stream: TextIO
+    mismatches: int = field(default=0, init=False)
+
+    def check(self, text: str, produced: Iterable[Diagnostic]) -> None:
+        """Compares one chunk. An expectation takes one diagnostic, a diagnostic meets one expectation."""
+        expected = list(expectations(text))
+        for diagnostic in produced:
+            met = next((one for one in expected if not one.met and one.matches(diagnostic)), None)
+            if met is not None:
+                met.met = True
+            else:
+                self._report(str(diagnostic).replace(": ", ": error: unexpected ", 1))
+        for one in (one for one in expected if not one.met):
+            self._report(
+                f'{self.file}:{one.at}: error: expected {one.severity} "{one.text}" was not produced'
+            )
+
+    def _report(self, line: str) -> None:
+        self.mismatches += 1
+        print(line, file=self.stream)
+
+
+def verification_error(module: ModuleOp, parser: ModuleParser) -> Diagnostic | None:
+    """What is wrong with a module that has just been parsed, at the op that is wrong; None if it verifies."""
+    try:
+        module.verify()
+        return None
+    except VerifyException as error:
+        failure = error
+    # The exception does not name its op: look for the first one that fails by itself.
+    for op in module.walk(reverse=False):
+        try:
+            op.verify(verify_nested_ops=False)
+        except VerifyException as error:
+            if (span := parser.spans.get(op)) is not None:
+                place = span.get_location()
+                return Diagnostic("error", f"'{op.name}' op: {error}", place.file, place.line, place.col)
+    return Diagnostic("error", str(failure), parser.lexer.input.name)
+
+
+def collect_remarks(file: str) -> list[Diagnostic]:
+    return []

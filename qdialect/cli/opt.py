@@ -1,0 +1,326 @@
+"""`qdialect-opt`: read IR, run a pipeline of passes, print IR; mlir-opt's behaviour where it has one."""
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from qdialect.cli.arguments import Version, bind_optional_values
+from qdialect.cli.inputs import input_format, output_format, read_text
+from qdialect.cli.status import DONE, FAILED, WRONG_USAGE, LocatedError, guarded
+from qdialect.errors import UserError
+from qdialect.files import Outputs
+
+if TYPE_CHECKING:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.passes import ModulePass
+
+    from qdialect.cli.diagnostics import Diagnostic
+    from qdialect.text import ModuleParser
+
+USAGE = "%(prog)s [IN.mlir | IN.onnx | -] [-p PASSES | --pass-pipeline PIPELINE] [-o OUT] [options]"
+
+
+class _Parser(argparse.ArgumentParser):
+    def format_help(self) -> str:
+        # Only --help pays for the import of every pass.
+        from qdialect.cli.pipeline import get_available_passes, summarize
+
+        rows = [(name, *summarize(factory())) for name, factory in sorted(get_available_passes().items())]
+        passes = "".join(f"  {name:<20} {exactness:<6} {summary}\n" for name, summary, exactness in rows)
+        return f"{super().format_help()}\npasses, with their exactness class:\n{passes}"
+
+
+def make_argument_parser() -> argparse.ArgumentParser:
+    parser = _Parser("qdialect-opt", USAGE, "Runs passes over a module.", allow_abbrev=False)
+    add = parser.add_argument
+    add(
+        "input",
+        nargs="?",
+        default="-",
+        metavar="IN",
+        help="a .mlir or .onnx file, or - for text on standard input",
+    )
+    passes = parser.add_mutually_exclusive_group()
+    passes.add_argument("-p", "--passes", metavar="a,b{x=1}", help="the passes to run, in order")
+    passes.add_argument(
+        "--pass-pipeline", dest="passes", metavar="'builtin.module(a,b)'", help="as MLIR writes them"
+    )
+    add(
+        "-t",
+        "--to",
+        choices=("mlir", "onnx"),
+        help="output format (default: by the output's extension, else mlir)",
+    )
+    add(
+        "-o", "--output", default="-", metavar="OUT", help="output file; text also gets OUT.weights beside it"
+    )
+    _add_numbers(parser)
+    _add_printing(parser)
+    _add_testing(parser)
+    parser.add_argument("--version", action=Version)
+    return parser
+
+
+def _add_numbers(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--check-numerics",
+        nargs="?",
+        const="",
+        metavar="=INPUTS.npz",
+        help="run the model before and after each pass and name the first pass beyond its exactness class",
+    )
+    add("--remarks", action="store_true", help="say on stderr which rewrites did not fire, and why")
+    add("--time-passes", action="store_true", help="a table of seconds per pass on stderr")
+
+
+def _add_printing(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--print-constants", action="store_true", help="print large constants too, in hex")
+    add("--print-ir-after-all", action="store_true", help="the IR after each pass, on stderr")
+    add("--print-op-generic", action="store_true", help="print ops in MLIR's generic form")
+    add("--print-debuginfo", action="store_true", help="print locations, which hold the ONNX names")
+
+
+def _add_testing(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--split-input-file",
+        action="store_true",
+        help="treat text between lines `// -----` as files of their own",
+    )
+    add(
+        "--verify-diagnostics",
+        action="store_true",
+        help="compare errors and remarks with the text's `// expected-error {{...}}`; print no IR",
+    )
+    add(
+        "--allow-unregistered-dialect",
+        action="store_true",
+        help="accept ops of unknown dialects, in generic form",
+    )
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command; returns its status: 0 done, 1 could not, 2 wrong usage."""
+    words = bind_optional_values(sys.argv[1:] if argv is None else argv, "--check-numerics")
+    parser = make_argument_parser()
+    try:
+        arguments = parser.parse_args(words)
+        if arguments.verify_diagnostics and arguments.output != "-":
+            parser.error("--verify-diagnostics prints no IR, so -o has no use")
+    except SystemExit as exit_:  # argparse has said why
+        return exit_.code if isinstance(exit_.code, int) else WRONG_USAGE
+    return guarded(lambda: _run(parser, arguments))
+
+
+def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    from qdialect.cli.pipeline import PipelineError, get_available_passes, parse_pipeline
+
+    try:
+        passes = parse_pipeline(arguments.passes or "", get_available_passes())
+    except PipelineError as error:
+        print(f"usage: {USAGE % {'prog': parser.prog}}\n{parser.prog}: error: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    tool = _Tool(arguments, passes)
+    if arguments.verify_diagnostics:
+        return tool.verify_diagnostics()
+    tool.translate()
+    return DONE
+
+
+@dataclass
+class _Tool:
+    arguments: argparse.Namespace
+    passes: list["ModulePass"]
+
+    @property
+    def name(self) -> str:
+        return "<stdin>" if self.arguments.input == "-" else self.arguments.input
+
+    @property
+    def folder(self) -> Path | None:
+        return None if self.arguments.input == "-" else Path(self.arguments.input).parent
+
+    def context(self) -> "Context":
+        from xdsl.context import Context
+
+        from qdialect.dialects import get_all_dialects
+
+        ctx = Context(allow_unregistered=self.arguments.allow_unregistered_dialect)
+        for name, factory in get_all_dialects().items():
+            ctx.register_dialect(name, factory)
+        return ctx
+
+    # --- input
+
+    def read_onnx(self) -> "ModuleOp":
+        import qdialect
+
+        return qdialect.load(self.arguments.input)
+
+    def chunks(self) -> list[str]:
+        text = read_text(self.arguments.input)
+        if not self.arguments.split_input_file:
+            return [text]
+        pieces = re.split(r"^[ \t]*// -----.*$", text, flags=re.MULTILINE)
+        lines = [piece.count("\n") for piece in pieces]
+        return ["\n" * sum(lines[:k]) + piece for k, piece in enumerate(pieces)]
+
+    def parse(self, ctx: "Context", text: str) -> "tuple[ModuleOp, ModuleParser]":
+        from qdialect.text import ModuleParser
+
+        # Remarks and expectations speak of lines, which ops keep through passes as their locations.
+        locate = self.arguments.remarks or self.arguments.verify_diagnostics
+        parser = ModuleParser(ctx, text, self.name, self.folder, locate=locate)
+        return parser.parse_module(), parser
+
+    # --- passes
+
+    def apply(self, ctx: "Context", module: "ModuleOp") -> None:
+        from qdialect.cli.pipeline import Run
+
+        run = Run()
+        if self.arguments.print_ir_after_all:
+            run.after.append(self._print_after)
+        if self.arguments.check_numerics is not None:
+            self._check_numerics(ctx, module, run)
+        else:
+            run.apply(self.passes, ctx, module)
+        if self.arguments.time_passes:
+            sys.stderr.write(run.table())
+
+    def _check_numerics(self, ctx: "Context", module: "ModuleOp", run: object) -> None:
+        raise UserError("--check-numerics is not implemented yet", "leave it out")
+
+    def _print_after(self, one: "ModulePass", module: "ModuleOp") -> None:
+        print(f"// ----- IR after {one.name}", file=sys.stderr)
+        self.print_text(module, sys.stderr)
+
+    # --- output
+
+    def print_text(self, module: "ModuleOp", stream: TextIO) -> None:
+        from qdialect.text import print_module
+
+        print_module(
+            module,
+            stream,
+            generic=self.arguments.print_op_generic,
+            locations=self.arguments.print_debuginfo,
+            constants="inline" if self.arguments.print_constants else "elide",
+        )
+
+    def translate(self) -> None:
+        """Input, passes, output, for every chunk; nothing is written before all of it is known."""
+        is_onnx = input_format(self.arguments.input) == "onnx"
+        self.output_format()  # a wrong name shows before the work, not after
+        ctx = self.context()
+        modules: list[ModuleOp] = []
+        if is_onnx:
+            modules.append(self.read_onnx())
+        else:
+            modules += (self._parse_and_verify(ctx, text) for text in self.chunks())
+        for module in modules:
+            self.apply(ctx, module)
+        if self.arguments.remarks:
+            self._print_remarks()
+        self._write(modules)
+
+    def _parse_and_verify(self, ctx: "Context", text: str) -> "ModuleOp":
+        from qdialect.cli.diagnostics import verification_error
+
+        module, parser = self.parse(ctx, text)
+        if (diagnostic := verification_error(module, parser)) is not None:
+            raise LocatedError(str(diagnostic))
+        return module
+
+    def output_format(self) -> str:
+        return self.arguments.to or output_format(self.arguments.output)
+
+    def _write(self, modules: "list[ModuleOp]") -> None:
+        output = self.arguments.output
+        if self.output_format() == "onnx":
+            self._write_onnx(modules)
+        elif output == "-":
+            text = StringIO()
+            for number, module in enumerate(modules):
+                text.write("// -----\n" if number else "")
+                self.print_text(module, text)
+            sys.stdout.write(text.getvalue())
+        else:
+            self._write_text(modules, Path(output))
+
+    def _write_text(self, modules: "list[ModuleOp]", path: Path) -> None:
+        from qdialect.text import print_module
+        from qdialect.weights import WeightsFile
+
+        text = StringIO()
+        with Outputs() as outputs:
+            weights = WeightsFile(outputs, path.with_suffix(".weights"))
+            for number, module in enumerate(modules):
+                text.write("// -----\n" if number else "")
+                print_module(
+                    module,
+                    text,
+                    generic=self.arguments.print_op_generic,
+                    locations=True,
+                    constants="inline" if self.arguments.print_constants else weights,
+                )
+            outputs.create(path).write(text.getvalue().encode())
+
+    def _write_onnx(self, modules: "list[ModuleOp]") -> None:
+        import qdialect
+
+        if len(modules) != 1:
+            raise UserError(
+                f"{len(modules)} modules do not fit into one ONNX file", "leave --split-input-file out"
+            )
+        if self.arguments.output == "-":
+            raise UserError("an ONNX file does not go to standard output", "name a file with -o")
+        qdialect.save(modules[0], self.arguments.output)
+
+    # --- diagnostics
+
+    def _print_remarks(self) -> None:
+        from qdialect.cli.diagnostics import collect_remarks
+
+        for remark in collect_remarks(self.name):
+            print(remark, file=sys.stderr)
+
+    def verify_diagnostics(self) -> int:
+        from qdialect.cli.diagnostics import Verifier
+
+        if input_format(self.arguments.input) == "onnx":
+            raise UserError("an ONNX file has no comments to verify", "leave --verify-diagnostics out")
+        verifier = Verifier(self.name, sys.stderr)
+        for text in self.chunks():
+            verifier.check(text, self._diagnose(text))
+        return FAILED if verifier.mismatches else DONE
+
+    def _diagnose(self, text: str) -> "list[Diagnostic]":
+        """What reading, verifying and transforming one chunk says: at most one error, and the remarks."""
+        from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+        from qdialect.cli.diagnostics import Diagnostic, collect_remarks, verification_error
+
+        errors: list[Diagnostic] = []
+        try:
+            module, parser = self.parse(ctx := self.context(), text)
+            if (diagnostic := verification_error(module, parser)) is not None:
+                return [diagnostic]
+            self.apply(ctx, module)
+        except ParseError as error:
+            place = error.span.get_location()
+            errors.append(Diagnostic("error", error.msg, place.file, place.line, place.col))
+        except (UserError, DiagnosticException) as error:
+            errors.append(Diagnostic("error", str(error), self.name))
+        return [*errors, *collect_remarks(self.name)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,279 @@
+"""Pass pipelines as text, `a,b{x=1 y="s" l=1,2 flag}` or `builtin.module(a,b)`, and how they run."""
+
+import difflib
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from types import NoneType
+from typing import Any, NamedTuple, get_args, get_type_hints
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, ParameterListType, ParameterType
+from xdsl.utils.exceptions import DiagnosticException, VerifyException
+from xdsl.utils.hints import isa, type_repr
+
+from qdialect.errors import UserError
+
+Passes = Mapping[str, Callable[[], type[ModulePass]]]
+
+
+class PipelineError(UserError):
+    """The pipeline's text is wrong: a mistake on the command line, not in the input."""
+
+
+def get_available_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """Our passes, and those of xDSL's that pipelines need, imported on first use."""
+    from qdialect.transforms import get_all_passes
+
+    def get_canonicalize() -> type[ModulePass]:
+        from xdsl.transforms.canonicalize import CanonicalizePass
+
+        return CanonicalizePass
+
+    def get_cse() -> type[ModulePass]:
+        from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
+
+        return CommonSubexpressionElimination
+
+    def get_dce() -> type[ModulePass]:
+        from xdsl.transforms.dead_code_elimination import DeadCodeElimination
+
+        return DeadCodeElimination
+
+    own = {"canonicalize": get_canonicalize, "cse": get_cse, "dce": get_dce}
+    return {**own, **get_all_passes()}
+
+
+def summarize(pass_type: type[ModulePass]) -> tuple[str, str]:
+    """A pass's one-line summary and its exactness class, for `--help`."""
+    doc = (pass_type.__doc__ or "").strip()
+    summary = " ".join(re.split(r"\n\s*\n", doc)[0].split())
+    # xDSL's own passes say nothing: they move and merge ops, and never change a number.
+    return summary, str(getattr(pass_type, "exactness", "exact"))
+
+
+# --- text to passes
+
+
+_TOKEN = re.compile(r'\s*(?:(?P<mark>[(){},=])|"(?P<string>(?:\\.|[^"\\])*)"|(?P<word>[^\s(){},="]+))')
+
+
+class _Token(NamedTuple):
+    kind: str  # "mark", "string", "word" or "end"
+    text: str
+    spaced: bool = False  # whether a blank comes before it
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    position = 0
+    text = text.rstrip()
+    while position < len(text):
+        if (found := _TOKEN.match(text, position)) is None:
+            raise PipelineError(f"bad pass pipeline at '{text[position:].strip()}'", "close the quotes")
+        kind = str(found.lastgroup)
+        yield _Token(kind, found[kind], found[0][0].isspace())
+        position = found.end()
+    yield _Token("end", "the end")
+
+
+class _Reader:
+    """A recursive descent over the tokens of a pipeline."""
+
+    def __init__(self, text: str):
+        self._tokens = list(_tokens(text))
+        self._next = 0
+
+    @property
+    def token(self) -> _Token:
+        return self._tokens[self._next]
+
+    def take(self, kind: str, text: str | None = None) -> str | None:
+        if self.token.kind != kind or (text is not None and self.token.text != text):
+            return None
+        self._next += 1
+        return self._tokens[self._next - 1].text
+
+    def expect(self, kind: str, text: str | None = None, what: str = "") -> str:
+        taken = self.take(kind, text)
+        if taken is None:
+            raise PipelineError(
+                f"bad pass pipeline: expected {what or repr(text)} but found '{self.token.text}'",
+                "write 'a,b{option=1}' or 'builtin.module(a,b{option=1})'",
+            )
+        return taken
+
+    def pipeline(self) -> list[ArgSpec]:
+        """`pass (, pass)*`, where `builtin.module(...)` stands for what it encloses."""
+        specs: list[ArgSpec] = []
+        while True:
+            name = self.expect("word", what="a pass name")
+            if self.take("mark", "("):
+                if name not in ("builtin.module", "module"):
+                    raise PipelineError(
+                        f"bad pass pipeline: cannot nest under '{name}'", "passes run on builtin.module"
+                    )
+                specs += [] if self.token == ("mark", ")", self.token.spaced) else self.pipeline()
+                self.expect("mark", ")")
+            else:
+                specs.append(ArgSpec(name, self.options() if self.take("mark", "{") else {}))
+            if not self.take("mark", ","):
+                return specs
+
+    def options(self) -> dict[str, ParameterListType]:
+        """`key` or `key=value(,value)*`, separated by blanks, up to `}`; values stay text."""
+        found: dict[str, ParameterListType] = {}
+        while not self.take("mark", "}"):
+            key = self.expect("word", what="an option").replace("-", "_")
+            if key in found:
+                raise PipelineError(f"bad pass pipeline: option '{key}' is given twice", "give it once")
+            values: list[ParameterType] = []
+            if self.take("mark", "="):
+                values.append(self.value())
+                while self.take("mark", ","):
+                    values.append(self.value())
+            found[key] = tuple(values)
+        return found
+
+    def value(self) -> ParameterType:
+        if (text := self.take("string")) is not None:
+            return _Quoted(re.sub(r"\\(.)", r"\1", text))
+        return self.expect("word", what="a value")
+
+
+class _Quoted(str):
+    """Text in quotes: never a number."""
+
+
+def parse_pipeline(text: str, available: Passes) -> list[ModulePass]:
+    """The passes that `text` names, with their options. PipelineError for whatever is wrong with it."""
+    if not text.strip():
+        return []
+    reader = _Reader(text)
+    specs = reader.pipeline()
+    reader.expect("end", what="','")
+    return [_make(spec, available) for spec in specs]
+
+
+def pipeline_text(passes: Iterable[ModulePass]) -> str:
+    """The text that `parse_pipeline` reads back to equal passes."""
+    return f"builtin.module({','.join(_spec_text(one.pipeline_pass_spec()) for one in passes)})"
+
+
+def _spec_text(spec: ArgSpec) -> str:
+    options = [f"{k}={','.join(map(_value_text, v))}" if v else k for k, v in spec.parameters.items()]
+    return f"{spec.name}{{{' '.join(options)}}}" if options else spec.name
+
+
+def _value_text(value: ParameterType) -> str:
+    if isinstance(value, str):
+        return '"' + re.sub(r'(["\\])', r"\\\1", value) + '"'
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _make(spec: ArgSpec, available: Passes) -> ModulePass:
+    if spec.name not in available:
+        raise PipelineError(
+            f"unknown pass '{spec.name}'", _nearest(spec.name, available, "--help lists the passes")
+        )
+    pass_type = available[spec.name]()
+    known = [f.name for f in fields(pass_type) if f.init]
+    types = get_type_hints(pass_type)
+    for key in spec.parameters:
+        if key not in known:
+            help_ = f"its options: {', '.join(known)}" if known else "it has none"
+            raise PipelineError(f"pass '{spec.name}' has no option '{key}'", _nearest(key, known, help_))
+    typed = {key: _typed(spec.name, key, values, types[key]) for key, values in spec.parameters.items()}
+    try:
+        return pass_type.from_pass_spec(ArgSpec(spec.name, typed))
+    except ValueError as error:
+        raise PipelineError(f"pass '{spec.name}': {error}", "--help lists the passes") from error
+
+
+def _nearest(name: str, known: Iterable[str], otherwise: str) -> str:
+    close = difflib.get_close_matches(name, list(known), 1)
+    return f"did you mean '{close[0]}'?" if close else otherwise
+
+
+def _typed(pass_name: str, key: str, values: ParameterListType, hint: Any) -> ParameterListType:
+    """The option's words as what its field takes: `1` is a float where a float is due, no value is true."""
+    accepted = _leaves(hint)
+    if not values and bool in accepted:
+        return (True,)
+    if not values and (NoneType in accepted or isa((), hint)):
+        return ()
+    for read in _READINGS if values else []:
+        candidate = tuple(found for value in values if (found := read(value)) is not None)
+        if len(candidate) != len(values) or (bool not in accepted and isinstance(candidate[0], bool)):
+            continue
+        if isa(candidate, hint) or (len(candidate) == 1 and isa(candidate[0], hint)):
+            return candidate
+    given = ",".join(str(value) for value in values) or "nothing"
+    raise PipelineError(f"pass '{pass_name}': option '{key}' is {given}", f"it takes {type_repr(hint)}")
+
+
+def _leaves(hint: Any) -> set[Any]:
+    """The plain types in a type expression: of `tuple[int, ...] | None`, int, ... and None's."""
+    return set[Any]().union(*map(_leaves, arguments)) if (arguments := get_args(hint)) else {hint}
+
+
+def _read_bool(value: ParameterType) -> bool | None:
+    return {"true": True, "false": False}.get(str(value)) if not isinstance(value, _Quoted) else None
+
+
+def _read_int(value: ParameterType) -> int | None:
+    plain = not isinstance(value, _Quoted) and re.fullmatch(r"[-+]?[0-9]+", str(value))
+    return int(value) if plain else None
+
+
+def _read_float(value: ParameterType) -> float | None:
+    number = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|[-+]?inf|nan"
+    plain = not isinstance(value, _Quoted) and re.fullmatch(number, str(value))
+    return float(value) if plain else None
+
+
+_READINGS: list[Callable[[ParameterType], ParameterType | None]] = [_read_bool, _read_int, _read_float, str]
+
+
+# --- running
+
+
+@dataclass
+class Run:
+    """What happens around the passes of one run; each hook gets the pass that has just run and the module."""
+
+    after: list[Callable[[ModulePass, ModuleOp], None]] = field(
+        default_factory=list[Callable[[ModulePass, ModuleOp], None]]
+    )
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+
+    def apply(self, passes: Iterable[ModulePass], ctx: Context, module: ModuleOp) -> None:
+        """Runs the passes in order, verifies after each, and names the one that fails or leaves broken IR."""
+        for number, one in enumerate(passes):
+            start = time.perf_counter()
+            try:
+                one.apply(ctx, module)
+            except UserError:
+                raise
+            except DiagnosticException as error:
+                raise UserError(f"pass '{one.name}' failed: {error}", "") from error
+            except Exception as error:
+                error.add_note(f"in pass '{one.name}'")
+                raise
+            self.seconds[f"{number + 1:3d} {one.name}"] = time.perf_counter() - start
+            try:
+                module.verify()
+            except VerifyException as error:
+                raise UserError(
+                    f"pass '{one.name}' left IR that does not verify: {error}", "this is a bug in the pass"
+                ) from error
+            for hook in self.after:
+                hook(one, module)
+
+    def table(self) -> str:
+        """`--time-passes`: seconds and share per pass, in the order in which they ran."""
+        total = sum(self.seconds.values())
+        rows = [(f"{name:<32}", time_) for name, time_ in (*self.seconds.items(), ("    total", total))]
+        return "".join(f"{name} {time_:9.4f} s {100 * time_ / (total or 1):5.1f} %\n" for name, time_ in rows)

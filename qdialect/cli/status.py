@@ -1,0 +1,111 @@
+"""
+How a command ends: status 0 done, 1 could not (one line on stderr), 2 wrong usage. Never a traceback for a
+user's mistake."""
+
+import gc
+import os
+import sys
+import traceback
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from qdialect.errors import UserError
+from qdialect.files import reason
+
+DONE, FAILED, WRONG_USAGE = 0, 1, 2
+DEBUG = "QDIALECT_DEBUG"
+
+
+class LocatedError(UserError):
+    """A mistake in the input whose text begins with its place: `file:line:column: error: ...`."""
+
+
+def guarded(run: Callable[[], int]) -> int:
+    """`run`'s status; what it raises becomes one line on stderr and status 1."""
+    try:
+        with _no_collection():
+            status = run()
+            sys.stdout.flush()
+            return status
+    except BrokenPipeError:
+        # The reader (`| head`) has seen enough. Python would complain when it flushes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return FAILED
+    except (Exception, KeyboardInterrupt) as error:
+        if debugging():
+            traceback.print_exc()
+        print(one_line(describe(error)), file=sys.stderr)
+        return FAILED
+
+
+def debugging() -> bool:
+    return os.environ.get(DEBUG, "") not in ("", "0")
+
+
+def one_line(text: str) -> str:
+    """`text` without line breaks: an error is one line, whatever a library put into its message."""
+    return " ".join(text.split())
+
+
+def describe(error: BaseException) -> str:
+    """What the user reads for `error`: what, where, what to do."""
+    # A mistake in text carries its own place, in the form that editors know: `file:line:column: error: ...`.
+    if (place := located(error)) is not None:
+        return place
+    match error:
+        case LocatedError():
+            return str(error)
+        case UserError():
+            return f"error: {error}"
+        case OSError(filename=None):
+            return f"error: {reason(error)}"
+        case OSError():
+            return f"error: cannot use '{error.filename}', {reason(error)}; check the path"
+        case KeyboardInterrupt():
+            return "error: interrupted; nothing was written"
+        case RecursionError():
+            return "error: the input is nested too deeply; flatten its subgraphs, regions or attributes"
+        case MemoryError():
+            return "error: out of memory; use a smaller model or smaller data, or a larger machine"
+        case _:
+            return _internal(error)
+
+
+def located(error: BaseException) -> str | None:
+    """The text of an error that xDSL raised about the user's IR, or None for any other error."""
+    if "xdsl" not in sys.modules:
+        return None
+    from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+    match error:
+        case ParseError():
+            return f"{error.span.get_location()}: error: {error.msg}"
+        case DiagnosticException():
+            return f"error: {error}"
+        case _:
+            return None
+
+
+def _internal(error: BaseException) -> str:
+    notes = "".join(f" {note}" for note in getattr(error, "__notes__", []) if "\n" not in note)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    advice = (
+        "please report it with the traceback above" if debugging() else f"set {DEBUG}=1 for the traceback"
+    )
+    return f"error: internal error, {type(error).__name__}: {error}{where}{notes}; this is a bug, {advice}"
+
+
+@contextmanager
+def _no_collection() -> Generator[None]:
+    """
+    No cycle collection: IR is made of cycles that live as long as the process, so each pass of the collector
+    walks everything and frees nothing (a quarter of the time of a large compile)."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -1,0 +1,122 @@
+"""Input data for a model: `.npz` files keyed by graph input name, cut into batches that the model takes."""
+
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from qdialect.errors import UserError
+from qdialect.files import reason
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Input:
+    """A graph input: its shape, None where an axis may have any size, and the numpy type of its elements."""
+
+    name: str
+    shape: Sequence[int | None]
+    dtype: np.dtype[Any]
+
+
+def load_npz(path: str) -> Arrays:
+    """All arrays of an .npz file. UserError if it is none, is broken, or holds Python objects."""
+    if not Path(path).is_file():
+        raise UserError(f"cannot read data '{path}', no such file", "give an .npz file")
+    try:
+        # The archive is given, not the path: numpy would leave the file open when it is no archive.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            if isinstance(archive, np.ndarray):
+                raise UserError(
+                    f"'{path}' holds one array without a name", "save it with numpy.savez(path, input=...)"
+                )
+            arrays: Arrays = {name: archive[name] for name in archive.files}
+    except OSError as error:
+        raise UserError(f"cannot read data '{path}', {reason(error)}", "give an .npz file") from error
+    except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        raise UserError(
+            f"'{path}' is not an .npz file of plain arrays", "save it with numpy.savez"
+        ) from error
+    return arrays
+
+
+def batches(arrays: Arrays, inputs: Sequence[Input]) -> Iterator[Arrays]:
+    """
+    One feed after the other: an array whose first axis is longer than the model's is cut along it, an array
+    that fits goes into every feed, and what is left over at the end is not used.
+
+    UserError if an input has no array, or one of another rank, shape or kind of number.
+    """
+    fitted = {given.name: _fit(arrays, given) for given in inputs}
+    counts = {_count(fitted[given.name], given) for given in inputs} - {1}
+    if len(counts) > 1:
+        raise UserError(
+            f"the data makes {' and '.join(map(str, sorted(counts)))} batches, depending on the input",
+            "give every input as many",
+        )
+    for k in range(counts.pop() if counts else 1):
+        yield {given.name: _cut(fitted[given.name], given, k) for given in inputs}
+
+
+def _fit(arrays: Arrays, given: Input) -> npt.NDArray[Any]:
+    if given.name not in arrays:
+        keys = ", ".join(arrays) or "nothing"
+        raise UserError(
+            f"the data has no array for input '{given.name}', it has {keys}", "name arrays like the inputs"
+        )
+    array = arrays[given.name]
+    wanted = "x".join("?" if size is None else str(size) for size in given.shape)
+    fits = array.ndim == len(given.shape) and all(
+        size in (None, have) for size, have in zip(given.shape[1:], array.shape[1:], strict=True)
+    )
+    first = given.shape[0] if fits and array.ndim else None
+    if not fits or (first is not None and array.shape[0] < first):
+        have = "x".join(map(str, array.shape))
+        raise UserError(
+            f"the array for input '{given.name}' is {have}, the model takes {wanted}", "reshape the data"
+        )
+    if array.dtype != given.dtype and not np.can_cast(array.dtype, given.dtype, "same_kind"):
+        raise UserError(
+            f"the array for input '{given.name}' is {array.dtype}, the model takes {given.dtype}",
+            "convert the data",
+        )
+    return array.astype(given.dtype, copy=False)
+
+
+def _count(array: npt.NDArray[Any], given: Input) -> int:
+    first = given.shape[0] if array.ndim else None
+    return array.shape[0] // first if first else 1
+
+
+def _cut(array: npt.NDArray[Any], given: Input, k: int) -> npt.NDArray[Any]:
+    first = given.shape[0] if array.ndim else None
+    if first is None or array.shape[0] == first:
+        return array
+    return array[k * first : (k + 1) * first]
+
+
+def read_inputs(described: Mapping[str, tuple[Sequence[Any], str]]) -> list[Input]:
+    """Inputs as onnxruntime describes them, `{name: (shape, "tensor(float)")}`."""
+    return [
+        Input(
+            name,
+            [size if isinstance(size, int) else None for size in shape],
+            _DTYPES.get(type_, np.dtype(object)),
+        )
+        for name, (shape, type_) in described.items()
+    ]
+
+
+_DTYPES: dict[str, np.dtype[Any]] = {
+    f"tensor({name})": np.dtype(dtype)
+    for name, dtype in {
+        "float": "f4", "double": "f8", "float16": "f2", "bool": "?", "string": "O",
+        "int8": "i1", "int16": "i2", "int32": "i4", "int64": "i8",
+        "uint8": "u1", "uint16": "u2", "uint32": "u4", "uint64": "u8",
+    }.items()
+}  # fmt: skip

@@ -1,0 +1,112 @@
+"""Output files appear whole or not at all: written beside the target, then renamed over it."""
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from qdialect.errors import UserError
+
+
+class Outputs:
+    """
+    Several files that appear together. `create` opens a temporary file in the target's own folder; leaving
+    the `with` block renames all of them, or removes all of them if it was left by an exception.
+
+    A rename within one folder is atomic, so no reader sees half a file, and an input that is also the output
+    is read to its end before it is replaced.
+    """
+
+    def __init__(self) -> None:
+        self._pending: list[tuple[BinaryIO, Path, Path]] = []
+        self._direct: list[BinaryIO] = []
+
+    def create(self, path: Path | str) -> BinaryIO:
+        """Opens `path` for writing. UserError if its folder does not exist or it is a folder itself."""
+        # A link stays a link: what it points at is replaced.
+        target = Path(os.path.realpath(path))
+        mode = _mode(target)
+        if mode is not None and stat.S_ISDIR(mode):
+            raise UserError(f"cannot write '{path}', it is a folder", "name a file")
+        if mode is not None and not stat.S_ISREG(mode):
+            self._direct.append(file := target.open("wb"))  # a pipe or a device such as /dev/null
+            return file
+        try:
+            handle, name = tempfile.mkstemp(prefix=f".{target.name[:200]}.", suffix=".tmp", dir=target.parent)
+        except OSError as error:
+            raise UserError(f"cannot write '{path}', {reason(error)}", "choose another output") from error
+        file = os.fdopen(handle, "wb")
+        self._pending.append((file, Path(name), target))
+        os.chmod(name, _default_mode() if mode is None else stat.S_IMODE(mode))  # mkstemp makes it private
+        return file
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            for file in self._direct + [file for file, _, _ in self._pending]:
+                file.close()
+            if kind is None:
+                self._commit()
+        finally:
+            for _, temporary, _ in self._pending:
+                temporary.unlink(missing_ok=True)
+
+    def _commit(self) -> None:
+        """Renames every file; if one rename fails, the files that were there before come back."""
+        with ExitStack() as undo:
+            for _, temporary, target in self._pending:
+                backup = temporary.with_suffix(".old") if target.exists() and len(self._pending) > 1 else None
+                if backup is not None:
+                    _keep(target, backup)
+                    undo.callback(os.replace, backup, target)
+                elif len(self._pending) > 1:
+                    undo.callback(target.unlink, missing_ok=True)
+                os.replace(temporary, target)
+            undo.pop_all()
+        for _, temporary, _ in self._pending:
+            temporary.with_suffix(".old").unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_writes(paths: Sequence[Path | str]) -> Generator[list[BinaryIO]]:
+    """Binary files for `paths`, which appear together when the block ends, or not at all if it raises."""
+    with Outputs() as outputs:
+        yield [outputs.create(path) for path in paths]
+
+
+@contextmanager
+def atomic_write(path: Path | str) -> Generator[BinaryIO]:
+    """A binary file that appears at `path` when the block ends, or not at all if it raises."""
+    with atomic_writes([path]) as [file]:
+        yield file
+
+
+def reason(error: OSError) -> str:
+    """An OSError in plain words, without its number."""
+    return (error.strerror or str(error)).lower()
+
+
+def _keep(target: Path, backup: Path) -> None:
+    try:
+        os.link(target, backup)
+    except OSError:  # not every file system has hard links
+        shutil.copy2(target, backup)
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except OSError:
+        return None
+
+
+def _default_mode() -> int:
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return 0o666 & ~umask

@@ -1,0 +1,150 @@
+"""
+Modules as text: what the design's textual form adds to xDSL's printer and parser.
+
+Long quantized types print as aliases (`!q0 = ...` on top), large constants go to a file beside the text or
+are elided, and a place in the source that is not known is not printed.
+"""
+
+from bisect import bisect_right
+from io import StringIO
+from pathlib import Path
+from typing import IO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import DiagnosticException, ParseError, UnregisteredConstructException
+from xdsl.utils.lexer import Span
+
+from qdialect.tensor_text import Constants
+from qdialect.weights import WeightsReader
+
+ALIAS_LENGTH = 60
+"""Characters; a longer quantized type is printed once, as an alias."""
+
+
+class ModulePrinter(Printer):
+    """
+    xDSL's printer with type aliases, a rule for large constants (`print_payload` reads `constants`), and text
+    for each type made once: a type of 1,000 channels is 15 kB and may stand at thousands of operands."""
+
+    def __init__(
+        self,
+        stream: IO[str],
+        *,
+        generic: bool = False,
+        locations: bool = False,
+        constants: Constants = "elide",
+        aliases: bool = True,
+    ):
+        super().__init__(stream, print_generic_format=generic)
+        self.constants = constants
+        self.aliases: dict[str, str] = {}
+        """Text of each aliased type, by alias, in the order of first use."""
+        self._locations = locations
+        self._use_aliases = aliases
+        self._out = stream
+        self._texts: dict[Attribute, str] = {}
+
+    def print_string(self, text: str, *, indent: int | None = None) -> None:
+        if "\n" in text:
+            super().print_string(text, indent=indent)
+        else:
+            self._out.write(text)
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        if not isinstance(attribute, TypeAttribute):
+            super().print_attribute(attribute)
+            return
+        if (text := self._texts.get(attribute)) is None:
+            self._texts[attribute] = text = self._type_text(attribute)
+        self._out.write(text)
+
+    def _type_text(self, type_: TypeAttribute) -> str:
+        outer, self._out = self._out, StringIO()
+        self.stream = self._out
+        super().print_attribute(type_)
+        text = self._out.getvalue()
+        self.stream = self._out = outer
+        if self._use_aliases and len(text) > ALIAS_LENGTH and type_.name == "quant.uniform":
+            self.aliases[alias := f"!q{len(self.aliases)}"] = text
+            return alias
+        return text
+
+    def print_op(self, op: Operation) -> None:
+        # `loc(unknown)` behind every op would be noise.
+        outer = self.print_debuginfo
+        self.print_debuginfo = self._locations and not isinstance(op.location, UnknownLoc)
+        super().print_op(op)
+        self.print_debuginfo = outer
+
+
+def print_module(
+    module: ModuleOp,
+    stream: IO[str],
+    *,
+    generic: bool = False,
+    locations: bool = False,
+    constants: Constants = "elide",
+    aliases: bool = True,
+) -> None:
+    """
+    Writes `module` and a line end. Equal modules give equal text.
+
+    Args:
+        generic: every op in MLIR's generic form.
+        locations: with `loc(...)` where it is known.
+        constants: what becomes of constants over 64 elements: "elide", "inline", or a file for them.
+        aliases: whether long quantized types are printed once, on top.
+    """
+    body = StringIO()
+    printer = ModulePrinter(body, generic=generic, locations=locations, constants=constants, aliases=aliases)
+    printer.print_op(module)
+    # The aliases are known only now, and the parser wants them first.
+    stream.writelines(f"{alias} = {text}\n" for alias, text in printer.aliases.items())
+    stream.write(body.getvalue())
+    stream.write("\n")
+
+
+class ModuleParser(Parser):
+    """xDSL's parser, which knows the files beside its text and remembers where each op begins."""
+
+    def __init__(self, ctx: Context, text: str, name: str, folder: Path | None, *, locate: bool = False):
+        """
+        `folder` holds the files that the text may name, None if it may name none; with `locate`, an op
+        without `loc(...)` gets its place in the text as its location."""
+        super().__init__(ctx, text, name)
+        self.weights = WeightsReader(folder) if folder is not None else None
+        self.spans: dict[Operation, Span[str]] = {}
+        self._locate = locate
+        self._name = StringAttr(name)
+        self._lines = [0] if locate else []
+        if locate:
+            self._lines += [k + 1 for k, letter in enumerate(text) if letter == "\n"]
+
+    def parse_operation(self) -> Operation:
+        span = self._current_token.span
+        op = super().parse_operation()
+        self.spans[op] = span
+        if self._locate and isinstance(op.location, UnknownLoc):
+            line = bisect_right(self._lines, span.start)
+            column = span.start - self._lines[line - 1] + 1
+            op.location = FileLineColLoc(self._name, IntAttr(line), IntAttr(column))
+        return op
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        """The module. ParseError, with its place, for whatever is wrong with the text."""
+        try:
+            return super().parse_module(allow_implicit_module)
+        except ParseError:
+            raise
+        except (DiagnosticException, UnregisteredConstructException, ValueError, OverflowError) as error:
+            # Attributes verify themselves when they are made, with no idea of the text.
+            raise ParseError(self._current_token.span, str(error)) from error
+
+
+def parse_module(ctx: Context, text: str, name: str, folder: Path | None) -> ModuleOp:
+    """The module in `text`, not verified. Errors say `name`; files that it names are in `folder`."""
+    return ModuleParser(ctx, text, name, folder).parse_module()

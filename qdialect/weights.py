@@ -1,0 +1,93 @@
+"""Large constants beside a text file: `x.mlir` names bytes in `x.weights` by offset and length."""
+
+import hashlib
+import mmap
+import os
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import BinaryIO
+
+from qdialect.errors import UserError
+from qdialect.files import Outputs, reason
+
+ALIGNMENT = 64
+"""Bytes; every constant starts at a multiple, so that it can be used where the file is mapped."""
+
+
+class WeightsFile:
+    """Writes constants to one file, which is made when the first one comes. Equal bytes are written once."""
+
+    def __init__(self, outputs: Outputs, path: Path):
+        self.name = path.name
+        """How text in the same folder names the file."""
+        self._outputs = outputs
+        self._path = path
+        self._file: BinaryIO | None = None
+        self._size = 0
+        self._written: dict[bytes, int] = {}
+
+    def append(self, data: memoryview) -> tuple[int, int]:
+        """Where `data` (contiguous) now stands in the file: its offset and its length, in bytes."""
+        data = data.cast("B") if data.nbytes else memoryview(b"")
+        digest = hashlib.sha256(data).digest()
+        if (offset := self._written.get(digest)) is None:
+            if self._file is None:
+                self._file = self._outputs.create(self._path)
+            padding = -self._size % ALIGNMENT
+            self._file.write(bytes(padding))
+            self._file.write(data)
+            self._written[digest] = offset = self._size + padding
+            self._size = offset + data.nbytes
+        return offset, data.nbytes
+
+
+class WeightsReader:
+    """Reads constants from files inside `folder`, and nowhere else: text is not trusted."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._maps: dict[str, memoryview] = {}
+
+    def view(self, name: str, offset: int, length: int) -> memoryview:
+        """
+        `length` bytes at `offset`, mapped: nothing is read before it is used. UserError for a path that
+        leaves the folder, a file that is not there, and bytes that are not in the file."""
+        if name not in self._maps:
+            self._maps[name] = _map(resolve_inside(self._folder, name))
+        whole = self._maps[name]
+        if offset < 0 or length < 0 or offset + length > whole.nbytes:
+            raise UserError(
+                f"bytes {offset} to {offset + length} are not in '{name}', which has {whole.nbytes}",
+                "the file is truncated or belongs to other text; write both again",
+            )
+        return whole[offset : offset + length]
+
+
+def resolve_inside(folder: Path, name: str) -> Path:
+    """The file `name` in `folder`. UserError if it is absolute, has `..`, or goes through a link."""
+    # Both kinds of path, so that a file means the same wherever it is read.
+    parts = PurePosixPath(name).parts
+    outside = PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor != ""
+    if outside or not parts or ".." in PureWindowsPath(name).parts or "\0" in name:
+        raise UserError(
+            f"'{name}' is not a file inside the input's folder", "move it there, and name it from there"
+        )
+    path = folder
+    for part in parts:
+        path = path / part
+        if path.is_symlink():
+            raise UserError(
+                f"'{name}' goes through a link, which may leave the input's folder", "copy the file there"
+            )
+    if not path.is_file():
+        raise UserError(f"'{name}' is not in folder '{folder}'", "put it beside the file that names it")
+    return path
+
+
+def _map(path: Path) -> memoryview:
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                return memoryview(b"")
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except OSError as error:
+        raise UserError(f"cannot read '{path}', {reason(error)}", "check the file") from error
