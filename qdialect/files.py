@@ -22,8 +22,8 @@ class Outputs:
     """
 
     def __init__(self) -> None:
-        self._pending: list[tuple[BinaryIO, Path, Path]] = []
-        self._direct: list[BinaryIO] = []
+        self._pending: list[tuple[Path, Path]] = []
+        self._files: list[BinaryIO] = []
 
     def create(self, path: Path | str) -> BinaryIO:
         """Opens `path` for writing. UserError if its folder does not exist or it is a folder itself."""
@@ -33,34 +33,34 @@ class Outputs:
         if mode is not None and stat.S_ISDIR(mode):
             raise UserError(f"cannot write '{path}', it is a folder", "name a file")
         if mode is not None and not stat.S_ISREG(mode):
-            self._direct.append(file := target.open("wb"))  # a pipe or a device such as /dev/null
+            self._files.append(file := target.open("wb"))  # a pipe or a device such as /dev/null
             return file
         try:
             handle, name = tempfile.mkstemp(prefix=f".{target.name[:200]}.", suffix=".tmp", dir=target.parent)
         except OSError as error:
             raise UserError(f"cannot write '{path}', {reason(error)}", "choose another output") from error
-        file = os.fdopen(handle, "wb")
-        self._pending.append((file, Path(name), target))
+        self._files.append(file := os.fdopen(handle, "wb"))
+        self._pending.append((Path(name), target))
         os.chmod(name, _default_mode() if mode is None else stat.S_IMODE(mode))  # mkstemp makes it private
         return file
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_details: object) -> None:
         try:
-            for file in self._direct + [file for file, _, _ in self._pending]:
+            for file in self._files:
                 file.close()
             if kind is None:
                 self._commit()
         finally:
-            for _, temporary, _ in self._pending:
+            for temporary, _ in self._pending:
                 temporary.unlink(missing_ok=True)
 
     def _commit(self) -> None:
         """Renames every file; if one rename fails, the files that were there before come back."""
         with ExitStack() as undo:
-            for _, temporary, target in self._pending:
+            for temporary, target in self._pending:
                 backup = temporary.with_suffix(".old") if target.exists() and len(self._pending) > 1 else None
                 if backup is not None:
                     _keep(target, backup)
@@ -69,7 +69,7 @@ class Outputs:
                     undo.callback(target.unlink, missing_ok=True)
                 os.replace(temporary, target)
             undo.pop_all()
-        for _, temporary, _ in self._pending:
+        for temporary, _ in self._pending:
             temporary.with_suffix(".old").unlink(missing_ok=True)
 
 

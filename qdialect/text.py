@@ -6,17 +6,20 @@ are elided, and a place in the source that is not known is not printed.
 """
 
 from bisect import bisect_right
+from collections.abc import Generator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import IO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.ir import Attribute, BlockArgument, Operation, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, ParseError, UnregisteredConstructException
 from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from qdialect.tensor_text import Constants
 from qdialect.weights import WeightsReader
@@ -74,10 +77,19 @@ class ModulePrinter(Printer):
         return text
 
     def print_op(self, op: Operation) -> None:
-        # `loc(unknown)` behind every op would be noise.
+        with self._location_of(op):
+            super().print_op(op)
+
+    def print_block_argument(self, arg: BlockArgument, print_type: bool = True) -> None:
+        with self._location_of(arg):
+            super().print_block_argument(arg, print_type)
+
+    @contextmanager
+    def _location_of(self, node: Operation | BlockArgument) -> Generator[None]:
+        """Prints the location of `node` only where it is known: `loc(unknown)` on every line would be noise."""
         outer = self.print_debuginfo
-        self.print_debuginfo = self._locations and not isinstance(op.location, UnknownLoc)
-        super().print_op(op)
+        self.print_debuginfo = self._locations and not isinstance(node.location, UnknownLoc)
+        yield
         self.print_debuginfo = outer
 
 
@@ -119,13 +131,14 @@ class ModuleParser(Parser):
         self.weights = WeightsReader(folder) if folder is not None else None
         self.spans: dict[Operation, Span[str]] = {}
         self._locate = locate
+        self._start = self._current_token.span
         self._name = StringAttr(name)
         self._lines = [0] if locate else []
         if locate:
             self._lines += [k + 1 for k, letter in enumerate(text) if letter == "\n"]
 
     def parse_operation(self) -> Operation:
-        span = self._current_token.span
+        self._start = span = self._current_token.span
         op = super().parse_operation()
         self.spans[op] = span
         if self._locate and isinstance(op.location, UnknownLoc):
@@ -134,8 +147,17 @@ class ModuleParser(Parser):
             op.location = FileLineColLoc(self._name, IntAttr(line), IntAttr(column))
         return op
 
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        start = self._start
+        try:
+            return super()._get_op_by_name(name)
+        except ParseError as error:  # xDSL points at what follows the name
+            raise ParseError(start, f"operation '{name}' is not known; check its name and dialect") from error
+
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         """The module. ParseError, with its place, for whatever is wrong with the text."""
+        if self._current_token.kind is MLIRTokenKind.EOF:
+            self.raise_error("the input is empty; it needs a module or ops")
         try:
             return super().parse_module(allow_implicit_module)
         except ParseError:

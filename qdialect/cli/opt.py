@@ -170,6 +170,8 @@ class _Tool:
             return [text]
         pieces = re.split(r"^[ \t]*// -----.*$", text, flags=re.MULTILINE)
         lines = [piece.count("\n") for piece in pieces]
+        if len(pieces) > 1:  # a piece may be empty or only comments, a file may not
+            pieces = [p if re.sub(r"//.*", "", p).strip() else f"{p}\nbuiltin.module {{}}" for p in pieces]
         return ["\n" * sum(lines[:k]) + piece for k, piece in enumerate(pieces)]
 
     def parse(self, ctx: "Context", text: str) -> "tuple[ModuleOp, ModuleParser]":

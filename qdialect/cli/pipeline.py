@@ -49,10 +49,17 @@ def get_available_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
 def summarize(pass_type: type[ModulePass]) -> tuple[str, str]:
     """A pass's one-line summary and its exactness class, for `--help`."""
-    doc = (pass_type.__doc__ or "").strip()
+    doc = _XDSL_SUMMARIES.get(pass_type.name, pass_type.__doc__ or "").strip()
     summary = " ".join(re.split(r"\n\s*\n", doc)[0].split())
     # xDSL's own passes say nothing: they move and merge ops, and never change a number.
     return summary, str(getattr(pass_type, "exactness", "exact"))
+
+
+_XDSL_SUMMARIES = {
+    "canonicalize": "Apply every op's own simplifications.",
+    "cse": "Merge ops that compute the same.",
+    "dce": "Remove ops whose results nobody uses.",
+}
 
 
 # --- text to passes
