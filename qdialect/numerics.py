@@ -28,8 +28,8 @@ def expand_parameters(
     parameters: npt.ArrayLike, shape: Sequence[int], axis: int | None = None, blocks: Blocks | None = None
 ) -> Array:
     """
-    An array that broadcasts with `shape` and holds each element's parameter: a view, except that blocks repeat
-    each entry (ONNX's block_size; the last block may be short).
+    An array that broadcasts with `shape` and holds each element's parameter: a view, except that blocks
+    repeat each entry (ONNX's block_size; the last block may be short).
     """
     p = np.asarray(parameters)
     if blocks:
@@ -66,7 +66,9 @@ def quantize(
     zero_point = expand_parameters(zero_point, x.shape, axis, blocks)
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         y = np.atleast_1d(np.divide(x.astype(np.float32, copy=False), scale, dtype=np.float32))
-    return _round_and_clamp(y, zero_point, low, high, dtype).reshape(np.broadcast_shapes(x.shape, scale.shape))
+    return _round_and_clamp(y, zero_point, low, high, dtype).reshape(
+        np.broadcast_shapes(x.shape, scale.shape)
+    )
 
 
 def _round_and_clamp(y: Array, zero_point: Array, low: int, high: int, dtype: npt.DTypeLike) -> Array:
@@ -148,7 +150,7 @@ def quantize_bias(
     rint(bias / (x_scale * w_scale)) as int32, zero point 0, and where that does not fit (or is not finite).
 
     The entries that do not fit are 0: widen those channels' weight scales and ask again, never clip
-    (onnxruntime #21000: "> 51 % accuracy loss"). The quotient is float64: float32 is off by up to 128 steps near the bounds.
+    (onnxruntime #21000: "> 51 % accuracy loss"). The quotient is float64: float32 cannot hold the result.
     """
     step = bias_scale(x_scale, w_scale).astype(np.float64)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -169,8 +171,8 @@ def accumulator_bound(
     """
     For each index of `output_axis`, the largest |accumulator| that a linear op can reach: int64 (channels,).
 
-    sum |w - w_zero_point| * max |x - x_zero_point| + |bias|: no partial sum in any order exceeds it, so at most
-    `INT32_MAX` means that int32 never wraps. weight: stored integers; bias: int32 (channels,).
+    sum |w - w_zero_point| * max |x - x_zero_point| + |bias|: no partial sum in any order exceeds it, so at
+    most `INT32_MAX` means that int32 never wraps. weight: stored integers; bias: int32 (channels,).
     """
     w = np.moveaxis(np.asarray(weight), output_axis, 0).reshape(np.shape(weight)[output_axis], -1)
     zero_point = np.asarray(w_zero_point).astype(w.dtype).reshape(-1, 1)
