@@ -1,0 +1,59 @@
+"""Attribute values that MLIR has no attribute for: sparse tensors, references from a function body, odd byte strings."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntAttr, StringAttr
+from xdsl.ir import Attribute, Data, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition, param_def
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from qdialect.dialects.onnx_tensor import TensorAttr
+from qdialect.dialects.schemas import AttributeKind
+
+
+@irdl_attr_definition
+class ReferenceAttr(ParametrizedAttribute):
+    """In a function's body: the value is the function's own attribute `attribute`, of the given kind."""
+
+    name = "onnx.reference"
+    attribute: StringAttr = param_def()
+    kind_number: IntAttr = param_def()
+
+    def __init__(self, attribute: str, kind: AttributeKind):
+        super().__init__(StringAttr(attribute), IntAttr(int(kind)))
+
+    @property
+    def kind(self) -> AttributeKind:
+        """The attribute's kind."""
+        return AttributeKind(self.kind_number.data)
+
+
+@irdl_attr_definition
+class SparseTensorAttr(ParametrizedAttribute):
+    """A sparse tensor: its non-zero values, their indices, and the type of the dense tensor."""
+
+    name = "onnx.sparse_tensor"
+    values: TensorAttr = param_def()
+    indices: TensorAttr = param_def()
+    dense: Attribute = param_def()
+
+
+@irdl_attr_definition
+class BytesStringAttr(Data[bytes]):
+    """A STRING that is not UTF-8."""
+
+    name = "onnx.bytes"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> bytes:
+        with parser.in_angle_brackets():
+            text = parser.parse_str_literal()
+        try:
+            return bytes.fromhex(text)
+        except ValueError:
+            parser.raise_error("expected hex digits")
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f'"{self.data.hex()}"')

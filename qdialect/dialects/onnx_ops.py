@@ -1,0 +1,277 @@
+"""
+The operations of ONNX, one class per operator of the snapshot, built when first asked for.
+
+An operation's operands are the node's inputs in order. An input left out in front of one that is given keeps its place
+in `operandSegmentSizes` (one 0 or 1 per place; absent when nothing is left out there); results likewise. Attributes are
+properties; attributes that are graphs are regions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    i32,
+)
+from xdsl.ir import Attribute, Operation, OpTraits, Region, SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import ConstantLike, IsolatedFromAbove, IsTerminator, OpTrait, Pure
+
+from qdialect.dialects import onnx_text
+from qdialect.dialects.onnx_tensor import TensorAttr
+from qdialect.dialects.schemas import Schema, snapshot
+
+SEGMENTS = "operandSegmentSizes"
+RESULT_SEGMENTS = "resultSegmentSizes"
+DIALECT_DOMAINS = {"onnx": "", "onnx_ml": "ai.onnx.ml", "onnx_ms": "com.microsoft"}
+DOMAIN_DIALECTS = {domain: dialect for dialect, domain in DIALECT_DOMAINS.items()}
+RANDOM = frozenset(("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"))
+"""ONNX marks these as non-deterministic: two of them are never one."""
+
+
+def present(places: Sequence[object | None]) -> DenseArrayBase | None:
+    """The segment sizes for inputs or outputs of which some are None; None if only the last are left out."""
+    given = [p is not None for p in places]
+    while given and not given[-1]:
+        given.pop()
+    return None if all(given) else DenseArrayBase.from_list(i32, [int(g) for g in given])
+
+
+def _placed(values: Sequence[SSAValue], sizes: Attribute | None) -> list[SSAValue | None]:
+    if not isinstance(sizes, DenseArrayBase):
+        return list(values)
+    places: list[SSAValue | None] = []
+    rest = iter(values)
+    for size in sizes.iter_values():
+        places += [next(rest, None) for _ in range(int(size))] if size else [None]
+    return places
+
+
+class OnnxOp(Operation):
+    """What every ONNX operation shares."""
+
+    SCHEMA: ClassVar[Schema | None] = None
+    traits: ClassVar[OpTraits] = OpTraits(lambda: (Pure(),))
+
+    @classmethod
+    def build(
+        cls,
+        inputs: Sequence[SSAValue | None],
+        result_types: Sequence[Attribute | None],
+        attributes: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> OnnxOp:
+        """An operation with these inputs and results, None where one is left out."""
+        properties = dict(attributes) if attributes else {}
+        if (sizes := present(inputs)) is not None:
+            properties[SEGMENTS] = sizes
+        if (sizes := present(result_types)) is not None:
+            properties[RESULT_SEGMENTS] = sizes
+        return cls.create(
+            operands=[i for i in inputs if i is not None],
+            result_types=[t for t in result_types if t is not None],
+            properties=properties,
+            regions=regions,
+        )
+
+    @property
+    def domain(self) -> str:
+        """The operator's domain; ai.onnx is the empty string."""
+        return self.SCHEMA.domain if self.SCHEMA else ""
+
+    @property
+    def op_type(self) -> str:
+        """The operator's name in ONNX."""
+        return self.SCHEMA.name if self.SCHEMA else self.name.partition(".")[2]
+
+    @property
+    def inputs(self) -> list[SSAValue | None]:
+        """The inputs by place, None where one is left out in front of another."""
+        return _placed(self.operands, self.properties.get(SEGMENTS))
+
+    @property
+    def outputs(self) -> list[SSAValue | None]:
+        """The outputs by place."""
+        return _placed(self.results, self.properties.get(RESULT_SEGMENTS))
+
+    def input(self, place: int) -> SSAValue | None:
+        """The input at `place`; None if it is left out."""
+        if SEGMENTS not in self.properties:
+            return self.operands[place] if place < len(self.operands) else None
+        inputs = self.inputs
+        return inputs[place] if place < len(inputs) else None
+
+    @property
+    def onnx_attributes(self) -> dict[str, Attribute]:
+        """The node's attributes, without regions."""
+        return {k: v for k, v in self.properties.items() if k not in (SEGMENTS, RESULT_SEGMENTS)}
+
+    @property
+    def region_names(self) -> Sequence[str]:
+        """The names of the attributes that are graphs, one per region."""
+        return self.SCHEMA.regions if self.SCHEMA else ()
+
+    def int_attr(self, name: str, default: int) -> int:
+        """An INT attribute."""
+        value = self.properties.get(name)
+        return value.value.data if isinstance(value, IntegerAttr) else default
+
+    def float_attr(self, name: str, default: float) -> float:
+        """A FLOAT attribute."""
+        value = self.properties.get(name)
+        return value.value.data if isinstance(value, FloatAttr) else default
+
+    def str_attr(self, name: str, default: str) -> str:
+        """A STRING attribute."""
+        value = self.properties.get(name)
+        return value.data if isinstance(value, StringAttr) else default
+
+    def ints_attr(self, name: str) -> tuple[int, ...] | None:
+        """An INTS attribute; None if it is not given."""
+        value = self.properties.get(name)
+        return tuple(int(v) for v in value.iter_values()) if isinstance(value, DenseArrayBase) else None
+
+    def verify_(self) -> None:
+        from qdialect.dialects.onnx_verify import verify
+
+        verify(self)
+
+    def print(self, printer: Printer) -> None:
+        onnx_text.print_op(self, printer)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> OnnxOp:
+        return onnx_text.parse_op(cls, parser)
+
+
+class ConstantOp(OnnxOp):
+    """A constant. Its result may be of quantized type: the value is then what is stored."""
+
+    name = "onnx.Constant"
+    traits = OpTraits(lambda: (Pure(), ConstantLike()))
+
+    @classmethod
+    def of(cls, value: TensorAttr, type: Attribute | None = None) -> ConstantOp:
+        """A constant of the value's own type, or of `type`, quantized, stored as the value is."""
+        return cls.create(result_types=[value.type if type is None else type], properties={"value": value})
+
+    @property
+    def value(self) -> TensorAttr | None:
+        """The value; None for a sparse constant."""
+        value = self.properties.get("value")
+        return value if isinstance(value, TensorAttr) else None
+
+
+class CustomOp(OnnxOp):
+    """An operator that the snapshot does not know, or a call of a model-local function; carried as it is."""
+
+    name = "onnx.Custom"
+    traits = OpTraits(lambda: ())
+
+    def _string(self, name: str) -> str:
+        value = self.properties.get(name)
+        return value.data if isinstance(value, StringAttr) else ""
+
+    @property
+    def domain(self) -> str:
+        return self._string("domain")
+
+    @property
+    def op_type(self) -> str:
+        return self._string("op_type")
+
+    @property
+    def onnx_attributes(self) -> dict[str, Attribute]:
+        attributes = self.properties.get("attrs")
+        return dict(attributes.data) if isinstance(attributes, DictionaryAttr) else {}
+
+    @property
+    def region_names(self) -> Sequence[str]:
+        names = self.properties.get("region_names")
+        if not isinstance(names, ArrayAttr):
+            return ()
+        return [n.data for n in names.data if isinstance(n, StringAttr)]
+
+
+class YieldOp(OnnxOp):
+    """Ends a subgraph or function body; its operands are the outputs."""
+
+    name = "onnx.Yield"
+    traits = OpTraits(lambda: (IsTerminator(), Pure()))
+
+    def verify_(self) -> None:
+        pass
+
+
+class FunctionOp(OnnxOp):
+    """A model-local function. ONNX functions have no types: every value is of unknown type."""
+
+    name = "onnx.Function"
+    traits = OpTraits(lambda: (IsolatedFromAbove(),))
+
+    def verify_(self) -> None:
+        pass
+
+    print = Operation.print  # the generic form
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FunctionOp:
+        parser.raise_error("onnx.Function is written in generic form")
+
+
+WRITTEN: dict[tuple[str, str], type[OnnxOp]] = {("", "Constant"): ConstantOp}
+
+
+@cache
+def op_class(domain: str, name: str) -> type[OnnxOp] | None:
+    """The class of an operator with its promises; None if the snapshot has no such operator."""
+    schema = snapshot().find(domain, name)
+    if schema is None:
+        return None
+    if (written := WRITTEN.get((domain, name))) is not None:
+        written.SCHEMA = schema
+        return written
+
+    def traits() -> tuple[OpTrait, ...]:
+        from qdialect.promises import promises_of
+
+        purity: tuple[OpTrait, ...] = () if name in RANDOM else (Pure(),)
+        return (*purity, *promises_of(domain, name))
+
+    body: dict[str, Any] = {
+        "name": f"{DOMAIN_DIALECTS[domain]}.{name}",
+        "SCHEMA": schema,
+        "traits": OpTraits(traits),
+        "__module__": __name__,
+    }
+    return type(f"{name}Op", (OnnxOp,), body)
+
+
+def op_named(domain: str, name: str) -> type[OnnxOp]:
+    """The class of an operator that the snapshot is known to have."""
+    found = op_class(domain, name)
+    assert found is not None, f"no operator {domain}::{name}"
+    return found
+
+
+def opset_of(op: Operation, domain: str) -> int | None:
+    """The opset version in force for `domain` where `op` stands; None if nothing says."""
+    scope: Operation | None = op
+    while scope is not None:
+        if isinstance(scope, ModuleOp | FunctionOp):
+            imports = scope.attributes.get("onnx.opset_import") or scope.properties.get("onnx.opset_import")
+            if isinstance(imports, DictionaryAttr):
+                version = imports.data.get(domain or "ai.onnx")
+                return version.value.data if isinstance(version, IntegerAttr) else None
+        scope = scope.parent_op()
+    return None

@@ -1,0 +1,92 @@
+"""
+One printer and one parser for every ONNX operation:
+
+    onnx.Conv(%x, %w, _) {group = 1 : i64} : (types) -> types
+
+`_` is an input left out. Discardable attributes follow `attributes`; graphs follow as `name {...}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+
+if TYPE_CHECKING:
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+OpT = TypeVar("OpT", bound="OnnxOp")
+
+
+def _with_omitted(op: OnnxOp) -> list[SSAValue | None]:
+    inputs = op.inputs
+    if op.SCHEMA is not None:
+        formal = op.SCHEMA.versions[-1].inputs
+        inputs += [None for p in formal[len(inputs) :] if p.option == "O"]
+    return inputs
+
+
+def print_op(op: OnnxOp, printer: Printer) -> None:
+    """Print what follows the operation's name."""
+    from qdialect.dialects.onnx_ops import SEGMENTS
+
+    with printer.in_parens():
+        for k, value in enumerate(_with_omitted(op)):
+            if k:
+                printer.print_string(", ")
+            if value is None:
+                printer.print_string("_")
+            else:
+                printer.print_ssa_value(value)
+    properties = {k: v for k, v in op.properties.items() if k != SEGMENTS}
+    if properties:
+        printer.print_string(" ")
+        printer.print_attr_dict(properties)
+    if op.attributes:
+        printer.print_string(" attributes ")
+        printer.print_attr_dict(op.attributes)
+    for name, region in zip(op.region_names, op.regions, strict=False):
+        printer.print_string(f" {name} ")
+        printer.print_region(region)
+    printer.print_string(" : ")
+    printer.print_function_type(op.operand_types, op.result_types)
+
+
+def _parse_slot(parser: Parser) -> UnresolvedOperand | None:
+    return None if parser.parse_optional_keyword("_") else parser.parse_unresolved_operand()
+
+
+
+
+def parse_op(cls: type[OpT], parser: Parser) -> OpT:
+    """Parse what `print_op` printed."""
+    from qdialect.dialects.onnx_ops import SEGMENTS, present
+
+    slots: Sequence[UnresolvedOperand | None] = parser.parse_comma_separated_list(
+        parser.Delimiter.PAREN, lambda: _parse_slot(parser)
+    )
+    properties: dict[str, Attribute] = dict(parser.parse_optional_dictionary_attr_dict())
+    attributes: dict[str, Attribute] = {}
+    regions: list[Region] = []
+    while (keyword := parser.parse_optional_identifier()) is not None:
+        if keyword == "attributes":
+            attributes = dict(parser.parse_optional_dictionary_attr_dict())
+        else:
+            regions.append(parser.parse_region())
+    parser.parse_punctuation(":")
+    position = parser.pos
+    signature = parser.parse_function_type()
+    given = [s for s in slots if s is not None]
+    operands = parser.resolve_operands(given, signature.inputs.data, position)
+    if (sizes := present(slots)) is not None:
+        properties[SEGMENTS] = sizes
+    return cls.create(
+        operands=operands,
+        result_types=signature.outputs.data,
+        properties=properties,
+        attributes=attributes,
+        regions=regions,
+    )

@@ -1,0 +1,136 @@
+"""
+What an ONNX operation must satisfy: constraints O1 to O9 of docs/spec.md, against the version that the module's opset
+selects. A quantized element verifies as its expressed type; what a quantized operand must satisfy besides, the op's
+promise says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr
+from xdsl.ir import Attribute, SSAValue, TypeAttribute
+from xdsl.utils.exceptions import VerifyException
+
+from qdialect.dialects.onnx_attributes import BytesStringAttr, ReferenceAttr, SparseTensorAttr
+from qdialect.dialects.onnx_tensor import TensorAttr
+from qdialect.dialects.onnx_types import ANY, element_of, quantized_of, shape_of, spelling
+from qdialect.dialects.quant import UniformType, verify_quantized_tensor
+from qdialect.dialects.schemas import AttributeKind, Parameter, Version
+
+if TYPE_CHECKING:
+    from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+
+NEWEST = 1 << 30
+
+ATTRIBUTE_CLASSES: dict[AttributeKind, tuple[type[Attribute], ...]] = {
+    AttributeKind.FLOAT: (FloatAttr,),
+    AttributeKind.INT: (IntegerAttr,),
+    AttributeKind.STRING: (StringAttr, BytesStringAttr),
+    AttributeKind.TENSOR: (TensorAttr,),
+    AttributeKind.FLOATS: (DenseArrayBase,),
+    AttributeKind.INTS: (DenseArrayBase,),
+    AttributeKind.STRINGS: (ArrayAttr,),
+    AttributeKind.TENSORS: (ArrayAttr,),
+    AttributeKind.SPARSE_TENSOR: (SparseTensorAttr,),
+    AttributeKind.SPARSE_TENSORS: (ArrayAttr,),
+    AttributeKind.TYPE_PROTO: (TypeAttribute,),
+    AttributeKind.TYPE_PROTOS: (ArrayAttr,),
+}
+
+
+def _check_count(what: str, count: int, arity: tuple[int, int | None]) -> None:
+    least, most = arity
+    if count < least or (most is not None and count > most):
+        bounds = str(least) if least == most else f"{least} to {'any number' if most is None else most}"
+        raise VerifyException(f"expected {bounds} {what}, got {count}")
+
+
+def _check_attributes(op: OnnxOp, version: Version) -> None:
+    given = op.onnx_attributes
+    for name, value in given.items():
+        schema = version.attributes.get(name)
+        if schema is None:
+            raise VerifyException(f"opset has no attribute '{name}' for {op.op_type}-{version.since}")
+        if not isinstance(value, (*ATTRIBUTE_CLASSES.get(schema.kind, ()), ReferenceAttr)):
+            raise VerifyException(f"attribute '{name}' is {schema.kind.name}, got {value}")
+    for schema in version.attributes.values():
+        if schema.required and schema.kind != AttributeKind.GRAPH and schema.name not in given:
+            raise VerifyException(f"attribute '{schema.name}' is required")
+
+
+@cache
+def _allowed(type: Attribute, allowed: frozenset[str]) -> bool:
+    text = spelling(type)
+    return text is None or text in allowed
+
+
+def _check_types(
+    what: str, formals: Sequence[Parameter], values: Sequence[SSAValue | None], version: Version, bound: dict[str, Attribute]
+) -> None:
+    last = len(formals) - 1
+    for k, value in enumerate(values):
+        if value is None:
+            if k <= last and formals[k].option == "S":
+                raise VerifyException(f"{what} '{formals[k].name}' is required")
+            continue
+        type = value.type
+        element = element_of(type)
+        formal = formals[min(k, last)]
+        if element == ANY:
+            continue
+        if not _allowed(type, version.types[formal.type_variable]):
+            raise VerifyException(f"{what} '{formal.name}' cannot be {spelling(type)}")
+        if formal.homogeneous or formal.option != "V":
+            text = type if element is None else (element.expressed if isinstance(element, UniformType) else element)
+            if bound.setdefault(formal.type_variable, text) != text:
+                raise VerifyException(
+                    f"{what} '{formal.name}' is {text}, but another of type {formal.type_variable} is "
+                    f"{bound[formal.type_variable]}"
+                )
+
+
+def verify(op: OnnxOp) -> None:
+    """Raise VerifyException if the operation breaks a constraint."""
+    from qdialect.dialects.onnx_ops import ConstantOp, opset_of
+
+    for value in (*op.operands, *op.results):
+        if quantized_of(value.type) is not None:
+            verify_quantized_tensor(value.type)
+    if op.SCHEMA is None:
+        return
+    opset = opset_of(op, op.domain)
+    version = op.SCHEMA.at(NEWEST if opset is None else opset)
+    if version is None:
+        raise VerifyException(f"opset {opset} has no {op.op_type}; it came with {op.SCHEMA.versions[0].since}")
+    _check_count("inputs", len(op.inputs), version.input_arity)
+    _check_count("outputs", len(op.outputs), version.output_arity)
+    _check_attributes(op, version)
+    bound: dict[str, Attribute] = {}
+    _check_types("input", version.inputs, op.inputs, version, bound)
+    if isinstance(op, ConstantOp):
+        _check_constant(op)
+    else:
+        _check_types("output", version.outputs, op.outputs, version, bound)
+    _check_promise(op)
+
+
+def _check_constant(op: ConstantOp) -> None:
+    from qdialect.dialects.onnx_types import storage_element
+
+    value, type = op.value, op.results[0].type
+    if value is None:
+        return
+    element = quantized_of(type)
+    stored = element_of(type) if element is None else storage_element(element)
+    if stored != value.type.element_type or shape_of(type) != value.type.get_shape():
+        raise VerifyException(f"a value of {value.type} cannot be stored as {type}")
+
+
+def _check_promise(op: OnnxOp) -> None:
+    from qdialect.promises import check_quantized
+
+    if any(quantized_of(v.type) is not None for v in (*op.operands, *op.results)):
+        check_quantized(op)

@@ -1,0 +1,196 @@
+"""
+The quant dialect: types that carry scale and zero point, and the casts between them and floats.
+
+    real = scale * (stored - zero_point)
+
+Spelled as in https://mlir.llvm.org/docs/Dialects/QuantDialect/, so that text is interchangeable. Two
+things differ: the checks are stricter (docs/spec.md), and `dcast(qcast(x))` is never folded to `x`, as
+upstream does: that rounding is what the model means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, UnrankedTensorType
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from qdialect.dialects.quant_parameters import Expressed, Storage, UniformParameters
+from qdialect.dialects.quant_types import (
+    MAX_BLOCK_PARAMETERS,
+    AnyType,
+    CalibratedType,
+    UniformType,
+    normalized,
+    verify_quantized_tensor,
+)
+
+__all__ = [
+    "MAX_BLOCK_PARAMETERS",
+    "AnyType",
+    "CalibratedType",
+    "DequantizeOp",
+    "Expressed",
+    "Quant",
+    "QuantizeOp",
+    "Storage",
+    "StorageCastOp",
+    "UniformParameters",
+    "UniformType",
+    "element_type_of",
+    "normalized",
+    "verify_quantized_tensor",
+    "with_element_type",
+]
+
+
+def element_type_of(type: Attribute) -> Attribute:
+    """The element type of a tensor, or a scalar's own type."""
+    return type.element_type if isinstance(type, TensorType | UnrankedTensorType) else type
+
+
+def with_element_type(type: Attribute, element: Attribute) -> Attribute:
+    """The same shape of other elements."""
+    match type:
+        case TensorType():
+            return TensorType(element, type.shape, type.encoding)
+        case UnrankedTensorType():
+            return UnrankedTensorType(element)
+        case _:
+            return element
+
+
+def _uniform(type: Attribute) -> UniformType:
+    element = element_type_of(type)
+    if not isinstance(element, UniformType):  # C22
+        raise VerifyException(f"expected a uniform quantized type, got {type}")
+    return element
+
+
+def _verify_shapes(source: Attribute, target: Attribute) -> None:
+    """Two scalars, two unranked tensors, or two tensors of one shape, which the scales fit."""
+    if with_element_type(source, element_type_of(target)) != target:  # C23
+        raise VerifyException(
+            "failed to verify that input and result are both scalars or both tensors with matching shape: "
+            f"{source} and {target}"
+        )
+    verify_quantized_tensor(source)
+    verify_quantized_tensor(target)
+
+
+def _verify_cast(quantized: Attribute, real: Attribute) -> None:
+    element = _uniform(quantized)
+    if element_type_of(real) != element.expressed:  # C24
+        raise VerifyException(
+            f"expressed type in quantized type expected to match float type: {element.expressed} and {real}"
+        )
+    _verify_shapes(quantized, real)
+
+
+class _CastOp(IRDLOperation):
+    """One operand, one result, both types spelled."""
+
+    input = operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
+
+
+@irdl_op_definition
+class QuantizeOp(_CastOp, HasFolderInterface):
+    """saturate(rint(x / scale) + zero_point), half to even: ONNX QuantizeLinear."""
+
+    name = "quant.qcast"
+
+    def __init__(self, value: SSAValue | Operation, element_type: UniformType):
+        value = SSAValue.get(value)
+        super().__init__(operands=[value], result_types=[with_element_type(value.type, element_type)])
+
+    @property
+    def element_type(self) -> UniformType:
+        """What the result's integers stand for."""
+        return _uniform(self.result.type)
+
+    def verify_(self) -> None:
+        _verify_cast(self.result.type, self.input.type)
+
+    def fold(self) -> Sequence[SSAValue] | None:
+        """qcast(dcast(q)) of equal types is q, where the float between them holds every value apart."""
+        dequantize = self.input.owner
+        if not isinstance(dequantize, DequantizeOp) or dequantize.input.type != self.result.type:
+            return None
+        return (dequantize.input,) if self.element_type.round_trips else None
+
+
+@irdl_op_definition
+class DequantizeOp(_CastOp):
+    """
+    scale * (q - zero_point): ONNX DequantizeLinear.
+
+    No folder, on purpose: dcast(qcast(x)) is not x.
+    """
+
+    name = "quant.dcast"
+
+    def __init__(self, value: SSAValue | Operation):
+        value = SSAValue.get(value)
+        real = with_element_type(value.type, _uniform(value.type).expressed)
+        super().__init__(operands=[value], result_types=[real])
+
+    @property
+    def element_type(self) -> UniformType:
+        """What the operand's integers stand for."""
+        return _uniform(self.input.type)
+
+    def verify_(self) -> None:
+        _verify_cast(self.input.type, self.result.type)
+
+
+@irdl_op_definition
+class StorageCastOp(_CastOp, HasFolderInterface):
+    """
+    The stored integers themselves, read as quantized or as plain; no bit changes.
+
+    The plain type is signless, as upstream, or for unsigned storage `uiN`: what ONNX's uint8 is here.
+    """
+
+    name = "quant.scast"
+
+    def __init__(self, value: SSAValue | Operation, result_type: Attribute):
+        super().__init__(operands=[value], result_types=[result_type])
+
+    @property
+    def element_type(self) -> UniformType:
+        """What the integers stand for on the quantized side."""
+        quantized = isinstance(element_type_of(self.input.type), UniformType)
+        return _uniform(self.input.type if quantized else self.result.type)
+
+    def verify_(self) -> None:
+        quantized, plain = self.input.type, self.result.type
+        if not isinstance(element_type_of(quantized), UniformType):
+            quantized, plain = plain, quantized
+        storage = _uniform(quantized).storage
+        integer = element_type_of(plain)
+        if integer != IntegerType(storage.width) and (
+            storage.signed or integer != IntegerType(storage.width, Signedness.UNSIGNED)
+        ):  # C25
+            raise VerifyException(
+                f"storage type in quantized type expected to match integer type: {storage} and {integer}"
+            )
+        _verify_shapes(quantized, plain)
+
+    def fold(self) -> Sequence[SSAValue] | None:
+        """scast(scast(x)) back to x's own type is x."""
+        inner = self.input.owner
+        if isinstance(inner, StorageCastOp) and inner.input.type == self.result.type:
+            return (inner.input,)
+        return None
+
+
+Quant = Dialect("quant", [DequantizeOp, QuantizeOp, StorageCastOp], [AnyType, CalibratedType, UniformType])

@@ -1,0 +1,366 @@
+"""
+Types whose elements are integers that stand for real numbers: real = scale * (stored - zero_point).
+
+Spelled as in https://mlir.llvm.org/docs/Dialects/QuantDialect/, and checked more strictly: the constraints
+C1, C2, ... are numbered in docs/spec.md. A type owns its scales as bytes, so that thousands of them are
+hashed, compared and printed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, UnrankedTensorType, f32
+from xdsl.ir import Attribute, Data, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from qdialect import numerics
+from qdialect.dialects import quant_text
+from qdialect.dialects.quant_parameters import (
+    FORMATS,
+    Expressed,
+    Storage,
+    UniformParameters,
+    checked_expressed,
+)
+
+MAX_BLOCK_PARAMETERS = 4096
+"""Above this many scales, blocked weights stay tensors of an op: a type is no place for data."""
+
+
+@irdl_attr_definition
+class UniformType(Data[UniformParameters], TypeAttribute):
+    """
+    An integer that stands for a real number: `!quant.uniform<i8:f32, 0.02:3>`.
+
+    Per axis, a scale and zero point for each slice: `!quant.uniform<i8:f32:1, {0.5,0.25:-3}>`; sub-channel,
+    one for each block: `!quant.uniform<i8:f32:{0:2, 1:2}, {{2.0:120, 3.0}, {4.0, 5.0}}>`.
+    """
+
+    name = "quant.uniform"
+
+    # --- Making ---
+
+    @classmethod
+    def per_tensor(
+        cls, storage: Storage, scale: float | np.floating, zero_point: int = 0, expressed: Attribute = f32
+    ) -> UniformType:
+        """One scale and zero point for the whole tensor."""
+        return cls(UniformParameters(storage, expressed, None, None, scale, zero_point))
+
+    @classmethod
+    def per_axis(
+        cls,
+        storage: Storage,
+        axis: int,
+        scales: npt.ArrayLike,
+        zero_points: npt.ArrayLike = 0,
+        expressed: Attribute = f32,
+    ) -> UniformType:
+        """scales: (n,), where n is the tensor's size along `axis`; zero_points: (n,) or one for all."""
+        return cls(UniformParameters(storage, expressed, axis, None, scales, _like(zero_points, scales)))
+
+    @classmethod
+    def sub_channel(
+        cls,
+        storage: Storage,
+        blocks: Iterable[tuple[int, int]],
+        scales: npt.ArrayLike,
+        zero_points: npt.ArrayLike = 0,
+        expressed: Attribute = f32,
+    ) -> UniformType:
+        """blocks: (axis, block size); scales and zero_points: of the tensor's rank, dim / block size each."""
+        return cls(
+            UniformParameters(storage, expressed, None, tuple(blocks), scales, _like(zero_points, scales))
+        )
+
+    def with_axis(self, axis: int) -> UniformType:
+        """The same per-axis parameters along another axis."""
+        return UniformType.per_axis(self.storage, axis, self.scales, self.zero_points, self.expressed)
+
+    def with_parameters(self, scales: npt.ArrayLike, zero_points: npt.ArrayLike) -> UniformType:
+        """Other scales and zero points in the same layout."""
+        d = self.data
+        return UniformType(
+            UniformParameters(d.storage, d.expressed, d.axis, d.blocks, scales, _like(zero_points, scales))
+        )
+
+    def with_storage(self, storage: Storage) -> UniformType:
+        """The same scales and zero points over other integers: what is stored must move with it."""
+        d = self.data
+        return UniformType(UniformParameters(storage, d.expressed, d.axis, d.blocks, d.scales, d.zero_points))
+
+    def with_expressed(self, expressed: Attribute) -> UniformType:
+        """The same integers, standing for reals of another precision."""
+        d = self.data
+        return UniformType(UniformParameters(d.storage, expressed, d.axis, d.blocks, d.scales, d.zero_points))
+
+    def as_per_tensor(self) -> UniformType | None:
+        """The per-tensor type with the same meaning, or None where the parameters differ."""
+        scales, zero_points = self.scales.reshape(-1), self.zero_points.reshape(-1)
+        if (scales != scales[0]).any() or (zero_points != zero_points[0]).any():
+            return None
+        return UniformType.per_tensor(self.storage, scales[0], int(zero_points[0]), self.expressed)
+
+    # --- Reading ---
+
+    @property
+    def storage(self) -> Storage:
+        """The integers."""
+        return self.data.storage
+
+    @property
+    def expressed(self) -> Expressed:
+        """The reals."""
+        return self.data.expressed
+
+    @property
+    def axis(self) -> int | None:
+        """The axis that the parameters run along; None unless per axis."""
+        return self.data.axis
+
+    @property
+    def blocks(self) -> tuple[tuple[int, int], ...] | None:
+        """(axis, block size) pairs; None unless sub-channel."""
+        return self.data.blocks
+
+    @property
+    def scales(self) -> npt.NDArray[np.float32]:
+        """Shape () per tensor, (n,) per axis, of the tensor's rank sub-channel. Read-only."""
+        return self.data.scales
+
+    @property
+    def zero_points(self) -> npt.NDArray[np.int32]:
+        """As `scales`. Read-only."""
+        return self.data.zero_points
+
+    @property
+    def is_per_tensor(self) -> bool:
+        """Whether one scale serves the whole tensor."""
+        return self.data.axis is None and self.data.blocks is None
+
+    @property
+    def scale(self) -> np.float32:
+        """The one scale; ValueError unless per tensor."""
+        return self._only(self.data.scales)
+
+    @property
+    def zero_point(self) -> int:
+        """The one zero point; ValueError unless per tensor."""
+        return int(self._only(self.data.zero_points))
+
+    def _only(self, values: npt.NDArray[Any]) -> Any:
+        if values.ndim:
+            raise ValueError(f"{self} has no one scale")
+        return values[()]
+
+    @property
+    def round_trips(self) -> bool:
+        """Whether quantizing the dequantized integers gives each one back (numerics.round_trip_is_exact)."""
+        limits = FORMATS[type(self.expressed)]
+        return numerics.round_trip_is_exact(
+            self.storage.low,
+            self.storage.high,
+            self.scales,
+            self.zero_points,
+            limits.precision,
+            limits.largest,
+        )
+
+    # --- Text ---
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> UniformParameters:
+        """`<storage : expressed (: axis-or-blocks)?, parameters>`."""
+        with parser.in_angle_brackets():
+            start = parser.pos
+            storage = _parse_storage(parser)
+            parser.parse_punctuation(":")
+            expressed = parser.parse_type()
+            axis, blocks = quant_text.parse_axis_or_blocks(parser)
+            parser.parse_punctuation(",")
+            if axis is not None and not parser.lexer.input.content.startswith("{", parser.pos):
+                parser.raise_error("expected '{'")
+            shape, scales, zero_points = quant_text.parse_parameters(parser)
+            try:
+                result = UniformParameters(
+                    storage,
+                    expressed,
+                    axis,
+                    blocks,
+                    scales.reshape(shape),
+                    zero_points.reshape(shape),
+                )
+            except VerifyException as error:
+                parser.raise_error(str(error), start, parser.pos)
+        return result
+
+    def print_parameter(self, printer: Printer) -> None:
+        """The inverse of `parse_parameter`; equal types give equal text."""
+        printer.print_string(f"<{self.data.text}>")
+
+
+def _like(zero_points: npt.ArrayLike, scales: npt.ArrayLike) -> npt.ArrayLike:
+    return np.full(np.shape(scales), zero_points) if np.ndim(zero_points) == 0 else zero_points
+
+
+def _parse_storage(parser: AttrParser) -> Storage:
+    start = parser.pos
+    width, signed, low, high = quant_text.parse_storage(parser)
+    try:
+        return Storage.make(width, signed, low, high)
+    except VerifyException as error:
+        parser.raise_error(str(error), start, parser.pos)
+
+
+# --- Types without parameters: upstream's, for text that carries them ---
+
+
+@irdl_attr_definition
+class AnyType(Data[tuple[Storage, Expressed | None]], TypeAttribute):
+    """Quantized, in a way not known yet: `!quant.any<i8<-8:7>:f32>`. data: storage, expressed type."""
+
+    name = "quant.any"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[Storage, Expressed | None]:
+        """`<storage (: expressed)?>`."""
+        with parser.in_angle_brackets():
+            storage = _parse_storage(parser)
+            expressed = _parse_expressed(parser) if parser.parse_optional_punctuation(":") else None
+        return storage, expressed
+
+    def print_parameter(self, printer: Printer) -> None:
+        """The inverse of `parse_parameter`."""
+        storage, expressed = self.data
+        printer.print_string(f"<{storage}>" if expressed is None else f"<{storage}:{expressed}>")
+
+
+@irdl_attr_definition
+class CalibratedType(Data[tuple[Expressed, float, float]], TypeAttribute):
+    """A float of observed range: `!quant.calibrated<f32<-0.998:1.2321>>`. data: type, least, greatest."""
+
+    name = "quant.calibrated"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[Expressed, float, float]:
+        """`<expressed<least:greatest>>`."""
+        with parser.in_angle_brackets():
+            start = parser.pos
+            expressed = _parse_expressed(parser)
+            with parser.in_angle_brackets():
+                low = parser.parse_float()
+                parser.parse_punctuation(":")
+                high = parser.parse_float()
+            if not low < high:  # C14
+                parser.raise_error(f"illegal min and max: ({low:e}:{high:e})", start, parser.pos)
+        return expressed, low, high
+
+    def print_parameter(self, printer: Printer) -> None:
+        """The inverse of `parse_parameter`."""
+        expressed, low, high = self.data
+        low, high = quant_text.decimal(repr(low)), quant_text.decimal(repr(high))
+        printer.print_string(f"<{expressed}<{low}:{high}>>")
+
+
+def _parse_expressed(parser: AttrParser) -> Expressed:
+    start = parser.pos
+    try:
+        return checked_expressed(parser.parse_type())
+    except VerifyException as error:
+        parser.raise_error(str(error), start, parser.pos)
+
+
+# --- Tensors ---
+
+
+def verify_quantized_tensor(tensor_type: Attribute) -> None:
+    """
+    Check that a uniform element type fits its tensor's shape; anything else passes.
+
+    Every op that takes quantized tensors calls this: a type alone does not know the shape. Raises
+    VerifyException.
+    """
+    if not isinstance(tensor_type, TensorType | UnrankedTensorType):
+        return _verify_scalar(tensor_type)
+    element: Attribute = tensor_type.element_type
+    if not isinstance(element, UniformType) or element.is_per_tensor:
+        return None
+    if not isinstance(tensor_type, TensorType):
+        if element.blocks is not None:  # C17
+            raise VerifyException("tensor containing the sub-channel quantized type must be ranked")
+        return None
+    shape = tensor_type.get_shape()
+    if element.axis is not None:
+        return _verify_axis(element.axis, element.scales.size, shape)
+    return _verify_blocks(element, shape)
+
+
+def _verify_scalar(element: Attribute) -> None:
+    if isinstance(element, UniformType) and element.axis is not None:  # C15
+        raise VerifyException("scalar types may not use per-axis quantization")
+    if isinstance(element, UniformType) and element.blocks is not None:  # C15
+        raise VerifyException("scalar types may not use sub-channel quantization")
+
+
+def _verify_axis(axis: int, count: int, shape: Sequence[int]) -> None:
+    if axis >= len(shape):  # C16
+        raise VerifyException(
+            f"quantized dimension must be less than tensor rank: {axis} in rank {len(shape)}"
+        )
+    if shape[axis] not in (count, DYNAMIC_INDEX):  # C18
+        raise VerifyException(
+            f"quantized dimension size does not match number of scales: "
+            f"axis {axis} has size {shape[axis]}, {count} scales"
+        )
+
+
+def _verify_blocks(element: UniformType, shape: Sequence[int]) -> None:
+    scales = element.scales.shape
+    if len(scales) != len(shape):  # C17
+        raise VerifyException(f"Rank of scales {len(scales)} must match the rank of the tensor {len(shape)}")
+    sizes = dict(element.blocks or ())
+    for axis, (dim, count) in enumerate(zip(shape, scales, strict=True)):
+        size = sizes.get(axis, dim)
+        if dim == DYNAMIC_INDEX:
+            expected = count if axis in sizes else 1
+        elif dim == 0:  # C19
+            raise VerifyException(
+                "tensor dimension size of zero is not allowed with sub-channel quantization"
+            )
+        elif dim % size:  # C20
+            raise VerifyException(
+                f"tensor dimension size {dim} at axis {axis} must be divisible by "
+                f"the corresponding block size {size}"
+            )
+        else:
+            expected = dim // size
+        if count != expected:  # C21
+            raise VerifyException(
+                f"dimension size {count} of scales tensor at axis {axis} should match "
+                f"(tensor dimension at axis / block sizes at axis) = {expected}"
+            )
+
+
+def normalized(element: UniformType) -> UniformType:
+    """
+    The plainest type with the same meaning, by the layout alone (upstream's --normalize-quant-types).
+
+    Sub-channel with one scale is per tensor; with exactly one dimension of scales that is not 1, and blocks
+    of size 1 along it, it is per axis. Equal scales are not merged.
+    """
+    if element.blocks is None:
+        return element
+    scales, zero_points = element.scales.reshape(-1), element.zero_points.reshape(-1)
+    if scales.size == 1:
+        return UniformType.per_tensor(element.storage, scales[0], int(zero_points[0]), element.expressed)
+    axes = [axis for axis, size in enumerate(element.scales.shape) if size != 1]
+    if len(axes) == 1 and dict(element.blocks).get(axes[0]) == 1:
+        return UniformType.per_axis(element.storage, axes[0], scales, zero_points, element.expressed)
+    return element

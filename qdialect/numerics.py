@@ -1,0 +1,220 @@
+"""
+The arithmetic of quantization, once: every pass, folder, verifier and test computes with these functions.
+
+    real = scale * (stored - zero_point)
+
+They give the numbers that ONNX defines and onnxruntime 1.31 computes: float32, round half to even, then the
+zero point, then the clamp. Shapes: a parameter is an array of shape () for a whole tensor, (n,) along `axis`,
+or, with `blocks`, of the rank of the tensor: one entry for each block.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Blocks = Sequence[tuple[int, int]]
+"""(axis, block size) pairs; an axis that is not named is one block."""
+
+INT32_MAX = 2**31 - 1
+
+_EXACT_FLOAT32 = 2**24
+"""Up to this magnitude float32 holds every integer."""
+
+
+def expand_parameters(
+    parameters: npt.ArrayLike, shape: Sequence[int], axis: int | None = None, blocks: Blocks | None = None
+) -> Array:
+    """
+    An array that broadcasts with `shape` and holds each element's parameter: a view, except that blocks
+    repeat each entry (ONNX's block_size; the last block may be short).
+    """
+    p = np.asarray(parameters)
+    if blocks:
+        for block_axis, size in blocks:
+            if p.shape[block_axis] > 1 and size > 1:
+                p = np.repeat(p, size, block_axis)
+                p = p[(slice(None),) * block_axis + (slice(shape[block_axis]),)]
+        return p
+    if axis is None or p.ndim == 0:
+        return p
+    axis = axis % len(shape)
+    return p.reshape((1,) * axis + (-1,) + (1,) * (len(shape) - axis - 1))
+
+
+def quantize(
+    x: npt.ArrayLike,
+    scale: npt.ArrayLike,
+    zero_point: npt.ArrayLike,
+    low: int,
+    high: int,
+    dtype: npt.DTypeLike,
+    axis: int | None = None,
+    blocks: Blocks | None = None,
+) -> Array:
+    """
+    saturate(rint(x / scale) + zero_point) in [low, high], as `dtype`.
+
+    ONNX QuantizeLinear. Divides (a product with 1/scale differs on 5e-6 of all values). float16 and bfloat16
+    are widened to float32 first, as in onnxruntime. NaN gives `low`, infinities saturate. (onnxruntime's
+    float16 kernel gives `low` for +inf too, since it overflows int32; we saturate, as ONNX says.)
+    """
+    x = np.asarray(x)
+    scale = expand_parameters(np.asarray(scale).astype(np.float32, copy=False), x.shape, axis, blocks)
+    zero_point = expand_parameters(zero_point, x.shape, axis, blocks)
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        y = np.atleast_1d(np.divide(x.astype(np.float32, copy=False), scale, dtype=np.float32))
+    return _round_and_clamp(y, zero_point, low, high, dtype).reshape(
+        np.broadcast_shapes(x.shape, scale.shape)
+    )
+
+
+def _round_and_clamp(y: Array, zero_point: Array, low: int, high: int, dtype: npt.DTypeLike) -> Array:
+    """saturate(rint(y) + zero_point) as `dtype`; overwrites `y` (float32)."""
+    np.rint(y, out=y)
+    if max(-low, high) >= _EXACT_FLOAT32:
+        y = y.astype(np.float64)  # float32 cannot hold these bounds
+    if zero_point.any():
+        y += zero_point.astype(y.dtype, copy=False)
+    np.fmax(y, low, out=y)  # fmax and fmin drop a NaN: it becomes `low`
+    np.fmin(y, high, out=y)
+    return y.astype(dtype)
+
+
+def dequantize(
+    q: npt.ArrayLike,
+    scale: npt.ArrayLike,
+    zero_point: npt.ArrayLike,
+    dtype: npt.DTypeLike = np.float32,
+    axis: int | None = None,
+    blocks: Blocks | None = None,
+) -> Array:
+    """
+    scale * (q - zero_point): the difference in int32, the product in float32, rounded to `dtype`.
+
+    ONNX DequantizeLinear as onnxruntime computes it, float16 included.
+    """
+    q = np.asarray(q)
+    scale = expand_parameters(np.asarray(scale).astype(np.float32, copy=False), q.shape, axis, blocks)
+    zero_point = np.asarray(zero_point)
+    if zero_point.any():
+        # uint32 does not fit in int32; nothing else needs more.
+        wide = np.int64 if q.dtype == np.uint32 else np.int32
+        zero_point = expand_parameters(zero_point.astype(wide, copy=False), q.shape, axis, blocks)
+        y = np.subtract(q, zero_point, dtype=wide).astype(np.float32)
+    else:
+        y = q.astype(np.float32)
+    with np.errstate(over="ignore", under="ignore"):
+        y = np.multiply(y, scale, out=y if y.shape == np.broadcast_shapes(y.shape, scale.shape) else None)
+        return np.asarray(y).astype(dtype, copy=False)
+
+
+def requantize_multiplier(x_scale: npt.ArrayLike, w_scale: npt.ArrayLike, y_scale: npt.ArrayLike) -> Array:
+    """(x_scale * w_scale) / y_scale, each step in float32: onnxruntime's QLinearConv and QLinearMatMul."""
+    return np.asarray(bias_scale(x_scale, w_scale) / np.asarray(y_scale, np.float32))
+
+
+def requantize(
+    accumulator: npt.ArrayLike,
+    multiplier: npt.ArrayLike,
+    zero_point: npt.ArrayLike,
+    low: int,
+    high: int,
+    dtype: npt.DTypeLike,
+    axis: int | None = None,
+) -> Array:
+    """
+    saturate(rint(float32(accumulator) * multiplier) + zero_point) as `dtype`.
+
+    accumulator: int32. onnxruntime's MlasRequantizeOutput; no difference in 3.6 million values. A float64 or
+    fixed-point multiplier is another arithmetic.
+    """
+    accumulator = np.asarray(accumulator)
+    multiplier = expand_parameters(np.asarray(multiplier, np.float32), accumulator.shape, axis)
+    zero_point = expand_parameters(zero_point, accumulator.shape, axis)
+    y = np.atleast_1d(np.multiply(accumulator.astype(np.float32), multiplier, dtype=np.float32))
+    return _round_and_clamp(y, zero_point, low, high, dtype).reshape(accumulator.shape)
+
+
+def bias_scale(x_scale: npt.ArrayLike, w_scale: npt.ArrayLike) -> Array:
+    """x_scale * w_scale in float32: the scale of a linear op's accumulator, and so of its bias."""
+    return np.asarray(np.asarray(x_scale, np.float32) * np.asarray(w_scale, np.float32))
+
+
+def quantize_bias(
+    bias: npt.ArrayLike, x_scale: npt.ArrayLike, w_scale: npt.ArrayLike
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+    """
+    rint(bias / (x_scale * w_scale)) as int32, zero point 0, and where that does not fit (or is not finite).
+
+    The entries that do not fit are 0: widen those channels' weight scales and ask again, never clip
+    (onnxruntime #21000: "> 51 % accuracy loss"). The quotient is float64: float32 cannot hold the result.
+    """
+    step = bias_scale(x_scale, w_scale).astype(np.float64)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        y = np.rint(np.asarray(bias, np.float64) / step)
+        overflow = ~(np.abs(y) <= INT32_MAX)
+    return np.where(overflow, 0, y).astype(np.int32), overflow
+
+
+def accumulator_bound(
+    weight: npt.ArrayLike,
+    x_low: int,
+    x_high: int,
+    x_zero_point: int,
+    w_zero_point: npt.ArrayLike = 0,
+    bias: npt.ArrayLike | None = None,
+    output_axis: int = 0,
+) -> npt.NDArray[np.int64]:
+    """
+    For each index of `output_axis`, the largest |accumulator| that a linear op can reach: int64 (channels,).
+
+    sum |w - w_zero_point| * max |x - x_zero_point| + |bias|: no partial sum in any order exceeds it, so at
+    most `INT32_MAX` means that int32 never wraps. weight: stored integers; bias: int32 (channels,).
+    """
+    w = np.moveaxis(np.asarray(weight), output_axis, 0).reshape(np.shape(weight)[output_axis], -1)
+    zero_point = np.asarray(w_zero_point).astype(w.dtype).reshape(-1, 1)
+    # max - min is |w - zp|: unlike the difference, both fit the storage type, so no wide copy is made.
+    above = np.maximum(w, zero_point).sum(axis=1, dtype=np.int64)
+    below = np.minimum(w, zero_point).sum(axis=1, dtype=np.int64)
+    reach = max(abs(x_low - x_zero_point), abs(x_high - x_zero_point))
+    bound = (above - below) * reach
+    return bound if bias is None else bound + np.abs(np.asarray(bias, np.int64))
+
+
+_OTHER_SIGN = {"int8": np.uint8, "uint8": np.int8, "int16": np.uint16, "uint16": np.int16}
+
+
+def flip_signedness(q: Array, width: int | None = None) -> Array:
+    """
+    The same real values in the type of the other signedness: q - 2^(width-1) or q + 2^(width-1).
+
+    Works on zero points as on values. For a full-width type that is one xor with the top bit; `width` is that
+    of sub-byte values kept one a byte.
+    """
+    other = np.dtype(_OTHER_SIGN[q.dtype.name])
+    bits = q.dtype.itemsize * 8
+    if width is None or width == bits:
+        return q.view(other) ^ np.array(1 << (bits - 1)).astype(other)
+    half = other.type(1 << (width - 1))
+    return q.view(other) - half if other.kind == "i" else q.view(other) + half
+
+
+def round_trip_is_exact(
+    low: int, high: int, scale: npt.ArrayLike, zero_point: npt.ArrayLike, precision: int, largest: float
+) -> bool:
+    """
+    Whether quantize(dequantize(q)) is q for every q in [low, high] when the real value is held in a float of
+    `precision` significand bits (hidden bit included) and greatest value `largest`.
+
+    With n = max |q - zero_point|, the product is off by 2^-precision and the float32 product and quotient by
+    2^-24 each, relatively; rounding restores q if n times their sum stays below one half.
+    """
+    zero_point = np.asarray(zero_point, np.int64)
+    reach = np.maximum(np.abs(low - zero_point), np.abs(high - zero_point))
+    error = 2.0**-23 if precision >= 24 else 2.0**-precision + 2.0**-23
+    return bool(
+        (reach * error < 0.5).all() and (reach * np.asarray(scale, np.float64) * (1 + error) <= largest).all()
+    )

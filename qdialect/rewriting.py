@@ -1,0 +1,174 @@
+"""
+The one driver of all passes: a worklist of operations, patterns chosen by operation class, names carried, dead
+producers erased, blocked rewrites noted, and a cap on rewrites that names the pattern which does not end.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.traits import Pure
+
+from qdialect.names import called, location, node_name
+from qdialect.promises.base import Blocked
+from qdialect.remarks import remarks_of
+
+REWRITES_PER_OP = 64
+"""More rewrites than this per operation, over a whole module, is a pattern that undoes another's work."""
+
+
+class Pattern(ABC):
+    """One rewrite. Guards come first, each with its reason; then it builds; then it replaces."""
+
+    @abstractmethod
+    def accepts(self, op_class: type[Operation]) -> bool:
+        """Whether operations of this class can match: asked once per class, so it looks at traits, not at names."""
+
+    @abstractmethod
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        """Rewrite around `op` and return None, or return why not; None without a change if `op` does not match."""
+
+
+class EndlessRewriting(Exception):
+    """Two patterns undo each other's work: a bug in a pass, never in the model."""
+
+
+def _is_dead(op: Operation) -> bool:
+    return not any(r.first_use for r in op.results) and op.has_trait(Pure, value_if_unregistered=False)
+
+
+class Rewriter:
+    """What a pattern changes the IR with; it keeps the worklist and carries the names."""
+
+    def __init__(self, patterns: Sequence[Pattern]):
+        self._patterns = patterns
+        self._by_class: dict[type[Operation], list[Pattern]] = {}
+        self._worklist: list[Operation] = []
+        self._queued: set[Operation] = set()
+        self.rewrites = 0
+        self.blocked: dict[Operation, Blocked] = {}
+
+    def patterns_for(self, op_class: type[Operation]) -> list[Pattern]:
+        """The patterns that accept a class of operations."""
+        found = self._by_class.get(op_class)
+        if found is None:
+            found = self._by_class[op_class] = [p for p in self._patterns if p.accepts(op_class)]
+        return found
+
+    def push(self, op: Operation) -> None:
+        """Look at `op` (again)."""
+        if op not in self._queued and self.patterns_for(type(op)):
+            self._queued.add(op)
+            self._worklist.append(op)
+
+    def _push_around(self, value: SSAValue) -> None:
+        if isinstance(value, OpResult):
+            self.push(value.op)
+        for use in value.uses:
+            self.push(use.operation)
+
+    def insert_before(self, anchor: Operation, ops: Sequence[Operation]) -> None:
+        """Insert new operations in front of `anchor`; one without a name of its own is named after the anchor's node."""
+        assert isinstance(anchor.parent, Block)
+        for op in ops:
+            if op.location is UNKNOWN_LOC:
+                op.location = location(node_name(anchor))
+        anchor.parent.insert_ops_before(ops, anchor)
+        for op in ops:
+            self.push(op)
+
+    def replace(self, op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue] | None = None) -> None:
+        """
+        Replace `op` by new operations; `results` (by default those of the last) stand in for its results.
+
+        The operation that makes the first result takes over the names.
+        """
+        self.rewrites += 1
+        if results is None:
+            results = ops[-1].results
+        heir = results[0].owner if results else None
+        if isinstance(heir, Operation) and heir.location is UNKNOWN_LOC:
+            heir.location = op.location
+        self.insert_before(op, ops)
+        for old, new in zip(op.results, results, strict=True):
+            old.replace_all_uses_with(new)
+            self._push_around(new)
+        self.erase(op)
+
+    def replace_uses(self, old: SSAValue, new: SSAValue) -> None:
+        """Let every user of `old` take `new`."""
+        self.rewrites += 1
+        old.replace_all_uses_with(new)
+        self._push_around(new)
+        if isinstance(old, OpResult):
+            self.push(old.op)
+
+    def set_operand(self, op: Operation, index: int, value: SSAValue) -> None:
+        """Let `op` take `value` as its operand `index`; the former producer goes if nothing else needs it."""
+        self.rewrites += 1
+        old = op.operands[index]
+        op.operands[index] = value
+        self.push(op)
+        if isinstance(old, OpResult) and _is_dead(old.op):
+            self.erase(old.op)
+
+    def erase(self, op: Operation) -> None:
+        """Erase an operation without users, and the producers that it leaves without users."""
+        stack = [op]
+        while stack:
+            dead = stack.pop()
+            producers = {o.op: None for o in dead.operands if isinstance(o, OpResult)}
+            self._queued.discard(dead)
+            self.blocked.pop(dead, None)
+            dead.detach()
+            dead.erase()
+            for producer in producers:
+                if _is_dead(producer):
+                    stack.append(producer)
+                else:
+                    self.push(producer)
+
+    def run(self, module: ModuleOp) -> None:
+        """Rewrite until nothing matches. Raises EndlessRewriting past the cap."""
+        ops = list(module.walk())
+        limit = REWRITES_PER_OP * (len(ops) + 16)
+        for op in reversed(ops):
+            self.push(op)
+        while self._worklist:
+            op = self._worklist.pop()
+            if op not in self._queued:
+                continue
+            self._queued.discard(op)
+            if op.parent is None:
+                continue
+            if _is_dead(op):
+                self.erase(op)
+                continue
+            self._apply(op, limit)
+
+    def _apply(self, op: Operation, limit: int) -> None:
+        self.blocked.pop(op, None)
+        for pattern in self.patterns_for(type(op)):
+            before = self.rewrites
+            blocked = pattern.rewrite(op, self)
+            if self.rewrites > limit:
+                raise EndlessRewriting(f"{type(pattern).__name__} does not come to an end at '{called(op)}'")
+            if self.rewrites != before:
+                if op.parent is not None:
+                    self.push(op)
+                return
+            if blocked is not None:
+                self.blocked.setdefault(op, blocked)
+
+
+def apply_patterns(module: ModuleOp, pass_name: str, patterns: Sequence[Pattern]) -> int:
+    """Apply patterns until none matches, note what was blocked, and return how many rewrites were made."""
+    rewriter = Rewriter(patterns)
+    rewriter.run(module)
+    table = remarks_of(module)
+    for op, blocked in rewriter.blocked.items():
+        table.add(pass_name, op, blocked)
+    return rewriter.rewrites
