@@ -10,7 +10,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
@@ -21,8 +21,12 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, UnregisteredC
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from qdialect.tensor_text import Constants
-from qdialect.weights import WeightsReader
+from qdialect.dialects.onnx_tensor import SMALL, FileSlice, TensorData, print_payload
+from qdialect.errors import UserError
+from qdialect.weights import WeightsFile, resolve_slice
+
+Constants = Literal["elide", "inline"] | WeightsFile
+"""What becomes of constants of more than 64 elements: left out, in hex, or in a file beside the text."""
 
 ALIAS_LENGTH = 60
 """Characters; a longer quantized type is printed once, as an alias."""
@@ -30,8 +34,9 @@ ALIAS_LENGTH = 60
 
 class ModulePrinter(Printer):
     """
-    xDSL's printer with type aliases, a rule for large constants (`print_payload` reads `constants`), and text
-    for each type made once: a type of 1,000 channels is 15 kB and may stand at thousands of operands."""
+    xDSL's printer with type aliases, a rule for large constants, and text for each type made once: a type of
+    1,000 channels is 15 kB and may stand at thousands of operands.
+    """
 
     def __init__(
         self,
@@ -76,6 +81,15 @@ class ModulePrinter(Printer):
             return alias
         return text
 
+    def print_tensor_payload(self, data: TensorData) -> None:
+        """What stands for a constant's values; the constant's attribute calls this."""
+        if isinstance(self.constants, WeightsFile) and data.count > SMALL and data.strings is None:
+            offset, length = self.constants.append(data.raw)
+            self.print_string_literal(self.constants.name)
+            self.print_string(f"[{offset}, {length}]")
+        else:
+            print_payload(self, data, inline=self.constants != "elide")
+
     def print_op(self, op: Operation) -> None:
         with self._location_of(op):
             super().print_op(op)
@@ -86,7 +100,7 @@ class ModulePrinter(Printer):
 
     @contextmanager
     def _location_of(self, node: Operation | BlockArgument) -> Generator[None]:
-        """Prints the location of `node` only where it is known: `loc(unknown)` on every line would be noise."""
+        """Prints the location of `node` only if it is known: `loc(unknown)` on every line would be noise."""
         outer = self.print_debuginfo
         self.print_debuginfo = self._locations and not isinstance(node.location, UnknownLoc)
         yield
@@ -128,7 +142,7 @@ class ModuleParser(Parser):
         `folder` holds the files that the text may name, None if it may name none; with `locate`, an op
         without `loc(...)` gets its place in the text as its location."""
         super().__init__(ctx, text, name)
-        self.weights = WeightsReader(folder) if folder is not None else None
+        self._folder = folder
         self.spans: dict[Operation, Span[str]] = {}
         self._locate = locate
         self._start = self._current_token.span
@@ -146,6 +160,15 @@ class ModuleParser(Parser):
             column = span.start - self._lines[line - 1] + 1
             op.location = FileLineColLoc(self._name, IntAttr(line), IntAttr(column))
         return op
+
+    def resolve_weights(self, name: str, offset: int, length: int) -> FileSlice:
+        """Bytes of a file beside the text, for a constant's attribute. ParseError if they are not there."""
+        if self._folder is None:
+            self.raise_error(f"'{name}' stands beside a file, and this text is not from one; name the file")
+        try:
+            return resolve_slice(self._folder, name, offset, length)
+        except UserError as error:
+            self.raise_error(str(error))
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         start = self._start

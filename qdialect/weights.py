@@ -1,13 +1,12 @@
 """Large constants beside a text file: `x.mlir` names bytes in `x.weights` by offset and length."""
 
 import hashlib
-import mmap
-import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import BinaryIO
 
+from qdialect.dialects.onnx_tensor import FileSlice
 from qdialect.errors import UserError
-from qdialect.files import Outputs, reason
+from qdialect.files import Outputs
 
 ALIGNMENT = 64
 """Bytes; every constant starts at a multiple, so that it can be used where the file is mapped."""
@@ -40,26 +39,20 @@ class WeightsFile:
         return offset, data.nbytes
 
 
-class WeightsReader:
-    """Reads constants from files inside `folder`, and nowhere else: text is not trusted."""
+def resolve_slice(folder: Path, name: str, offset: int, length: int) -> FileSlice:
+    """
+    `length` bytes at `offset` of the file `name` in `folder`; nothing is read yet.
 
-    def __init__(self, folder: Path):
-        self._folder = folder
-        self._maps: dict[str, memoryview] = {}
-
-    def view(self, name: str, offset: int, length: int) -> memoryview:
-        """
-        `length` bytes at `offset`, mapped: nothing is read before it is used. UserError for a path that
-        leaves the folder, a file that is not there, and bytes that are not in the file."""
-        if name not in self._maps:
-            self._maps[name] = _map(resolve_inside(self._folder, name))
-        whole = self._maps[name]
-        if offset < 0 or length < 0 or offset + length > whole.nbytes:
-            raise UserError(
-                f"bytes {offset} to {offset + length} are not in '{name}', which has {whole.nbytes}",
-                "the file is truncated or belongs to other text; write both again",
-            )
-        return whole[offset : offset + length]
+    UserError for a path that leaves the folder, a file that is not there, and bytes that are not in the file.
+    """
+    path = resolve_inside(folder, name)
+    size = path.stat().st_size
+    if offset < 0 or length < 0 or offset + length > size:
+        raise UserError(
+            f"bytes {offset} to {offset + length} are not in '{name}', which has {size}",
+            "the file is truncated or belongs to other text; write both again",
+        )
+    return FileSlice(str(path), offset, length)
 
 
 def resolve_inside(folder: Path, name: str) -> Path:
@@ -81,13 +74,3 @@ def resolve_inside(folder: Path, name: str) -> Path:
     if not path.is_file():
         raise UserError(f"'{name}' is not in folder '{folder}'", "put it beside the file that names it")
     return path
-
-
-def _map(path: Path) -> memoryview:
-    try:
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                return memoryview(b"")
-            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    except OSError as error:
-        raise UserError(f"cannot read '{path}', {reason(error)}", "check the file") from error
