@@ -1,6 +1,7 @@
 """`qdialect compile` and `qdialect quantize`."""
 
 import argparse
+import sys
 
 from qdialect.cli.inputs import check_model, check_readable, output_format
 from qdialect.cli.progress import progress
@@ -21,6 +22,11 @@ def run(arguments: argparse.Namespace) -> int:
         qdialect.compile(module, target=arguments.target, form=arguments.form, exactness=arguments.exactness)
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output)
+    if arguments.remarks:
+        from qdialect.remarks import remarks_of
+
+        for remark in remarks_of(module):
+            print(remark, file=sys.stderr)
     return DONE
 
 

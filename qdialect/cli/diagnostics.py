@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FileLineColLoc, ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
+from qdialect.remarks import Remark, remarks_of
 from qdialect.text import ModuleParser
 
 
@@ -123,5 +124,15 @@ def verification_error(module: ModuleOp, parser: ModuleParser) -> Diagnostic | N
     return Diagnostic("error", str(failure), parser.lexer.input.name)
 
 
-def collect_remarks(file: str) -> list[Diagnostic]:
-    return []
+def remark_diagnostics(module: ModuleOp, file: str) -> list[Diagnostic]:
+    """Why rewrites did not fire, each at the line that its op came from, where that is known."""
+    return [_remark_diagnostic(remark, file) for remark in remarks_of(module)]
+
+
+def _remark_diagnostic(remark: Remark, file: str) -> Diagnostic:
+    message = str(remark).removeprefix("remark: ")
+    match getattr(remark, "location", None):
+        case FileLineColLoc() as place:
+            return Diagnostic("remark", message, place.filename.data, place.line.data, place.column.data)
+        case _:
+            return Diagnostic("remark", message, file)

@@ -230,7 +230,7 @@ class _Tool:
         for module in modules:
             self.apply(ctx, module)
         if self.arguments.remarks:
-            self._print_remarks()
+            self._print_remarks(modules)
         self._write(modules)
 
     def _parse_and_verify(self, ctx: "Context", text: str) -> "ModuleOp":
@@ -288,11 +288,12 @@ class _Tool:
 
     # --- diagnostics
 
-    def _print_remarks(self) -> None:
-        from qdialect.cli.diagnostics import collect_remarks
+    def _print_remarks(self, modules: "list[ModuleOp]") -> None:
+        from qdialect.cli.diagnostics import remark_diagnostics
 
-        for remark in collect_remarks(self.name):
-            print(remark, file=sys.stderr)
+        for module in modules:
+            for remark in remark_diagnostics(module, self.name):
+                print(remark, file=sys.stderr)
 
     def verify_diagnostics(self) -> int:
         from qdialect.cli.diagnostics import Verifier
@@ -308,20 +309,21 @@ class _Tool:
         """What reading, verifying and transforming one chunk says: at most one error, and the remarks."""
         from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-        from qdialect.cli.diagnostics import Diagnostic, collect_remarks, verification_error
+        from qdialect.cli.diagnostics import Diagnostic, remark_diagnostics, verification_error
 
-        errors: list[Diagnostic] = []
         try:
             module, parser = self.parse(ctx := self.context(), text)
-            if (diagnostic := verification_error(module, parser)) is not None:
-                return [diagnostic]
-            self.apply(ctx, module)
         except ParseError as error:
             place = error.span.get_location()
-            errors.append(Diagnostic("error", error.msg, place.file, place.line, place.col))
+            return [Diagnostic("error", error.msg, place.file, place.line, place.col)]
+        if (diagnostic := verification_error(module, parser)) is not None:
+            return [diagnostic]
+        errors: list[Diagnostic] = []
+        try:
+            self.apply(ctx, module)
         except (UserError, DiagnosticException) as error:
             errors.append(Diagnostic("error", str(error), self.name))
-        return [*errors, *collect_remarks(self.name)]
+        return [*errors, *remark_diagnostics(module, self.name)]
 
 
 if __name__ == "__main__":
