@@ -1,0 +1,176 @@
+"""xDSL attributes and types as ONNX messages: the inverse of `importer_attributes`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    UnrankedTensorType,
+    f32,
+)
+from xdsl.ir import Attribute, TypeAttribute
+
+from qdialect.dialects.onnx_attributes import BytesStringAttr, ReferenceAttr, SparseTensorAttr
+from qdialect.dialects.onnx_tensor import TensorAttr, TensorData
+from qdialect.dialects.onnx_types import (
+    ANY,
+    BY_ATTRIBUTE,
+    DYNAMIC,
+    MapType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    storage_element,
+)
+from qdialect.dialects.quant import UniformType
+from qdialect.dialects.schemas import AttributeKind
+from qdialect.errors import UserError
+
+if TYPE_CHECKING:
+    from onnx import AttributeProto, TensorProto, TypeProto
+
+WriteTensor = Callable[[TensorData, "TensorProto"], None]
+"""Puts a tensor's bytes into a message, or into a file beside it."""
+
+
+def write_raw(data: TensorData, proto: TensorProto) -> None:
+    """A tensor with its bytes in the message."""
+    proto.data_type = data.element.number
+    proto.dims.extend(data.shape)
+    if data.strings is not None:
+        proto.string_data.extend(data.strings)
+    else:
+        proto.raw_data = bytes(data.raw)
+
+
+def _text(value: Attribute) -> bytes:
+    return value.data if isinstance(value, BytesStringAttr) else value.data.encode()  # pyright: ignore
+
+
+def _write_sparse(value: SparseTensorAttr, proto: Any, write: WriteTensor) -> None:
+    write(value.values.data, proto.values)
+    write(value.indices.data, proto.indices)
+    assert isinstance(value.dense, TensorType)
+    proto.dims.extend(value.dense.get_shape())
+
+
+def write_attribute(
+    name: str, value: Attribute, kind: AttributeKind | None, proto: AttributeProto, write: WriteTensor
+) -> None:
+    """
+    Write one attribute. `kind` is what the schema says; it decides for an empty list, whose kind does not show.
+
+    Raises UserError for an attribute that ONNX has no kind for.
+    """
+    proto.name = name
+    match value:
+        case ReferenceAttr():
+            proto.ref_attr_name = value.attribute.data
+            proto.type = int(value.kind)  # pyright: ignore
+        case IntegerAttr():
+            proto.type, proto.i = AttributeKind.INT, value.value.data  # pyright: ignore
+        case FloatAttr():
+            proto.type, proto.f = AttributeKind.FLOAT, value.value.data  # pyright: ignore
+        case StringAttr() | BytesStringAttr():
+            proto.type, proto.s = AttributeKind.STRING, _text(value)  # pyright: ignore
+        case DenseArrayBase() if value.elt_type == f32:
+            proto.type = AttributeKind.FLOATS  # pyright: ignore
+            proto.floats.extend(float(v) for v in value.iter_values())
+        case DenseArrayBase():
+            proto.type = AttributeKind.INTS  # pyright: ignore
+            proto.ints.extend(int(v) for v in value.iter_values())
+        case TensorAttr():
+            proto.type = AttributeKind.TENSOR  # pyright: ignore
+            write(value.data, proto.t)
+        case SparseTensorAttr():
+            proto.type = AttributeKind.SPARSE_TENSOR  # pyright: ignore
+            _write_sparse(value, proto.sparse_tensor, write)
+        case ArrayAttr():
+            _write_list(value.data, kind, proto, write)
+        case TypeAttribute():
+            proto.type = AttributeKind.TYPE_PROTO  # pyright: ignore
+            write_type(value, (), proto.tp)
+        case _:
+            raise UserError(f"attribute '{name}' is {value}, which ONNX cannot hold")
+
+
+def _write_list(
+    values: Sequence[Attribute], kind: AttributeKind | None, proto: AttributeProto, write: WriteTensor
+) -> None:
+    first = values[0] if values else None
+    if isinstance(first, TensorAttr):
+        kind = AttributeKind.TENSORS
+    elif isinstance(first, SparseTensorAttr):
+        kind = AttributeKind.SPARSE_TENSORS
+    elif isinstance(first, TypeAttribute):
+        kind = AttributeKind.TYPE_PROTOS
+    elif first is not None:
+        kind = AttributeKind.STRINGS
+    proto.type = int(kind or AttributeKind.STRINGS)  # pyright: ignore
+    for value in values:
+        match value:
+            case TensorAttr():
+                write(value.data, proto.tensors.add())
+            case SparseTensorAttr():
+                _write_sparse(value, proto.sparse_tensors.add(), write)
+            case TypeAttribute():
+                write_type(value, (), proto.type_protos.add())
+            case _:
+                proto.strings.append(_text(value))
+
+
+def write_type(type: Attribute, names: Sequence[str], proto: TypeProto) -> None:
+    """Write a value's type; a quantized element as what it is stored in. `names` are those of symbolic sizes."""
+    match type:
+        case TensorType() | UnrankedTensorType():
+            _write_tensor_type(type, names, proto.tensor_type)  # pyright: ignore
+        case SparseTensorType():
+            _write_tensor_type(type.dense, (), proto.sparse_tensor_type)  # pyright: ignore
+        case SequenceType():
+            write_type(type.element, (), proto.sequence_type.elem_type)
+        case OptionalType():
+            write_type(type.element, (), proto.optional_type.elem_type)
+        case MapType():
+            proto.map_type.key_type = BY_ATTRIBUTE[type.key].number
+            write_type(type.value, (), proto.map_type.value_type)
+        case _:
+            raise UserError(f"{type} is no type that ONNX has")
+
+
+def _write_tensor_type(type: Attribute, names: Sequence[str], proto: Any) -> None:
+    element: Attribute = type.element_type  # pyright: ignore
+    if isinstance(element, UniformType):
+        element = storage_element(element)
+    if element != ANY:
+        if element not in BY_ATTRIBUTE:
+            raise UserError(f"{element} is no element type that ONNX has")
+        proto.elem_type = BY_ATTRIBUTE[element].number
+    if not isinstance(type, TensorType):
+        return
+    proto.shape.SetInParent()
+    for k, size in enumerate(type.get_shape()):
+        dimension = proto.shape.dim.add()
+        if size != DYNAMIC:
+            dimension.dim_value = size
+        elif k < len(names) and names[k]:
+            dimension.dim_param = names[k]
+
+
+def strings(value: Attribute | None) -> dict[str, str]:
+    """A dictionary of strings; empty for None."""
+    if not isinstance(value, DictionaryAttr):
+        return {}
+    return {k: v.data for k, v in value.data.items() if isinstance(v, StringAttr)}
+
+
+def symbol_names(value: Attribute | None) -> tuple[str, ...]:
+    """The names of symbolic sizes that an `onnx.dims` attribute holds for one value."""
+    return tuple(v.data for v in value.data if isinstance(v, StringAttr)) if isinstance(value, ArrayAttr) else ()
