@@ -3,7 +3,7 @@
 // Quantizing what was dequantized from the same type gives it back.
 
 // CHECK-LABEL: @quantize_of_dequantize
-// CHECK-SAME:    %[[Q:.*]] : tensor<2x3x!quant.uniform<u8:f32, 0.02:128>>
+// CHECK-SAME:    %[[Q:.*]]: tensor<2x3x!quant.uniform<u8:f32, 0.02:128>>
 // CHECK-NEXT:  func.return %[[Q]] :
 func.func @quantize_of_dequantize(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:128>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:128>> {
   %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:128>> to tensor<2x3xf32>
@@ -14,7 +14,7 @@ func.func @quantize_of_dequantize(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:128
 // The float's other users keep it.
 
 // CHECK-LABEL: @quantize_of_a_shared_dequantize
-// CHECK-SAME:    %[[Q:.*]] : tensor<2x!quant.uniform<i8:f32:0, {0.5,0.25:3}>>
+// CHECK-SAME:    %[[Q:.*]]: tensor<2x!quant.uniform<i8:f32:0, {0.5,0.25:3}>>
 // CHECK-NEXT:  %[[R:.*]] = quant.dcast %[[Q]]
 // CHECK-NEXT:  func.return %[[R]], %[[Q]] :
 func.func @quantize_of_a_shared_dequantize(%q: tensor<2x!quant.uniform<i8:f32:0, {0.5,0.25:3}>>) -> (tensor<2xf32>, tensor<2x!quant.uniform<i8:f32:0, {0.5,0.25:3}>>) {
@@ -26,7 +26,7 @@ func.func @quantize_of_a_shared_dequantize(%q: tensor<2x!quant.uniform<i8:f32:0,
 // Two storage casts that undo each other are nothing.
 
 // CHECK-LABEL: @storage_and_back
-// CHECK-SAME:    %[[X:.*]] : tensor<2xi8>
+// CHECK-SAME:    %[[X:.*]]: tensor<2xi8>
 // CHECK-NEXT:  func.return %[[X]] :
 func.func @storage_and_back(%x: tensor<2xi8>) -> tensor<2xi8> {
   %q = quant.scast %x : tensor<2xi8> to tensor<2x!quant.uniform<i8:f32, 0.5:3>>

@@ -1,7 +1,7 @@
 // RUN: ROUNDTRIP
 
 // CHECK-LABEL: @per_tensor
-// CHECK-SAME:    %[[X:.*]] : tensor<2x3xf32>
+// CHECK-SAME:    %[[X:.*]]: tensor<2x3xf32>
 // CHECK-NEXT:  %[[Q:.*]] = quant.qcast %[[X]] : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:128>>
 // CHECK-NEXT:  %[[R:.*]] = quant.dcast %[[Q]] : tensor<2x3x!quant.uniform<u8:f32, 0.02:128>> to tensor<2x3xf32>
 // CHECK-NEXT:  %[[S:.*]] = quant.scast %[[Q]] : tensor<2x3x!quant.uniform<u8:f32, 0.02:128>> to tensor<2x3xui8>
