@@ -3,8 +3,8 @@
 
     python benchmarks/compile_time.py [MODEL.onnx]      # default: a generated ResNet-50 in QDQ form
 
-This process imports nothing large and runs everything in children: on Linux, a child's peak memory counts what
-its parent held when it was started.
+This process imports nothing large and runs everything in children: on Linux, a child's peak memory counts
+what its parent held when it was started.
 """
 
 import json
