@@ -8,7 +8,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp
+from xdsl.dialects.builtin import UNKNOWN_LOC, FunctionType, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
@@ -164,10 +165,19 @@ class Rewriter:
                 self.blocked.setdefault(op, blocked)
 
 
+def refresh_signatures(module: ModuleOp) -> None:
+    """Let every function's type say what it returns now: a rewrite may have learnt more of a shape."""
+    for func in module.ops:
+        if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp):
+            inputs = [a.type for a in func.body.block.args]
+            func.function_type = FunctionType.from_lists(inputs, list(end.operand_types))
+
+
 def apply_patterns(module: ModuleOp, pass_name: str, patterns: Sequence[Pattern]) -> int:
     """Apply patterns until none matches, note what was blocked, and return how many rewrites were made."""
     rewriter = Rewriter(patterns)
     rewriter.run(module)
+    refresh_signatures(module)
     table = remarks_of(module)
     for op, blocked in rewriter.blocked.items():
         table.add(pass_name, op, blocked)
