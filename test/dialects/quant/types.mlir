@@ -38,10 +38,6 @@
 "test.op"() {t = !quant.uniform<i8:f32, 0.00001:1>} : () -> ()
 // CHECK: t = !quant.uniform<i8:f32, 1.5e-07:1>}
 "test.op"() {t = !quant.uniform<i8:f32, 15.0E-8:1>} : () -> ()
-// CHECK: t = !quant.uniform<i8:f32, 1.0e-45:1>}
-"test.op"() {t = !quant.uniform<i8:f32, 1.401298464324817e-45:1>} : () -> ()
-// CHECK: t = !quant.uniform<i8:f32, 3.4028235e+38:1>}
-"test.op"() {t = !quant.uniform<i8:f32, 3.4028234e38:1>} : () -> ()
 // CHECK: t = !quant.uniform<i8:f32, 0.01:1>}
 "test.op"() {t = !quant.uniform<i8:f32, 0x3F847AE147AE147B:1>} : () -> ()
 
