@@ -33,6 +33,9 @@ class FoldRedundantClamp(Pattern):
         type = quantized_of(op.operands[0].type)
         if type is None or op.operands[0].type != op.results[0].type:
             return None
+        if not type.is_per_tensor:
+            # onnxruntime fuses a Conv right in front of a per-axis quantize into a kernel that then refuses to run.
+            return Blocked("per-axis", "the result has a scale for each channel")
         if not clamp.is_redundant(op, type):
             return Blocked("range-wider", "the storage range goes beyond the activation's, so it stays as a clamp")
         rewriter.replace(op, [], [op.operands[0]])

@@ -100,6 +100,8 @@ class FuseQuantized(Pattern):
                 blocked = linear.check_operands(op, operands)
             if blocked is not None:
                 return blocked
+        if list(op.operands) == operands and list(op.result_types) == result_types:
+            return None
         new = op.__class__.create(
             operands=operands, result_types=result_types, properties=op.properties, attributes=op.attributes
         )

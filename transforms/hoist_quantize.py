@@ -15,11 +15,12 @@ from typing import ClassVar
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.constants import static_shape
-from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import with_element
-from qdialect.dialects.quant import QuantizeOp, UniformType
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.kernels import Kernels
 from qdialect.rewriting import Pattern, Rewriter
 
 
@@ -79,15 +80,30 @@ def _elements(values: Sequence[SSAValue]) -> int | None:
     return None if None in shapes else sum(prod(s) for s in shapes if s is not None)
 
 
+def _makes_integers(value: SSAValue) -> bool:
+    """Whether a quantize of `value` would be part of what makes it: a cast undone, a constant, an integer kernel."""
+    if not isinstance(value, OpResult):
+        return False
+    if isinstance(value.op, DequantizeOp | ConstantOp):
+        return True
+    if not isinstance(value.op, OnnxOp) or not value.has_one_use():
+        return False
+    promise = value.op.get_trait(Commutes)
+    if promise is not None:
+        return all(_makes_integers(value.op.operands[p]) for p in promise.operands(value.op))
+    if value.op.get_trait(Kernels) is None:
+        return False
+    sources = [o.owner for o in value.op.operands]
+    return all(isinstance(s, DequantizeOp | ConstantOp) for s in sources)
+
+
 def _more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     """Quantizing more elements than before pays only if an op above makes the integers itself."""
     operands = [op.operands[p] for p in promise.operands(op)]
     before, after = _elements([op.results[p] for p in promise.results(op)]), _elements(operands)
     if before is not None and after is not None and after <= before:
         return None
-    if all(isinstance(o, OpResult) and o.has_one_use() for o in operands):
-        return None
-    if before is None or after is None:
+    if all(_makes_integers(o) for o in operands):
         return None
     return Blocked("more-work", "there are more elements to quantize above the op than below it")
 
