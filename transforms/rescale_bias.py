@@ -61,7 +61,7 @@ class RescaleBias(Pattern):
         linear = op.get_trait(Linear)
         assert linear is not None
         channels = linear.output_channels(op)
-        if channels is None or real.size not in (1, channels) or real.shape[-1:] not in ((), (1,), (channels,)):
+        if channels is None or (real.size != 1 and real.shape[-1:] != (real.size,)) or real.size not in (1, channels):
             return Blocked("bias-shape", f"the bias has shape {list(real.shape)}, not one value for each channel")
         if w.scales.size not in (1, channels):
             return Blocked("grouped-scales", "each group has the same scales, the bias has one for each channel")
