@@ -23,6 +23,7 @@ from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.names import location, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
+from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.rewriting import Pattern, Rewriter
 
@@ -55,6 +56,8 @@ class RescaleBias(Pattern):
             return None
         if not x.is_per_tensor:
             return Blocked("activation-per-axis", "the activation has a scale for each channel")
+        if not self._has_kernel(op):
+            return Blocked("no-kernel", "no integer kernel makes this result, so the bias stays in float")
         real = real_constant(bias)
         if real is None:
             return Blocked("computed-bias", "the bias is computed at run time")
@@ -73,6 +76,12 @@ class RescaleBias(Pattern):
             )
         self._replace(op, bias, stored, numerics.bias_scale(x.scales, w.scales), rewriter)
         return None
+
+    def _has_kernel(self, op: OnnxOp) -> bool:
+        kernels, result = op.get_trait(Kernels), quantized_of(op.results[0].type)
+        if kernels is None or (result is not None and not result.is_per_tensor):
+            return False
+        return any(k.float_result == (result is None) and "2v" in k.inputs for k in kernels.forms)
 
     def _replace(
         self, op: OnnxOp, bias: SSAValue, stored: npt.NDArray[Any], scale: npt.NDArray[Any], rewriter: Rewriter
