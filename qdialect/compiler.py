@@ -46,7 +46,13 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
 
     passes: list[ModulePass] = [] if keep_overridable else [FreezePass()]
     passes += [FoldConstantsPass(), RaiseQdqPass(), FoldCastsPass(), SinkDequantizePass(), FoldCastsPass()]
-    passes += [HoistQuantizePass(), FoldCastsPass(), FoldConstantsPass(), FuseQuantizedPass(), FoldActivationPass()]
+    passes += [
+        HoistQuantizePass(),
+        FoldCastsPass(),
+        FoldConstantsPass(),
+        FuseQuantizedPass(),
+        FoldActivationPass(),
+    ]
     if form == "qoperator":
         passes += [RescaleBiasPass(), LegalizePass(target.name), LowerToQoperatorPass(target.name)]
     passes.append(LowerToQdqPass(target.name))

@@ -173,4 +173,6 @@ def strings(value: Attribute | None) -> dict[str, str]:
 
 def symbol_names(value: Attribute | None) -> tuple[str, ...]:
     """The names of symbolic sizes that an `onnx.dims` attribute holds for one value."""
-    return tuple(v.data for v in value.data if isinstance(v, StringAttr)) if isinstance(value, ArrayAttr) else ()
+    return (
+        tuple(v.data for v in value.data if isinstance(v, StringAttr)) if isinstance(value, ArrayAttr) else ()
+    )

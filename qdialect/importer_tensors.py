@@ -99,7 +99,9 @@ def tensor_data(tensor: TensorProto, folder: Path | None) -> TensorData:
         return TensorData(type, external_slice(tensor, folder, length))
     raw = tensor.raw_data if tensor.HasField("raw_data") else _typed_field(tensor, element)
     if len(raw) != length:
-        raise UserError(f"{what} has {len(raw)} bytes for {list(shape)} of {element.spelling}, which takes {length}")
+        raise UserError(
+            f"{what} has {len(raw)} bytes for {list(shape)} of {element.spelling}, which takes {length}"
+        )
     return TensorData(type, raw)
 
 
@@ -171,8 +173,6 @@ def nodes_of(graph: GraphProto) -> Iterator[NodeProto]:
                 yield from nodes_of(attribute.g)
             for inner in attribute.graphs:
                 yield from nodes_of(inner)
-
-
 
 
 def _names_taken(node: NodeProto) -> Iterator[str]:

@@ -81,7 +81,9 @@ class Rewriter:
         for op in ops:
             self.push(op)
 
-    def replace(self, op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue] | None = None) -> None:
+    def replace(
+        self, op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue] | None = None
+    ) -> None:
         """
         Replace `op` by new operations; `results` (by default those of the last) stand in for its results.
 

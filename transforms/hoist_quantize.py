@@ -37,9 +37,13 @@ def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
     if not types:
         return None
     if others:
-        return Blocked("second-consumer", "the float result has a second consumer", "quantize it for every consumer")
+        return Blocked(
+            "second-consumer", "the float result has a second consumer", "quantize it for every consumer"
+        )
     if len(types) > 1:
-        return Blocked("two-quantizers", "the result is quantized in two ways", "use one scale and zero point")
+        return Blocked(
+            "two-quantizers", "the result is quantized in two ways", "use one scale and zero point"
+        )
     return types.pop()
 
 
@@ -115,7 +119,9 @@ def _per_axis(op: OnnxOp, promise: Commutes, types: Sequence[UniformType]) -> Bl
     for place, type in zip(promise.operands(op), types, strict=True):
         source = op.operands[place].owner
         if not type.is_per_tensor and isinstance(source, OnnxOp) and not isinstance(source, ConstantOp):
-            return Blocked("per-axis", "the result has a scale for each channel, which no integer kernel makes")
+            return Blocked(
+                "per-axis", "the result has a scale for each channel, which no integer kernel makes"
+            )
     return None
 
 
@@ -156,7 +162,9 @@ class HoistQuantizePass(RewritePass):
 
     name = "hoist-quantize"
     exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"
+    rewrite: ClassVar[str] = (
+        "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"
+    )
 
     def patterns(self) -> Sequence[Pattern]:
         return [HoistQuantize()]

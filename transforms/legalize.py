@@ -13,6 +13,7 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from qdialect import numerics
@@ -25,7 +26,6 @@ from qdialect.passes import Exactness
 from qdialect.promises.linear import Linear
 from qdialect.rewriting import refresh_signatures
 from qdialect.targets import target
-from xdsl.passes import ModulePass
 
 HALF = 128
 
@@ -145,5 +145,3 @@ class LegalizePass(ModulePass):
         if target(self.target).activations == "u8":
             _to_unsigned(op)
             refresh_signatures(op)
-
-

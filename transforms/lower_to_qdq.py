@@ -152,7 +152,9 @@ class _Writer:
         )
         names = tensor_names(op)
         quantized = [quantized_of(r.type) is not None for r in op.results]
-        new.location = location(node_name(op), [f"{n}_real" if q and n else n for n, q in zip(names, quantized)])
+        new.location = location(
+            node_name(op), [f"{n}_real" if q and n else n for n, q in zip(names, quantized)]
+        )
         self._insert([new], op)
         for old, real, is_quantized in zip(op.results, new.results, quantized, strict=True):
             if is_quantized:
@@ -205,5 +207,3 @@ class LowerToQdqPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         _Writer(target(self.target)).write(op)
         refresh_signatures(op)
-
-

@@ -64,15 +64,24 @@ class RescaleBias(Pattern):
         linear = op.get_trait(Linear)
         assert linear is not None
         channels = linear.output_channels(op)
-        if channels is None or real.size not in (1, channels) or real.shape[-1:] not in ((), (1,), (channels,)):
-            return Blocked("bias-shape", f"the bias has shape {list(real.shape)}, not one value for each channel")
+        if (
+            channels is None
+            or real.size not in (1, channels)
+            or real.shape[-1:] not in ((), (1,), (channels,))
+        ):
+            return Blocked(
+                "bias-shape", f"the bias has shape {list(real.shape)}, not one value for each channel"
+            )
         if w.scales.size not in (1, channels):
-            return Blocked("grouped-scales", "each group has the same scales, the bias has one for each channel")
+            return Blocked(
+                "grouped-scales", "each group has the same scales, the bias has one for each channel"
+            )
         flat = np.broadcast_to(real.reshape(-1), (channels,)).astype(np.float32)
         stored, overflow = numerics.quantize_bias(flat, x.scales, w.scales)
         if overflow.any():
             return Blocked(
-                "bias-overflow", f"{int(overflow.sum())} of {channels} biases do not fit in int32 at x_scale * w_scale"
+                "bias-overflow",
+                f"{int(overflow.sum())} of {channels} biases do not fit in int32 at x_scale * w_scale",
             )
         self._replace(op, bias, stored, numerics.bias_scale(x.scales, w.scales), rewriter)
         return None
@@ -84,7 +93,12 @@ class RescaleBias(Pattern):
         return any(k.float_result == (result is None) and "2v" in k.inputs for k in kernels.forms)
 
     def _replace(
-        self, op: OnnxOp, bias: SSAValue, stored: npt.NDArray[Any], scale: npt.NDArray[Any], rewriter: Rewriter
+        self,
+        op: OnnxOp,
+        bias: SSAValue,
+        stored: npt.NDArray[Any],
+        scale: npt.NDArray[Any],
+        rewriter: Rewriter,
     ) -> None:
         i32 = Storage.of("i32")
         if scale.ndim:

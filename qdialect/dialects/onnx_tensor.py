@@ -10,7 +10,6 @@ import mmap
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
 
@@ -44,7 +43,9 @@ class FileSlice(NamedTuple):
         with open(self.path, "rb") as file:
             if os.fstat(file.fileno()).st_size < self.offset + self.length:
                 raise OSError(f"{self.path} is shorter than {self.offset + self.length} bytes")
-            mapped = mmap.mmap(file.fileno(), self.offset + self.length - start, access=mmap.ACCESS_READ, offset=start)
+            mapped = mmap.mmap(
+                file.fileno(), self.offset + self.length - start, access=mmap.ACCESS_READ, offset=start
+            )
         return memoryview(mapped)[self.offset - start :]
 
 

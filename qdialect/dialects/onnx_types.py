@@ -209,7 +209,9 @@ def spelling(type: Attribute) -> str | None:
             return inner and f"optional({inner})"
         case MapType():
             key, value = spelling_of(type.key), spelling(type.value)
-            return key and value and f"map({key[7:-1]}, {value[7:-1] if value.startswith('tensor') else value})"
+            return (
+                key and value and f"map({key[7:-1]}, {value[7:-1] if value.startswith('tensor') else value})"
+            )
         case SparseTensorType():
             inner = spelling(type.dense)
             return inner and f"sparse_{inner}"

@@ -22,7 +22,9 @@ from qdialect.promises.padding import pad_backward, pad_forward
 if TYPE_CHECKING:
     from qdialect.dialects.onnx_ops import OnnxOp
 
-NOT_CONSTANT = Blocked("computed-parameter", "an axis, index or size that decides where scales go is computed")
+NOT_CONSTANT = Blocked(
+    "computed-parameter", "an axis, index or size that decides where scales go is computed"
+)
 
 
 def _transpose_forward(op: OnnxOp, axis: int) -> int | Blocked:

@@ -81,8 +81,6 @@ def _clip_backward(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[Uniform
     return COMPUTED_BOUND if clip_bounds(op) is None else types
 
 
-
-
 def _selects(axis_rule: object = never) -> Commutes:
     rule = follow(axis_rule)  # pyright: ignore[reportArgumentType]
     return Commutes(rule, rule)
