@@ -104,8 +104,8 @@ def compile(
     """
     Rewrite `module` in place into the form that `target` takes.
 
-    `exactness` bounds what may run: `exact`, `close` or `lossy`. Raises UserError for a target, form or level that there
-    is not, and VerifyException if the module breaks a constraint before or after.
+    `exactness` bounds what may run: `exact`, `close` or `lossy`. Raises UserError for a target, form or level that
+    there is not, and VerifyException if the module breaks a constraint before or after.
     """
     passes = pipeline(target, form, exactness, keep_overridable=keep_overridable)
     run_passes(module, passes)

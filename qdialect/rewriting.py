@@ -72,7 +72,7 @@ class Rewriter:
             self.push(use.operation)
 
     def insert_before(self, anchor: Operation, ops: Sequence[Operation]) -> None:
-        """Insert new operations in front of `anchor`; one without a name of its own is named after the anchor's node."""
+        """Insert new operations in front of `anchor`; one without a name is named after the anchor's node."""
         assert isinstance(anchor.parent, Block)
         for op in ops:
             if op.location is UNKNOWN_LOC:

@@ -3,8 +3,8 @@ Move quantize above ops that move or select elements, towards the op that made t
 
     qcast(f(x, ...))  ->  f(qcast(x), ...)
 
-Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has more
-elements than the result and nothing above would take the cast, nor where the float result is needed besides.
+Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
+more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
 """
 
 from collections.abc import Sequence

@@ -104,7 +104,7 @@ class RescaleBias(Pattern):
         if scale.ndim:
             type = UniformType.per_axis(i32, 0, scale, np.zeros(scale.shape, np.int32))
         else:
-            type = UniformType.per_tensor(i32, scale)
+            type = UniformType.per_tensor(i32, scale.item())
         new = ConstantOp.of(from_array(stored), tensor_type(type, stored.shape))
         source = bias.owner.operands[0] if isinstance(bias.owner, DequantizeOp) else bias
         if isinstance(source, OpResult):

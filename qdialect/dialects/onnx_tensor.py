@@ -246,7 +246,7 @@ class _Payload:
 def _parse_payload(parser: AttrParser) -> _Payload:
     if parser.parse_optional_keyword("elided"):
         parser.raise_error(
-            "this constant was elided when the text was printed; print it with --print-constants, or write a file with -o"
+            "this constant was elided when the text was printed; use --print-constants, or write a file with -o"
         )
     if (text := parser.parse_optional_str_literal()) is None:
         numbers = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_number)
@@ -300,4 +300,4 @@ def from_array(values: npt.NDArray[Any]) -> TensorAttr:
     if element.bits < 8:
         return TensorAttr(TensorData(type, pack(values, element.bits)))
     contiguous = np.ascontiguousarray(values)
-    return TensorAttr(TensorData(type, memoryview(contiguous.reshape(-1).view(np.uint8))))
+    return TensorAttr(TensorData(type, contiguous.reshape(-1).view(np.uint8).data))

@@ -73,7 +73,7 @@ def cast_type(
         return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
     zeros = np.zeros(scales.shape, np.int32) if zero_points is None else zero_points.astype(np.int32)
     if scales.size == 1 and not op.int_attr("block_size", 0):
-        return UniformType.per_tensor(storage, scales.reshape(()), zeros.reshape(()), expressed)
+        return UniformType.per_tensor(storage, scales.item(), zeros.item(), expressed)
     return _structured(op, shape, storage, scales, zeros, expressed)
 
 

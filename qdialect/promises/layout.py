@@ -220,10 +220,6 @@ def _resize_nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[Unifor
     return follow(never)(op, types)
 
 
-def _operand_count(op: OnnxOp) -> int:
-    return len(op.operands)
-
-
 def _layout(
     forward: AxisRule = never, backward: AxisRule = never, in_place: bool = False, keeps_order: bool = False
 ) -> Commutes:

@@ -1,6 +1,6 @@
 """
-What an op does to stored integers where that is not what it does to real numbers: Relu clamps at the zero point, Clip and
-Pad quantize their constants.
+What an op does to stored integers where that is not what it does to real numbers: Relu clamps at the zero point, Clip
+and Pad quantize their constants.
 """
 
 from __future__ import annotations
