@@ -46,7 +46,13 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
 
     passes: list[ModulePass] = [] if keep_overridable else [FreezePass()]
     passes += [FoldConstantsPass(), RaiseQdqPass(), FoldCastsPass(), SinkDequantizePass(), FoldCastsPass()]
-    passes += [HoistQuantizePass(), FoldCastsPass(), FoldConstantsPass(), FuseQuantizedPass(), FoldActivationPass()]
+    passes += [
+        HoistQuantizePass(),
+        FoldCastsPass(),
+        FoldConstantsPass(),
+        FuseQuantizedPass(),
+        FoldActivationPass(),
+    ]
     if form == "qoperator":
         passes += [RescaleBiasPass(), LegalizePass(target.name), LowerToQoperatorPass(target.name)]
     passes.append(LowerToQdqPass(target.name))
@@ -98,8 +104,8 @@ def compile(
     """
     Rewrite `module` in place into the form that `target` takes.
 
-    `exactness` bounds what may run: `exact`, `close` or `lossy`. Raises UserError for a target, form or level that there
-    is not, and VerifyException if the module breaks a constraint before or after.
+    `exactness` bounds what may run: `exact`, `close` or `lossy`. Raises UserError for a target, form or level that
+    there is not, and VerifyException if the module breaks a constraint before or after.
     """
     passes = pipeline(target, form, exactness, keep_overridable=keep_overridable)
     run_passes(module, passes)

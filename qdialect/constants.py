@@ -13,7 +13,9 @@ from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.promises.base import Blocked
 
-UNKNOWN_RANK = Blocked("unknown-rank", "the operand's rank is not known", "run ONNX shape inference on the model")
+UNKNOWN_RANK = Blocked(
+    "unknown-rank", "the operand's rank is not known", "run ONNX shape inference on the model"
+)
 
 
 def constant(value: SSAValue | None) -> TensorAttr | None:

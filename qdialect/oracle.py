@@ -47,7 +47,9 @@ def session(model: ModelProto | bytes | str, *, optimize: bool = False, threads:
         raise UserError(f"onnxruntime refuses the model: {str(error).strip().splitlines()[0]}") from None
 
 
-def run(model: ModelProto | bytes | str, feeds: Mapping[str, Array], *, optimize: bool = False) -> list[Array]:
+def run(
+    model: ModelProto | bytes | str, feeds: Mapping[str, Array], *, optimize: bool = False
+) -> list[Array]:
     """The model's outputs in order. Raises UserError if onnxruntime refuses the model or the inputs."""
     runner = session(model, optimize=optimize)
     try:
@@ -108,5 +110,3 @@ def evaluate(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> dict[SSAValu
 
     values = run(export_model(isolated(ops, outputs)), {})
     return {o: from_array(np.asarray(v)) for o, v in zip(outputs, values, strict=True)}
-
-

@@ -72,7 +72,7 @@ class Rewriter:
             self.push(use.operation)
 
     def insert_before(self, anchor: Operation, ops: Sequence[Operation]) -> None:
-        """Insert new operations in front of `anchor`; one without a name of its own is named after the anchor's node."""
+        """Insert new operations in front of `anchor`; one without a name is named after the anchor's node."""
         assert isinstance(anchor.parent, Block)
         for op in ops:
             if op.location is UNKNOWN_LOC:
@@ -81,7 +81,9 @@ class Rewriter:
         for op in ops:
             self.push(op)
 
-    def replace(self, op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue] | None = None) -> None:
+    def replace(
+        self, op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue] | None = None
+    ) -> None:
         """
         Replace `op` by new operations; `results` (by default those of the last) stand in for its results.
 

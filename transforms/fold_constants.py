@@ -92,12 +92,24 @@ def _bytes(value: SSAValue) -> int | None:
 
 def _foldable(op: Operation, known: set[SSAValue]) -> bool | Blocked:
     """Whether an op can be computed from `known` values alone."""
-    if not isinstance(op, OnnxOp) or isinstance(op, ConstantOp) or not op.has_trait(Pure) or op.SCHEMA is None:
+    if (
+        not isinstance(op, OnnxOp)
+        or isinstance(op, ConstantOp)
+        or not op.has_trait(Pure)
+        or op.SCHEMA is None
+    ):
         return False
-    if not op.operands or op.regions or any(o not in known for o in op.operands) or op.get_trait(DequantizeForm):
+    if (
+        not op.operands
+        or op.regions
+        or any(o not in known for o in op.operands)
+        or op.get_trait(DequantizeForm)
+    ):
         return False
     promise = op.get_trait(Commutes)
-    if any(quantized_of(v.type) for v in (*op.operands, *op.results)) and not (promise and promise.moves_storage):
+    if any(quantized_of(v.type) for v in (*op.operands, *op.results)) and not (
+        promise and promise.moves_storage
+    ):
         return False
     sizes = [_bytes(r) for r in op.results]
     if any(s is None for s in sizes):
@@ -176,7 +188,9 @@ class FoldConstantsPass(RewritePass):
 
     name = "fold-constants"
     exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
+    rewrite: ClassVar[str] = (
+        "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
+    )
 
     def patterns(self) -> Sequence[Pattern]:
         return [QuantizeConstant(), ReadConstant()]

@@ -2,11 +2,11 @@
 Write what is on quantized types as ONNX's own casts around float ops.
 
     op(a, b) : T     ->  QuantizeLinear(op(DequantizeLinear(a), DequantizeLinear(b)))
-    act(op(a)) : T   ->  QuantizeLinear(act(op(DequantizeLinear(a))))     one consumer, act elementwise: one pair, not two
+    act(op(a)) : T   ->  QuantizeLinear(act(op(DequantizeLinear(a))))     one consumer, act elementwise: one pair
     f(qcast(x)) : T  ->  QuantizeLinear(f(x))                             one consumer, f moves: f stands in front of Q
 
-Exact: the first line is what an op on quantized types means; the others drop a dequantize of a quantize between which only
-elements were moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear.
+Exact: the first line is what an op on quantized types means; the others drop a dequantize of a quantize between which
+only elements were moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear.
 """
 
 from dataclasses import dataclass
@@ -152,7 +152,9 @@ class _Writer:
         )
         names = tensor_names(op)
         quantized = [quantized_of(r.type) is not None for r in op.results]
-        new.location = location(node_name(op), [f"{n}_real" if q and n else n for n, q in zip(names, quantized)])
+        new.location = location(
+            node_name(op), [f"{n}_real" if q and n else n for n, q in zip(names, quantized, strict=False)]
+        )
         self._insert([new], op)
         for old, real, is_quantized in zip(op.results, new.results, quantized, strict=True):
             if is_quantized:
@@ -205,5 +207,3 @@ class LowerToQdqPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         _Writer(target(self.target)).write(op)
         refresh_signatures(op)
-
-

@@ -35,7 +35,7 @@ def taken(type: UniformType, moved: Moved) -> UniformType:
     """A per-axis type with the entries that `moved` picks."""
     scales, zero_points = type.scales[moved.indices], type.zero_points[moved.indices]
     if moved.axis is None:
-        return UniformType.per_tensor(type.storage, scales.reshape(()), zero_points.reshape(()), type.expressed)
+        return UniformType.per_tensor(type.storage, scales.item(), zero_points.item(), type.expressed)
     return UniformType.per_axis(type.storage, moved.axis, scales, zero_points, type.expressed)
 
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from qdialect.dialects.onnx_ops import OnnxOp
 
 OUT_OF_RANGE = Blocked("out-of-range", "an index is out of the operand's range", "check the model")
-NOT_CONSTANT = Blocked("computed-parameter", "an axis, index or size that decides where scales go is computed")
+NOT_CONSTANT = Blocked(
+    "computed-parameter", "an axis, index or size that decides where scales go is computed"
+)
 
 
 def _transpose_forward(op: OnnxOp, axis: int) -> int | Blocked:
@@ -234,10 +236,6 @@ def _resize_nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[Unifor
     if op.str_attr("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize":
         return Blocked("extrapolates", "Resize fills in a value where it looks beyond the tensor")
     return follow(never)(op, types)
-
-
-def _operand_count(op: OnnxOp) -> int:
-    return len(op.operands)
 
 
 def _layout(

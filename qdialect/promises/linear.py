@@ -63,9 +63,13 @@ class Linear(Promise):
         if b is None:
             return None
         if x is None or w is None or not x.is_per_tensor:
-            return Blocked("bias-alone", "the bias is quantized but its operands are not, per tensor and per channel")
-        return None if bias_matches(x, w, b) else Blocked(
-            "bias-scale", "the bias is not in steps of x_scale * w_scale", "run rescale-bias"
+            return Blocked(
+                "bias-alone", "the bias is quantized but its operands are not, per tensor and per channel"
+            )
+        return (
+            None
+            if bias_matches(x, w, b)
+            else Blocked("bias-scale", "the bias is not in steps of x_scale * w_scale", "run rescale-bias")
         )
 
 

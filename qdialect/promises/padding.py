@@ -72,7 +72,9 @@ def pad_backward(op: OnnxOp, types: Types) -> Types | Blocked:
         if value is None:
             return Blocked("computed-pad-value", "the value that Pad puts in is computed")
         if not types[0].is_per_tensor and value != 0:
-            return Blocked("pad-value-per-axis", "the value that Pad puts in is stored differently in each channel")
+            return Blocked(
+                "pad-value-per-axis", "the value that Pad puts in is stored differently in each channel"
+            )
     return types
 
 
@@ -86,7 +88,12 @@ def pad_forward(op: OnnxOp, types: Types) -> Types | Blocked:
     if value == 0:
         return moved
     stored = numerics.quantize(
-        np.float32(value), type.scales, type.zero_points, type.storage.low, type.storage.high, type.storage.dtype
+        np.float32(value),
+        type.scales,
+        type.zero_points,
+        type.storage.low,
+        type.storage.high,
+        type.storage.dtype,
     )
     if numerics.dequantize(stored, type.scales, type.zero_points) != np.float32(value):
         return Blocked("pad-value-rounds", f"Pad puts in {value:g}, which the type cannot express")
