@@ -34,6 +34,7 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
     from qdialect.transforms.fold_activation import FoldActivationPass
     from qdialect.transforms.fold_casts import FoldCastsPass
     from qdialect.transforms.fold_constants import FoldConstantsPass
+    from qdialect.transforms.fold_pad import FoldPadPass
     from qdialect.transforms.freeze import FreezePass
     from qdialect.transforms.fuse_quantized import FuseQuantizedPass
     from qdialect.transforms.hoist_quantize import HoistQuantizePass
@@ -51,6 +52,7 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
         FoldCastsPass(),
         FoldConstantsPass(),
         FuseQuantizedPass(),
+        FoldPadPass(),
         FoldActivationPass(),
     ]
     if form == "qoperator":
