@@ -103,12 +103,12 @@ def dequantize(
         # uint32 does not fit in int32; nothing else needs more.
         wide = np.int64 if q.dtype == np.uint32 else np.int32
         zero_point = expand_parameters(zero_point.astype(wide, copy=False), q.shape, axis, blocks)
-        y = np.subtract(q, zero_point, dtype=wide).astype(np.float32)
+        y = np.asarray(np.subtract(q, zero_point, dtype=wide)).astype(np.float32)
     else:
         y = q.astype(np.float32)
     with np.errstate(over="ignore", under="ignore"):
-        y = np.multiply(y, scale, out=y if y.shape == np.broadcast_shapes(y.shape, scale.shape) else None)
-        return np.asarray(y).astype(dtype, copy=False)
+        np.multiply(y, scale, out=y)
+        return y.astype(dtype, copy=False)
 
 
 def requantize_multiplier(x_scale: npt.ArrayLike, w_scale: npt.ArrayLike, y_scale: npt.ArrayLike) -> Array:

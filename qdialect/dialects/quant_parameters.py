@@ -190,7 +190,7 @@ def _checked_scales(scales: npt.ArrayLike, expressed: Expressed) -> npt.NDArray[
 def _checked_zero_points(zero_points: npt.ArrayLike, storage: Storage) -> npt.NDArray[np.int32]:
     given = np.asarray(zero_points)
     if given.dtype.kind not in "iu":  # C7: e.g. Python integers beyond 64 bits
-        raise VerifyException(f"zero points must be integers of 32 bits, got {zero_points}")
+        raise VerifyException("zero points must be integers of 32 bits")
     low, high = storage.low, min(storage.high, numerics.INT32_MAX)
     bad = (given < low) | (given > high)
     if bad.any():  # C6

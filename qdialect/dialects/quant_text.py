@@ -99,10 +99,12 @@ def _skeleton(shape: Sequence[int]) -> str:
     return text
 
 
-def parse_parameters(parser: AttrParser) -> Parameters:
-    """`0.02:3`, or braces, nested or not."""
+def parse_parameters(parser: AttrParser, in_braces: bool) -> Parameters:
+    """`0.02:3`, or braces, nested or not, which `in_braces` demands."""
     content, start = parser.lexer.input.content, parser.pos
     if not content.startswith("{", start):
+        if in_braces:
+            parser.raise_error("expected '{'")
         return _parameters((), [_parse_entry(parser)])
     span = _LIST.match(content, start)
     if span is not None and (parameters := read_parameters(span[0])) is not None:

@@ -185,9 +185,8 @@ class UniformType(Data[UniformParameters], TypeAttribute):
             expressed = parser.parse_type()
             axis, blocks = quant_text.parse_axis_or_blocks(parser)
             parser.parse_punctuation(",")
-            if axis is not None and not parser.lexer.input.content.startswith("{", parser.pos):
-                parser.raise_error("expected '{'")
-            shape, scales, zero_points = quant_text.parse_parameters(parser)
+            in_braces = axis is not None or blocks is not None
+            shape, scales, zero_points = quant_text.parse_parameters(parser, in_braces)
             try:
                 result = UniformParameters(
                     storage,
