@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from qdialect.dialects.onnx_ops import (
     RESULT_SEGMENTS,
@@ -172,11 +172,16 @@ class _Importer:
                     parameters[entry.key] = TensorAttr(data)
             if value is not None and parameters:
                 owner = value.owner if isinstance(value.owner, Operation) else func
-                key = f"onnx.quantization.{value.index}" if hasattr(value, "index") else "onnx.quantization.0"
-                owner.attributes[key] = DictionaryAttr(parameters)
+                place = value.index if isinstance(value, OpResult | BlockArgument) else 0
+                owner.attributes[f"onnx.quantization.{place}"] = DictionaryAttr(parameters)
 
     def _initializers(
-        self, graph: GraphProto, path: tuple[Any, ...], block: Block, scope: _Scope, names: set[str] | None = None
+        self,
+        graph: GraphProto,
+        path: tuple[Any, ...],
+        block: Block,
+        scope: _Scope,
+        names: set[str] | None = None,
     ) -> None:
         for k, tensor in enumerate(graph.initializer):
             if names is None or tensor.name in names:
@@ -194,7 +199,13 @@ class _Importer:
             scope.define(sparse.values.name, constant.results[0])
 
     def _nodes(
-        self, nodes: Sequence[NodeProto], path: tuple[Any, ...], block: Block, scope: _Scope, types: _Types, depth: int
+        self,
+        nodes: Sequence[NodeProto],
+        path: tuple[Any, ...],
+        block: Block,
+        scope: _Scope,
+        types: _Types,
+        depth: int,
     ) -> None:
         for n, node in in_order(nodes):
             op = self._node(node, (*path, n), scope, types, depth)
@@ -204,7 +215,9 @@ class _Importer:
             for name, result in zip(names, op.results, strict=True):
                 scope.define(name, result)
 
-    def _node(self, node: NodeProto, path: tuple[Any, ...], scope: _Scope, types: _Types, depth: int) -> OnnxOp:
+    def _node(
+        self, node: NodeProto, path: tuple[Any, ...], scope: _Scope, types: _Types, depth: int
+    ) -> OnnxOp:
         user = f"node '{node.name or node.op_type}'"
         inputs = [scope.value(name, user) if name else None for name in node.input]
         outputs = [name or None for name in node.output]
@@ -214,9 +227,13 @@ class _Importer:
             if attribute.type == AttributeKind.TENSOR and not attribute.ref_attr_name:
                 if not attribute.HasField("t"):
                     raise UserError(f"{user}: attribute '{attribute.name}' has no tensor")
-                attributes[attribute.name] = TensorAttr(self.tensors.attribute(path[:-1], path[-1], attribute.name))
+                attributes[attribute.name] = TensorAttr(
+                    self.tensors.attribute(path[:-1], path[-1], attribute.name)
+                )
             elif attribute.type == AttributeKind.GRAPH and not attribute.ref_attr_name:
-                regions[attribute.name] = [self._graph(attribute.g, (*path, attribute.name), scope, depth + 1)]
+                regions[attribute.name] = [
+                    self._graph(attribute.g, (*path, attribute.name), scope, depth + 1)
+                ]
             elif attribute.type == AttributeKind.GRAPHS and not attribute.ref_attr_name:
                 regions[attribute.name] = [
                     self._graph(g, (*path, attribute.name, k), scope, depth + 1)
@@ -236,7 +253,11 @@ class _Importer:
         types: _Types,
     ) -> OnnxOp:
         domain = "" if node.domain == "ai.onnx" else node.domain
-        cls = None if (node.domain, node.op_type, node.overload) in self.functions else op_class(domain, node.op_type)
+        cls = (
+            None
+            if (node.domain, node.op_type, node.overload) in self.functions
+            else op_class(domain, node.op_type)
+        )
         if cls is not None and (cls.SCHEMA is None or set(cls.SCHEMA.regions) != set(regions)):
             cls = None
         if cls is ConstantOp:
@@ -337,7 +358,9 @@ def _inferred(model: ModelProto) -> ModelProto:
 
     try:
         return shape_inference.infer_shapes(model, data_prop=True)
-    except Exception:  # it raises RuntimeError, ValueError and its own; none of them makes the model unreadable
+    except (
+        Exception
+    ):  # it raises RuntimeError, ValueError and its own; none of them makes the model unreadable
         return model
 
 

@@ -30,7 +30,7 @@ def external_slice(tensor: TensorProto, folder: Path | None, length: int) -> Fil
     """
     Where a tensor's external data lies.
 
-    Raises UserError if the place is outside the model's folder, by an absolute path, `..` or a link, or not in the file.
+    Raises UserError if the place is outside the model's folder, by an absolute path, `..` or a link, or not there.
     """
     entries = {e.key: e.value for e in tensor.external_data}
     place = entries.get("location", "")
@@ -99,7 +99,9 @@ def tensor_data(tensor: TensorProto, folder: Path | None) -> TensorData:
         return TensorData(type, external_slice(tensor, folder, length))
     raw = tensor.raw_data if tensor.HasField("raw_data") else _typed_field(tensor, element)
     if len(raw) != length:
-        raise UserError(f"{what} has {len(raw)} bytes for {list(shape)} of {element.spelling}, which takes {length}")
+        raise UserError(
+            f"{what} has {len(raw)} bytes for {list(shape)} of {element.spelling}, which takes {length}"
+        )
     return TensorData(type, raw)
 
 
@@ -110,7 +112,7 @@ def _keep_or_clear(tensor: TensorProto, data: TensorData) -> None:
         for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data"):
             tensor.ClearField(field)
         # What is left of it must not be mistaken for data that is there.
-        tensor.data_location = 1
+        tensor.data_location = 1  # pyright: ignore[reportAttributeAccessIssue]
         del tensor.external_data[:]
         tensor.external_data.add(key="location", value="taken")
     elif tensor.data_location == 1:
@@ -171,8 +173,6 @@ def nodes_of(graph: GraphProto) -> Iterator[NodeProto]:
                 yield from nodes_of(attribute.g)
             for inner in attribute.graphs:
                 yield from nodes_of(inner)
-
-
 
 
 def _names_taken(node: NodeProto) -> Iterator[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp
+from xdsl.dialects.builtin import UNKNOWN_LOC, FunctionType, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
@@ -71,7 +72,7 @@ class Rewriter:
             self.push(use.operation)
 
     def insert_before(self, anchor: Operation, ops: Sequence[Operation]) -> None:
-        """Insert new operations in front of `anchor`; one without a name of its own is named after the anchor's node."""
+        """Insert new operations in front of `anchor`; one without a name is named after the anchor's node."""
         assert isinstance(anchor.parent, Block)
         for op in ops:
             if op.location is UNKNOWN_LOC:
@@ -80,7 +81,9 @@ class Rewriter:
         for op in ops:
             self.push(op)
 
-    def replace(self, op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue] | None = None) -> None:
+    def replace(
+        self, op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue] | None = None
+    ) -> None:
         """
         Replace `op` by new operations; `results` (by default those of the last) stand in for its results.
 
@@ -164,10 +167,19 @@ class Rewriter:
                 self.blocked.setdefault(op, blocked)
 
 
+def refresh_signatures(module: ModuleOp) -> None:
+    """Let every function's type say what it returns now: a rewrite may have learnt more of a shape."""
+    for func in module.ops:
+        if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp):
+            inputs = [a.type for a in func.body.block.args]
+            func.function_type = FunctionType.from_lists(inputs, list(end.operand_types))
+
+
 def apply_patterns(module: ModuleOp, pass_name: str, patterns: Sequence[Pattern]) -> int:
     """Apply patterns until none matches, note what was blocked, and return how many rewrites were made."""
     rewriter = Rewriter(patterns)
     rewriter.run(module)
+    refresh_signatures(module)
     table = remarks_of(module)
     for op, blocked in rewriter.blocked.items():
         table.add(pass_name, op, blocked)

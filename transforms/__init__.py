@@ -1,1 +1,33 @@
-"""."""
+"""The passes, by name, imported on first use."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from xdsl.passes import ModulePass
+
+NAMES = (
+    "fold-activation",
+    "fold-casts",
+    "fold-constants",
+    "freeze",
+    "fuse-quantized",
+    "hoist-quantize",
+    "legalize",
+    "lower-to-qdq",
+    "lower-to-qoperator",
+    "raise-qdq",
+    "rescale-bias",
+    "sink-dequantize",
+)
+
+
+def _load(name: str) -> type[ModulePass]:
+    module = import_module(f"qdialect.transforms.{name.replace('-', '_')}")
+    found = getattr(module, "".join(word.capitalize() for word in name.split("-")) + "Pass")
+    assert issubclass(found, ModulePass)
+    return found
+
+
+def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """Each of our passes by its flag, which is also the name of its file and of its test."""
+    return {name: lambda name=name: _load(name) for name in NAMES}

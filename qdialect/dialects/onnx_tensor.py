@@ -10,7 +10,6 @@ import mmap
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
 
@@ -44,7 +43,9 @@ class FileSlice(NamedTuple):
         with open(self.path, "rb") as file:
             if os.fstat(file.fileno()).st_size < self.offset + self.length:
                 raise OSError(f"{self.path} is shorter than {self.offset + self.length} bytes")
-            mapped = mmap.mmap(file.fileno(), self.offset + self.length - start, access=mmap.ACCESS_READ, offset=start)
+            mapped = mmap.mmap(
+                file.fileno(), self.offset + self.length - start, access=mmap.ACCESS_READ, offset=start
+            )
         return memoryview(mapped)[self.offset - start :]
 
 
@@ -245,7 +246,7 @@ class _Payload:
 def _parse_payload(parser: AttrParser) -> _Payload:
     if parser.parse_optional_keyword("elided"):
         parser.raise_error(
-            "this constant was elided when the text was printed; print it with --print-constants, or write a file with -o"
+            "this constant was elided when the text was printed; use --print-constants, or write a file with -o"
         )
     if (text := parser.parse_optional_str_literal()) is None:
         numbers = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_number)
@@ -299,4 +300,4 @@ def from_array(values: npt.NDArray[Any]) -> TensorAttr:
     if element.bits < 8:
         return TensorAttr(TensorData(type, pack(values, element.bits)))
     contiguous = np.ascontiguousarray(values)
-    return TensorAttr(TensorData(type, memoryview(contiguous.reshape(-1).view(np.uint8))))
+    return TensorAttr(TensorData(type, contiguous.reshape(-1).view(np.uint8).data))

@@ -68,7 +68,11 @@ def _allowed(type: Attribute, allowed: frozenset[str]) -> bool:
 
 
 def _check_types(
-    what: str, formals: Sequence[Parameter], values: Sequence[SSAValue | None], version: Version, bound: dict[str, Attribute]
+    what: str,
+    formals: Sequence[Parameter],
+    values: Sequence[SSAValue | None],
+    version: Version,
+    bound: dict[str, Attribute],
 ) -> None:
     last = len(formals) - 1
     for k, value in enumerate(values):
@@ -84,7 +88,11 @@ def _check_types(
         if not _allowed(type, version.types[formal.type_variable]):
             raise VerifyException(f"{what} '{formal.name}' cannot be {spelling(type)}")
         if formal.homogeneous or formal.option != "V":
-            text = type if element is None else (element.expressed if isinstance(element, UniformType) else element)
+            text = (
+                type
+                if element is None
+                else (element.expressed if isinstance(element, UniformType) else element)
+            )
             if bound.setdefault(formal.type_variable, text) != text:
                 raise VerifyException(
                     f"{what} '{formal.name}' is {text}, but another of type {formal.type_variable} is "
@@ -104,7 +112,9 @@ def verify(op: OnnxOp) -> None:
     opset = opset_of(op, op.domain)
     version = op.SCHEMA.at(NEWEST if opset is None else opset)
     if version is None:
-        raise VerifyException(f"opset {opset} has no {op.op_type}; it came with {op.SCHEMA.versions[0].since}")
+        raise VerifyException(
+            f"opset {opset} has no {op.op_type}; it came with {op.SCHEMA.versions[0].since}"
+        )
     _check_count("inputs", len(op.inputs), version.input_arity)
     _check_count("outputs", len(op.outputs), version.output_arity)
     _check_attributes(op, version)

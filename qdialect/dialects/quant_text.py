@@ -70,8 +70,9 @@ def _parameters(shape: tuple[int, ...], entries: Sequence[tuple[float, int]]) ->
     return Parameters(shape, scales, np.array([zero_point for _, zero_point in entries]))
 
 
-_SCALE = r"-?[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?"
-_ENTRY = re.compile(rf"({_SCALE})\s*(?::\s*(-?[0-9]+))?")
+# Bounded, or a long row of digits would cost the square of its length.
+_SCALE = r"-?[0-9]{1,99}\.[0-9]{0,99}(?:[eE][-+]?[0-9]{1,9})?"
+_ENTRY = re.compile(rf"({_SCALE})(?:\s{{0,99}}:\s{{0,99}}(-?[0-9]{{1,19}}))?")
 _LIST = re.compile(r"[{}0-9.eE:,+\-\s]*[}]")
 
 

@@ -1,6 +1,45 @@
-"""What each operation promises to quantization, one file per family."""
-from xdsl.traits import OpTrait
-from qdialect.dialects.onnx_ops import OnnxOp
-def promises_of(domain: str, name: str) -> tuple[OpTrait, ...]:
-    return ()
-def check_quantized(op: OnnxOp) -> None: ...
+"""
+What each operation promises to quantization, stated once, one file per family.
+
+A pass asks an operation for its promise and never lists operations by name: a new op is one entry in one table here,
+and every pass knows it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from xdsl.utils.exceptions import VerifyException
+
+from qdialect.promises.base import Promise
+
+if TYPE_CHECKING:
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+
+@cache
+def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
+    from qdialect.promises.casts import CASTS
+    from qdialect.promises.kernels import KERNELS
+    from qdialect.promises.layout import LAYOUT
+    from qdialect.promises.linear import LINEAR
+    from qdialect.promises.monotone import CLAMPS, MONOTONE
+    from qdialect.promises.storage import STORAGE_FORMS
+
+    return (CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, KERNELS, STORAGE_FORMS)  # pyright: ignore[reportReturnType]
+
+
+def promises_of(domain: str, name: str) -> tuple[Promise, ...]:
+    """The promises of an operator."""
+    key = (domain, name)
+    return tuple(table[key] for table in _tables() if key in table)
+
+
+def check_quantized(op: OnnxOp) -> None:
+    """Raise VerifyException if quantized operands or results break what the op's promise says of them."""
+    from qdialect.promises.linear import Linear
+
+    linear = op.get_trait(Linear)
+    if linear is not None and (blocked := linear.check(op)) is not None:
+        raise VerifyException(blocked.message)

@@ -1,1 +1,62 @@
-"""."""
+"""
+Targets are data: one TOML file each, beside this one, says which ops on which types have a kernel and what form a model
+takes there.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from qdialect.errors import UserError
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a runtime takes."""
+
+    name: str
+    summary: str
+    form: str
+    """The form a model takes by default: `qoperator` or `qdq`."""
+    activations: str | None = None
+    """The storage type that 8-bit activations take; None: as they are."""
+    own_pairs: bool = False
+    """Whether every consumer of a quantized value wants a QuantizeLinear and DequantizeLinear of its own."""
+    kernels: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """QOperator op -> signatures, as `u8 i8 u8`: operands, result. `u8*`: any number of operands."""
+    storage: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Op -> storage types that it runs on as integers."""
+    storage_opset: dict[str, int] = field(default_factory=dict[str, int])
+    """Op -> the first opset in which it does."""
+
+    def has_kernel(self, op_type: str, operands: Sequence[str], result: str) -> bool:
+        """Whether `op_type` has a kernel for these storage types."""
+        rows = self.kernels.get(op_type, ())
+        if f"{' '.join(operands)} {result}" in rows:
+            return True
+        return len(set(operands)) == 1 and f"{operands[0]}* {result}" in rows
+
+    def runs_on_storage(self, op_type: str, type: str, opset: int) -> bool:
+        """Whether `op_type` runs on integers of `type` in that opset."""
+        return type in self.storage.get(op_type, ()) and opset >= self.storage_opset.get(op_type, 0)
+
+
+def target_names() -> list[str]:
+    """The targets there are."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+@cache
+def target(name: str) -> Target:
+    """A target by name. Raises UserError if there is none of that name."""
+    path = FOLDER / f"{name}.toml"
+    if name not in target_names():
+        raise UserError(f"there is no target '{name}'", f"choose from {', '.join(target_names())}")
+    with path.open("rb") as file:
+        return Target(**tomllib.load(file))

@@ -1,6 +1,6 @@
 // RUN: DIAGNOSTICS
 
-// Ids: docs/spec.md. (C8 cannot be written in text.)
+// Ids: docs/spec.md (C8 cannot be written in text). Upstream accepts what is marked as ours.
 
 // C1
 // expected-error@+1 {{illegal storage type size: 33}}
@@ -50,7 +50,7 @@
 
 // -----
 
-// C4
+// C4 (ours)
 // expected-error@+1 {{expressed type must be f16, bf16 or f32, got f64}}
 "test.op"() {t = !quant.uniform<i8:f64, 0.5>} : () -> ()
 
@@ -74,7 +74,7 @@
 
 // -----
 
-// C5: not a number
+// C5: not a number (ours)
 // expected-error@+1 {{scale nan out of expressed type range}}
 "test.op"() {t = !quant.uniform<i8:f32, 0x7FF8000000000000>} : () -> ()
 
@@ -86,19 +86,19 @@
 
 // -----
 
-// C6
+// C6 (ours)
 // expected-error@+1 {{zero point 300 out of storage range [-128, 127]}}
 "test.op"() {t = !quant.uniform<i8:f32, 0.5:300>} : () -> ()
 
 // -----
 
-// C6
+// C6 (ours)
 // expected-error@+1 {{zero point -5 out of storage range [0, 255]}}
 "test.op"() {t = !quant.uniform<u8:f32:1, {0.5:7,0.25:-5}>} : () -> ()
 
 // -----
 
-// C6: the range as written
+// C6: the range as written (ours)
 // expected-error@+1 {{zero point -128 out of storage range [-127, 127]}}
 "test.op"() {t = !quant.uniform<i8<-127:127>:f32, 0.5:-128>} : () -> ()
 
@@ -116,7 +116,7 @@
 
 // -----
 
-// C9
+// C9 (ours)
 // expected-error@+1 {{per-axis scales are a flat list, got 2 dimensions}}
 "test.op"() {t = !quant.uniform<i8:f32:0, {{0.5,0.25}}>} : () -> ()
 
@@ -158,13 +158,13 @@
 
 // -----
 
-// C12
+// C12 (ours)
 // expected-error@+1 {{axis 1 has two block sizes}}
 "test.op"() {t = !quant.uniform<i8:f32:{1:2, 1:4}, {{2.0, 3.0:7}}>} : () -> ()
 
 // -----
 
-// C13
+// C13 (ours)
 // expected-error@+1 {{block axis 2 is out of the scales' rank 2}}
 "test.op"() {t = !quant.uniform<i8:f32:{2:2}, {{2.0, 3.0:7}}>} : () -> ()
 

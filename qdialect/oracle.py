@@ -1,0 +1,112 @@
+"""
+What the numbers are: onnxruntime with every optimization off. The reference of every pass, and what computes constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from qdialect.constants import constant
+from qdialect.dialects.onnx_ops import ConstantOp, FunctionOp, OnnxOp
+from qdialect.dialects.onnx_tensor import TensorAttr, from_array
+from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
+from qdialect.errors import UserError
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    InferenceSession = Any
+
+Array = npt.NDArray[Any]
+
+
+def session(model: ModelProto | bytes | str, *, optimize: bool = False, threads: int = 1) -> InferenceSession:
+    """
+    An onnxruntime session on the CPU, by default without any optimization.
+
+    Raises UserError if onnxruntime refuses the model.
+    """
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = threads
+    level = ort.GraphOptimizationLevel
+    options.graph_optimization_level = level.ORT_ENABLE_ALL if optimize else level.ORT_DISABLE_ALL
+    source = model if isinstance(model, bytes | str) else model.SerializeToString()
+    try:
+        return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's exceptions share no base class
+        raise UserError(f"onnxruntime refuses the model: {str(error).strip().splitlines()[0]}") from None
+
+
+def run(
+    model: ModelProto | bytes | str, feeds: Mapping[str, Array], *, optimize: bool = False
+) -> list[Array]:
+    """The model's outputs in order. Raises UserError if onnxruntime refuses the model or the inputs."""
+    runner = session(model, optimize=optimize)
+    try:
+        return list(runner.run(None, dict(feeds)))
+    except Exception as error:
+        raise UserError(f"onnxruntime cannot run the model: {str(error).strip().splitlines()[0]}") from None
+
+
+def _stored(type: Attribute) -> Attribute:
+    quantized = quantized_of(type)
+    return type if quantized is None else with_element(type, storage_element(quantized))
+
+
+def _module_of(op: Operation) -> ModuleOp | FunctionOp:
+    scope: Operation | None = op
+    while not isinstance(scope, ModuleOp | FunctionOp):
+        assert scope is not None
+        scope = scope.parent_op()
+    return scope
+
+
+def isolated(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> ModuleOp:
+    """
+    A module of its own for `ops`, which depend on constants alone. Quantized types become what is stored.
+
+    Its outputs are called `o0`, `o1`, ... in the order of `outputs`.
+    """
+    scope = _module_of(ops[0])
+    copies: dict[SSAValue, SSAValue] = {}
+    block = Block()
+    for op in ops:
+        for operand in op.operands:
+            if operand not in copies and (tensor := constant(operand)) is not None:
+                copy = ConstantOp.of(tensor)
+                block.add_op(copy)
+                copies[operand] = copy.results[0]
+        new = op.__class__.create(
+            operands=[copies[o] for o in op.operands],
+            result_types=[_stored(t) for t in op.result_types],
+            properties=op.properties,
+        )
+        block.add_op(new)
+        copies.update(zip(op.results, new.results, strict=True))
+    results = [copies[o] for o in outputs]
+    block.add_op(ReturnOp(*results))
+    names = ArrayAttr([DictionaryAttr({"onnx.name": StringAttr(f"o{k}")}) for k in range(len(outputs))])
+    func = FuncOp("main", ([], [r.type for r in results]), Region(block), res_attrs=names)
+    imports = scope.attributes.get("onnx.opset_import") or scope.properties.get("onnx.opset_import")
+    attributes: dict[str, Attribute] = {"onnx.ir_version": IntegerAttr(10, 64)}
+    if imports is not None:
+        attributes["onnx.opset_import"] = imports
+    return ModuleOp([func], attributes)
+
+
+def evaluate(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> dict[SSAValue, TensorAttr]:
+    """The values of `outputs`, computed by `ops` from constants. Raises UserError if onnxruntime cannot."""
+    from qdialect.exporter import export_model
+
+    values = run(export_model(isolated(ops, outputs)), {})
+    return {o: from_array(np.asarray(v)) for o, v in zip(outputs, values, strict=True)}

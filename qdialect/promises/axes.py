@@ -1,0 +1,80 @@
+"""How scales that run along an axis follow it: the building blocks of layout promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from qdialect.dialects.quant import UniformType
+from qdialect.promises.base import Blocked, Transfer
+
+if TYPE_CHECKING:
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+BLOCKED_SCALES = Blocked("blocked-scales", "scales per block do not follow this op")
+MIXED = Blocked("mixed-scales", "the operands have different scales or zero points")
+ALONG_AXIS = Blocked("scales-along-axis", "the scales run along an axis that this op changes")
+
+
+class Moved(NamedTuple):
+    """Where the scales go: along `axis`, entry k is entry `indices[k]` of before; no axis: the one entry."""
+
+    axis: int | None
+    indices: npt.NDArray[np.intp]
+
+
+AxisRule = Callable[["OnnxOp", int], "int | Moved | Blocked"]
+"""The axis that scales run along on the other side of an op, or what becomes of them, or why nothing does."""
+
+
+def taken(type: UniformType, moved: Moved) -> UniformType:
+    """A per-axis type with the entries that `moved` picks."""
+    scales, zero_points = type.scales[moved.indices], type.zero_points[moved.indices]
+    if moved.axis is None:
+        return UniformType.per_tensor(type.storage, scales.item(), zero_points.item(), type.expressed)
+    return UniformType.per_axis(type.storage, moved.axis, scales, zero_points, type.expressed)
+
+
+def follow(rule: AxisRule) -> Transfer:
+    """One operand, one type: per tensor unchanged, per axis by `rule`."""
+
+    def transfer(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
+        head = types[0]
+        if any(t != head for t in types[1:]):
+            return MIXED
+        if head.is_per_tensor:
+            return [head]
+        if head.axis is None:
+            return BLOCKED_SCALES
+        match rule(op, head.axis):
+            case Blocked() as blocked:
+                return blocked
+            case Moved() as moved:
+                return [taken(head, moved)]
+            case axis:
+                return [head.with_axis(axis)]
+
+    return transfer
+
+
+def same(op: OnnxOp, axis: int) -> int:
+    """Nothing happens to the axes."""
+    return axis
+
+
+def never(op: OnnxOp, axis: int) -> Blocked:
+    """Scales along any axis are lost."""
+    return ALONG_AXIS
+
+
+def to_results(transfer: Transfer, count: Callable[[OnnxOp], int]) -> Transfer:
+    """The one type that `transfer` gives, as many times as `count` says."""
+
+    def repeated(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
+        found = transfer(op, types)
+        return found if isinstance(found, Blocked) else [found[0]] * count(op)
+
+    return repeated

@@ -1,0 +1,135 @@
+"""ONNX's own casts, in both domains, and what makes them `quant.qcast` and `quant.dcast`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
+
+from qdialect.constants import UNKNOWN_RANK, constant_array, normal_axis, rank_of
+from qdialect.dialects.onnx_types import BY_NUMBER, DYNAMIC, element_of, shape_of
+from qdialect.dialects.quant import Storage, UniformType
+from qdialect.promises.base import Blocked, Promise
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute
+
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+RUN_TIME = Blocked("run-time-scale", "scale or zero point is computed at run time", "use static quantization")
+MAX_BLOCK_PARAMETERS = 4096
+"""More scales per block than this stay with the op: a type is copied into every value's type."""
+
+
+@dataclass(frozen=True)
+class QuantizeForm(Promise):
+    """QuantizeLinear: operands x, scale, zero point."""
+
+
+@dataclass(frozen=True)
+class DequantizeForm(Promise):
+    """DequantizeLinear: operands q, scale, zero point."""
+
+
+def _storage(op: OnnxOp, integers: Attribute | None) -> Storage | Blocked:
+    number = op.int_attr("output_dtype", 0)
+    if integers is None and op.input(2) is not None:
+        zero_point = op.input(2)
+        assert zero_point is not None
+        integers = element_of(zero_point.type)
+    if integers is None:
+        element = BY_NUMBER.get(number or 2)
+        integers = None if element is None else element.attribute
+    from xdsl.dialects.builtin import IntegerType, Signedness
+
+    if not isinstance(integers, IntegerType):
+        return Blocked("float-storage", f"{integers} storage has no quantized type", "it stays as it is")
+    signed = integers.signedness.data != Signedness.UNSIGNED
+    return Storage.of(f"{'i' if signed else 'u'}{integers.width.data}")
+
+
+def cast_type(
+    op: OnnxOp, shape: tuple[int, ...] | None, expressed: Attribute | None, integers: Attribute | None
+) -> UniformType | Blocked:
+    """
+    The quantized element type that a Q or DQ stands for, or why there is none.
+
+    `shape` is the tensor's, `expressed` its float element, `integers` its stored element if that is known.
+    """
+    scales, zero_points = constant_array(op.input(1)), constant_array(op.input(2))
+    if scales is None or (op.input(2) is not None and zero_points is None):
+        return RUN_TIME
+    storage = _storage(op, integers)
+    if isinstance(storage, Blocked):
+        return storage
+    if not isinstance(expressed, Float32Type | Float16Type | BFloat16Type):
+        return Blocked("expressed-type", f"{expressed} is no float type that quantization expresses")
+    if scales.dtype != BY_EXPRESSED[type(expressed)]:
+        return Blocked("scale-type", f"the scale is {scales.dtype}, the tensor {expressed}")
+    scales = scales.astype(np.float32)
+    if not (np.isfinite(scales).all() and (scales > 0).all()):
+        return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
+    zeros = np.zeros(scales.shape, np.int32) if zero_points is None else zero_points.astype(np.int32)
+    if scales.size == 1 and not op.int_attr("block_size", 0):
+        return UniformType.per_tensor(storage, scales.item(), zeros.item(), expressed)
+    return _structured(op, shape, storage, scales, zeros, expressed)
+
+
+def _structured(
+    op: OnnxOp,
+    shape: tuple[int, ...] | None,
+    storage: Storage,
+    scales: np.ndarray,
+    zeros: np.ndarray,
+    expressed: Attribute,
+) -> UniformType | Blocked:
+    if shape is None:
+        return UNKNOWN_RANK
+    axis, block = normal_axis(op.int_attr("axis", 1), len(shape)), op.int_attr("block_size", 0)
+    if not 0 <= axis < len(shape):
+        return Blocked("axis-out-of-rank", f"axis {axis} is not one of {len(shape)}")
+    if not block:
+        if scales.ndim != 1 or shape[axis] not in (DYNAMIC, scales.size) or zeros.shape != scales.shape:
+            return Blocked("scale-count", f"{scales.size} scales for an axis of {shape[axis]}")
+        return UniformType.per_axis(storage, axis, scales, zeros, expressed)
+    if DYNAMIC in shape or shape[axis] % block or scales.ndim != len(shape):
+        return Blocked("ragged-block", f"blocks of {block} do not divide axis {axis} of {list(shape)}")
+    if scales.size > MAX_BLOCK_PARAMETERS:
+        return Blocked("many-blocks", f"{scales.size} scales per block are more than a type carries")
+    blocks = tuple((k, block if k == axis else 1) for k in range(len(shape)))
+    return UniformType.sub_channel(storage, blocks, scales, zeros, expressed)
+
+
+BY_EXPRESSED: dict[type[Attribute], str] = {
+    Float32Type: "float32",
+    Float16Type: "float16",
+    BFloat16Type: "bfloat16",
+}
+
+
+def quantize_type(op: OnnxOp) -> UniformType | Blocked:
+    """The element type of a QuantizeLinear's result."""
+    x = op.operands[0]
+    return cast_type(op, shape_of(x.type), element_of(x.type), None)
+
+
+def dequantize_type(op: OnnxOp) -> UniformType | Blocked:
+    """The element type of a DequantizeLinear's operand."""
+    q = op.operands[0]
+    known = element_of(q.type)
+    expressed = element_of(op.results[0].type)
+    scale = op.operands[1]
+    if not isinstance(expressed, Float32Type | Float16Type | BFloat16Type):
+        expressed = element_of(scale.type)
+    if rank_of(q) is None and rank_of(op.results[0]) is not None:
+        return cast_type(op, shape_of(op.results[0].type), expressed, known)
+    return cast_type(op, shape_of(q.type), expressed, known)
+
+
+CASTS: dict[tuple[str, str], Promise] = {
+    (domain, name): promise
+    for domain in ("", "com.microsoft")
+    for name, promise in (("QuantizeLinear", QuantizeForm()), ("DequantizeLinear", DequantizeForm()))
+}

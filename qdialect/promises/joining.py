@@ -1,0 +1,95 @@
+"""Concat and Split: one type for all parts, or per-axis scales joined and cut along the axis itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qdialect.constants import UNKNOWN_RANK, normal_axis, rank_of
+from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.dialects.quant import UniformType
+from qdialect.promises.axes import BLOCKED_SCALES, MIXED
+from qdialect.promises.base import Blocked
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+Types = Sequence[UniformType]
+
+
+def _joined(types: Types, axis: int) -> UniformType | Blocked:
+    head = types[0]
+    if any(t.blocks for t in types):
+        return BLOCKED_SCALES
+    if any(t.axis != head.axis or t.storage != head.storage or t.expressed != head.expressed for t in types):
+        return MIXED
+    if head.axis == axis:
+        scales = np.concatenate([t.scales for t in types])
+        zero_points = np.concatenate([t.zero_points for t in types])
+        return UniformType.per_axis(head.storage, axis, scales, zero_points, head.expressed)
+    return head if all(t == head for t in types) else MIXED
+
+
+def _parts(type: UniformType, axis: int, values: Sequence[SSAValue]) -> list[UniformType] | Blocked:
+    if type.blocks:
+        return BLOCKED_SCALES
+    if type.axis != axis:
+        return [type] * len(values)
+    parts: list[UniformType] = []
+    at = 0
+    for value in values:
+        shape = shape_of(value.type)
+        if shape is None or shape[axis] == DYNAMIC:
+            return UNKNOWN_RANK
+        cut = slice(at, at := at + shape[axis])
+        parts.append(
+            UniformType.per_axis(type.storage, axis, type.scales[cut], type.zero_points[cut], type.expressed)
+        )
+    return parts
+
+
+def _axis(op: OnnxOp, value: SSAValue, default: int) -> int | Blocked:
+    rank = rank_of(value)
+    return UNKNOWN_RANK if rank is None else normal_axis(op.int_attr("axis", default), rank)
+
+
+def concat_forward(op: OnnxOp, types: Types) -> Types | Blocked:
+    """Operand types to the joined type."""
+    if types[0].is_per_tensor:
+        return [types[0]] if all(t == types[0] for t in types) else MIXED
+    axis = _axis(op, op.operands[0], 1)
+    if isinstance(axis, Blocked):
+        return axis
+    joined = _joined(types, axis)
+    return joined if isinstance(joined, Blocked) else [joined]
+
+
+def concat_backward(op: OnnxOp, types: Types) -> Types | Blocked:
+    """The joined type to the operands' types."""
+    if types[0].is_per_tensor:
+        return [types[0]] * len(op.operands)
+    axis = _axis(op, op.results[0], 1)
+    return axis if isinstance(axis, Blocked) else _parts(types[0], axis, op.operands)
+
+
+def split_forward(op: OnnxOp, types: Types) -> Types | Blocked:
+    """The whole's type to the parts' types."""
+    if types[0].is_per_tensor:
+        return [types[0]] * len(op.results)
+    axis = _axis(op, op.operands[0], 0)
+    return axis if isinstance(axis, Blocked) else _parts(types[0], axis, op.results)
+
+
+def split_backward(op: OnnxOp, types: Types) -> Types | Blocked:
+    """The parts' types to the whole's type."""
+    if types[0].is_per_tensor:
+        return [types[0]] if all(t == types[0] for t in types) else MIXED
+    axis = _axis(op, op.operands[0], 0)
+    if isinstance(axis, Blocked):
+        return axis
+    joined = _joined(types, axis)
+    return joined if isinstance(joined, Blocked) else [joined]

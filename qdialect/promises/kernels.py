@@ -1,0 +1,107 @@
+"""
+Integer kernels: the QOperator node that computes `quantize(op(dequantize(operands)))`, as a template of its inputs.
+
+In a template `0v`, `0s`, `0z` are operand 0's integers, scale and zero point, `ys`, `yz` the result's, `*` the three of
+every operand. A template is a promise about arithmetic only; which types have a kernel is the target's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+
+from qdialect.promises.base import Blocked, Promise
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute
+
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+MICROSOFT = "com.microsoft"
+
+
+def _no_guard(op: OnnxOp) -> Blocked | None:
+    return None
+
+
+def _no_extra(op: OnnxOp) -> dict[str, Attribute]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Kernel(Promise):
+    """One QOperator form of an op."""
+
+    domain: str
+    op_type: str
+    inputs: str
+    float_result: bool = False
+    """Whether the result is float: no final quantize."""
+    drops: tuple[str, ...] = ()
+    """Attributes that the node does not have; where they say something, `guard` refuses."""
+    guard: Callable[[OnnxOp], Blocked | None] = _no_guard
+    extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
+    """Attributes that the node has besides."""
+
+
+@dataclass(frozen=True)
+class Kernels(Promise):
+    """The QOperator forms of an op, the preferred first."""
+
+    forms: tuple[Kernel, ...]
+
+
+def _gemm_guard(op: OnnxOp) -> Blocked | None:
+    if op.float_attr("beta", 1.0) != 1.0:
+        return Blocked("gemm-beta", "Gemm scales its bias", "fold beta into the bias")
+    return None
+
+
+def _pool_guard(op: OnnxOp) -> Blocked | None:
+    dilations = op.ints_attr("dilations")
+    if dilations is not None and any(d != 1 for d in dilations):
+        return Blocked("dilated-pool", "no integer kernel averages over a dilated window")
+    return None
+
+
+def _softmax_extra(op: OnnxOp) -> dict[str, Attribute]:
+    from qdialect.dialects.onnx_ops import opset_of
+
+    opset = opset_of(op, "") or 13
+    # Before opset 13 the default axis was 1 and everything behind it one row.
+    axis = op.int_attr("axis", -1 if opset >= 13 else 1)
+    return {"opset": IntegerAttr(opset, i64), "axis": IntegerAttr(axis, i64)}
+
+
+_BINARY = "0v 0s 0z 1v 1s 1z ys yz"
+_UNARY = "0v 0s 0z ys yz"
+_LINEAR = "0v 0s 0z 1v 1s 1z ys yz 2v"
+
+KERNELS: dict[tuple[str, str], Kernels] = {
+    ("", name): Kernels(forms)
+    for name, forms in {
+        "Conv": (Kernel("", "QLinearConv", _LINEAR),),
+        "MatMul": (
+            Kernel("", "QLinearMatMul", _BINARY),
+            Kernel(MICROSOFT, "MatMulIntegerToFloat", "0v 1v 0s 1s 0z 1z", float_result=True),
+        ),
+        "Gemm": (
+            Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v ys yz", drops=("beta",), guard=_gemm_guard),
+            Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v", True, drops=("beta",), guard=_gemm_guard),
+        ),
+        "Add": (Kernel(MICROSOFT, "QLinearAdd", _BINARY),),
+        "Mul": (Kernel(MICROSOFT, "QLinearMul", _BINARY),),
+        "Sigmoid": (Kernel(MICROSOFT, "QLinearSigmoid", _UNARY),),
+        "LeakyRelu": (Kernel(MICROSOFT, "QLinearLeakyRelu", _UNARY),),
+        "Softmax": (Kernel(MICROSOFT, "QLinearSoftmax", _UNARY, extra=_softmax_extra),),
+        "AveragePool": (
+            Kernel(MICROSOFT, "QLinearAveragePool", _UNARY, drops=("dilations",), guard=_pool_guard),
+        ),
+        "GlobalAveragePool": (Kernel(MICROSOFT, "QLinearGlobalAveragePool", _UNARY),),
+        "Concat": (Kernel(MICROSOFT, "QLinearConcat", "ys yz *"),),
+        "Where": (Kernel(MICROSOFT, "QLinearWhere", "0v 1v 1s 1z 2v 2s 2z ys yz"),),
+    }.items()
+}

@@ -1,0 +1,260 @@
+"""
+Layout ops: each element of the result is an element of the operand, whole. Quantized per tensor they carry any type;
+per axis the scales follow their axis (docs/spec.md, "layout").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qdialect.constants import UNKNOWN_RANK, constant_array, ints_of, normal_axis, rank_of, static_shape
+from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.dialects.quant import UniformType
+from qdialect.promises.axes import ALONG_AXIS, AxisRule, Moved, follow, never, same, to_results
+from qdialect.promises.base import Blocked, Commutes, every_operand, every_result
+from qdialect.promises.joining import concat_backward, concat_forward, split_backward, split_forward
+from qdialect.promises.padding import pad_backward, pad_forward
+
+if TYPE_CHECKING:
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+NOT_CONSTANT = Blocked(
+    "computed-parameter", "an axis, index or size that decides where scales go is computed"
+)
+
+
+def _transpose_forward(op: OnnxOp, axis: int) -> int | Blocked:
+    perm = op.ints_attr("perm")
+    if perm is not None:
+        return perm.index(axis)
+    rank = rank_of(op.operands[0])
+    return UNKNOWN_RANK if rank is None else rank - 1 - axis
+
+
+def _transpose_backward(op: OnnxOp, axis: int) -> int | Blocked:
+    perm = op.ints_attr("perm")
+    if perm is not None:
+        return perm[axis]
+    rank = rank_of(op.operands[0])
+    return UNKNOWN_RANK if rank is None else rank - 1 - axis
+
+
+def _surviving(source: Sequence[int], target: Sequence[int], axis: int) -> int | Blocked:
+    """
+    The axis of `target` that is `axis` of `source` after a reshape: of the same size, with as many elements before it
+    and after it. One of the two counts is enough, since the whole is equal.
+    """
+    size, before, after = source[axis], source[:axis], source[axis + 1 :]
+    if size == DYNAMIC:
+        return UNKNOWN_RANK
+    for k, other in enumerate(target):
+        if other != size:
+            continue
+        head, tail = target[:k], target[k + 1 :]
+        if DYNAMIC not in (*after, *tail) and prod(after) == prod(tail):
+            return k
+        if DYNAMIC not in (*before, *head) and prod(before) == prod(head):
+            return k
+    return ALONG_AXIS
+
+
+def _reshape_forward(op: OnnxOp, axis: int) -> int | Blocked:
+    source, target = shape_of(op.operands[0].type), shape_of(op.results[0].type)
+    return UNKNOWN_RANK if source is None or target is None else _surviving(source, target, axis)
+
+
+def _reshape_backward(op: OnnxOp, axis: int) -> int | Blocked:
+    source, target = shape_of(op.operands[0].type), shape_of(op.results[0].type)
+    return UNKNOWN_RANK if source is None or target is None else _surviving(target, source, axis)
+
+
+def _inserted(op: OnnxOp) -> list[int] | Blocked:
+    axes, rank = ints_of(op, "axes", 1), rank_of(op.operands[0])
+    if axes is None:
+        return NOT_CONSTANT
+    if rank is None:
+        return UNKNOWN_RANK
+    return sorted(normal_axis(a, rank + len(axes)) for a in axes)
+
+
+def _removed(op: OnnxOp) -> list[int] | Blocked:
+    shape = shape_of(op.operands[0].type)
+    if shape is None:
+        return UNKNOWN_RANK
+    if op.input(1) is None and op.ints_attr("axes") is None:
+        return UNKNOWN_RANK if DYNAMIC in shape else [k for k, size in enumerate(shape) if size == 1]
+    axes = ints_of(op, "axes", 1)
+    return NOT_CONSTANT if axes is None else sorted(normal_axis(a, len(shape)) for a in axes)
+
+
+def _spread(axis: int, inserted: Sequence[int]) -> int:
+    for position in inserted:
+        axis += position <= axis
+    return axis
+
+
+def _closed(axis: int, removed: Sequence[int]) -> int | Moved:
+    if axis in removed:  # its size is 1, so there is one scale
+        return Moved(None, np.array([0]))
+    return axis - sum(r < axis for r in removed)
+
+
+def _unsqueeze_forward(op: OnnxOp, axis: int) -> int | Blocked:
+    axes = _inserted(op)
+    return axes if isinstance(axes, Blocked) else _spread(axis, axes)
+
+
+def _unsqueeze_backward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
+    axes = _inserted(op)
+    return axes if isinstance(axes, Blocked) else _closed(axis, axes)
+
+
+def _squeeze_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
+    axes = _removed(op)
+    return axes if isinstance(axes, Blocked) else _closed(axis, axes)
+
+
+def _squeeze_backward(op: OnnxOp, axis: int) -> int | Blocked:
+    axes = _removed(op)
+    return axes if isinstance(axes, Blocked) else _spread(axis, axes)
+
+
+def _cut(op: OnnxOp) -> dict[int, slice] | Blocked:
+    """The slices that a Slice takes, by axis."""
+    starts, ends = ints_of(op, "starts", 1), ints_of(op, "ends", 2)
+    rank = rank_of(op.operands[0])
+    if starts is None or ends is None:
+        return NOT_CONSTANT
+    if rank is None:
+        return UNKNOWN_RANK
+    given = op.ints_attr("axes") is not None or op.input(3) is not None
+    axes = ints_of(op, "axes", 3) if given else tuple(range(len(starts)))
+    steps = ints_of(op, "steps", 4) if op.input(4) is not None else (1,) * len(starts)
+    if axes is None or steps is None:
+        return NOT_CONSTANT
+    cuts: dict[int, slice] = {}
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        # Going backwards, ONNX's "before the first" is below -size, which a slice spells None.
+        stop = None if step < 0 and end < -(1 << 30) else end
+        cuts[normal_axis(axis, rank)] = slice(start, stop, step)
+    return cuts
+
+
+def _slice_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
+    cuts, shape = _cut(op), shape_of(op.operands[0].type)
+    if isinstance(cuts, Blocked):
+        return cuts
+    if axis not in cuts:
+        return axis
+    if shape is None or shape[axis] == DYNAMIC:
+        return UNKNOWN_RANK
+    return Moved(axis, np.arange(shape[axis])[cuts[axis]])
+
+
+def _slice_backward(op: OnnxOp, axis: int) -> int | Blocked:
+    cuts = _cut(op)
+    if isinstance(cuts, Blocked):
+        return cuts
+    return ALONG_AXIS if axis in cuts else axis
+
+
+def _gather_axes(op: OnnxOp) -> tuple[int, int] | Blocked:
+    rank, indices = rank_of(op.operands[0]), rank_of(op.operands[1])
+    if rank is None or indices is None:
+        return UNKNOWN_RANK
+    return normal_axis(op.int_attr("axis", 0), rank), indices
+
+
+def _gather_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
+    found = _gather_axes(op)
+    if isinstance(found, Blocked):
+        return found
+    gathered, rank = found
+    if axis != gathered:
+        return axis if axis < gathered else axis + rank - 1
+    indices = constant_array(op.operands[1])
+    if indices is None:
+        return NOT_CONSTANT
+    if rank > 1:
+        return ALONG_AXIS
+    return Moved(axis if rank else None, indices.reshape(-1))
+
+
+def _gather_backward(op: OnnxOp, axis: int) -> int | Blocked:
+    found = _gather_axes(op)
+    if isinstance(found, Blocked):
+        return found
+    gathered, rank = found
+    if axis < gathered:
+        return axis
+    return ALONG_AXIS if axis < gathered + rank else axis - rank + 1
+
+
+def _repeated(op: OnnxOp, axis: int) -> int | Moved | Blocked:
+    """Expand and Tile: entries are repeated as often as the axis grows."""
+    source, target = static_shape(op.operands[0]), static_shape(op.results[0])
+    if source is None or target is None:
+        return UNKNOWN_RANK
+    axis_after = axis + len(target) - len(source)
+    size, after = source[axis], target[axis_after]
+    return axis_after if size == after else Moved(axis_after, np.arange(after) % size)
+
+
+def _unrepeated(op: OnnxOp, axis: int) -> int | Blocked:
+    source, target = static_shape(op.operands[0]), static_shape(op.results[0])
+    if source is None or target is None:
+        return UNKNOWN_RANK
+    before = axis - len(target) + len(source)
+    return before if before >= 0 and source[before] == target[axis] else ALONG_AXIS
+
+
+def _resize_nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
+    if op.str_attr("mode", "nearest") != "nearest":
+        return Blocked("interpolates", "Resize computes new elements between the old ones")
+    if op.str_attr("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize":
+        return Blocked("extrapolates", "Resize fills in a value where it looks beyond the tensor")
+    return follow(never)(op, types)
+
+
+def _layout(
+    forward: AxisRule = never, backward: AxisRule = never, in_place: bool = False, keeps_order: bool = False
+) -> Commutes:
+    return Commutes(follow(forward), follow(backward), in_place=in_place, keeps_order=keeps_order)
+
+
+_PER_TENSOR = _layout()
+_DATA_AND_UPDATES = Commutes(
+    follow(never), to_results(follow(never), lambda op: 2), operands=lambda op: (0, len(op.operands) - 1)
+)
+
+LAYOUT: dict[tuple[str, str], Commutes] = {
+    ("", "Transpose"): _layout(_transpose_forward, _transpose_backward),
+    ("", "Reshape"): _layout(_reshape_forward, _reshape_backward, keeps_order=True),
+    ("", "Flatten"): _layout(_reshape_forward, _reshape_backward, keeps_order=True),
+    ("", "Unsqueeze"): _layout(_unsqueeze_forward, _unsqueeze_backward, keeps_order=True),
+    ("", "Squeeze"): _layout(_squeeze_forward, _squeeze_backward, keeps_order=True),
+    ("", "Identity"): _layout(same, same, in_place=True, keeps_order=True),
+    ("", "Slice"): _layout(_slice_forward, _slice_backward),
+    ("", "Gather"): _layout(_gather_forward, _gather_backward),
+    ("", "Expand"): _layout(_repeated, _unrepeated),
+    ("", "Tile"): _layout(_repeated, _unrepeated),
+    ("", "Concat"): Commutes(concat_forward, concat_backward, operands=every_operand),
+    ("", "Split"): Commutes(split_forward, split_backward, results=every_result),
+    ("", "Pad"): Commutes(pad_forward, pad_backward, moves_storage=False),
+    ("", "Resize"): Commutes(_resize_nearest, _resize_nearest),
+    ("", "DepthToSpace"): _PER_TENSOR,
+    ("", "SpaceToDepth"): _PER_TENSOR,
+    ("", "GatherElements"): _PER_TENSOR,
+    ("", "GatherND"): _PER_TENSOR,
+    ("", "ReverseSequence"): _layout(same, same),
+    ("", "Compress"): _PER_TENSOR,
+    ("", "ScatterElements"): _DATA_AND_UPDATES,
+    ("", "ScatterND"): _DATA_AND_UPDATES,
+    ("", "Where"): Commutes(
+        follow(never), to_results(follow(never), lambda op: 2), operands=lambda op: (1, 2)
+    ),
+}

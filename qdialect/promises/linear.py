@@ -1,0 +1,93 @@
+"""Linear ops: sums of products of an activation and a weight, plus a bias in steps of x_scale * w_scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qdialect import numerics
+from qdialect.constants import rank_of, static_shape
+from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.quant import UniformType
+from qdialect.promises.base import Blocked, Promise
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+WRONG_AXIS = Blocked(
+    "weight-axis",
+    "the weight's scales do not run along its output channels",
+    "quantize the weight per tensor or per output channel",
+)
+BIAS_TOLERANCE = 1e-6
+"""Relative difference up to which a bias scale counts as x_scale * w_scale: a few units in the last place."""
+
+
+@dataclass(frozen=True)
+class Linear(Promise):
+    """Operand 0 is the activation, 1 the weight, 2 the bias if there is one."""
+
+    output_axis: Callable[[OnnxOp, int], int]
+    """The weight's axis of output channels, from the weight's rank."""
+    has_bias: bool = True
+    groups_share_axis: bool = False
+    """Whether that axis holds the channels of one group, each group having as many again."""
+
+    def output_channels(self, op: OnnxOp) -> int | None:
+        """How many channels the result has; None if it is not known."""
+        shape, axis = static_shape(op.operands[1]), self.weight_axis(op)
+        if shape is None or axis is None:
+            return None
+        return shape[axis] * (op.int_attr("group", 1) if self.groups_share_axis else 1)
+
+    def weight_axis(self, op: OnnxOp) -> int | None:
+        """The weight's axis of output channels; None if the weight's rank is not known."""
+        rank = rank_of(op.operands[1])
+        return None if rank is None else self.output_axis(op, rank)
+
+    def check(self, op: OnnxOp) -> Blocked | None:
+        """What is wrong with the quantized types of the operands, if anything."""
+        return self.check_operands(op, op.operands)
+
+    def check_operands(self, op: OnnxOp, operands: Sequence[SSAValue]) -> Blocked | None:
+        """What would be wrong if `op` had these operands."""
+        x, w = quantized_of(operands[0].type), quantized_of(operands[1].type)
+        if w is not None and not w.is_per_tensor and w.axis != self.weight_axis(op):
+            return WRONG_AXIS
+        b = quantized_of(operands[2].type) if self.has_bias and len(operands) > 2 else None
+        if b is None:
+            return None
+        if x is None or w is None or not x.is_per_tensor:
+            return Blocked(
+                "bias-alone", "the bias is quantized but its operands are not, per tensor and per channel"
+            )
+        return (
+            None
+            if bias_matches(x, w, b)
+            else Blocked("bias-scale", "the bias is not in steps of x_scale * w_scale", "run rescale-bias")
+        )
+
+
+def bias_matches(x: UniformType, w: UniformType, b: UniformType) -> bool:
+    """Whether a bias type is what an integer kernel takes: i32, zero point 0, scale x_scale * w_scale."""
+    if b.storage.name != "i32" or b.zero_points.any() or b.blocks:
+        return False
+    wanted = numerics.bias_scale(x.scales, w.scales)
+    return bool(np.all(np.abs(b.scales - wanted) <= BIAS_TOLERANCE * wanted))
+
+
+def _gemm_axis(op: OnnxOp, rank: int) -> int:
+    return 0 if op.int_attr("transB", 0) else 1
+
+
+LINEAR: dict[tuple[str, str], Linear] = {
+    ("", "Conv"): Linear(lambda op, rank: 0),
+    ("", "ConvTranspose"): Linear(lambda op, rank: 1, groups_share_axis=True),
+    ("", "Gemm"): Linear(_gemm_axis),
+    ("", "MatMul"): Linear(lambda op, rank: rank - 1, has_bias=False),
+}

@@ -1,0 +1,100 @@
+"""
+Pad: with edge, reflect or wrap it moves elements; with a constant it adds elements of one real value c.
+
+    Q(Pad(x, c)) = Pad(Q(x), Q(c))          always
+    DQ(Pad(q, Q(c))) = Pad(DQ(q), c)        if DQ(Q(c)) = c, as for c = 0, which is stored as the zero point
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qdialect import numerics
+from qdialect.constants import UNKNOWN_RANK, constant_array, ints_of, normal_axis, rank_of
+from qdialect.dialects.quant import UniformType
+from qdialect.promises.axes import ALONG_AXIS, BLOCKED_SCALES
+from qdialect.promises.base import Blocked
+
+if TYPE_CHECKING:
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+Types = Sequence[UniformType]
+
+
+def pad_value(op: OnnxOp) -> float | None:
+    """The real value that a constant Pad puts around its operand; None if it is computed."""
+    if op.ints_attr("pads") is not None:  # before opset 11
+        return op.float_attr("value", 0.0)
+    given = op.input(2)
+    if given is None:
+        return 0.0
+    array = constant_array(given)
+    return None if array is None else float(array.reshape(-1)[0])
+
+
+def padded_axes(op: OnnxOp) -> set[int] | Blocked:
+    """The axes that a Pad makes longer or shorter."""
+    pads, rank = ints_of(op, "pads", 1), rank_of(op.operands[0])
+    if rank is None:
+        return UNKNOWN_RANK
+    if pads is None:
+        return Blocked("computed-parameter", "the pads are computed")
+    axes: Sequence[int] | None = range(rank)
+    if op.input(3) is not None:
+        axes = ints_of(op, "axes", 3)
+        if axes is None:
+            return Blocked("computed-parameter", "the padded axes are computed")
+    half = len(pads) // 2
+    return {normal_axis(a, rank) for k, a in enumerate(axes) if pads[k] or pads[k + half]}
+
+
+def _along(op: OnnxOp, type: UniformType) -> Blocked | None:
+    if type.is_per_tensor:
+        return None
+    if type.axis is None:
+        return BLOCKED_SCALES
+    axes = padded_axes(op)
+    if isinstance(axes, Blocked):
+        return axes
+    return ALONG_AXIS if type.axis in axes else None
+
+
+def pad_backward(op: OnnxOp, types: Types) -> Types | Blocked:
+    """Quantize above: the constant is quantized as the elements around it would be."""
+    blocked = _along(op, types[0])
+    if blocked is not None:
+        return blocked
+    if op.str_attr("mode", "constant") == "constant":
+        value = pad_value(op)
+        if value is None:
+            return Blocked("computed-pad-value", "the value that Pad puts in is computed")
+        if not types[0].is_per_tensor and value != 0:
+            return Blocked(
+                "pad-value-per-axis", "the value that Pad puts in is stored differently in each channel"
+            )
+    return types
+
+
+def pad_forward(op: OnnxOp, types: Types) -> Types | Blocked:
+    """Dequantize below: the constant must come out of the type as it went in."""
+    moved = pad_backward(op, types)
+    if isinstance(moved, Blocked) or op.str_attr("mode", "constant") != "constant":
+        return moved
+    value, type = pad_value(op), types[0]
+    assert value is not None
+    if value == 0:
+        return moved
+    stored = numerics.quantize(
+        np.float32(value),
+        type.scales,
+        type.zero_points,
+        type.storage.low,
+        type.storage.high,
+        type.storage.dtype,
+    )
+    if numerics.dequantize(stored, type.scales, type.zero_points) != np.float32(value):
+        return Blocked("pad-value-rounds", f"Pad puts in {value:g}, which the type cannot express")
+    return moved

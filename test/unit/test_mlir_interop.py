@@ -1,0 +1,81 @@
+"""MLIR's own mlir-opt reads what we print, and we read what it prints. Skipped where it is not installed."""
+
+import re
+import shutil
+import subprocess
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func
+from xdsl.dialects.test import Test
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from qdialect.dialects.quant import Quant
+
+DIALECT_TESTS = Path(__file__).parents[1] / "dialects/quant"
+MLIR_OPT = shutil.which("mlir-opt-22") or shutil.which("mlir-opt")
+
+pytestmark = pytest.mark.skipif(MLIR_OPT is None, reason="no mlir-opt: apt-get install mlir-22-tools")
+
+TYPES = """
+<i8:f32, 0.02> <i8:f32, 0.02:-3> <u8:f32, 0.02:128> <i8<-127:127>:f32, 0.02> <u16<0:1023>:f32, 1.23:512>
+<i8:f32:1, {2.0,3.0:1}> <i8<-127:127>:f32:0, {2.0,3.0}> <i8:f32:{0:1, 1:1}, {{2.0:120, 3.0:127}, {4.0, 5.0}}>
+<i8:f32:{1:1}, {{2.0, 3.0}}> <i8:f32:{}, {{2.0}}> <u4:f16, 0.5:8> <i32:f32:0, {0.0004,1.0e-05}>
+<i1:bf16, 0.5:-1> <u32:f32, 3.0e+38:7> <i8:f32, 1.5e-41>
+""".replace("\n", " ")
+
+
+def mlir_opt(text: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Unregistered: our tests use `test.op`."""
+    command = [MLIR_OPT or "", "--allow-unregistered-dialect", "--mlir-print-op-generic", *flags, "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+
+
+def parse(text: str) -> ModuleOp:
+    context = Context()
+    for dialect in (Builtin, Func, Test, Quant):
+        context.load_dialect(dialect)
+    module = Parser(context, text).parse_module()
+    module.verify()
+    return module
+
+
+def generic(module: ModuleOp) -> str:
+    stream = StringIO()
+    Printer(stream, print_generic_format=True).print_op(module)
+    return stream.getvalue()
+
+
+def through_mlir(module: ModuleOp) -> ModuleOp:
+    result = mlir_opt(generic(module))
+    assert result.returncode == 0, result.stderr
+    return parse(result.stdout)
+
+
+@pytest.mark.parametrize("parameters", re.findall(r"(?<= )<.*?>(?= )", TYPES))
+def test_types_survive_mlir(parameters: str):
+    module = parse(f'"test.op"() : () -> tensor<2x2x!quant.uniform{parameters}>')
+    assert f"!quant.uniform{parameters}>" in generic(module)
+    assert through_mlir(module).is_structurally_equivalent(module)
+
+
+@pytest.mark.parametrize("name", ["types", "ops", "canonicalize"])
+def test_our_test_files_survive_mlir(name: str):
+    text = (DIALECT_TESTS / f"{name}.mlir").read_text()
+    # Upstream takes signless integers only.
+    module = parse(text.replace("xui8>", "xi8>"))
+    assert through_mlir(module).is_structurally_equivalent(module)
+
+
+INVALID = (DIALECT_TESTS / "invalid.mlir").read_text().split("// -----")
+
+
+@pytest.mark.parametrize("case", INVALID, ids=range(len(INVALID)))
+def test_upstream_rejects_what_we_reject(case: str):
+    """Except what is marked as ours: the mark is true, too."""
+    ours = re.search(r"^// C\d+.* \(ours\)$", case, re.MULTILINE) is not None
+    assert mlir_opt(case).returncode == (0 if ours else 1)

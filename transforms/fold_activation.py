@@ -1,0 +1,58 @@
+"""
+Drop activations that change no stored integer.
+
+    Relu(q), Clip(q)  ->  q      if the bounds, as stored integers, are the ends of the storage range
+
+Exact: decided in integers, since (6/37)*37 is not 6 in float32.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.ir import Operation
+
+from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_types import quantized_of
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked
+from qdialect.promises.monotone import Clamp
+from qdialect.rewriting import Pattern, Rewriter
+
+
+class FoldRedundantClamp(Pattern):
+    """A clamp on one quantized type."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Clamp) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        clamp = op.get_trait(Clamp)
+        assert clamp is not None
+        type = quantized_of(op.operands[0].type)
+        if type is None or op.operands[0].type != op.results[0].type:
+            return None
+        if not type.is_per_tensor:
+            # onnxruntime fuses a Conv right in front of a per-axis quantize into a kernel that then refuses to run.
+            return Blocked("per-axis", "the result has a scale for each channel")
+        if not clamp.is_redundant(op, type):
+            return Blocked(
+                "range-wider", "the storage range goes beyond the activation's, so it stays as a clamp"
+            )
+        rewriter.replace(op, [], [op.operands[0]])
+        return None
+
+
+@dataclass(frozen=True)
+class FoldActivationPass(RewritePass):
+    """Activations that the storage range already enforces go."""
+
+    name = "fold-activation"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = (
+        "Relu(q) -> q if the zero point is the least stored integer: the storage range is the clamp"
+    )
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [FoldRedundantClamp()]

@@ -1,0 +1,202 @@
+"""
+Compute what depends on constants alone.
+
+    qcast(constant)           ->  quantized constant
+    op(constant, constant..)  ->  constant
+
+Exact: the quantize is `numerics.quantize`, every other op is run by onnxruntime without optimization. A dequantize of a
+constant stays: folding it would undo the quantization. So does what would grow: a result of more bytes than
+`MAX_GROWTH` times the operands and more than `SMALL_RESULT`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.traits import Pure
+
+from qdialect import numerics
+from qdialect.constants import constant, static_shape
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, tensor_type
+from qdialect.dialects.quant import QuantizeOp, StorageCastOp
+from qdialect.names import location, node_name, tensor_name
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.casts import DequantizeForm
+from qdialect.remarks import remarks_of
+from qdialect.rewriting import Pattern, Rewriter, refresh_signatures
+
+MAX_GROWTH = 2
+SMALL_RESULT = 1 << 16
+"""Bytes."""
+
+
+class QuantizeConstant(Pattern):
+    """A quantize of a float constant."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, QuantizeOp)
+        tensor = constant(op.operands[0])
+        if tensor is None:
+            return None
+        type = op.element_type
+        stored = numerics.quantize(
+            tensor.array(),
+            type.scales,
+            type.zero_points,
+            type.storage.low,
+            type.storage.high,
+            BY_ATTRIBUTE[storage_element(type)].dtype,
+            type.axis,
+            type.blocks,
+        )
+        rewriter.replace(op, [ConstantOp.of(from_array(stored), op.results[0].type)])
+        return None
+
+
+class ReadConstant(Pattern):
+    """A storage cast of a constant: the same bytes under another type."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is StorageCastOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        source = op.operands[0]
+        tensor = constant(source)
+        if tensor is None or static_shape(op.results[0]) is None:
+            return None
+        new = ConstantOp.of(tensor, op.results[0].type)
+        assert isinstance(source, OpResult)
+        new.location = location("", [tensor_name(source.op) or tensor_name(op)])
+        rewriter.replace(op, [new])
+        return None
+
+
+def _bytes(value: SSAValue) -> int | None:
+    shape = static_shape(value)
+    if shape is None:
+        return None
+    type = quantized_of(value.type)
+    element = BY_ATTRIBUTE.get(storage_element(type) if type else value.type.element_type)  # pyright: ignore
+    return None if element is None else prod(shape) * max(element.bits, 8) // 8
+
+
+def _foldable(op: Operation, known: set[SSAValue]) -> bool | Blocked:
+    """Whether an op can be computed from `known` values alone."""
+    if (
+        not isinstance(op, OnnxOp)
+        or isinstance(op, ConstantOp)
+        or not op.has_trait(Pure)
+        or op.SCHEMA is None
+    ):
+        return False
+    if (
+        not op.operands
+        or op.regions
+        or any(o not in known for o in op.operands)
+        or op.get_trait(DequantizeForm)
+    ):
+        return False
+    promise = op.get_trait(Commutes)
+    if any(quantized_of(v.type) for v in (*op.operands, *op.results)) and not (
+        promise and promise.moves_storage
+    ):
+        return False
+    sizes = [_bytes(r) for r in op.results]
+    if any(s is None for s in sizes):
+        return Blocked("result-size", "the size of the result is not known, so it is not computed in advance")
+    limit = max(SMALL_RESULT, MAX_GROWTH * sum(_bytes(o) or 0 for o in op.operands))
+    if sum(s or 0 for s in sizes) > limit:
+        return Blocked("result-grows", f"the result would take more than {limit} bytes")
+    return True
+
+
+def _computable(module: ModuleOp, pass_name: str) -> list[OnnxOp]:
+    """Ops that depend on constants alone, operands first."""
+    known: set[SSAValue] = set()
+    found: list[OnnxOp] = []
+    for op in module.walk():
+        if isinstance(op, ConstantOp):
+            if op.value is not None:
+                known.update(op.results)
+            continue
+        match _foldable(op, known):
+            case Blocked() as blocked:
+                remarks_of(module).add(pass_name, op, blocked)
+            case True:
+                assert isinstance(op, OnnxOp)
+                known.update(op.results)
+                found.append(op)
+            case _:
+                pass
+    return found
+
+
+def _renamed(op: OnnxOp) -> bool:
+    """Replace an op that only gives a constant a new shape or name; no bytes are touched."""
+    tensor = constant(op.operands[0])
+    promise = op.get_trait(Commutes)
+    shape = static_shape(op.results[0])
+    if tensor is None or promise is None or not promise.keeps_order or shape is None:
+        return False
+    data = tensor.data.with_type(tensor_type(tensor.type.element_type, shape))
+    _substitute(op, [ConstantOp.of(type(tensor)(data), op.results[0].type)])
+    return True
+
+
+def _substitute(op: OnnxOp, constants: Sequence[ConstantOp]) -> None:
+    block = op.parent
+    assert block is not None
+    for k, (old, new) in enumerate(zip(op.results, constants, strict=True)):
+        new.location = location(node_name(op), [tensor_name(op, k)])
+        block.insert_op_before(new, op)
+        old.replace_all_uses_with(new.results[0])
+    op.detach()
+    op.erase()
+
+
+def fold_computable(module: ModuleOp, pass_name: str) -> None:
+    """Replace ops that depend on constants alone by their results."""
+    rest = [op for op in _computable(module, pass_name) if not _renamed(op)]
+    if not rest:
+        return
+    from qdialect.oracle import evaluate
+
+    inside = set(rest)
+    needed = [op for op in rest if any(u.operation not in inside for r in op.results for u in r.uses)]
+    values = evaluate(rest, [r for op in needed for r in op.results])
+    for op in needed:
+        _substitute(op, [ConstantOp.of(values[r], r.type) for r in op.results])
+    for op in reversed(rest):
+        if op not in needed:
+            op.detach()
+            op.erase()
+
+
+@dataclass(frozen=True)
+class FoldConstantsPass(RewritePass):
+    """What depends on constants alone is computed."""
+
+    name = "fold-constants"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = (
+        "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
+    )
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [QuantizeConstant(), ReadConstant()]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        fold_computable(op, self.name)
+        super().apply(ctx, op)
+        fold_computable(op, self.name)
+        refresh_signatures(op)

@@ -1,0 +1,132 @@
+"""
+Read dequantize, op, quantize as the op on quantized types.
+
+    qcast(op(dcast(a), dcast(b), ...))  ->  op(a, b, ...)
+
+Exact: that is what an op on quantized types means. A linear op is read so without the quantize too: int8 in, float out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+
+from qdialect.constants import constant
+from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_types import element_of, with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.names import location, node_name, tensor_names
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.casts import DequantizeForm, QuantizeForm
+from qdialect.promises.linear import Linear
+from qdialect.rewriting import Pattern, Rewriter
+from qdialect.transforms.hoist_quantize import quantized_uses
+
+NOT_QUANTIZED = Blocked("not-quantized", "no quantize follows", "quantize the result")
+
+
+def _is_float(value: SSAValue) -> bool:
+    return isinstance(element_of(value.type), Float32Type | Float16Type | BFloat16Type)
+
+
+class FuseQuantized(Pattern):
+    """One op between casts."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        if not issubclass(op_class, OnnxOp) or op_class.SCHEMA is None or op_class.SCHEMA.domain:
+            return False
+        if op_class.SCHEMA.regions or any(op_class.get_trait(t) for t in (QuantizeForm, DequantizeForm)):
+            return False
+        return True
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Commutes)
+        if promise is not None and len(promise.operands(op)) == 1:
+            return None  # sink and hoist have moved what can be moved
+        operands = self._operands(op)
+        if operands is None or isinstance(operands, Blocked):
+            return operands
+        result_types = self._results(op)
+        if isinstance(result_types, Blocked):
+            return result_types
+        return self._build(op, operands, result_types, rewriter)
+
+    def _operands(self, op: OnnxOp) -> list[SSAValue] | Blocked | None:
+        """The operands without their casts; None if there is no cast at all."""
+        linear = op.get_trait(Linear)
+        operands: list[SSAValue] = []
+        floats: list[int] = []
+        for k, value in enumerate(op.operands):
+            if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
+                operands.append(value.op.operands[0])
+                continue
+            operands.append(value)
+            if _is_float(value) and (constant(value) is None or (linear is not None and k < 2)):
+                floats.append(k)
+        if all(a is b for a, b in zip(operands, op.operands, strict=True)):
+            return None
+        if floats:
+            which = "weight" if linear is not None and floats == [1] else f"operand {floats[0]}"
+            return Blocked("float-operand", f"the {which} is float", "quantize every operand")
+        return operands
+
+    def _results(self, op: OnnxOp) -> list[Attribute] | Blocked:
+        types: list[Attribute] = []
+        for result in op.results:
+            if not _is_float(result):
+                types.append(result.type)
+                continue
+            type = quantized_uses(result)
+            if isinstance(type, UniformType):
+                types.append(with_element(result.type, type))
+            elif op.get_trait(Linear) is not None:
+                types.append(result.type)
+            else:
+                return NOT_QUANTIZED if type is None else type
+        return types
+
+    def _build(
+        self, op: OnnxOp, operands: list[SSAValue], result_types: list[Attribute], rewriter: Rewriter
+    ) -> Blocked | None:
+        linear = op.get_trait(Linear)
+        if linear is not None:
+            blocked = linear.check_operands(op, operands)
+            if blocked is not None and blocked.id.startswith("bias"):
+                operands = [*operands[:2], op.operands[2]]  # the bias stays in float, for rescale-bias
+                blocked = linear.check_operands(op, operands)
+            if blocked is not None:
+                return blocked
+        if list(op.operands) == operands and list(op.result_types) == result_types:
+            return None
+        new = op.__class__.create(
+            operands=operands, result_types=result_types, properties=op.properties, attributes=op.attributes
+        )
+        new.location = op.location
+        rewriter.insert_before(op, [new])
+        for old, result in zip(op.results, new.results, strict=True):
+            casts = [use.operation for use in old.uses if isinstance(use.operation, QuantizeOp)]
+            if old.type == result.type:
+                rewriter.replace_uses(old, result)
+                continue
+            new.location = location(node_name(op), tensor_names(casts[0]))
+            for cast in casts:
+                rewriter.replace(cast, [], [result])
+        if op.parent is not None:
+            rewriter.erase(op)
+        return None
+
+
+@dataclass(frozen=True)
+class FuseQuantizedPass(RewritePass):
+    """An op between casts becomes the op on quantized types."""
+
+    name = "fuse-quantized"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = "qcast(op(dcast(a))) -> op(a) on quantized types: by definition"
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [FuseQuantized()]

@@ -1,0 +1,170 @@
+"""
+Move quantize above ops that move or select elements, towards the op that made them.
+
+    qcast(f(x, ...))  ->  f(qcast(x), ...)
+
+Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
+more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.constants import static_shape
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.names import location, node_name, tensor_names
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.kernels import Kernels
+from qdialect.rewriting import Pattern, Rewriter
+
+
+def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
+    """The one type that every user of `value` quantizes it to, or why there is none; None if nobody quantizes it."""
+    types: set[UniformType] = set()
+    others = 0
+    for use in value.uses:
+        if isinstance(use.operation, QuantizeOp):
+            types.add(use.operation.element_type)
+        else:
+            others += 1
+    if not types:
+        return None
+    if others:
+        return Blocked(
+            "second-consumer", "the float result has a second consumer", "quantize it for every consumer"
+        )
+    if len(types) > 1:
+        return Blocked(
+            "two-quantizers", "the result is quantized in two ways", "use one scale and zero point"
+        )
+    return types.pop()
+
+
+class HoistQuantize(Pattern):
+    """Rebuild the op under a quantize on quantized operands."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        source = op.operands[0]
+        if not (isinstance(source, OpResult) and isinstance(source.op, OnnxOp)):
+            return None
+        below = source.op
+        promise = below.get_trait(Commutes)
+        if promise is None or source.index not in promise.results(below):
+            return None
+        if below.parent is not op.parent:
+            return Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
+        types: list[UniformType] = []
+        for place in promise.results(below):
+            type = quantized_uses(below.results[place])
+            if type is None:
+                return Blocked("second-consumer", "another result of the op is used in float")
+            if isinstance(type, Blocked):
+                return type
+            types.append(type)
+        moved = promise.backward(below, types)
+        if isinstance(moved, Blocked):
+            return moved
+        blocked = _more_work(below, promise) or _per_axis(below, promise, moved)
+        if blocked is not None:
+            return blocked
+        _rebuild(below, promise, types, moved, rewriter)
+        return None
+
+
+def _elements(values: Sequence[SSAValue]) -> int | None:
+    shapes = [static_shape(v) for v in values]
+    return None if None in shapes else sum(prod(s) for s in shapes if s is not None)
+
+
+def _makes_integers(value: SSAValue) -> bool:
+    """Whether a quantize of `value` would be part of what makes it: a cast undone, a constant, an integer kernel."""
+    if not isinstance(value, OpResult):
+        return False
+    if isinstance(value.op, DequantizeOp | ConstantOp):
+        return True
+    if not isinstance(value.op, OnnxOp) or not value.has_one_use():
+        return False
+    promise = value.op.get_trait(Commutes)
+    if promise is not None:
+        return all(_makes_integers(value.op.operands[p]) for p in promise.operands(value.op))
+    if value.op.get_trait(Kernels) is None:
+        return False
+    sources = [o.owner for o in value.op.operands]
+    return all(isinstance(s, DequantizeOp | ConstantOp) for s in sources)
+
+
+def _more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
+    """Quantizing more elements than before pays only if an op above makes the integers itself."""
+    operands = [op.operands[p] for p in promise.operands(op)]
+    before, after = _elements([op.results[p] for p in promise.results(op)]), _elements(operands)
+    if before is not None and after is not None and after <= before:
+        return None
+    if all(_makes_integers(o) for o in operands):
+        return None
+    return Blocked("more-work", "there are more elements to quantize above the op than below it")
+
+
+def _per_axis(op: OnnxOp, promise: Commutes, types: Sequence[UniformType]) -> Blocked | None:
+    """No integer kernel makes a result with several scales; onnxruntime tries to, and then refuses to run."""
+    for place, type in zip(promise.operands(op), types, strict=True):
+        source = op.operands[place].owner
+        if not type.is_per_tensor and isinstance(source, OnnxOp) and not isinstance(source, ConstantOp):
+            return Blocked(
+                "per-axis", "the result has a scale for each channel, which no integer kernel makes"
+            )
+    return None
+
+
+def _rebuild(
+    op: OnnxOp,
+    promise: Commutes,
+    types: Sequence[UniformType],
+    above: Sequence[UniformType],
+    rewriter: Rewriter,
+) -> None:
+    operands = list(op.operands)
+    casts: list[Operation] = []
+    for place, type in zip(promise.operands(op), above, strict=True):
+        cast = QuantizeOp(operands[place], type)
+        casts.append(cast)
+        operands[place] = cast.results[0]
+    result_types = list(op.result_types)
+    for place, type in zip(promise.results(op), types, strict=True):
+        result_types[place] = with_element(result_types[place], type)
+    new = op.__class__.create(
+        operands=operands, result_types=result_types, properties=op.properties, attributes=op.attributes
+    )
+    users = [use.operation for place in promise.results(op) for use in op.results[place].uses]
+    rewriter.insert_before(op, [*casts, new])
+    for place in promise.results(op):
+        mine = [u for u in users if u.operands[0] is op.results[place]]
+        if len(promise.results(op)) == 1:
+            new.location = location(node_name(op), tensor_names(mine[0]))
+        else:
+            new.location = op.location
+        for cast in mine:
+            rewriter.replace(cast, [], [new.results[place]])
+
+
+@dataclass(frozen=True)
+class HoistQuantizePass(RewritePass):
+    """Quantizes move up past every op that allows it."""
+
+    name = "hoist-quantize"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = (
+        "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"
+    )
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [HoistQuantize()]

@@ -1,0 +1,147 @@
+"""
+Give 8-bit activations the signedness that the target's kernels are made for.
+
+    q : i8, zero point z  ->  q xor 0x80 : u8, zero point z + 128
+
+Exact: the same real numbers under another reading of the byte. Weights of linear ops stay as they are. Where integers
+come in or go out as they are, a pair of casts stands at the boundary.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from qdialect import numerics
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
+from qdialect.names import location, tensor_name
+from qdialect.passes import Exactness
+from qdialect.promises.linear import Linear
+from qdialect.rewriting import refresh_signatures
+from qdialect.targets import target
+
+HALF = 128
+
+
+def unsigned(type: UniformType) -> UniformType | None:
+    """The u8 type of the same real numbers; None if `type` is not i8."""
+    storage = type.storage
+    if storage.width != 8 or not storage.signed or type.blocks:
+        return None
+    return _reread(type, Storage.make(8, False, storage.low + HALF, storage.high + HALF), HALF)
+
+
+def _reread(type: UniformType, storage: Storage, offset: int) -> UniformType:
+    zero_points = type.zero_points + offset
+    if type.axis is None:
+        return UniformType.per_tensor(storage, type.scale, zero_points.item(), type.expressed)
+    return UniformType.per_axis(storage, type.axis, type.scales, zero_points, type.expressed)
+
+
+def _retype(value: SSAValue, type: UniformType) -> SSAValue:
+    return Rewriter.replace_value_with_new_type(value, with_element(value.type, type))
+
+
+def _requantize(value: SSAValue, type: UniformType, before: Operation) -> SSAValue:
+    """`value` in another type of the same real numbers, by a pair of casts in front of `before`."""
+    real = DequantizeOp(value)
+    cast = QuantizeOp(real, type)
+    assert before.parent is not None
+    for op in (real, cast):
+        op.location = location("")
+    before.parent.insert_ops_before([real, cast], before)
+    return cast.results[0]
+
+
+def _enter(op: StorageCastOp, type: UniformType) -> None:
+    """Integers that come in as i8: everybody but a dequantize takes them as u8."""
+    result = op.results[0]
+    users = [use for use in result.uses if not isinstance(use.operation, DequantizeOp)]
+    if not users or op.next_op is None:
+        return
+    moved = _requantize(result, type, op.next_op)
+    for use in users:
+        if not (isinstance(use.operation, StorageCastOp)):
+            use.operation.operands[use.index] = moved
+
+
+def _leave(op: StorageCastOp) -> None:
+    """Integers that go out as i8."""
+    now = quantized_of(op.operands[0].type)
+    if now is None or now.storage.signed or storage_element(now) == element_of(op.results[0].type):
+        return
+    storage = Storage.make(8, True, now.storage.low - HALF, now.storage.high - HALF)
+    op.operands[0] = _requantize(op.operands[0], _reread(now, storage, -HALF), op)
+
+
+def _is_weight(op: Operation, index: int) -> bool:
+    return op.get_trait(Linear) is not None and index > 0
+
+
+def _constants(op: OnnxOp, done: dict[SSAValue, SSAValue]) -> None:
+    """Constants among activations take the activations' signedness; a weight keeps its own."""
+    for k, operand in enumerate(op.operands):
+        source = operand.owner
+        type = quantized_of(operand.type)
+        if type is None or not isinstance(source, ConstantOp) or source.value is None or _is_weight(op, k):
+            continue
+        moved = unsigned(type)
+        if moved is None:
+            continue
+        if operand not in done:
+            values = numerics.flip_signedness(source.value.array())
+            new = ConstantOp.of(from_array(values), with_element(operand.type, moved))
+            new.location = location("", [f"{tensor_name(source)}_u8"])
+            block = source.parent
+            assert block is not None
+            block.insert_op_after(new, source)
+            done[operand] = new.results[0]
+        op.operands[k] = done[operand]
+
+
+def _to_unsigned(module: ModuleOp) -> None:
+    leaving: list[StorageCastOp] = []
+    done: dict[SSAValue, SSAValue] = {}
+    for op in list(module.walk()):
+        if isinstance(op, ConstantOp):
+            continue
+        if isinstance(op, StorageCastOp) and quantized_of(op.operands[0].type) is not None:
+            leaving.append(op)
+            continue
+        if isinstance(op, OnnxOp):
+            _constants(op, done)
+        for result in list(op.results):
+            type = quantized_of(result.type)
+            moved = None if type is None else unsigned(type)
+            if moved is None:
+                continue
+            if isinstance(op, StorageCastOp):
+                _enter(op, moved)
+            elif isinstance(op, QuantizeOp | OnnxOp):
+                _retype(result, moved)
+    for op in leaving:
+        if quantized_of(op.operands[0].type) is not None:
+            _leave(op)
+
+
+@dataclass(frozen=True)
+class LegalizePass(ModulePass):
+    """Types become what the target's kernels are made for."""
+
+    name = "legalize"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = "q : i8, z -> q xor 0x80 : u8, z + 128: the same real numbers"
+
+    target: str = "onnxruntime"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if target(self.target).activations == "u8":
+            _to_unsigned(op)
+            refresh_signatures(op)

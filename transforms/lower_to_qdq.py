@@ -1,0 +1,209 @@
+"""
+Write what is on quantized types as ONNX's own casts around float ops.
+
+    op(a, b) : T     ->  QuantizeLinear(op(DequantizeLinear(a), DequantizeLinear(b)))
+    act(op(a)) : T   ->  QuantizeLinear(act(op(DequantizeLinear(a))))     one consumer, act elementwise: one pair
+    f(qcast(x)) : T  ->  QuantizeLinear(f(x))                             one consumer, f moves: f stands in front of Q
+
+Exact: the first line is what an op on quantized types means; the others drop a dequantize of a quantize between which
+only elements were moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.passes import ModulePass
+
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.lowering import Parameters, cast_op, clamped, stored, wish
+from qdialect.names import location, node_name, tensor_names
+from qdialect.passes import Exactness
+from qdialect.promises.base import Blocked, Commutes
+from qdialect.rewriting import refresh_signatures
+from qdialect.targets import Target, target
+
+
+@dataclass
+class _Real:
+    """The float tensor whose quantization a quantized value is."""
+
+    value: SSAValue
+    on_grid: bool
+    """Whether the type expresses every element already: quantizing it changes nothing."""
+
+
+class _Writer:
+    """One walk over a module, operands before users."""
+
+    def __init__(self, target: Target):
+        self._target = target
+        self._parameters = Parameters()
+        self._reals: dict[SSAValue, _Real] = {}
+        self._stored: dict[SSAValue, SSAValue] = {}
+        self._dequantized: dict[tuple[SSAValue, Block], SSAValue] = {}
+        self._dead: list[Operation] = []
+
+    def write(self, module: ModuleOp) -> None:
+        """Replace every op on quantized types and every cast."""
+        for op in list(module.walk()):
+            if isinstance(op, OnnxOp | QuantizeOp | DequantizeOp | StorageCastOp):
+                self._op(op)
+        for op in reversed(self._dead):
+            op.detach()
+            op.erase()
+
+    def _op(self, op: Operation) -> None:
+        if isinstance(op, DequantizeOp):
+            self._replace(op.results[0], self._float(op.operands[0], op, for_layout=True))
+        elif isinstance(op, StorageCastOp):
+            source, result = op.operands[0], op.results[0]
+            if quantized_of(source.type) is None:
+                self._stored[result] = source
+            else:
+                self._replace(result, self._integers(source, op))
+        elif isinstance(op, QuantizeOp):
+            self._reals[op.results[0]] = _Real(op.operands[0], False)
+        elif isinstance(op, ConstantOp):
+            if op.value is None or quantized_of(op.results[0].type) is None:
+                return
+            plain, reads = stored(op.results[0])
+            self._insert(reads, op)
+            self._stored[op.results[0]] = plain
+        elif any(quantized_of(v.type) is not None for v in (*op.operands, *op.results)):
+            self._rebuild(op)
+        else:
+            return
+        self._dead.append(op)
+
+    def _insert(self, ops: list[Operation], anchor: Operation) -> None:
+        assert anchor.parent is not None
+        anchor.parent.insert_ops_before(ops, anchor)
+
+    def _replace(self, old: SSAValue, new: SSAValue) -> None:
+        old.replace_all_uses_with(new)
+
+    def _integers(self, value: SSAValue, anchor: Operation) -> SSAValue:
+        """The stored integers of a quantized value; quantized in front of `anchor` if they are not there yet."""
+        found = self._stored.get(value)
+        if found is not None and not (self._target.own_pairs and value in self._reals):
+            return found
+        real, type = self._reals[value], quantized_of(value.type)
+        assert type is not None
+        name = wish(value)
+        cast = cast_op(True, real.value, type, self._parameters, anchor, name)
+        owner = value.owner
+        cast.location = (
+            location(node_name(owner), [name])
+            if isinstance(owner, QuantizeOp) and value not in self._stored
+            else location(f"{name}_QuantizeLinear" if name else "", [name])
+        )
+        clamp = clamped(cast.results[0], type)
+        self._insert([cast, *clamp], anchor)
+        self._stored[value] = clamp[-1].results[0] if clamp else cast.results[0]
+        return self._stored[value]
+
+    def _float(self, value: SSAValue, anchor: Operation, *, for_layout: bool) -> SSAValue:
+        """The real numbers that a quantized value stands for. `for_layout`: a cast need not stand right there."""
+        real = self._reals.get(value)
+        if for_layout and real is not None and real.on_grid:
+            return real.value
+        assert anchor.parent is not None
+        key = value, anchor.parent
+        if not self._target.own_pairs and key in self._dequantized:
+            return self._dequantized[key]
+        type = quantized_of(value.type)
+        assert type is not None
+        name = wish(value)
+        cast = cast_op(False, self._integers(value, anchor), type, self._parameters, anchor, name)
+        cast.location = location(
+            f"{name}_DequantizeLinear" if name else "", [f"{name}_dequantized"] if name else []
+        )
+        self._insert([cast], anchor)
+        self._dequantized[key] = cast.results[0]
+        return cast.results[0]
+
+    def _rebuild(self, op: Operation) -> None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Commutes)
+        moves = promise is not None and self._moves(op, promise)
+        on_grid = moves
+        operands: list[SSAValue] = []
+        for value in op.operands:
+            if quantized_of(value.type) is None:
+                operands.append(value)
+                continue
+            before = self._reals.get(value)
+            if moves and before is not None and self._absorbs(op, promise, value):
+                operands.append(before.value)
+                on_grid &= before.on_grid
+            else:
+                operands.append(self._float(value, op, for_layout=moves))
+        new = op.__class__.create(
+            operands=operands,
+            result_types=[_expressed(t) for t in op.result_types],
+            properties=op.properties,
+            attributes=op.attributes,
+            regions=[region.clone() for region in op.regions],
+        )
+        names = tensor_names(op)
+        quantized = [quantized_of(r.type) is not None for r in op.results]
+        new.location = location(
+            node_name(op), [f"{n}_real" if q and n else n for n, q in zip(names, quantized, strict=False)]
+        )
+        self._insert([new], op)
+        for old, real, is_quantized in zip(op.results, new.results, quantized, strict=True):
+            if is_quantized:
+                self._reals[old] = _Real(real, on_grid)
+            else:
+                self._replace(old, real)
+
+    def _moves(self, op: OnnxOp, promise: Commutes) -> bool:
+        """Whether the op carries its operands' types to its results: then no rounding happens in it."""
+        operands = [quantized_of(op.operands[p].type) for p in promise.operands(op)]
+        results = [quantized_of(op.results[p].type) for p in promise.results(op)]
+        known = [t for t in operands if t is not None]
+        if len(known) != len(operands):
+            return False
+        moved = promise.forward(op, known)
+        return not isinstance(moved, Blocked) and list(moved) == results
+
+    def _absorbs(self, op: OnnxOp, promise: Commutes | None, value: SSAValue) -> bool:
+        """Whether the op can stand in front of its operand's quantize: nobody else needs the integers."""
+        if promise is None or not value.has_one_use():
+            return False
+        return promise.in_place or (isinstance(value, OpResult) and self._from_quantize(value))
+
+    def _from_quantize(self, value: OpResult) -> bool:
+        """Whether only moving ops stand between `value` and a cast of a float tensor."""
+        if isinstance(value.op, QuantizeOp):
+            return True
+        promise = value.op.get_trait(Commutes) if isinstance(value.op, OnnxOp) else None
+        if promise is None or len(promise.operands(value.op)) != 1:  # pyright: ignore[reportArgumentType]
+            return False
+        source = value.op.operands[0]
+        return isinstance(source, OpResult) and source.has_one_use() and self._from_quantize(source)
+
+
+def _expressed(type: Attribute) -> Attribute:
+    element = expressed_of(type)
+    return type if element is None or quantized_of(type) is None else with_element(type, element)
+
+
+@dataclass(frozen=True)
+class LowerToQdqPass(ModulePass):
+    """Quantized types become QuantizeLinear and DequantizeLinear."""
+
+    name = "lower-to-qdq"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = "op(a) : T -> QuantizeLinear(op(DequantizeLinear(a))): by definition"
+
+    target: str = "generic"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        _Writer(target(self.target)).write(op)
+        refresh_signatures(op)

@@ -1,0 +1,252 @@
+"""
+Write ops on quantized types as the target's integer kernels.
+
+    op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
+    f(q) : T,  f moves       ->  f on the stored integers
+
+Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most;
+ops that move or select are exact. An op without a kernel stays, with the reason.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation, SSAValue
+
+from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
+from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
+from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.lowering import Parameters, clamped, stored, wish
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.kernels import Kernel, Kernels
+from qdialect.promises.linear import Linear, bias_matches
+from qdialect.promises.storage import StorageForm
+from qdialect.rewriting import Pattern, Rewriter
+from qdialect.targets import Target, target
+from qdialect.transforms.fold_casts import FoldStorageCasts
+
+
+def _is_quantized(op: Operation) -> bool:
+    return any(quantized_of(v.type) is not None for v in (*op.operands, *op.results))
+
+
+class LowerToKernel(Pattern):
+    """An op that computes, as the QOperator node of its promise."""
+
+    def __init__(self, target: Target, parameters: Parameters):
+        self._target, self._parameters = target, parameters
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Kernels) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        kernels = op.get_trait(Kernels)
+        assert kernels is not None
+        if not _is_quantized(op):
+            return None
+        result = quantized_of(op.results[0].type)
+        blocked = Blocked("no-kernel", f"{self._target.name} has no kernel with a float result")
+        for kernel in kernels.forms:
+            if kernel.float_result != (result is None):
+                continue
+            reason = self._guard(op, kernel, result)
+            if reason is None:
+                self._build(op, kernel, result, rewriter)
+                return None
+            blocked = reason
+        return blocked
+
+    def _guard(self, op: OnnxOp, kernel: Kernel, result: UniformType | None) -> Blocked | None:
+        if (blocked := kernel.guard(op)) is not None:
+            return blocked
+        linear = op.get_trait(Linear)
+        types: list[UniformType] = []
+        for k in _quantized_places(op, kernel):
+            type = quantized_of(op.operands[k].type)
+            if type is None:
+                return Blocked("float-operand", f"operand {k} is float", "quantize every operand")
+            if not isinstance(type.expressed, Float32Type):
+                return Blocked("expressed-type", f"the kernels compute in f32, not in {type.expressed}")
+            if not type.is_per_tensor and (linear is None or k != 1 or not _rank_two_or_conv(op)):
+                return Blocked("per-axis", f"operand {k} has a scale for each channel, the kernel takes one")
+            types.append(type)
+        if result is not None and not result.is_per_tensor:
+            return Blocked("per-axis", "the result has a scale for each channel, the kernel takes one")
+        if linear is not None and (blocked := _bias_guard(op, kernel, types)) is not None:
+            return blocked
+        names = [t.storage.name for t in types]
+        made = "f32" if result is None else result.storage.name
+        if not self._target.has_kernel(kernel.op_type, names, made):
+            return Blocked(
+                "no-kernel", f"{self._target.name} has no {kernel.op_type} for {', '.join(names)} -> {made}"
+            )
+        return None
+
+    def _build(self, op: OnnxOp, kernel: Kernel, result: UniformType | None, rewriter: Rewriter) -> None:
+        new_ops: list[Operation] = []
+        inputs: list[SSAValue | None] = []
+        for token in kernel.inputs.split():
+            places = range(len(op.operands)) if token == "*" else [None if token[0] == "y" else int(token[0])]
+            for place in places:
+                for part in "vsz" if token == "*" else token[1]:
+                    inputs.append(self._input(op, place, part, result, new_ops))
+        element = Float32Type() if result is None else storage_element(result)
+        cls = op_named(kernel.domain, kernel.op_type)
+        known = cls.SCHEMA.attribute_kinds if cls.SCHEMA else {}
+        attributes = {k: v for k, v in op.onnx_attributes.items() if k in known and k not in kernel.drops}
+        node = cls.build(inputs, [with_element(op.results[0].type, element)], attributes | kernel.extra(op))
+        node.location = op.location
+        new_ops.append(node)
+        value = node.results[0]
+        if result is not None:
+            if clamp := clamped(value, result):
+                new_ops += clamp
+                value = clamp[-1].results[0]
+            new_ops.append(StorageCastOp(value, op.results[0].type))
+        rewriter.replace(op, new_ops)
+
+    def _input(
+        self, op: OnnxOp, place: int | None, part: str, result: UniformType | None, new_ops: list[Operation]
+    ) -> SSAValue | None:
+        if place is None:
+            assert result is not None
+            pair = self._parameters.of(result, op, wish(op.results[0]))
+            return pair["sz".index(part)]
+        value = op.input(place)
+        if value is None:
+            return None
+        type = quantized_of(value.type)
+        if part == "v":
+            if type is None:
+                return value
+            plain, reads = stored(value)
+            new_ops += reads
+            return plain
+        assert type is not None
+        return self._parameters.of(type, op, wish(value))["sz".index(part)]
+
+
+def _quantized_places(op: OnnxOp, kernel: Kernel) -> list[int]:
+    if "*" in kernel.inputs:
+        return list(range(len(op.operands)))
+    return [int(token[0]) for token in kernel.inputs.split() if token[1] == "s" and token[0] != "y"]
+
+
+def _rank_two_or_conv(op: OnnxOp) -> bool:
+    """Whether the kernel's per-column scales fit the weight: a batch of matrices has none."""
+    linear = op.get_trait(Linear)
+    type = quantized_of(op.operands[1].type)
+    if linear is None or type is None or type.axis is None:
+        return False
+    return type.axis == linear.weight_axis(op) and type.axis < 2
+
+
+def _bias_guard(op: OnnxOp, kernel: Kernel, types: Sequence[UniformType]) -> Blocked | None:
+    bias = op.input(2)
+    if bias is None:
+        return None
+    if "2v" not in kernel.inputs:
+        return Blocked("no-bias", f"{kernel.op_type} takes no bias")
+    type = quantized_of(bias.type)
+    if type is None or not bias_matches(types[0], types[1], type):
+        return Blocked(
+            "float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias"
+        )
+    return None
+
+
+class LowerToStorage(Pattern):
+    """An op that moves or selects, on the integers themselves."""
+
+    def __init__(self, target: Target):
+        self._target = target
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Commutes) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Commutes)
+        assert promise is not None
+        carried = [op.operands[p] for p in promise.operands(op)] + [
+            op.results[p] for p in promise.results(op)
+        ]
+        types = [quantized_of(v.type) for v in carried]
+        head = types[0]
+        if head is None or any(t is None for t in types):
+            return None
+        operand_types = [t for t in types[: len(promise.operands(op))] if t is not None]
+        moved = promise.forward(op, operand_types)
+        if isinstance(moved, Blocked) or list(moved) != types[len(operand_types) :]:
+            return None  # mixed scales: the kernel's affair
+        form = op.get_trait(StorageForm)
+        if form is not None:
+            return self._form(op, form, head, rewriter)
+        if not promise.moves_storage:
+            return Blocked("no-kernel", f"{op.op_type} has no form on stored integers")
+        if (blocked := self._runs(op, op.op_type, head)) is not None:
+            return blocked
+        self._on_storage(op, promise, rewriter)
+        return None
+
+    def _runs(self, op: OnnxOp, kernel: str, type: UniformType) -> Blocked | None:
+        if self._target.runs_on_storage(kernel, type.storage.name, opset_of(op, "") or 13):
+            return None
+        return Blocked(
+            "no-kernel", f"{self._target.name} has no {kernel} on {type.storage.name} in this opset"
+        )
+
+    def _form(self, op: OnnxOp, form: StorageForm, type: UniformType, rewriter: Rewriter) -> Blocked | None:
+        x, reads = stored(op.operands[0])
+        built = form.build(op, x, type)
+        if isinstance(built, Blocked):
+            return built
+        if (blocked := self._runs(op, built.kernel, type)) is not None:
+            return blocked
+        built.ops[-1].location = op.location
+        rewriter.replace(
+            op, [*reads, *built.ops, StorageCastOp(built.ops[-1].results[0], op.results[0].type)]
+        )
+        return None
+
+    def _on_storage(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> None:
+        operands = list(op.operands)
+        reads: list[Operation] = []
+        for place in promise.operands(op):
+            operands[place], read = stored(operands[place])
+            reads += read
+        result_types = list(op.result_types)
+        for place in promise.results(op):
+            type = quantized_of(result_types[place])
+            assert type is not None
+            result_types[place] = with_element(result_types[place], storage_element(type))
+        new = op.__class__.create(
+            operands=operands, result_types=result_types, properties=op.properties, attributes=op.attributes
+        )
+        new.location = op.location
+        results: list[SSAValue] = list(new.results)
+        casts: list[Operation] = []
+        for place in promise.results(op):
+            cast = StorageCastOp(new.results[place], op.results[place].type)
+            casts.append(cast)
+            results[place] = cast.results[0]
+        rewriter.replace(op, [*reads, new, *casts], results)
+
+
+@dataclass(frozen=True)
+class LowerToQoperatorPass(RewritePass):
+    """Ops on quantized types become integer kernels where the target has them."""
+
+    name = "lower-to-qoperator"
+    exactness: ClassVar[Exactness] = Exactness.CLOSE
+    rewrite: ClassVar[str] = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"
+
+    target: str = "onnxruntime"
+
+    def patterns(self) -> Sequence[Pattern]:
+        found = target(self.target)
+        return [LowerToStorage(found), LowerToKernel(found, Parameters()), FoldStorageCasts()]

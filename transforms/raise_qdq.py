@@ -1,0 +1,88 @@
+"""
+Read QuantizeLinear and DequantizeLinear as casts, so that scale and zero point live in types.
+
+    QuantizeLinear(x, s, z)    ->  scast(qcast(x))  : what others read of it is the stored integer
+    DequantizeLinear(q, s, z)  ->  dcast(scast(q))
+
+Exact: the casts are defined as what the two operators compute.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import element_of, storage_element, with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked
+from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
+from qdialect.rewriting import Pattern, Rewriter
+
+
+class RaiseQuantize(Pattern):
+    """QuantizeLinear."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(QuantizeForm) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        type = quantize_type(op)
+        if isinstance(type, Blocked):
+            return type
+        cast = QuantizeOp(op.operands[0], type)
+        cast.location = op.location
+        stored = StorageCastOp(cast.results[0], with_element(cast.results[0].type, storage_element(type)))
+        rewriter.replace(op, [cast, stored])
+        return None
+
+
+def reads_as(value: SSAValue, type: UniformType) -> Sequence[Operation]:
+    """Operations, the last of which has `value`'s integers as elements of `type`; none if `value` is such already."""
+    wanted = with_element(value.type, type)
+    if isinstance(value, OpResult):
+        if isinstance(value.op, StorageCastOp) and value.op.operands[0].type == wanted:
+            return ()
+        if isinstance(value.op, ConstantOp) and value.op.value is not None:
+            constant = ConstantOp.of(value.op.value, wanted)
+            constant.location = value.op.location
+            return (constant,)
+    return (StorageCastOp(value, wanted),)
+
+
+class RaiseDequantize(Pattern):
+    """DequantizeLinear."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(DequantizeForm) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        type = dequantize_type(op)
+        if isinstance(type, Blocked):
+            return type
+        q = op.operands[0]
+        stored: Attribute = storage_element(type)
+        if element_of(q.type) != stored:
+            return Blocked("storage-type", f"the operand's type is not known to be {stored}")
+        ops = reads_as(q, type)
+        source = ops[-1].results[0] if ops else q.owner.operands[0]  # pyright: ignore
+        rewriter.replace(op, [*ops, DequantizeOp(source)])
+        return None
+
+
+@dataclass(frozen=True)
+class RaiseQdqPass(RewritePass):
+    """QuantizeLinear and DequantizeLinear become casts between typed values."""
+
+    name = "raise-qdq"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = (
+        "QuantizeLinear(x, s, z) -> qcast(x), DequantizeLinear(q, s, z) -> dcast(q): the same function"
+    )
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [RaiseQuantize(), RaiseDequantize()]

@@ -1,0 +1,107 @@
+"""
+Move dequantize below ops that move or select elements: they then work on integers.
+
+    f(dcast(q), ...)  ->  dcast(f(q, ...))
+    f(scast(q), ...)  ->  scast(f(q, ...))      f moves what is stored
+
+Exact: f computes nothing, so each element keeps its scale and zero point; per-axis parameters follow their axis.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_types import quantized_of, with_element
+from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked, Commutes
+from qdialect.rewriting import Pattern, Rewriter
+
+CASTS = (DequantizeOp, StorageCastOp)
+
+
+def cast_source(value: SSAValue, cast: type[Operation]) -> SSAValue | None:
+    """The quantized value that `value` is cast from; None if it is none."""
+    if not (isinstance(value, OpResult) and isinstance(value.op, cast)):
+        return None
+    source = value.op.operands[0]
+    return source if quantized_of(source.type) is not None else None
+
+
+class SinkCast(Pattern):
+    """Rebuild an op on the integers under its operands' casts."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Commutes) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Commutes)
+        assert promise is not None
+        places = promise.operands(op)
+        cast = next((c for p in places for c in CASTS if cast_source(op.operands[p], c) is not None), None)
+        if cast is None or (cast is StorageCastOp and not promise.moves_storage):
+            return None
+        sources = [cast_source(op.operands[p], cast) for p in places]
+        if any(s is None for s in sources):
+            return Blocked(
+                "other-operand", "another operand is not quantized", "quantize every operand alike"
+            )
+        types = [t for s in sources if s is not None and (t := quantized_of(s.type)) is not None]
+        moved = promise.forward(op, types)
+        if isinstance(moved, Blocked):
+            return moved
+        _rebuild(op, promise, [s for s in sources if s is not None], moved, cast, rewriter)
+        return None
+
+
+def _rebuild(
+    op: OnnxOp,
+    promise: Commutes,
+    sources: Sequence[SSAValue],
+    types: Sequence[UniformType],
+    cast: type[Operation],
+    rewriter: Rewriter,
+) -> None:
+    operands = list(op.operands)
+    for place, source in zip(promise.operands(op), sources, strict=True):
+        operands[place] = source
+    result_types = list(op.result_types)
+    for place, type in zip(promise.results(op), types, strict=True):
+        result_types[place] = with_element(result_types[place], type)
+    new = type_of(op).create(
+        operands=operands, result_types=result_types, properties=op.properties, attributes=op.attributes
+    )
+    results: list[SSAValue] = list(new.results)
+    casts: list[Operation] = []
+    for place in promise.results(op):
+        below = (
+            DequantizeOp(new.results[place])
+            if cast is DequantizeOp
+            else StorageCastOp(new.results[place], op.results[place].type)
+        )
+        casts.append(below)
+        results[place] = below.results[0]
+    rewriter.replace(op, [new, *casts], results)
+
+
+def type_of(op: OnnxOp) -> type[OnnxOp]:
+    """The op's own class."""
+    return type(op)
+
+
+@dataclass(frozen=True)
+class SinkDequantizePass(RewritePass):
+    """Casts move down past every op that allows it."""
+
+    name = "sink-dequantize"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = (
+        "f(dcast(q)) -> dcast(f(q)) for f that moves or selects: no element is computed anew"
+    )
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [SinkCast()]
