@@ -22,7 +22,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.hints import isa
 
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, BY_NUMPY, ElementType, StringType, tensor_type
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, BY_NUMPY, DYNAMIC, ElementType, StringType, tensor_type
 
 SMALL = 64
 """Up to this many elements, text shows the values."""
@@ -222,7 +222,7 @@ class TensorAttr(Data[TensorData]):
             type = parser.parse_type()
         if not isa(type, TensorType[Attribute]) or type.element_type not in BY_ATTRIBUTE:
             parser.raise_error(f"expected a tensor of ONNX elements, got {type}")
-        if -1 in type.get_shape():
+        if DYNAMIC in type.get_shape():
             parser.raise_error(f"a constant's sizes are known, got {type}")
         return _build(parser, payload, type)
 

@@ -148,7 +148,7 @@ ANY = AnyElementType()
 UNKNOWN: UnrankedTensorType[Attribute] = UnrankedTensorType(ANY)
 """The type of a value of which nothing is known."""
 
-DYNAMIC = -1
+DYNAMIC = -(2**63)
 """A dimension that is not known."""
 
 

@@ -59,13 +59,13 @@ def stored_bounds(bounds: tuple[float, float], type: UniformType) -> tuple[np.nd
 
 def _expressible(bounds: tuple[float, float], type: UniformType) -> bool:
     """Whether clipping what the type can express gives what the type can express."""
-    for bound, stored in zip(bounds, stored_bounds(bounds, type), strict=True):
-        real = numerics.dequantize(stored, type.scales, type.zero_points)
-        edge = (stored == type.storage.low) if bound < 0 else (stored == type.storage.high)
-        beyond = edge & ((real >= bound) if bound < 0 else (real <= bound))
-        if not bool(np.all((real == np.float32(bound)) | beyond)):
-            return False
-    return True
+    low, high = (np.float32(b) for b in bounds)
+    stored_low, stored_high = stored_bounds(bounds, type)
+    real_low = numerics.dequantize(stored_low, type.scales, type.zero_points)
+    real_high = numerics.dequantize(stored_high, type.scales, type.zero_points)
+    no_low = (stored_low == type.storage.low) & (real_low >= low)
+    no_high = (stored_high == type.storage.high) & (real_high <= high)
+    return bool(np.all((real_low == low) | no_low) and np.all((real_high == high) | no_high))
 
 
 def _clip_forward(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
