@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,8 @@ from qdialect.rewriting import Rewritten, recording
 Array = npt.NDArray[Any]
 CLOSE_FLOAT = 1e-4
 """Of the largest magnitude."""
+MAX_BATCHES = 4
+"""Of a file's batches, this many are run: each pass runs each twice."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +197,17 @@ class Reference:
                 assert isinstance(op, Operation)
                 found.append(Difference(names[value][0].removeprefix("output "), op.name, called(op), detail))
         return found
+
+
+def check_feeds(module: ModuleOp, path: str) -> list[Mapping[str, Array]]:
+    """
+    What `--check-numerics` runs a module on: the first batches of an .npz file, or random inputs if `path` is empty.
+
+    Raises UserError if the file does not fit, or onnxruntime cannot run the module.
+    """
+    from qdialect.feeds import fitting_feeds, given_feeds
+
+    return list(islice(given_feeds(module, path), MAX_BATCHES)) if path else [fitting_feeds(module)]
 
 
 def _is_random(value: SSAValue) -> bool:
