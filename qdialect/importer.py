@@ -7,7 +7,7 @@ functions `onnx.Function`. What a message says that the IR has no word for trave
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ from qdialect.importer_tensors import TensorTable, in_order, tensor_data
 from qdialect.names import location
 
 if TYPE_CHECKING:
-    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ValueInfoProto
 
 MAX_DEPTH = 64
 """How deep graphs may nest in attributes; onnx's own reader stops at about 30."""
@@ -109,6 +109,7 @@ class _Importer:
         if infer:
             self.model = _inferred(model)
         self.functions = {(f.domain, f.name, f.overload) for f in model.functions}
+        self.opsets = _opsets(model.opset_import)
 
     def module(self) -> ModuleOp:
         model = self.model
@@ -176,7 +177,12 @@ class _Importer:
                 owner.attributes[key] = DictionaryAttr(parameters)
 
     def _initializers(
-        self, graph: GraphProto, path: tuple[Any, ...], block: Block, scope: _Scope, names: set[str] | None = None
+        self,
+        graph: GraphProto,
+        path: tuple[Any, ...],
+        block: Block,
+        scope: _Scope,
+        names: set[str] | None = None,
     ) -> None:
         for k, tensor in enumerate(graph.initializer):
             if names is None or tensor.name in names:
@@ -194,7 +200,13 @@ class _Importer:
             scope.define(sparse.values.name, constant.results[0])
 
     def _nodes(
-        self, nodes: Sequence[NodeProto], path: tuple[Any, ...], block: Block, scope: _Scope, types: _Types, depth: int
+        self,
+        nodes: Sequence[NodeProto],
+        path: tuple[Any, ...],
+        block: Block,
+        scope: _Scope,
+        types: _Types,
+        depth: int,
     ) -> None:
         for n, node in in_order(nodes):
             op = self._node(node, (*path, n), scope, types, depth)
@@ -204,7 +216,9 @@ class _Importer:
             for name, result in zip(names, op.results, strict=True):
                 scope.define(name, result)
 
-    def _node(self, node: NodeProto, path: tuple[Any, ...], scope: _Scope, types: _Types, depth: int) -> OnnxOp:
+    def _node(
+        self, node: NodeProto, path: tuple[Any, ...], scope: _Scope, types: _Types, depth: int
+    ) -> OnnxOp:
         user = f"node '{node.name or node.op_type}'"
         inputs = [scope.value(name, user) if name else None for name in node.input]
         outputs = [name or None for name in node.output]
@@ -214,9 +228,13 @@ class _Importer:
             if attribute.type == AttributeKind.TENSOR and not attribute.ref_attr_name:
                 if not attribute.HasField("t"):
                     raise UserError(f"{user}: attribute '{attribute.name}' has no tensor")
-                attributes[attribute.name] = TensorAttr(self.tensors.attribute(path[:-1], path[-1], attribute.name))
+                attributes[attribute.name] = TensorAttr(
+                    self.tensors.attribute(path[:-1], path[-1], attribute.name)
+                )
             elif attribute.type == AttributeKind.GRAPH and not attribute.ref_attr_name:
-                regions[attribute.name] = [self._graph(attribute.g, (*path, attribute.name), scope, depth + 1)]
+                regions[attribute.name] = [
+                    self._graph(attribute.g, (*path, attribute.name), scope, depth + 1)
+                ]
             elif attribute.type == AttributeKind.GRAPHS and not attribute.ref_attr_name:
                 regions[attribute.name] = [
                     self._graph(g, (*path, attribute.name, k), scope, depth + 1)
@@ -236,8 +254,16 @@ class _Importer:
         types: _Types,
     ) -> OnnxOp:
         domain = "" if node.domain == "ai.onnx" else node.domain
-        cls = None if (node.domain, node.op_type, node.overload) in self.functions else op_class(domain, node.op_type)
+        cls = (
+            None
+            if (node.domain, node.op_type, node.overload) in self.functions
+            else op_class(domain, node.op_type)
+        )
         if cls is not None and (cls.SCHEMA is None or set(cls.SCHEMA.regions) != set(regions)):
+            cls = None
+        opset = self.opsets.get(domain)
+        if cls is not None and cls.SCHEMA is not None and opset is not None and cls.SCHEMA.at(opset) is None:
+            # onnxruntime knows some operators in opsets that came before them: not ours to judge, so carried.
             cls = None
         if cls is ConstantOp:
             attributes = constant_value(attributes)
@@ -301,7 +327,9 @@ class _Importer:
         for argument, name in zip(block.args, function.input, strict=True):
             scope.define(name, argument)
             argument.location = location("", (name,))
+        outer, self.opsets = self.opsets, _opsets(function.opset_import)
         self._nodes(function.node, ("function", index), block, scope, types, 0)
+        self.opsets = outer
         results = [scope.value(name, f"function '{function.name}'") for name in function.output]
         end = YieldOp.create(operands=results)
         end.location = location("", list(function.output))
@@ -331,13 +359,19 @@ class _Importer:
         return attribute_value(attribute, self.folder)
 
 
+def _opsets(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
+    return {"" if i.domain == "ai.onnx" else i.domain: i.version for i in imports}
+
+
 def _inferred(model: ModelProto) -> ModelProto:
     """The model with the types that onnx's shape inference finds; as it is if inference gives up."""
     from onnx import shape_inference
 
     try:
         return shape_inference.infer_shapes(model, data_prop=True)
-    except Exception:  # it raises RuntimeError, ValueError and its own; none of them makes the model unreadable
+    except (
+        Exception
+    ):  # it raises RuntimeError, ValueError and its own; none of them makes the model unreadable
         return model
 
 

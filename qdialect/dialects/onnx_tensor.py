@@ -10,7 +10,6 @@ import mmap
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
 
@@ -23,7 +22,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.hints import isa
 
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, BY_NUMPY, ElementType, StringType, tensor_type
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, BY_NUMPY, DYNAMIC, ElementType, StringType, tensor_type
 
 SMALL = 64
 """Up to this many elements, text shows the values."""
@@ -44,7 +43,9 @@ class FileSlice(NamedTuple):
         with open(self.path, "rb") as file:
             if os.fstat(file.fileno()).st_size < self.offset + self.length:
                 raise OSError(f"{self.path} is shorter than {self.offset + self.length} bytes")
-            mapped = mmap.mmap(file.fileno(), self.offset + self.length - start, access=mmap.ACCESS_READ, offset=start)
+            mapped = mmap.mmap(
+                file.fileno(), self.offset + self.length - start, access=mmap.ACCESS_READ, offset=start
+            )
         return memoryview(mapped)[self.offset - start :]
 
 
@@ -221,7 +222,7 @@ class TensorAttr(Data[TensorData]):
             type = parser.parse_type()
         if not isa(type, TensorType[Attribute]) or type.element_type not in BY_ATTRIBUTE:
             parser.raise_error(f"expected a tensor of ONNX elements, got {type}")
-        if -1 in type.get_shape():
+        if DYNAMIC in type.get_shape():
             parser.raise_error(f"a constant's sizes are known, got {type}")
         return _build(parser, payload, type)
 
@@ -299,4 +300,4 @@ def from_array(values: npt.NDArray[Any]) -> TensorAttr:
     if element.bits < 8:
         return TensorAttr(TensorData(type, pack(values, element.bits)))
     contiguous = np.ascontiguousarray(values)
-    return TensorAttr(TensorData(type, memoryview(contiguous.reshape(-1).view(np.uint8))))
+    return TensorAttr(TensorData(type, contiguous.reshape(-1).view(np.uint8).data))
