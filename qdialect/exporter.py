@@ -17,7 +17,14 @@ from qdialect.dialects.onnx_ops import ConstantOp, CustomOp, FunctionOp, OnnxOp,
 from qdialect.dialects.onnx_tensor import TensorAttr, TensorData
 from qdialect.dialects.onnx_types import ANY, element_of, quantized_of, shape_of
 from qdialect.errors import UserError
-from qdialect.exporter_attributes import WriteTensor, strings, symbol_names, write_attribute, write_raw, write_type
+from qdialect.exporter_attributes import (
+    WriteTensor,
+    strings,
+    symbol_names,
+    write_attribute,
+    write_raw,
+    write_type,
+)
 from qdialect.names import called, node_name, tensor_names
 
 if TYPE_CHECKING:
@@ -129,13 +136,23 @@ class _Exporter:
         self._annotations(func, graph)
 
     def _outputs(
-        self, block: Block, values: list[SSAValue], names: list[str], rows: list[dict[str, Attribute]], graph: GraphProto
+        self,
+        block: Block,
+        values: list[SSAValue],
+        names: list[str],
+        rows: list[dict[str, Attribute]],
+        graph: GraphProto,
     ) -> None:
         """Write a block's operations so that `values` come out under `names`."""
         copies: list[tuple[SSAValue, str]] = []
         for value, name, row in zip(values, names, rows, strict=True):
             owner = value.owner
-            if owner is block or not isinstance(owner, Operation) or owner.parent is not block or self.names.named(value):
+            if (
+                owner is block
+                or not isinstance(owner, Operation)
+                or owner.parent is not block
+                or self.names.named(value)
+            ):
                 if not (isinstance(value, BlockArgument) and self.names.of(value) == name):
                     copies.append((value, name))
             else:
@@ -152,11 +169,14 @@ class _Exporter:
 
     def _op(self, op: Operation, graph: GraphProto, outputs: set[SSAValue]) -> None:
         if not isinstance(op, OnnxOp):
-            raise UserError(f"{op.name} has no form in ONNX", "lower it first: lower-to-qdq or lower-to-qoperator")
+            raise UserError(
+                f"{op.name} has no form in ONNX", "lower it first: lower-to-qdq or lower-to-qoperator"
+            )
         for value in (*op.operands, *op.results):
             if quantized_of(value.type) is not None:
                 raise UserError(
-                    f"{op.name} '{called(op)}' is on quantized types", "lower it first: lower-to-qdq or lower-to-qoperator"
+                    f"{op.name} '{called(op)}' is on quantized types",
+                    "lower it first: lower-to-qdq or lower-to-qoperator",
                 )
         if isinstance(op, ConstantOp):
             result = op.results[0]
@@ -203,7 +223,7 @@ class _Exporter:
         node.output.extend("" if v is None else self.names.of(v) for v in op.outputs)
         kinds = op.SCHEMA.attribute_kinds if op.SCHEMA else {}
         for name, value in op.onnx_attributes.items():
-            write_attribute(name, value, kinds.get(name), node.attribute.add(), self.write)
+            write_attribute(name, value, kinds.get(name), node.attribute.add())
         self._regions(op, node)
 
     def _regions(self, op: OnnxOp, node: NodeProto) -> None:
@@ -223,7 +243,9 @@ class _Exporter:
             raise UserError("a subgraph does not end in onnx.Yield")
         graph.name = node_name(end) or "body"
         graph.doc_string = _string(end.attributes.get("onnx.doc"))
-        for argument, row in zip(block.args, _rows(end.attributes.get("onnx.inputs"), len(block.args)), strict=True):
+        for argument, row in zip(
+            block.args, _rows(end.attributes.get("onnx.inputs"), len(block.args)), strict=True
+        ):
             name = self.names.give(argument, self.names.fresh(_string(row.get("onnx.name")) or "arg"))
             _write_value(argument.type, name, row, graph.input.add())
         rows = _rows(end.attributes.get("onnx.outputs"), len(end.operands))
@@ -243,7 +265,7 @@ class _Exporter:
         defaults = op.properties.get("attribute_defaults")
         if isinstance(defaults, DictionaryAttr):
             for name, value in defaults.data.items():
-                write_attribute(name, value, None, proto.attribute_proto.add(), self.write)
+                write_attribute(name, value, None, proto.attribute_proto.add())
         proto.input.extend(_texts(op.properties.get("inputs")))
         proto.output.extend(_texts(op.properties.get("outputs")))
         for argument, name in zip(block.args, proto.input, strict=True):
@@ -323,10 +345,8 @@ def _write_value(type: Attribute, name: str, row: dict[str, Attribute], info: Va
 
 def export_model(module: ModuleOp, write: WriteTensor = write_raw) -> ModelProto:
     """
-    The ONNX message of a module. `write` puts tensors into it, or beside it.
+    The ONNX message of a module. `write` puts initializers into it, or beside it; attributes always hold their own.
 
     Raises UserError for what ONNX cannot say: operations of other dialects, quantized types.
     """
     return _Exporter(module, write).model()
-
-

@@ -51,7 +51,7 @@ def external_slice(tensor: TensorProto, folder: Path | None, length: int) -> Fil
         raise UserError(f"{what} has an offset or length that is no number") from None
     if offset < 0 or stated < length or offset + length > path.stat().st_size:
         raise UserError(f"{what} does not hold {length} bytes at offset {offset}")
-    return FileSlice(str(path.absolute()), offset, length)
+    return FileSlice.of(path, offset, length)
 
 
 def _typed_field(tensor: TensorProto, element: ElementType) -> bytes:
