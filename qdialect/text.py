@@ -84,7 +84,7 @@ class ModulePrinter(Printer):
     def print_tensor_payload(self, data: TensorData) -> None:
         """What stands for a constant's values; the constant's attribute calls this."""
         if isinstance(self.constants, WeightsFile) and data.count > SMALL and data.strings is None:
-            offset, length = self.constants.append(data.raw)
+            offset, length = self.constants.append(data)
             self.print_string_literal(self.constants.name)
             self.print_string(f"[{offset}, {length}]")
         else:
