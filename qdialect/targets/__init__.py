@@ -28,6 +28,8 @@ class Target:
     """The storage type that 8-bit activations take; None: as they are."""
     own_pairs: bool = False
     """Whether every consumer of a quantized value wants a QuantizeLinear and DequantizeLinear of its own."""
+    symmetric_weights: bool = False
+    """Whether a weight's zero points must be 0."""
     kernels: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """QOperator op -> signatures, as `u8 i8 u8`: operands, result. `u8*`: any number of operands."""
     storage: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
