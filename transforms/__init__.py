@@ -7,6 +7,7 @@ from xdsl.passes import ModulePass
 
 NAMES = (
     "fold-activation",
+    "fold-batch-norm",
     "fold-casts",
     "fold-constants",
     "fold-pad",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 @cache
 def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
+    from qdialect.promises.affine import AFFINE
     from qdialect.promises.casts import CASTS
     from qdialect.promises.kernels import KERNELS
     from qdialect.promises.layout import LAYOUT
@@ -28,7 +29,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.padding import PADDING
     from qdialect.promises.storage import STORAGE_FORMS
 
-    return (CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, PADDING, KERNELS, STORAGE_FORMS)  # pyright: ignore[reportReturnType]
+    return (AFFINE, CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, PADDING, KERNELS, STORAGE_FORMS)  # pyright: ignore[reportReturnType]
 
 
 def promises_of(domain: str, name: str) -> tuple[Promise, ...]:
