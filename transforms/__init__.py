@@ -15,6 +15,7 @@ NAMES = (
     "fuse-quantized",
     "hoist-quantize",
     "legalize",
+    "lower-to-integer",
     "lower-to-qdq",
     "lower-to-qoperator",
     "raise-qdq",

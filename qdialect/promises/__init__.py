@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.affine import AFFINE
     from qdialect.promises.casts import CASTS
+    from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
     from qdialect.promises.layout import LAYOUT
     from qdialect.promises.linear import LINEAR
@@ -29,7 +30,18 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.padding import PADDING
     from qdialect.promises.storage import STORAGE_FORMS
 
-    return (AFFINE, CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, PADDING, KERNELS, STORAGE_FORMS)  # pyright: ignore[reportReturnType]
+    return (  # pyright: ignore[reportReturnType]
+        AFFINE,
+        CASTS,
+        LAYOUT,
+        MONOTONE,
+        CLAMPS,
+        LINEAR,
+        PADDING,
+        KERNELS,
+        INTEGER_SUMS,
+        STORAGE_FORMS,
+    )
 
 
 def promises_of(domain: str, name: str) -> tuple[Promise, ...]:
