@@ -61,7 +61,7 @@ def _passes(target: Target, form: str, level: Exactness, keep_overridable: bool)
         FoldActivationPass(),
     ]
     if form == "integer":
-        passes += [RescaleBiasPass(), LegalizePass(target.name), LowerToIntegerPass(target.name)]
+        passes += [LegalizePass(target.name), LowerToIntegerPass(target.name)]
     if kernels:
         passes += [RescaleBiasPass(), LegalizePass(target.name), LowerToQoperatorPass(target.name)]
     passes.append(LowerToQdqPass(target.name))

@@ -2,8 +2,9 @@
 Write linear ops on quantized types as integer sums with their scales written out.
 
     linear(x, w, b) : T  ->  QuantizeLinear(Cast(LinearInteger(x, w) + b) * (x_scale * w_scale))
+    linear(x, w, b)      ->  Cast(LinearInteger(x, w)) * (x_scale * w_scale) + b
 
-Close: the integer sum is exact, the product is rounded to float32 once, then once to T. Without T it is the result.
+Close: the integer sum is exact, what follows is rounded once per op. The bias is added where it is: int32 or float.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,15 @@ from qdialect import numerics
 from qdialect.constants import rank_of
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, quantized_of, shape_of, tensor_type, with_element
+from qdialect.dialects.onnx_types import (
+    BY_NUMPY,
+    DYNAMIC,
+    element_of,
+    quantized_of,
+    shape_of,
+    tensor_type,
+    with_element,
+)
 from qdialect.dialects.quant import QuantizeOp, UniformType
 from qdialect.importer_attributes import int_attr
 from qdialect.lowering import Parameters, stored, wish
@@ -103,7 +112,8 @@ class LowerToSum(Pattern):
         value = add(
             op_named("", form.op_type).build(inputs, [with_element(shape, INT32)], form.attributes(op))
         )
-        if (bias := op.input(2)) is not None:
+        bias = op.input(2)
+        if bias is not None and quantized_of(bias.type) is not None:
             plain, reads = stored(bias)
             ops.extend(reads)
             shaped = self._per_channel(op, plain, form, add)
@@ -117,6 +127,9 @@ class LowerToSum(Pattern):
         value = add(
             op_named("", "Mul").build([value, factor.results[0]], [with_element(shape, FLOAT)]), "scale"
         )
+        if bias is not None and quantized_of(bias.type) is None:
+            shaped = self._per_channel(op, bias, form, add)
+            value = add(op_named("", "Add").build([value, shaped], [with_element(shape, FLOAT)]), "bias")
         result = quantized_of(shape)
         if result is not None:
             ops.append(QuantizeOp(value, result))
@@ -129,7 +142,9 @@ class LowerToSum(Pattern):
         rank, sizes = rank_of(op.results[0]), shape_of(bias.type)
         assert rank is not None
         shape = add(ConstantOp.of(from_array(np.array([1, -1, *[1] * (rank - 2)], np.int64))), "bias_shape")
-        type = tensor_type(INT32, (1, sizes[-1] if sizes else DYNAMIC, *[1] * (rank - 2)))
+        type = tensor_type(
+            element_of(bias.type) or INT32, (1, sizes[-1] if sizes else DYNAMIC, *[1] * (rank - 2))
+        )
         return add(op_named("", "Reshape").build([bias, shape], [type]), "bias_reshape")
 
 
