@@ -78,7 +78,7 @@ class LowerToSum(Pattern):
         bias = op.input(2)
         if bias is not None:
             b = quantized_of(bias.type)
-            if b is None or not bias_matches(x, w, b):
+            if b is not None and not bias_matches(x, w, b):
                 return Blocked(
                     "float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias"
                 )
