@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.affine import AFFINE
     from qdialect.promises.casts import CASTS
+    from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS
     from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
     from qdialect.promises.layout import LAYOUT
@@ -33,6 +34,8 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     return (  # pyright: ignore[reportReturnType]
         AFFINE,
         CASTS,
+        COMPOSITIONS,
+        DECOMPOSITIONS,
         LAYOUT,
         MONOTONE,
         CLAMPS,
