@@ -30,10 +30,12 @@ class Report:
     """What stood in the way of rewrites."""
 
 
-def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePass]:
+def _passes(target: Target, form: str, level: Exactness, keep_overridable: bool) -> list[ModulePass]:
     from qdialect.transforms.fold_activation import FoldActivationPass
+    from qdialect.transforms.fold_batch_norm import FoldBatchNormPass
     from qdialect.transforms.fold_casts import FoldCastsPass
     from qdialect.transforms.fold_constants import FoldConstantsPass
+    from qdialect.transforms.fold_pad import FoldPadPass
     from qdialect.transforms.freeze import FreezePass
     from qdialect.transforms.fuse_quantized import FuseQuantizedPass
     from qdialect.transforms.hoist_quantize import HoistQuantizePass
@@ -46,11 +48,15 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
 
     passes: list[ModulePass] = [] if keep_overridable else [FreezePass()]
     passes += [FoldConstantsPass(), RaiseQdqPass(), FoldCastsPass(), SinkDequantizePass(), FoldCastsPass()]
+    lossy, kernels = level is Exactness.LOSSY, form == "qoperator"
     passes += [
+        FoldConstantsPass(),
+        FoldBatchNormPass(symmetric=target.symmetric_weights, depthwise=kernels, lossy=lossy),
         HoistQuantizePass(),
         FoldCastsPass(),
         FoldConstantsPass(),
         FuseQuantizedPass(),
+        FoldPadPass(),
         FoldActivationPass(),
     ]
     if form == "qoperator":
@@ -76,7 +82,7 @@ def pipeline(
     if form == "qoperator" and not found.kernels:
         raise UserError(f"target '{target_name}' takes no QOperator nodes", "use --form qdq")
     level = Exactness(exactness)
-    return [p for p in _passes(found, form, keep_overridable) if exactness_of(p).within(level)]
+    return [p for p in _passes(found, form, level, keep_overridable) if exactness_of(p).within(level)]
 
 
 def exactness_of(module_pass: ModulePass | type[ModulePass]) -> Exactness:

@@ -14,7 +14,7 @@ from typing import IO, Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import Attribute, BlockArgument, Operation, TypeAttribute
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, ParseError, UnregisteredConstructException
@@ -84,7 +84,7 @@ class ModulePrinter(Printer):
     def print_tensor_payload(self, data: TensorData) -> None:
         """What stands for a constant's values; the constant's attribute calls this."""
         if isinstance(self.constants, WeightsFile) and data.count > SMALL and data.strings is None:
-            offset, length = self.constants.append(data.raw)
+            offset, length = self.constants.append(data)
             self.print_string_literal(self.constants.name)
             self.print_string(f"[{offset}, {length}]")
         else:
@@ -169,6 +169,11 @@ class ModuleParser(Parser):
             return resolve_slice(self._folder, name, offset, length)
         except UserError as error:
             self.raise_error(str(error))
+
+    def _parse_block(self) -> Block:
+        if self._current_token.kind is not MLIRTokenKind.CARET_IDENT:
+            self.raise_error("expected an operation, a block or '}'")
+        return super()._parse_block()
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         start = self._start

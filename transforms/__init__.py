@@ -7,8 +7,10 @@ from xdsl.passes import ModulePass
 
 NAMES = (
     "fold-activation",
+    "fold-batch-norm",
     "fold-casts",
     "fold-constants",
+    "fold-pad",
     "freeze",
     "fuse-quantized",
     "hoist-quantize",

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.constants import constant
+from qdialect.constants import real_constant
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import quantized_of, tensor_type
@@ -26,19 +26,6 @@ from qdialect.promises.base import Blocked
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.rewriting import Pattern, Rewriter
-
-
-def real_constant(value: SSAValue) -> npt.NDArray[Any] | None:
-    """The real values of a float constant, or of a dequantized one; None if they are computed."""
-    if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
-        tensor, type = constant(value.op.operands[0]), value.op.element_type
-        if tensor is None:
-            return None
-        return numerics.dequantize(
-            tensor.array(), type.scales, type.zero_points, axis=type.axis, blocks=type.blocks
-        )
-    tensor = constant(value)
-    return None if tensor is None else tensor.array()
 
 
 class RescaleBias(Pattern):
@@ -67,7 +54,7 @@ class RescaleBias(Pattern):
         if (
             channels is None
             or real.size not in (1, channels)
-            or real.shape[-1:] not in ((), (1,), (channels,))
+            or (real.size > 1 and real.shape[-1:] != (channels,))
         ):
             return Blocked(
                 "bias-shape", f"the bias has shape {list(real.shape)}, not one value for each channel"

@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
 @cache
 def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
+    from qdialect.promises.affine import AFFINE
     from qdialect.promises.casts import CASTS
     from qdialect.promises.kernels import KERNELS
     from qdialect.promises.layout import LAYOUT
     from qdialect.promises.linear import LINEAR
     from qdialect.promises.monotone import CLAMPS, MONOTONE
+    from qdialect.promises.padding import PADDING
     from qdialect.promises.storage import STORAGE_FORMS
 
-    return (CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, KERNELS, STORAGE_FORMS)  # pyright: ignore[reportReturnType]
+    return (AFFINE, CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, PADDING, KERNELS, STORAGE_FORMS)  # pyright: ignore[reportReturnType]
 
 
 def promises_of(domain: str, name: str) -> tuple[Promise, ...]:
