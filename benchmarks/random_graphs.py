@@ -57,7 +57,9 @@ def sqnr(reference: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> 
 
 def compiled(model: ModelProto, target: str, feeds: Mapping[str, Array] | None) -> tuple[ModuleOp, str]:
     """A model compiled, each pass verified and, with feeds, judged; and what was wrong with one."""
-    module, context = import_model(model), Context()
+    source = ModelProto()
+    source.CopyFrom(model)  # importing takes large tensors out of the message
+    module, context = import_model(source), Context()
 
     def apply(one: ModulePass) -> None:
         one.apply(context, module)

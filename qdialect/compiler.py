@@ -60,7 +60,8 @@ def _passes(target: Target, form: str, level: Exactness, keep_overridable: bool)
         FoldActivationPass(),
     ]
     if form == "qoperator":
-        passes += [RescaleBiasPass(), LegalizePass(target.name), LowerToQoperatorPass(target.name)]
+        # Signedness may have been all that two types differed by.
+        passes += [RescaleBiasPass(), LegalizePass(target.name), FoldCastsPass(), LowerToQoperatorPass(target.name)]
     passes.append(LowerToQdqPass(target.name))
     return passes
 
