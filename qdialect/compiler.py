@@ -64,6 +64,9 @@ def _passes(target: Target, form: str, level: Exactness, keep_overridable: bool)
         passes += [LegalizePass(target.name), LowerToIntegerPass(target.name)]
     if kernels:
         passes += [RescaleBiasPass(), LegalizePass(target.name), LowerToQoperatorPass(target.name)]
+    if form == "qoperator":
+        # Signedness may have been all that two types differed by.
+        passes += [RescaleBiasPass(), LegalizePass(target.name), FoldCastsPass(), LowerToQoperatorPass(target.name)]
     passes.append(LowerToQdqPass(target.name))
     return passes
 
