@@ -203,9 +203,9 @@ def constant_value(attributes: dict[str, Attribute]) -> dict[str, Attribute]:
         case {"value_int": IntegerAttr() as number}:
             value = np.array(number.value.data, np.int64)
         case {"value_floats": DenseArrayBase() as numbers}:
-            value = np.array(list(numbers.iter_values()), np.float32)
+            value = np.frombuffer(numbers.data.data, np.float32)
         case {"value_ints": DenseArrayBase() as numbers}:
-            value = np.array(list(numbers.iter_values()), np.int64)
+            value = np.frombuffer(numbers.data.data, np.int64)
         case _:
             return attributes
     return {"value": from_array(value)}
