@@ -32,6 +32,7 @@ from qdialect.names import location, node_name, tensor_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.affine import Affine, AffineMap, affine_map
 from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import WRONG_AXIS, Linear
 from qdialect.rewriting import Pattern, Rewriter
 from qdialect.transforms.hoist_quantize import quantized_uses
@@ -377,8 +378,8 @@ class FoldAlone(Pattern):
         source = chain.source.owner
         if not isinstance(source, DequantizeOp):
             return None
-        if any(isinstance(o.owner, DequantizeOp) for o in op.operands if o is not chain.source):
-            return None  # an op on quantized types by itself
+        if op.get_trait(Kernels) is not None and all(isinstance(o.owner, DequantizeOp) for o in op.operands):
+            return None  # an integer kernel of its own
         type, shape = source.element_type, static_shape(op.results[0])
         if not type.is_per_tensor or type.storage.width != 8 or not isinstance(type.expressed, Float32Type):
             return Blocked("not-per-tensor", "the operand is not quantized per tensor in 8 bits")
