@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 BATCH_NORM_EPSILON = 1e-5
-TRAINING = Blocked("training-mode", "BatchNormalization computes its statistics", "export the model for inference")
+TRAINING = Blocked(
+    "training-mode", "BatchNormalization computes its statistics", "export the model for inference"
+)
 COMPUTED_STATISTICS = Blocked("computed-statistics", "the statistics are computed at run time")
 NOT_FINITE = Blocked("not-finite", "a factor or shift is not finite")
 
@@ -68,7 +70,9 @@ class Affine(Promise):
     def map(self, op: OnnxOp) -> AffineMap | Blocked | None:
         """The op's map with finite entries, why it has none, or None if it is no such op."""
         found = self.find(op)
-        if isinstance(found, AffineMap) and not (np.isfinite(found.factor).all() and np.isfinite(found.shift).all()):
+        if isinstance(found, AffineMap) and not (
+            np.isfinite(found.factor).all() and np.isfinite(found.shift).all()
+        ):
             return NOT_FINITE
         return found
 
@@ -91,7 +95,9 @@ def _batch_norm(op: OnnxOp) -> AffineMap | Blocked:
 
 def _one_constant(op: OnnxOp) -> tuple[int, int | None, Array] | Blocked | None:
     """Of a binary op: the place of the operand that varies, the constant's axis, and its elements flat, or one."""
-    if not isinstance(expressed_of(op.results[0].type), Float32Type | Float16Type | BFloat16Type | Float64Type):
+    if not isinstance(
+        expressed_of(op.results[0].type), Float32Type | Float16Type | BFloat16Type | Float64Type
+    ):
         return None
     known = [is_constant(op.operands[k]) for k in (0, 1)]
     if known[0] == known[1]:

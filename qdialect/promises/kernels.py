@@ -57,6 +57,8 @@ class Kernels(Promise):
 def _gemm_guard(op: OnnxOp) -> Blocked | None:
     if op.float_attr("beta", 1.0) != 1.0:
         return Blocked("gemm-beta", "Gemm scales its bias", "fold beta into the bias")
+    if op.float_attr("alpha", 1.0) != 1.0 and op.input(2) is not None:
+        return Blocked("gemm-alpha", "the kernel would scale the bias too", "fold alpha into the weight")
     return None
 
 
