@@ -41,11 +41,19 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
     from qdialect.transforms.lower_to_qdq import LowerToQdqPass
     from qdialect.transforms.lower_to_qoperator import LowerToQoperatorPass
     from qdialect.transforms.raise_qdq import RaiseQdqPass
+    from qdialect.transforms.raise_qoperator import RaiseQoperatorPass
     from qdialect.transforms.rescale_bias import RescaleBiasPass
     from qdialect.transforms.sink_dequantize import SinkDequantizePass
 
     passes: list[ModulePass] = [] if keep_overridable else [FreezePass()]
-    passes += [FoldConstantsPass(), RaiseQdqPass(), FoldCastsPass(), SinkDequantizePass(), FoldCastsPass()]
+    passes += [
+        FoldConstantsPass(),
+        RaiseQoperatorPass(),
+        RaiseQdqPass(),
+        FoldCastsPass(),
+        SinkDequantizePass(),
+        FoldCastsPass(),
+    ]
     passes += [
         HoistQuantizePass(),
         FoldCastsPass(),

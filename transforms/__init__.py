@@ -16,6 +16,7 @@ NAMES = (
     "lower-to-qdq",
     "lower-to-qoperator",
     "raise-qdq",
+    "raise-qoperator",
     "rescale-bias",
     "sink-dequantize",
 )

@@ -25,9 +25,10 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.layout import LAYOUT
     from qdialect.promises.linear import LINEAR
     from qdialect.promises.monotone import CLAMPS, MONOTONE
-    from qdialect.promises.storage import STORAGE_FORMS
+    from qdialect.promises.qoperator import QOPERATORS
+    from qdialect.promises.storage import STORAGE_FORMS, STORAGE_READINGS
 
-    return (CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, KERNELS, STORAGE_FORMS)  # pyright: ignore[reportReturnType]
+    return (CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, KERNELS, STORAGE_FORMS, QOPERATORS, STORAGE_READINGS)  # pyright: ignore[reportReturnType]
 
 
 def promises_of(domain: str, name: str) -> tuple[Promise, ...]:

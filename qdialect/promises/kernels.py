@@ -31,6 +31,10 @@ def _no_extra(op: OnnxOp) -> dict[str, Attribute]:
     return {}
 
 
+def _as_given(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:
+    return node.onnx_attributes
+
+
 @dataclass(frozen=True)
 class Kernel(Promise):
     """One QOperator form of an op."""
@@ -45,6 +49,8 @@ class Kernel(Promise):
     guard: Callable[[OnnxOp], Blocked | None] = _no_guard
     extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
     """Attributes that the node has besides."""
+    read: Callable[[OnnxOp, int], dict[str, Attribute] | Blocked] = _as_given
+    """The op's attributes in an opset from the node's: `extra` undone."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,9 @@ class Kernels(Promise):
 def _gemm_guard(op: OnnxOp) -> Blocked | None:
     if op.float_attr("beta", 1.0) != 1.0:
         return Blocked("gemm-beta", "Gemm scales its bias", "fold beta into the bias")
+    if op.float_attr("alpha", 1.0) != 1.0 and op.input(2) is not None:
+        # QGemm counts its bias in steps of alpha * a_scale * b_scale.
+        return Blocked("gemm-alpha", "Gemm scales its product, and QGemm would scale the bias with it")
     return None
 
 
@@ -74,6 +83,18 @@ def _softmax_extra(op: OnnxOp) -> dict[str, Attribute]:
     # Before opset 13 the default axis was 1 and everything behind it one row.
     axis = op.int_attr("axis", -1 if opset >= 13 else 1)
     return {"opset": IntegerAttr(opset, i64), "axis": IntegerAttr(axis, i64)}
+
+
+def _softmax_read(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:
+    from qdialect.constants import normal_axis, rank_of
+
+    axis, rank, meant = node.int_attr("axis", -1), rank_of(node.operands[0]), node.int_attr("opset", opset)
+    last = axis == -1 or (rank is not None and normal_axis(axis, rank) == rank - 1)
+    if (meant < 13) != (opset < 13) and not last:
+        return Blocked(
+            "softmax-opset", f"Softmax of opset {meant} means other rows than that of opset {opset}"
+        )
+    return {"axis": IntegerAttr(axis, i64)}
 
 
 _BINARY = "0v 0s 0z 1v 1s 1z ys yz"
@@ -96,7 +117,7 @@ KERNELS: dict[tuple[str, str], Kernels] = {
         "Mul": (Kernel(MICROSOFT, "QLinearMul", _BINARY),),
         "Sigmoid": (Kernel(MICROSOFT, "QLinearSigmoid", _UNARY),),
         "LeakyRelu": (Kernel(MICROSOFT, "QLinearLeakyRelu", _UNARY),),
-        "Softmax": (Kernel(MICROSOFT, "QLinearSoftmax", _UNARY, extra=_softmax_extra),),
+        "Softmax": (Kernel(MICROSOFT, "QLinearSoftmax", _UNARY, extra=_softmax_extra, read=_softmax_read),),
         "AveragePool": (
             Kernel(MICROSOFT, "QLinearAveragePool", _UNARY, drops=("dilations",), guard=_pool_guard),
         ),
