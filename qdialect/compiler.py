@@ -34,6 +34,7 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
     from qdialect.transforms.fold_activation import FoldActivationPass
     from qdialect.transforms.fold_casts import FoldCastsPass
     from qdialect.transforms.fold_constants import FoldConstantsPass
+    from qdialect.transforms.fold_pad import FoldPadPass
     from qdialect.transforms.freeze import FreezePass
     from qdialect.transforms.fuse_quantized import FuseQuantizedPass
     from qdialect.transforms.hoist_quantize import HoistQuantizePass
@@ -59,6 +60,7 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
         FoldCastsPass(),
         FoldConstantsPass(),
         FuseQuantizedPass(),
+        FoldPadPass(),
         FoldActivationPass(),
     ]
     if form == "qoperator":
@@ -112,8 +114,8 @@ def compile(
     """
     Rewrite `module` in place into the form that `target` takes.
 
-    `exactness` bounds what may run: `exact`, `close` or `lossy`. Raises UserError for a target, form or level that there
-    is not, and VerifyException if the module breaks a constraint before or after.
+    `exactness` bounds what may run: `exact`, `close` or `lossy`. Raises UserError for a target, form or level that
+    there is not, and VerifyException if the module breaks a constraint before or after.
     """
     passes = pipeline(target, form, exactness, keep_overridable=keep_overridable)
     run_passes(module, passes)

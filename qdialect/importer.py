@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from qdialect.dialects.onnx_ops import (
     RESULT_SEGMENTS,
@@ -172,8 +172,8 @@ class _Importer:
                     parameters[entry.key] = TensorAttr(data)
             if value is not None and parameters:
                 owner = value.owner if isinstance(value.owner, Operation) else func
-                key = f"onnx.quantization.{value.index}" if hasattr(value, "index") else "onnx.quantization.0"
-                owner.attributes[key] = DictionaryAttr(parameters)
+                place = value.index if isinstance(value, OpResult | BlockArgument) else 0
+                owner.attributes[f"onnx.quantization.{place}"] = DictionaryAttr(parameters)
 
     def _initializers(
         self,

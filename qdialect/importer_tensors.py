@@ -30,7 +30,7 @@ def external_slice(tensor: TensorProto, folder: Path | None, length: int) -> Fil
     """
     Where a tensor's external data lies.
 
-    Raises UserError if the place is outside the model's folder, by an absolute path, `..` or a link, or not in the file.
+    Raises UserError if the place is outside the model's folder, by an absolute path, `..` or a link, or not there.
     """
     entries = {e.key: e.value for e in tensor.external_data}
     place = entries.get("location", "")
@@ -112,7 +112,7 @@ def _keep_or_clear(tensor: TensorProto, data: TensorData) -> None:
         for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data"):
             tensor.ClearField(field)
         # What is left of it must not be mistaken for data that is there.
-        tensor.data_location = 1
+        tensor.data_location = 1  # pyright: ignore[reportAttributeAccessIssue]
         del tensor.external_data[:]
         tensor.external_data.add(key="location", value="taken")
     elif tensor.data_location == 1:

@@ -1,8 +1,8 @@
 """
 What is not known of a value's type, learnt from what makes it.
 
-onnx's shape inference knows nothing of com.microsoft, so behind a QLinearAdd every type is unknown. A QOperator node has
-the shape of the op that it stands for and the element of its zero point: from there on onnx's inference goes on.
+onnx's shape inference knows nothing of com.microsoft, so behind a QLinearAdd every type is unknown. A QOperator
+node has the shape of the op that it stands for and the element of its zero point: there onnx's inference goes on.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import IO, Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import Attribute, BlockArgument, Operation, TypeAttribute
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, ParseError, UnregisteredConstructException
@@ -169,6 +169,11 @@ class ModuleParser(Parser):
             return resolve_slice(self._folder, name, offset, length)
         except UserError as error:
             self.raise_error(str(error))
+
+    def _parse_block(self) -> Block:
+        if self._current_token.kind is not MLIRTokenKind.CARET_IDENT:
+            self.raise_error("expected an operation, a block or '}'")
+        return super()._parse_block()
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         start = self._start

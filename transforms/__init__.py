@@ -9,6 +9,7 @@ NAMES = (
     "fold-activation",
     "fold-casts",
     "fold-constants",
+    "fold-pad",
     "freeze",
     "fuse-quantized",
     "hoist-quantize",

@@ -3,8 +3,8 @@ Move quantize above ops that move or select elements, towards the op that made t
 
     qcast(f(x, ...))  ->  f(qcast(x), ...)
 
-Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has more
-elements than the result and nothing above would take the cast, nor where the float result is needed besides.
+Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
+more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
 """
 
 from collections.abc import Sequence
@@ -107,10 +107,12 @@ def _more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     """Quantizing more elements than before pays only if an op above makes the integers itself."""
     operands = [op.operands[p] for p in promise.operands(op)]
     before, after = _elements([op.results[p] for p in promise.results(op)]), _elements(operands)
-    if before is not None and after is not None and after <= before:
+    if not promise.selects and before is not None and after is not None and after <= before:
         return None
     if all(_makes_integers(o) for o in operands):
         return None
+    if promise.selects:
+        return Blocked("made-in-float", "what the op selects from is made in float, so the op stays in float")
     return Blocked("more-work", "there are more elements to quantize above the op than below it")
 
 

@@ -3,8 +3,8 @@ Give 8-bit activations the signedness that the target's kernels are made for.
 
     q : i8, zero point z  ->  q xor 0x80 : u8, zero point z + 128
 
-Exact: the same real numbers under another reading of the byte. Weights of linear ops stay as they are. Where integers come
-in or go out as they are, a pair of casts stands at the boundary.
+Exact: the same real numbers under another reading of the byte. Weights of linear ops stay as they are. Where integers
+come in or go out as they are, a pair of casts stands at the boundary.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def unsigned(type: UniformType) -> UniformType | None:
 def _reread(type: UniformType, storage: Storage, offset: int) -> UniformType:
     zero_points = type.zero_points + offset
     if type.axis is None:
-        return UniformType.per_tensor(storage, type.scales, zero_points, type.expressed)
+        return UniformType.per_tensor(storage, type.scale, zero_points.item(), type.expressed)
     return UniformType.per_axis(storage, type.axis, type.scales, zero_points, type.expressed)
 
 

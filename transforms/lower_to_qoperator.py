@@ -4,8 +4,8 @@ Write ops on quantized types as the target's integer kernels.
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
 
-Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most; ops
-that move or select are exact. An op without a kernel stays, with the reason.
+Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most;
+ops that move or select are exact. An op without a kernel stays, with the reason.
 """
 
 from collections.abc import Sequence
@@ -140,7 +140,9 @@ def _rank_two_or_conv(op: OnnxOp) -> bool:
     """Whether the kernel's per-column scales fit the weight: a batch of matrices has none."""
     linear = op.get_trait(Linear)
     type = quantized_of(op.operands[1].type)
-    return linear is not None and type is not None and type.axis == linear.weight_axis(op) and type.axis < 2
+    if linear is None or type is None or type.axis is None:
+        return False
+    return type.axis == linear.weight_axis(op) and type.axis < 2
 
 
 def _bias_guard(op: OnnxOp, kernel: Kernel, types: Sequence[UniformType]) -> Blocked | None:

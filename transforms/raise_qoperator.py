@@ -3,8 +3,8 @@ Read QOperator nodes as the op on quantized types, so that scales and zero point
 
     QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)  ->  scast(op(scast(a), scast(b), ...) : T)
 
-Close: that is the node's definition, but an integer kernel sums without the float form's rounding. Which input is what, the
-kernels' templates say, read backwards; a scale that is computed at run time stays with the node.
+Close: that is the node's definition, but an integer kernel sums without the float form's rounding. Which input is
+what, the kernels' templates say, read backwards; a scale that is computed at run time stays with the node.
 """
 
 from collections.abc import Sequence
@@ -84,7 +84,7 @@ def _checked(op: OnnxOp) -> Blocked | None:
 def replace_by(
     op: Operation, ops: Sequence[Operation], result: UniformType | None, rewriter: Rewriter
 ) -> None:
-    """Replace `op`, which makes integers or, if `result` is None, floats, by `ops`, the last of which makes `result`."""
+    """Replace `op`, which makes integers or, if `result` is None, floats; the last of `ops` makes `result`."""
     new = ops[-1]
     if result is None:
         rewriter.replace(op, ops)

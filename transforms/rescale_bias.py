@@ -67,7 +67,7 @@ class RescaleBias(Pattern):
         if (
             channels is None
             or real.size not in (1, channels)
-            or real.shape[-1:] not in ((), (1,), (channels,))
+            or (real.size > 1 and real.shape[-1:] != (channels,))
         ):
             return Blocked(
                 "bias-shape", f"the bias has shape {list(real.shape)}, not one value for each channel"
@@ -104,7 +104,7 @@ class RescaleBias(Pattern):
         if scale.ndim:
             type = UniformType.per_axis(i32, 0, scale, np.zeros(scale.shape, np.int32))
         else:
-            type = UniformType.per_tensor(i32, scale)
+            type = UniformType.per_tensor(i32, scale.item())
         new = ConstantOp.of(from_array(stored), tensor_type(type, stored.shape))
         source = bias.owner.operands[0] if isinstance(bias.owner, DequantizeOp) else bias
         if isinstance(source, OpResult):

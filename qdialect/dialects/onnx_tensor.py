@@ -22,7 +22,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.hints import isa
 
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, BY_NUMPY, ElementType, StringType, tensor_type
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, BY_NUMPY, DYNAMIC, ElementType, StringType, tensor_type
 
 SMALL = 64
 """Up to this many elements, text shows the values."""
@@ -222,7 +222,7 @@ class TensorAttr(Data[TensorData]):
             type = parser.parse_type()
         if not isa(type, TensorType[Attribute]) or type.element_type not in BY_ATTRIBUTE:
             parser.raise_error(f"expected a tensor of ONNX elements, got {type}")
-        if -1 in type.get_shape():
+        if DYNAMIC in type.get_shape():
             parser.raise_error(f"a constant's sizes are known, got {type}")
         return _build(parser, payload, type)
 
@@ -246,7 +246,7 @@ class _Payload:
 def _parse_payload(parser: AttrParser) -> _Payload:
     if parser.parse_optional_keyword("elided"):
         parser.raise_error(
-            "this constant was elided when the text was printed; print it with --print-constants, or write a file with -o"
+            "this constant was elided when the text was printed; use --print-constants, or write a file with -o"
         )
     if (text := parser.parse_optional_str_literal()) is None:
         numbers = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_number)
@@ -300,4 +300,4 @@ def from_array(values: npt.NDArray[Any]) -> TensorAttr:
     if element.bits < 8:
         return TensorAttr(TensorData(type, pack(values, element.bits)))
     contiguous = np.ascontiguousarray(values)
-    return TensorAttr(TensorData(type, memoryview(contiguous.reshape(-1).view(np.uint8))))
+    return TensorAttr(TensorData(type, contiguous.reshape(-1).view(np.uint8).data))

@@ -148,7 +148,7 @@ ANY = AnyElementType()
 UNKNOWN: UnrankedTensorType[Attribute] = UnrankedTensorType(ANY)
 """The type of a value of which nothing is known."""
 
-DYNAMIC = -1
+DYNAMIC = -(2**63)
 """A dimension that is not known."""
 
 
@@ -160,7 +160,7 @@ def tensor_type(element: Attribute, shape: tuple[int, ...]) -> TensorType[Attrib
 
 def element_of(type: Attribute) -> Attribute | None:
     """The element type of a tensor type, as stored; None for what is no tensor."""
-    return type.element_type if isinstance(type, TensorType | UnrankedTensorType) else None  # pyright: ignore[reportUnknownVariableType]
+    return type.element_type if isinstance(type, TensorType | UnrankedTensorType) else None
 
 
 def expressed_of(type: Attribute) -> Attribute | None:
@@ -177,7 +177,7 @@ def quantized_of(type: Attribute) -> UniformType | None:
 
 def shape_of(type: Attribute) -> tuple[int, ...] | None:
     """The shape of a tensor type, `DYNAMIC` for unknown sizes; None if the rank is not known."""
-    return type.get_shape() if isinstance(type, TensorType) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    return type.get_shape() if isinstance(type, TensorType) else None
 
 
 def with_element(type: Attribute, element: Attribute) -> Attribute:

@@ -1,8 +1,8 @@
 """
 What each operation promises to quantization, stated once, one file per family.
 
-A pass asks an operation for its promise and never lists operations by name: a new op is one entry in one table here, and
-every pass knows it.
+A pass asks an operation for its promise and never lists operations by name: a new op is one entry in one table here,
+and every pass knows it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.layout import LAYOUT
     from qdialect.promises.linear import LINEAR
     from qdialect.promises.monotone import CLAMPS, MONOTONE
+    from qdialect.promises.padding import PADDING
     from qdialect.promises.qoperator import QOPERATORS
     from qdialect.promises.storage import STORAGE_FORMS, STORAGE_READINGS
 
-    return (CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, KERNELS, STORAGE_FORMS, QOPERATORS, STORAGE_READINGS)  # pyright: ignore[reportReturnType]
+    tables = (CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, PADDING, KERNELS, STORAGE_FORMS, QOPERATORS, STORAGE_READINGS)
+    return tables  # pyright: ignore[reportReturnType]
 
 
 def promises_of(domain: str, name: str) -> tuple[Promise, ...]:

@@ -71,9 +71,11 @@ def cast_type(
     scales = scales.astype(np.float32)
     if not (np.isfinite(scales).all() and (scales > 0).all()):
         return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
+    if zero_points is not None and zero_points.size != scales.size:
+        return Blocked("zero-point-count", f"{scales.size} scales but {zero_points.size} zero points")
     zeros = np.zeros(scales.shape, np.int32) if zero_points is None else zero_points.astype(np.int32)
     if scales.size == 1 and not op.int_attr("block_size", 0):
-        return UniformType.per_tensor(storage, scales.reshape(()), zeros.reshape(()), expressed)
+        return UniformType.per_tensor(storage, scales.item(), zeros.item(), expressed)
     return _structured(op, shape, storage, scales, zeros, expressed)
 
 

@@ -78,6 +78,8 @@ def bias_matches(x: UniformType, w: UniformType, b: UniformType) -> bool:
     if b.storage.name != "i32" or b.zero_points.any() or b.blocks:
         return False
     wanted = numerics.bias_scale(x.scales, w.scales)
+    if b.scales.size not in (1, wanted.size) and wanted.size != 1:  # a group's scales, each channel's biases
+        return False
     return bool(np.all(np.abs(b.scales - wanted) <= BIAS_TOLERANCE * wanted))
 
 
@@ -85,9 +87,13 @@ def _gemm_axis(op: OnnxOp, rank: int) -> int:
     return 0 if op.int_attr("transB", 0) else 1
 
 
+def _matmul_axis(op: OnnxOp, rank: int) -> int:
+    return rank - 1 if rank > 1 else -1  # a vector has no output channels
+
+
 LINEAR: dict[tuple[str, str], Linear] = {
     ("", "Conv"): Linear(lambda op, rank: 0),
     ("", "ConvTranspose"): Linear(lambda op, rank: 1, groups_share_axis=True),
     ("", "Gemm"): Linear(_gemm_axis),
-    ("", "MatMul"): Linear(lambda op, rank: rank - 1, has_bias=False),
+    ("", "MatMul"): Linear(_matmul_axis, has_bias=False),
 }

@@ -1,6 +1,6 @@
 """
-What an op does to stored integers where that is not what it does to real numbers: Relu clamps at the zero point, Clip and
-Pad quantize their constants.
+What an op does to stored integers where that is not what it does to real numbers: Relu clamps at the zero point, Clip
+and Pad quantize their constants.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _read_bound(lower: bool) -> Build:
             )
         shape = shape_of(x.type)
         fits = shape is not None and (
-            arrays[0].size == 1 and arrays[0].ndim <= len(shape) or type.axis is not None
+            (arrays[0].size == 1 and arrays[0].ndim <= len(shape)) or type.axis is not None
         )
         if shape is None or not fits:
             return Blocked("bound-shape", "the bound differs from element to element")

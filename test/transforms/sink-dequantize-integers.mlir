@@ -32,7 +32,7 @@ func.func @clip(%q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>>) -> tensor<3x4x
 // The stored 119 is (119 - 117) * 0.5.
 // CHECK-LABEL: func.func @pad
 // CHECK: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<f32>>}
-// CHECK: onnx.Pad(%{{.*}}, %{{.*}}, %[[V]])
+// CHECK: onnx.Pad(%{{.*}}, %{{.*}}, %[[V]], _)
 func.func @pad(%q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>>) -> tensor<4x6xui8> {
   %p = onnx.Constant() {value = #onnx.tensor<[1, 0, 0, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
   %v = onnx.Constant() {value = #onnx.tensor<[119] : tensor<ui8>>} : () -> tensor<ui8>
@@ -57,7 +57,7 @@ func.func @concat_with_constant(%q : tensor<1x4x!quant.uniform<u8:f32, 0.5:117>>
 // -----
 
 // CHECK-LABEL: func.func @unmoved_bound_varies
-// CHECK: onnx.Max(%{{.*}}, %{{.*}}) {} : (tensor<3x2xui8>
+// CHECK: onnx.Max(%{{.*}}, %{{.*}}) : (tensor<3x2xui8>
 func.func @unmoved_bound_varies(%q : tensor<3x2x!quant.uniform<u8:f32:0, {0.5,0.25,2.0:3}>>) -> tensor<3x2xui8> {
   %z = onnx.Constant() {value = #onnx.tensor<[11, 12] : tensor<2xui8>>} : () -> tensor<2xui8>
   %i = quant.scast %q : tensor<3x2x!quant.uniform<u8:f32:0, {0.5,0.25,2.0:3}>> to tensor<3x2xui8>

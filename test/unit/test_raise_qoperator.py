@@ -1,4 +1,4 @@
-"""`raise-qoperator` on numbers: each QOperator node against the QDQ form it is read as, both run without optimization."""
+"""`raise-qoperator` on numbers: each node against the QDQ form that it is read as."""
 
 from __future__ import annotations
 
