@@ -22,6 +22,7 @@ NAMES = (
     "lower-to-qdq",
     "lower-to-qoperator",
     "raise-qdq",
+    "raise-qoperator",
     "rescale-bias",
     "sink-dequantize",
 )

@@ -22,7 +22,7 @@ from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.kernels import Kernels
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
 
 
 def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
@@ -61,6 +61,8 @@ class HoistQuantize(Pattern):
         promise = below.get_trait(Commutes)
         if promise is None or source.index not in promise.results(below):
             return None
+        if KEEP_FLOAT in below.attributes:
+            return KEPT
         if below.parent is not op.parent:
             return Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
         types: list[UniformType] = []

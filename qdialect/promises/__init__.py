@@ -29,7 +29,8 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.linear import LINEAR
     from qdialect.promises.monotone import CLAMPS, MONOTONE
     from qdialect.promises.padding import PADDING
-    from qdialect.promises.storage import STORAGE_FORMS
+    from qdialect.promises.qoperator import QOPERATORS
+    from qdialect.promises.storage import STORAGE_FORMS, STORAGE_READINGS
 
     return (  # pyright: ignore[reportReturnType]
         AFFINE,
@@ -44,6 +45,8 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         KERNELS,
         INTEGER_SUMS,
         STORAGE_FORMS,
+        QOPERATORS,
+        STORAGE_READINGS,
     )
 
 
