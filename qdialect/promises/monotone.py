@@ -83,11 +83,14 @@ def _clip_backward(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[Uniform
 
 def _selects(axis_rule: object = never) -> Commutes:
     rule = follow(axis_rule)  # pyright: ignore[reportArgumentType]
-    return Commutes(rule, rule)
+    return Commutes(rule, rule, selects=True)
 
 
 _AMONG_OPERANDS = Commutes(
-    follow(never), to_results(follow(never), lambda op: len(op.operands)), operands=every_operand
+    follow(never),
+    to_results(follow(never), lambda op: len(op.operands)),
+    operands=every_operand,
+    selects=True,
 )
 
 MONOTONE: dict[tuple[str, str], Commutes] = {
@@ -98,8 +101,8 @@ MONOTONE: dict[tuple[str, str], Commutes] = {
     ("", "TopK"): _selects(),
     ("", "Max"): _AMONG_OPERANDS,
     ("", "Min"): _AMONG_OPERANDS,
-    ("", "Relu"): Commutes(follow(same), follow(same), moves_storage=False, in_place=True),
-    ("", "Clip"): Commutes(_clip_forward, _clip_backward, moves_storage=False, in_place=True),
+    ("", "Relu"): Commutes(follow(same), follow(same), moves_storage=False, in_place=True, selects=True),
+    ("", "Clip"): Commutes(_clip_forward, _clip_backward, moves_storage=False, in_place=True, selects=True),
 }
 
 
