@@ -61,7 +61,12 @@ def _passes(target: Target, form: str, level: Exactness, keep_overridable: bool)
     ]
     if form == "qoperator":
         # Signedness may have been all that two types differed by.
-        passes += [RescaleBiasPass(), LegalizePass(target.name), FoldCastsPass(), LowerToQoperatorPass(target.name)]
+        passes += [
+            RescaleBiasPass(),
+            LegalizePass(target.name),
+            FoldCastsPass(),
+            LowerToQoperatorPass(target.name),
+        ]
     passes.append(LowerToQdqPass(target.name))
     return passes
 

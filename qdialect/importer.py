@@ -45,6 +45,7 @@ from qdialect.importer_attributes import (
     value_type,
 )
 from qdialect.importer_tensors import TensorTable, in_order, tensor_data
+from qdialect.inference import inferred
 from qdialect.names import location
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class _Importer:
         self.has_value_info = bool(model.graph.value_info)
         self.tensors = TensorTable(model, folder)
         if infer:
-            self.model = _inferred(model)
+            self.model = inferred(model)
         self.functions = {(f.domain, f.name, f.overload) for f in model.functions}
         self.opsets = _opsets(model.opset_import)
 
@@ -361,18 +362,6 @@ class _Importer:
 
 def _opsets(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
     return {"" if i.domain == "ai.onnx" else i.domain: i.version for i in imports}
-
-
-def _inferred(model: ModelProto) -> ModelProto:
-    """The model with the types that onnx's shape inference finds; as it is if inference gives up."""
-    from onnx import shape_inference
-
-    try:
-        return shape_inference.infer_shapes(model, data_prop=True)
-    except (
-        Exception
-    ):  # it raises RuntimeError, ValueError and its own; none of them makes the model unreadable
-        return model
 
 
 def import_model(model: ModelProto, folder: Path | None = None, *, infer: bool = True) -> ModuleOp:

@@ -59,7 +59,8 @@ class _Writer:
 
     def _op(self, op: Operation) -> None:
         if isinstance(op, DequantizeOp):
-            self._replace(op.results[0], self._float(op.operands[0], op, for_layout=True))
+            if op.results[0].first_use is not None:
+                self._replace(op.results[0], self._float(op.operands[0], op, for_layout=True))
         elif isinstance(op, StorageCastOp):
             source, result = op.operands[0], op.results[0]
             if quantized_of(source.type) is None:
