@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from qdialect.checking import check_passes
-from qdialect.compiler import pipeline
+from qdialect.compiler import Options, pipeline
 from qdialect.exporter import export_model
 from qdialect.importer import import_model
 from qdialect.oracle import Array, run
@@ -66,8 +66,8 @@ def compiled(model: ModelProto, target: str, feeds: Mapping[str, Array] | None) 
         module.verify()
 
     if feeds is not None:
-        return module, str(check_passes(module, pipeline(target), [feeds], apply) or "")
-    for one in pipeline(target):
+        return module, str(check_passes(module, pipeline(Options(target)), [feeds], apply) or "")
+    for one in pipeline(Options(target)):
         apply(one)
     return module, ""
 

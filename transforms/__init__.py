@@ -6,6 +6,8 @@ from importlib import import_module
 from xdsl.passes import ModulePass
 
 NAMES = (
+    "compose",
+    "decompose",
     "fold-activation",
     "fold-batch-norm",
     "fold-casts",
@@ -14,10 +16,13 @@ NAMES = (
     "freeze",
     "fuse-quantized",
     "hoist-quantize",
+    "integer-io",
     "legalize",
+    "lower-to-integer",
     "lower-to-qdq",
     "lower-to-qoperator",
     "raise-qdq",
+    "raise-qoperator",
     "rescale-bias",
     "sink-dequantize",
 )

@@ -35,6 +35,10 @@ def _no_extra(op: OnnxOp) -> dict[str, Attribute]:
     return {}
 
 
+def _as_given(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:
+    return node.onnx_attributes
+
+
 @dataclass(frozen=True)
 class Kernel(Promise):
     """One QOperator form of an op."""
@@ -49,6 +53,8 @@ class Kernel(Promise):
     guard: Callable[[OnnxOp], Blocked | None] = _no_guard
     extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
     """Attributes that the node has besides."""
+    read: Callable[[OnnxOp, int], dict[str, Attribute] | Blocked] = _as_given
+    """The op's attributes in an opset from the node's: `extra` undone."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +67,8 @@ class Kernels(Promise):
 def _gemm_guard(op: OnnxOp) -> Blocked | None:
     if op.float_attr("beta", 1.0) != 1.0:
         return Blocked("gemm-beta", "Gemm scales its bias", "fold beta into the bias")
-    if op.input(2) is not None and op.float_attr("alpha", 1.0) != 1.0:
-        # QGemm wants that bias in steps of alpha * x_scale * w_scale.
-        return Blocked("gemm-alpha", "Gemm scales its product but not its bias", "fold alpha into the weight")
+    if op.float_attr("alpha", 1.0) != 1.0 and op.input(2) is not None:
+        return Blocked("gemm-alpha", "the kernel would scale the bias too", "fold alpha into the weight")
     return None
 
 
@@ -102,6 +107,18 @@ def _softmax_extra(op: OnnxOp) -> dict[str, Attribute]:
     return {"opset": IntegerAttr(opset_of(op, "") or 13, i64), "axis": IntegerAttr(_softmax_axis(op)[0], i64)}
 
 
+def _softmax_read(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:
+    from qdialect.constants import normal_axis, rank_of
+
+    axis, rank, meant = node.int_attr("axis", -1), rank_of(node.operands[0]), node.int_attr("opset", opset)
+    last = axis == -1 or (rank is not None and normal_axis(axis, rank) == rank - 1)
+    if (meant < 13) != (opset < 13) and not last:
+        return Blocked(
+            "softmax-opset", f"Softmax of opset {meant} means other rows than that of opset {opset}"
+        )
+    return {"axis": IntegerAttr(axis, i64)}
+
+
 _BINARY = "0v 0s 0z 1v 1s 1z ys yz"
 _UNARY = "0v 0s 0z ys yz"
 _LINEAR = "0v 0s 0z 1v 1s 1z ys yz 2v"
@@ -122,7 +139,16 @@ KERNELS: dict[tuple[str, str], Kernels] = {
         "Mul": (Kernel(MICROSOFT, "QLinearMul", _BINARY),),
         "Sigmoid": (Kernel(MICROSOFT, "QLinearSigmoid", _UNARY),),
         "LeakyRelu": (Kernel(MICROSOFT, "QLinearLeakyRelu", _UNARY),),
-        "Softmax": (Kernel(MICROSOFT, "QLinearSoftmax", _UNARY, guard=_softmax_guard, extra=_softmax_extra),),
+        "Softmax": (
+            Kernel(
+                MICROSOFT,
+                "QLinearSoftmax",
+                _UNARY,
+                guard=_softmax_guard,
+                extra=_softmax_extra,
+                read=_softmax_read,
+            ),
+        ),
         "AveragePool": (
             Kernel(MICROSOFT, "QLinearAveragePool", _UNARY, drops=("dilations",), guard=_pool_guard),
         ),

@@ -910,6 +910,20 @@ func.func @unmoved_more_work(%x: tensor<5x3xf32>, %i: tensor<2xi64>) -> tensor<2
   func.return %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }
 
+// Nothing moves: the operand comes from an op, and no integer kernel makes several scales.
+
+// CHECK-LABEL: func.func @unmoved_per_axis(
+// CHECK-NEXT: %[[X:.*]] = onnx.Neg(%a)
+// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[X]])
+// CHECK-NEXT: quant.qcast %[[Y]]
+func.func @unmoved_per_axis(%a: tensor<3x4x2xf32>) -> tensor<4x2x3x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7,0.125}>> {
+  %x = onnx.Neg(%a) : (tensor<3x4x2xf32>) -> tensor<3x4x2xf32>
+  %y = onnx.Transpose(%x) {perm = array<i64: 1, 2, 0>} : (tensor<3x4x2xf32>) -> tensor<4x2x3xf32>
+  // expected-remark@+1 {{the result has a scale for each channel, which no integer kernel makes [hoist-quantize: per-axis]}}
+  %q = quant.qcast %y : tensor<4x2x3xf32> to tensor<4x2x3x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7,0.125}>>
+  func.return %q : tensor<4x2x3x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7,0.125}>>
+}
+
 // Nothing moves: the quantize runs only in one branch.
 
 // CHECK-LABEL: func.func @unmoved_other_region(
