@@ -71,7 +71,7 @@ class _Writer:
             source, result = op.operands[0], op.results[0]
             if quantized_of(source.type) is None:
                 self._stored[result] = source
-            else:
+            elif result.first_use is not None:
                 self._replace(result, self._integers(source, op))
         elif isinstance(op, QuantizeOp):
             self._reals[op.results[0]] = _Real(op.operands[0], False)
