@@ -120,11 +120,11 @@ class _Writer:
     def _float(self, value: SSAValue, anchor: Operation, *, for_layout: bool) -> SSAValue:
         """The real numbers that a quantized value stands for. `for_layout`: a cast need not stand right there."""
         real = self._reals.get(value)
-        if for_layout and real is not None and real.on_grid:
+        own = self._target.own_pairs and real is not None and _is_residual_edge(value, anchor)
+        if for_layout and real is not None and real.on_grid and not own:
             return real.value
         assert anchor.parent is not None
         key = value, anchor.parent
-        own = self._target.own_pairs and value in self._reals and _is_residual_edge(value, anchor)
         if not own and key in self._dequantized:
             return self._dequantized[key]
         type = quantized_of(value.type)
