@@ -101,11 +101,15 @@ class Drawing:
         """An int64 initializer."""
         return self.constant(np.array(values, np.int64))
 
-    def node(self, op: str, inputs: Sequence[str], shape: Sequence[int], outputs: int = 1, **attributes: Any) -> Value:
+    def node(
+        self, op: str, inputs: Sequence[str], shape: Sequence[int], outputs: int = 1, **attributes: Any
+    ) -> Value:
         """A node; its first result."""
         names = [self.name(op.lower()) for _ in range(outputs)]
         domain = attributes.pop("domain", "")
-        self.steps.append(helper.make_node(op, inputs, names, name=self.name(f"{op}_"), domain=domain, **attributes))
+        self.steps.append(
+            helper.make_node(op, inputs, names, name=self.name(f"{op}_"), domain=domain, **attributes)
+        )
         self.used.update(inputs)
         return Value(names[0], tuple(shape))
 
@@ -118,7 +122,9 @@ class Drawing:
 
     def cast(self, value: Value, source: Value | None = None, axis: int | None = None) -> Value:
         """A value behind a pair of casts."""
-        share = source is not None and source.mark is not None and source.mark.axis is None and self.chance(0.7)
+        share = (
+            source is not None and source.mark is not None and source.mark.axis is None and self.chance(0.7)
+        )
         like = source.mark if share and source is not None else None
         rank = len(value.shape)
         if axis is None and like is None and rank > 1 and self.chance(0.04):
@@ -174,7 +180,9 @@ def squeeze(d: Drawing, x: Value) -> Value | None:
         return None
     axis = d.pick(ones)
     shape = [s for k, s in enumerate(x.shape) if k != axis]
-    return d.finish(d.node("Squeeze", [x.name, d.ints(axis - len(x.shape) if d.chance(0.4) else axis)], shape), x)
+    return d.finish(
+        d.node("Squeeze", [x.name, d.ints(axis - len(x.shape) if d.chance(0.4) else axis)], shape), x
+    )
 
 
 def slice_(d: Drawing, x: Value) -> Value | None:
@@ -200,7 +208,9 @@ def split(d: Drawing, x: Value) -> Value | None:
     first = d.node("Split", [x.name, d.ints(*sizes)], [], outputs=2, axis=axis)
     node = d.steps[-1]
     assert isinstance(node, NodeProto)
-    parts = [Value(n, (*x.shape[:axis], s, *x.shape[axis + 1 :])) for n, s in zip(node.output, sizes, strict=True)]
+    parts = [
+        Value(n, (*x.shape[:axis], s, *x.shape[axis + 1 :])) for n, s in zip(node.output, sizes, strict=True)
+    ]
     d.used.add(first.name)
     return [d.finish(part, x) for part in parts][1]
 
@@ -210,7 +220,8 @@ def concat(d: Drawing, x: Value) -> Value | None:
     rest = [
         v
         for v in d.values
-        if len(v.shape) == len(x.shape) and all(a == b for k, (a, b) in enumerate(zip(v.shape, x.shape)) if k != axis)
+        if len(v.shape) == len(x.shape)
+        and all(a == b for k, (a, b) in enumerate(zip(v.shape, x.shape)) if k != axis)
     ]
     other = d.pick(rest)
     shape = [*x.shape[:axis], x.shape[axis] + other.shape[axis], *x.shape[axis + 1 :]]
@@ -313,14 +324,20 @@ def binary(d: Drawing, x: Value) -> Value | None:
     other = partner(d, x).name
     if d.chance(0.35):
         shape = x.shape if d.chance(0.5) else x.shape[-1:]
-        other = weight(d, d.rng.normal(size=shape), None) if d.chance(0.7) else d.constant(_f32(d.rng.normal(size=shape)))
+        other = (
+            weight(d, d.rng.normal(size=shape), None)
+            if d.chance(0.7)
+            else d.constant(_f32(d.rng.normal(size=shape)))
+        )
     inputs = [x.name, other] if d.chance(0.7) else [other, x.name]
     return d.finish(d.node(d.pick(["Add", "Add", "Mul", "Sub"]), inputs, x.shape))
 
 
 def unary(d: Drawing, x: Value) -> Value | None:
     op = d.pick(["Sigmoid", "LeakyRelu", "Softmax", "Tanh", "HardSigmoid"])
-    attributes = {"Softmax": {"axis": d.pick([-1, len(x.shape) - 1])}, "LeakyRelu": {"alpha": 0.17}}.get(op, {})
+    attributes = {"Softmax": {"axis": d.pick([-1, len(x.shape) - 1])}, "LeakyRelu": {"alpha": 0.17}}.get(
+        op, {}
+    )
     return d.finish(d.node(op, [x.name], x.shape, **attributes))
 
 
@@ -420,7 +437,9 @@ def bias(d: Drawing, x: Value, channels: int) -> list[str]:
     kind = d.pick(["none", "float", "i32", "i32"])
     if kind == "none":
         return []
-    whole = x.mark is not None and x.mark.axis is None and w_scale is not None and w_scale.size in (1, channels)
+    whole = (
+        x.mark is not None and x.mark.axis is None and w_scale is not None and w_scale.size in (1, channels)
+    )
     if kind == "float" or not whole or x.mark is None or w_scale is None:
         return [d.constant(real, "b")]
     name = d.name("bias")
@@ -438,7 +457,9 @@ def conv(d: Drawing, x: Value) -> Value | None:
     real = d.rng.normal(size=shape) / np.sqrt(np.prod(shape[1:]))
     kernel = weight(d, real, 0 if d.chance(0.6) else None)
     inputs = [x.name, kernel, *bias(d, x, out)]
-    value = d.node("Conv", inputs, [n, out, h, (w - 1) // 2 + 1], group=group, pads=[1, 1, 1, 0], strides=[1, 2])
+    value = d.node(
+        "Conv", inputs, [n, out, h, (w - 1) // 2 + 1], group=group, pads=[1, 1, 1, 0], strides=[1, 2]
+    )
     if d.chance(0.4):
         value = d.node("Relu", [value.name], value.shape)
     return d.finish(value)
@@ -524,7 +545,9 @@ def random_case(seed: int) -> Case:
     leaves = [v.name for v in d.values if v.name not in d.used]
     middle = [v.name for v in d.values if v.name in d.used and d.chance(0.08) and v not in d.inputs]
     d.outputs = [*leaves, *(m for m in middle if m not in {i.name for i in d.inputs})]
-    feeds = {i.name: _f32(d.rng.normal(size=i.shape) * d.pick([0.5, 2.0]) + d.pick([0.0, 0.4])) for i in d.inputs}
+    feeds = {
+        i.name: _f32(d.rng.normal(size=i.shape) * d.pick([0.5, 2.0]) + d.pick([0.0, 0.4])) for i in d.inputs
+    }
     return Case(seed, _quantized(d, feeds), feeds)
 
 
@@ -534,7 +557,9 @@ def _quantized(d: Drawing, feeds: dict[str, Array]) -> ModelProto:
     seen = _run_float(d, feeds, sorted({m.source for m in marks}))
     for mark in marks:
         if mark.like is None:
-            mark.scale, mark.zero_point = _parameters(seen[mark.source], mark.storage, mark.symmetric, mark.axis)
+            mark.scale, mark.zero_point = _parameters(
+                seen[mark.source], mark.storage, mark.symmetric, mark.axis
+            )
     steps, d.steps = d.steps, []
     for step in steps:
         if isinstance(step, Mark):
@@ -564,8 +589,12 @@ def _place(d: Drawing, mark: Mark) -> None:
     if len(q) == 2:
         head.parameters = (q[0], q[1])
     stored = d.name("q")
-    d.steps.append(helper.make_node("QuantizeLinear", [mark.source, *q], [stored], name=d.name("Q_"), **attributes))
-    d.steps.append(helper.make_node("DequantizeLinear", [stored, *dq], [mark.result], name=d.name("DQ_"), **attributes))
+    d.steps.append(
+        helper.make_node("QuantizeLinear", [mark.source, *q], [stored], name=d.name("Q_"), **attributes)
+    )
+    d.steps.append(
+        helper.make_node("DequantizeLinear", [stored, *dq], [mark.result], name=d.name("DQ_"), **attributes)
+    )
 
 
 def _place_bias(d: Drawing, step: Bias) -> None:
@@ -574,7 +603,9 @@ def _place_bias(d: Drawing, step: Bias) -> None:
     names = [disguised(d, scale)] + ([disguised(d, np.zeros(scale.shape, np.int32))] if d.chance(0.5) else [])
     attributes = {"axis": 0} if scale.ndim else {}
     inputs = [d.constant(stored, "b"), *names]
-    d.steps.append(helper.make_node("DequantizeLinear", inputs, [step.result], name=d.name("DQ_"), **attributes))
+    d.steps.append(
+        helper.make_node("DequantizeLinear", inputs, [step.result], name=d.name("DQ_"), **attributes)
+    )
 
 
 def _run_float(d: Drawing, feeds: dict[str, Array], wanted: Sequence[str]) -> dict[str, Array]:

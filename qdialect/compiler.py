@@ -83,10 +83,10 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
     """Types written as what the target takes."""
     passes = [_made("integer-io")] if options.integer_io else []
     if form != "qdq":
+        # Signedness may have been all that two types differed by.
+        passes += [_made("legalize", target=target.name), _made("fold-casts"), _made("fuse-quantized")]
         if form == "qoperator":
             passes.append(_made("rescale-bias"))
-        # Signedness may have been all that two types differed by.
-        passes += [_made("legalize", target=target.name), _made("fold-casts")]
         passes.append(_made(f"lower-to-{form}", target=target.name))
     return [*passes, _made("lower-to-qdq", target=target.name)]
 

@@ -7,7 +7,8 @@ is called; docs/limits.md has the numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ from qdialect.errors import UserError
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
+MICROSOFT = "com.microsoft"
+FIRST_CASTS = 10
+"""The first opset with QuantizeLinear and DequantizeLinear."""
 MOST_INLINED = 1_000_000
 """Nodes, after functions are put in the place of their calls: twenty functions that each call the next twice are
 a million."""
@@ -87,13 +91,39 @@ def check_functions(model: ModelProto) -> None:
         raise UserError(f"the model's functions stand for more than {MOST_INLINED} nodes", "use fewer calls")
 
 
+@contextmanager
+def _own_casts(model: ModelProto) -> Generator[list[int]]:
+    """
+    Casts of the domain com.microsoft as ONNX's own, for as long as it lasts; gives their places.
+
+    Shape inference knows nothing of other domains and of all that comes behind.
+    """
+    casts = ("QuantizeLinear", "DequantizeLinear")
+    if max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0) < FIRST_CASTS:
+        casts = ()
+    places = [k for k, n in enumerate(model.graph.node) if n.domain == MICROSOFT and n.op_type in casts]
+    for k in places:
+        model.graph.node[k].domain = ""
+    try:
+        yield places
+    finally:
+        for k in places:
+            model.graph.node[k].domain = MICROSOFT
+
+
 def inferred(model: ModelProto) -> ModelProto:
     """The model with the types that onnx's shape inference finds; as it is if inference gives up."""
     from onnx import shape_inference
 
     try:
-        return shape_inference.infer_shapes(model, data_prop=True)
-    except Exception:  # RuntimeError, ValueError and its own; none of them makes the model unreadable
+        with _own_casts(model) as places:
+            found = shape_inference.infer_shapes(model, data_prop=True)
+        for k in places:
+            found.graph.node[k].domain = MICROSOFT
+        return found
+    except (
+        Exception
+    ):  # it raises RuntimeError, ValueError and its own; none of them makes the model unreadable
         return model
 
 
