@@ -30,14 +30,17 @@ class Report:
     """What stood in the way of rewrites."""
 
 
-def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePass]:
+def _passes(target: Target, form: str, level: Exactness, keep_overridable: bool) -> list[ModulePass]:
     from qdialect.transforms.fold_activation import FoldActivationPass
+    from qdialect.transforms.fold_batch_norm import FoldBatchNormPass
     from qdialect.transforms.fold_casts import FoldCastsPass
     from qdialect.transforms.fold_constants import FoldConstantsPass
+    from qdialect.transforms.fold_pad import FoldPadPass
     from qdialect.transforms.freeze import FreezePass
     from qdialect.transforms.fuse_quantized import FuseQuantizedPass
     from qdialect.transforms.hoist_quantize import HoistQuantizePass
     from qdialect.transforms.legalize import LegalizePass
+    from qdialect.transforms.lower_to_integer import LowerToIntegerPass
     from qdialect.transforms.lower_to_qdq import LowerToQdqPass
     from qdialect.transforms.lower_to_qoperator import LowerToQoperatorPass
     from qdialect.transforms.raise_qdq import RaiseQdqPass
@@ -46,8 +49,20 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
 
     passes: list[ModulePass] = [] if keep_overridable else [FreezePass()]
     passes += [FoldConstantsPass(), RaiseQdqPass(), FoldCastsPass(), SinkDequantizePass(), FoldCastsPass()]
-    passes += [HoistQuantizePass(), FoldCastsPass(), FoldConstantsPass(), FuseQuantizedPass(), FoldActivationPass()]
-    if form == "qoperator":
+    lossy, kernels = level is Exactness.LOSSY, form == "qoperator"
+    passes += [
+        FoldConstantsPass(),
+        FoldBatchNormPass(symmetric=target.symmetric_weights, depthwise=kernels, lossy=lossy),
+        HoistQuantizePass(),
+        FoldCastsPass(),
+        FoldConstantsPass(),
+        FuseQuantizedPass(),
+        FoldPadPass(),
+        FoldActivationPass(),
+    ]
+    if form == "integer":
+        passes += [LegalizePass(target.name), LowerToIntegerPass(target.name)]
+    if kernels:
         passes += [RescaleBiasPass(), LegalizePass(target.name), LowerToQoperatorPass(target.name)]
     passes.append(LowerToQdqPass(target.name))
     return passes
@@ -65,12 +80,10 @@ def pipeline(
     form = form or found.form
     if form not in FORMS:
         raise UserError(f"there is no form '{form}'", f"choose from {', '.join(FORMS)}")
-    if form == "integer":
-        raise UserError("form 'integer' is not built yet", "use --form qoperator or --form qdq")
-    if form == "qoperator" and not found.kernels:
-        raise UserError(f"target '{target_name}' takes no QOperator nodes", "use --form qdq")
+    if form != "qdq" and not found.kernels:
+        raise UserError(f"target '{target_name}' takes no integer nodes", "use --form qdq")
     level = Exactness(exactness)
-    return [p for p in _passes(found, form, keep_overridable) if exactness_of(p).within(level)]
+    return [p for p in _passes(found, form, level, keep_overridable) if exactness_of(p).within(level)]
 
 
 def exactness_of(module_pass: ModulePass | type[ModulePass]) -> Exactness:
@@ -98,8 +111,8 @@ def compile(
     """
     Rewrite `module` in place into the form that `target` takes.
 
-    `exactness` bounds what may run: `exact`, `close` or `lossy`. Raises UserError for a target, form or level that there
-    is not, and VerifyException if the module breaks a constraint before or after.
+    `exactness` bounds what may run: `exact`, `close` or `lossy`. Raises UserError for a target, form or level that
+    there is not, and VerifyException if the module breaks a constraint before or after.
     """
     passes = pipeline(target, form, exactness, keep_overridable=keep_overridable)
     run_passes(module, passes)

@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from qdialect.dialects.onnx_ops import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import TensorAttr, TensorData
 from qdialect.dialects.onnx_types import ANY, element_of, quantized_of, shape_of
+from qdialect.dialects.schemas import AttributeKind
 from qdialect.errors import UserError
 from qdialect.exporter_attributes import (
     WriteTensor,
@@ -234,7 +235,7 @@ class _Exporter:
             if attribute is None:
                 attribute = by_name[name] = node.attribute.add(name=name)
             several = names.count(name) > 1
-            attribute.type = 10 if several else 5
+            attribute.type = int(AttributeKind.GRAPHS if several else AttributeKind.GRAPH)  # pyright: ignore
             self._graph(region.block, attribute.graphs.add() if several else attribute.g)
 
     def _graph(self, block: Block, graph: GraphProto) -> None:

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, TypeAttribute
 
-from qdialect.dialects.onnx_attributes import BytesStringAttr, ReferenceAttr, SparseTensorAttr
+from qdialect.dialects.onnx_attributes import BytesStringAttr, ReferenceAttr, SparseTensorAttr, numbers
 from qdialect.dialects.onnx_tensor import TensorAttr, TensorData
 from qdialect.dialects.onnx_types import (
     ANY,
@@ -81,10 +81,10 @@ def write_attribute(name: str, value: Attribute, kind: AttributeKind | None, pro
             proto.type, proto.s = AttributeKind.STRING, _text(value)  # pyright: ignore
         case DenseArrayBase() if value.elt_type == f32:
             proto.type = AttributeKind.FLOATS  # pyright: ignore
-            proto.floats.extend(float(v) for v in value.iter_values())
+            proto.floats.extend(float(v) for v in numbers(value))
         case DenseArrayBase():
             proto.type = AttributeKind.INTS  # pyright: ignore
-            proto.ints.extend(int(v) for v in value.iter_values())
+            proto.ints.extend(int(v) for v in numbers(value))
         case TensorAttr():
             proto.type = AttributeKind.TENSOR  # pyright: ignore
             write_raw(value.data, proto.t)
@@ -127,9 +127,9 @@ def write_type(type: Attribute, names: Sequence[str], proto: TypeProto) -> None:
     """Write a value's type; a quantized element as what it is stored in. `names` are those of symbolic sizes."""
     match type:
         case TensorType() | UnrankedTensorType():
-            _write_tensor_type(type, names, proto.tensor_type)  # pyright: ignore
+            _write_tensor_type(type, names, proto.tensor_type)
         case SparseTensorType():
-            _write_tensor_type(type.dense, (), proto.sparse_tensor_type)  # pyright: ignore
+            _write_tensor_type(type.dense, (), proto.sparse_tensor_type)
         case SequenceType():
             write_type(type.element, (), proto.sequence_type.elem_type)
         case OptionalType():

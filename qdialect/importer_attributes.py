@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, Region
 
-from qdialect.dialects.onnx_attributes import BytesStringAttr, ReferenceAttr, SparseTensorAttr
+from qdialect.dialects.onnx_attributes import BytesStringAttr, ReferenceAttr, SparseTensorAttr, numbers
 from qdialect.dialects.onnx_tensor import TensorAttr, from_array
 from qdialect.dialects.onnx_types import (
     ANY,
@@ -202,10 +202,10 @@ def constant_value(attributes: dict[str, Attribute]) -> dict[str, Attribute]:
             value: npt.NDArray[Any] = np.array(number.value.data, np.float32)
         case {"value_int": IntegerAttr() as number}:
             value = np.array(number.value.data, np.int64)
-        case {"value_floats": DenseArrayBase() as numbers}:
-            value = np.frombuffer(numbers.data.data, np.float32)
-        case {"value_ints": DenseArrayBase() as numbers}:
-            value = np.frombuffer(numbers.data.data, np.int64)
+        case {"value_floats": DenseArrayBase() as given}:
+            value = np.array(numbers(given), np.float32)
+        case {"value_ints": DenseArrayBase() as given}:
+            value = np.array(numbers(given), np.int64)
         case _:
             return attributes
     return {"value": from_array(value)}

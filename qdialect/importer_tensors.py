@@ -30,7 +30,7 @@ def external_slice(tensor: TensorProto, folder: Path | None, length: int) -> Fil
     """
     Where a tensor's external data lies.
 
-    Raises UserError if the place is outside the model's folder, by an absolute path, `..` or a link, or not in the file.
+    Raises UserError if the place is outside the model's folder, by an absolute path, `..` or a link, or not there.
     """
     entries = {e.key: e.value for e in tensor.external_data}
     place = entries.get("location", "")

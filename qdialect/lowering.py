@@ -37,7 +37,10 @@ class Parameters:
         if found is None:
             scales = type.scales.astype(BY_ATTRIBUTE[type.expressed].dtype)
             zero_points = type.zero_points.astype(BY_ATTRIBUTE[storage_element(type)].dtype)
-            pair = ConstantOp.of(from_array(np.asarray(scales))), ConstantOp.of(from_array(np.asarray(zero_points)))
+            pair = (
+                ConstantOp.of(from_array(np.asarray(scales))),
+                ConstantOp.of(from_array(np.asarray(zero_points))),
+            )
             for op, suffix in zip(pair, ("scale", "zero_point"), strict=True):
                 op.location = location("", [f"{name}_{suffix}" if name else suffix])
             first = block.first_op
@@ -74,7 +77,9 @@ def clamped(value: SSAValue, type: UniformType) -> list[Operation]:
     return [*bounds, clip]
 
 
-def cast_op(quantize: bool, value: SSAValue, type: UniformType, parameters: Parameters, user: Operation, name: str) -> OnnxOp:
+def cast_op(
+    quantize: bool, value: SSAValue, type: UniformType, parameters: Parameters, user: Operation, name: str
+) -> OnnxOp:
     """A QuantizeLinear or DequantizeLinear node, in the domain that has it for the type."""
     scale, zero_point = parameters.of(type, user, name)
     opset = opset_of(user, "") or 13

@@ -1,7 +1,7 @@
 """
 ONNX's names are locations: `loc(fused["node", "tensor", ...])`, one tensor name per result.
 
-xDSL's constructors verify what is known here to be right, at 20 us an operation; these build the same attributes without.
+xDSL's constructors verify what is known here to be right, at 20 us an operation; these build the same without.
 """
 
 from __future__ import annotations

@@ -38,6 +38,9 @@ def session(model: ModelProto | bytes | str, *, optimize: bool = False, threads:
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = threads
+    if not optimize:
+        # A weight that is packed in advance is multiplied in another order than one that is computed.
+        options.add_session_config_entry("session.disable_prepacking", "1")
     level = ort.GraphOptimizationLevel
     options.graph_optimization_level = level.ORT_ENABLE_ALL if optimize else level.ORT_DISABLE_ALL
     source = model if isinstance(model, bytes | str) else model.SerializeToString()
@@ -47,7 +50,9 @@ def session(model: ModelProto | bytes | str, *, optimize: bool = False, threads:
         raise UserError(f"onnxruntime refuses the model: {str(error).strip().splitlines()[0]}") from None
 
 
-def run(model: ModelProto | bytes | str, feeds: Mapping[str, Array], *, optimize: bool = False) -> list[Array]:
+def run(
+    model: ModelProto | bytes | str, feeds: Mapping[str, Array], *, optimize: bool = False
+) -> list[Array]:
     """The model's outputs in order. Raises UserError if onnxruntime refuses the model or the inputs."""
     runner = session(model, optimize=optimize)
     try:
@@ -108,5 +113,3 @@ def evaluate(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> dict[SSAValu
 
     values = run(export_model(isolated(ops, outputs)), {})
     return {o: from_array(np.asarray(v)) for o, v in zip(outputs, values, strict=True)}
-
-

@@ -37,7 +37,9 @@ class FoldRedundantClamp(Pattern):
             # onnxruntime fuses a Conv right in front of a per-axis quantize into a kernel that then refuses to run.
             return Blocked("per-axis", "the result has a scale for each channel")
         if not clamp.is_redundant(op, type):
-            return Blocked("range-wider", "the storage range goes beyond the activation's, so it stays as a clamp")
+            return Blocked(
+                "range-wider", "the storage range goes beyond the activation's, so it stays as a clamp"
+            )
         rewriter.replace(op, [], [op.operands[0]])
         return None
 
@@ -48,7 +50,9 @@ class FoldActivationPass(RewritePass):
 
     name = "fold-activation"
     exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "Relu(q) -> q if the zero point is the least stored integer: the storage range is the clamp"
+    rewrite: ClassVar[str] = (
+        "Relu(q) -> q if the zero point is the least stored integer: the storage range is the clamp"
+    )
 
     def patterns(self) -> Sequence[Pattern]:
         return [FoldRedundantClamp()]

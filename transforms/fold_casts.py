@@ -62,7 +62,9 @@ class FoldCastsPass(RewritePass):
 
     name = "fold-casts"
     exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "qcast(dcast(q)) -> q for equal types: requantizing to the same parameters is the identity"
+    rewrite: ClassVar[str] = (
+        "qcast(dcast(q)) -> q for equal types: requantizing to the same parameters is the identity"
+    )
 
     def patterns(self) -> Sequence[Pattern]:
         return [FoldRequantize(), FoldStorageCasts()]

@@ -92,12 +92,24 @@ def _bytes(value: SSAValue) -> int | None:
 
 def _foldable(op: Operation, known: set[SSAValue]) -> bool | Blocked:
     """Whether an op can be computed from `known` values alone."""
-    if not isinstance(op, OnnxOp) or isinstance(op, ConstantOp) or not op.has_trait(Pure) or op.SCHEMA is None:
+    if (
+        not isinstance(op, OnnxOp)
+        or isinstance(op, ConstantOp)
+        or not op.has_trait(Pure)
+        or op.SCHEMA is None
+    ):
         return False
-    if not op.operands or op.regions or any(o not in known for o in op.operands) or op.get_trait(DequantizeForm):
+    if (
+        not op.operands
+        or op.regions
+        or any(o not in known for o in op.operands)
+        or op.get_trait(DequantizeForm)
+    ):
         return False
     promise = op.get_trait(Commutes)
-    if any(quantized_of(v.type) for v in (*op.operands, *op.results)) and not (promise and promise.moves_storage):
+    if any(quantized_of(v.type) for v in (*op.operands, *op.results)) and not (
+        promise and promise.moves_storage
+    ):
         return False
     sizes = [_bytes(r) for r in op.results]
     if any(s is None for s in sizes):
@@ -148,8 +160,18 @@ def _substitute(op: OnnxOp, constants: Sequence[ConstantOp]) -> None:
         new.location = location(node_name(op), [tensor_name(op, k)])
         block.insert_op_before(new, op)
         old.replace_all_uses_with(new.results[0])
+    _erase(op)
+
+
+def _erase(op: Operation) -> None:
+    """Erase an op and the constants that it alone needed."""
+    sources = {o.op: None for o in op.operands if isinstance(o, OpResult) and isinstance(o.op, ConstantOp)}
     op.detach()
     op.erase()
+    for source in sources:
+        if not source.results[0].first_use:
+            source.detach()
+            source.erase()
 
 
 def fold_computable(module: ModuleOp, pass_name: str) -> None:
@@ -166,8 +188,7 @@ def fold_computable(module: ModuleOp, pass_name: str) -> None:
         _substitute(op, [ConstantOp.of(values[r], r.type) for r in op.results])
     for op in reversed(rest):
         if op not in needed:
-            op.detach()
-            op.erase()
+            _erase(op)
 
 
 @dataclass(frozen=True)
@@ -176,7 +197,9 @@ class FoldConstantsPass(RewritePass):
 
     name = "fold-constants"
     exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
+    rewrite: ClassVar[str] = (
+        "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
+    )
 
     def patterns(self) -> Sequence[Pattern]:
         return [QuantizeConstant(), ReadConstant()]

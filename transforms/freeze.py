@@ -22,7 +22,11 @@ from qdialect.promises.base import Blocked
 from qdialect.remarks import remarks_of
 from qdialect.rewriting import refresh_signatures
 
-FROZEN = Blocked("frozen-input", "initializers that are also graph inputs became constants", "keep them with --keep-overridable")
+FROZEN = Blocked(
+    "frozen-input",
+    "initializers that are also graph inputs became constants",
+    "keep them with --keep-overridable",
+)
 CONSTANT_INITIALIZERS = 4
 """The IR version from which on an initializer need not be an input."""
 
@@ -33,7 +37,9 @@ class FreezePass(ModulePass):
 
     name = "freeze"
     exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "main(%x, %w = default) -> main(%x), %w constant: the default is what everybody uses"
+    rewrite: ClassVar[str] = (
+        "main(%x, %w = default) -> main(%x), %w constant: the default is what everybody uses"
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in op.ops:

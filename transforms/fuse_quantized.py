@@ -3,7 +3,7 @@ Read dequantize, op, quantize as the op on quantized types.
 
     qcast(op(dcast(a), dcast(b), ...))  ->  op(a, b, ...)
 
-Exact: that is what an op on quantized types means. A linear op is also read so without the quantize: int8 in, float out.
+Exact: that is what an op on quantized types means. A linear op is read so without the quantize too: int8 in, float out.
 """
 
 from collections.abc import Sequence

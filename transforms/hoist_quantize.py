@@ -3,8 +3,8 @@ Move quantize above ops that move or select elements, towards the op that made t
 
     qcast(f(x, ...))  ->  f(qcast(x), ...)
 
-Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has more
-elements than the result and nothing above would take the cast, nor where the float result is needed besides.
+Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
+more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from qdialect.constants import static_shape
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.kernels import Kernels
@@ -36,9 +37,13 @@ def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
     if not types:
         return None
     if others:
-        return Blocked("second-consumer", "the float result has a second consumer", "quantize it for every consumer")
+        return Blocked(
+            "second-consumer", "the float result has a second consumer", "quantize it for every consumer"
+        )
     if len(types) > 1:
-        return Blocked("two-quantizers", "the result is quantized in two ways", "use one scale and zero point")
+        return Blocked(
+            "two-quantizers", "the result is quantized in two ways", "use one scale and zero point"
+        )
     return types.pop()
 
 
@@ -69,7 +74,8 @@ class HoistQuantize(Pattern):
         moved = promise.backward(below, types)
         if isinstance(moved, Blocked):
             return moved
-        if (blocked := _more_work(below, promise)) is not None:
+        blocked = _more_work(below, promise) or _per_axis(below, promise, moved)
+        if blocked is not None:
             return blocked
         _rebuild(below, promise, types, moved, rewriter)
         return None
@@ -99,13 +105,28 @@ def _makes_integers(value: SSAValue) -> bool:
 
 def _more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     """Quantizing more elements than before pays only if an op above makes the integers itself."""
+    if promise.keeps_order or promise.in_place:  # as many, also where a size is not known
+        return None
     operands = [op.operands[p] for p in promise.operands(op)]
     before, after = _elements([op.results[p] for p in promise.results(op)]), _elements(operands)
-    if before is not None and after is not None and after <= before:
+    if not promise.selects and before is not None and after is not None and after <= before:
         return None
     if all(_makes_integers(o) for o in operands):
         return None
+    if promise.selects:
+        return Blocked("made-in-float", "what the op selects from is made in float, so the op stays in float")
     return Blocked("more-work", "there are more elements to quantize above the op than below it")
+
+
+def _per_axis(op: OnnxOp, promise: Commutes, types: Sequence[UniformType]) -> Blocked | None:
+    """No integer kernel makes a result with several scales; onnxruntime tries to, and then refuses to run."""
+    for place, type in zip(promise.operands(op), types, strict=True):
+        source = op.operands[place].owner
+        if not type.is_per_tensor and isinstance(source, OnnxOp) and not isinstance(source, ConstantOp):
+            return Blocked(
+                "per-axis", "the result has a scale for each channel, which no integer kernel makes"
+            )
+    return None
 
 
 def _rebuild(
@@ -131,7 +152,10 @@ def _rebuild(
     rewriter.insert_before(op, [*casts, new])
     for place in promise.results(op):
         mine = [u for u in users if u.operands[0] is op.results[place]]
-        new.location = mine[0].location if len(promise.results(op)) == 1 else op.location
+        if len(promise.results(op)) == 1:
+            new.location = location(node_name(op), tensor_names(mine[0]))
+        else:
+            new.location = op.location
         for cast in mine:
             rewriter.replace(cast, [], [new.results[place]])
 
@@ -142,7 +166,9 @@ class HoistQuantizePass(RewritePass):
 
     name = "hoist-quantize"
     exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"
+    rewrite: ClassVar[str] = (
+        "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"
+    )
 
     def patterns(self) -> Sequence[Pattern]:
         return [HoistQuantize()]

@@ -3,8 +3,8 @@ Give 8-bit activations the signedness that the target's kernels are made for.
 
     q : i8, zero point z  ->  q xor 0x80 : u8, zero point z + 128
 
-Exact: the same real numbers under another reading of the byte. Weights of linear ops stay as they are. Where integers come
-in or go out as they are, a pair of casts stands at the boundary.
+Exact: the same real numbers under another reading of the byte. Weights of linear ops stay as they are. Where integers
+come in or go out as they are, a pair of casts stands at the boundary.
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from qdialect import numerics
@@ -25,7 +26,6 @@ from qdialect.passes import Exactness
 from qdialect.promises.linear import Linear
 from qdialect.rewriting import refresh_signatures
 from qdialect.targets import target
-from xdsl.passes import ModulePass
 
 HALF = 128
 
@@ -41,7 +41,7 @@ def unsigned(type: UniformType) -> UniformType | None:
 def _reread(type: UniformType, storage: Storage, offset: int) -> UniformType:
     zero_points = type.zero_points + offset
     if type.axis is None:
-        return UniformType.per_tensor(storage, type.scales, zero_points, type.expressed)
+        return UniformType.per_tensor(storage, type.scale, zero_points.item(), type.expressed)
     return UniformType.per_axis(storage, type.axis, type.scales, zero_points, type.expressed)
 
 
@@ -145,5 +145,3 @@ class LegalizePass(ModulePass):
         if target(self.target).activations == "u8":
             _to_unsigned(op)
             refresh_signatures(op)
-
-

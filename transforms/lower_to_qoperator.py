@@ -4,8 +4,8 @@ Write ops on quantized types as the target's integer kernels.
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
 
-Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most; ops
-that move or select are exact. An op without a kernel stays, with the reason.
+Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most;
+ops that move or select are exact. An op without a kernel stays, with the reason.
 """
 
 from collections.abc import Sequence
@@ -81,7 +81,9 @@ class LowerToKernel(Pattern):
         names = [t.storage.name for t in types]
         made = "f32" if result is None else result.storage.name
         if not self._target.has_kernel(kernel.op_type, names, made):
-            return Blocked("no-kernel", f"{self._target.name} has no {kernel.op_type} for {', '.join(names)} -> {made}")
+            return Blocked(
+                "no-kernel", f"{self._target.name} has no {kernel.op_type} for {', '.join(names)} -> {made}"
+            )
         return None
 
     def _build(self, op: OnnxOp, kernel: Kernel, result: UniformType | None, rewriter: Rewriter) -> None:
@@ -138,7 +140,9 @@ def _rank_two_or_conv(op: OnnxOp) -> bool:
     """Whether the kernel's per-column scales fit the weight: a batch of matrices has none."""
     linear = op.get_trait(Linear)
     type = quantized_of(op.operands[1].type)
-    return linear is not None and type is not None and type.axis == linear.weight_axis(op) and type.axis < 2
+    if linear is None or type is None or type.axis is None:
+        return False
+    return type.axis == linear.weight_axis(op) and type.axis < 2
 
 
 def _bias_guard(op: OnnxOp, kernel: Kernel, types: Sequence[UniformType]) -> Blocked | None:
@@ -149,7 +153,9 @@ def _bias_guard(op: OnnxOp, kernel: Kernel, types: Sequence[UniformType]) -> Blo
         return Blocked("no-bias", f"{kernel.op_type} takes no bias")
     type = quantized_of(bias.type)
     if type is None or not bias_matches(types[0], types[1], type):
-        return Blocked("float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias")
+        return Blocked(
+            "float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias"
+        )
     return None
 
 
@@ -166,7 +172,9 @@ class LowerToStorage(Pattern):
         assert isinstance(op, OnnxOp)
         promise = op.get_trait(Commutes)
         assert promise is not None
-        carried = [op.operands[p] for p in promise.operands(op)] + [op.results[p] for p in promise.results(op)]
+        carried = [op.operands[p] for p in promise.operands(op)] + [
+            op.results[p] for p in promise.results(op)
+        ]
         types = [quantized_of(v.type) for v in carried]
         head = types[0]
         if head is None or any(t is None for t in types):
@@ -188,7 +196,9 @@ class LowerToStorage(Pattern):
     def _runs(self, op: OnnxOp, kernel: str, type: UniformType) -> Blocked | None:
         if self._target.runs_on_storage(kernel, type.storage.name, opset_of(op, "") or 13):
             return None
-        return Blocked("no-kernel", f"{self._target.name} has no {kernel} on {type.storage.name} in this opset")
+        return Blocked(
+            "no-kernel", f"{self._target.name} has no {kernel} on {type.storage.name} in this opset"
+        )
 
     def _form(self, op: OnnxOp, form: StorageForm, type: UniformType, rewriter: Rewriter) -> Blocked | None:
         x, reads = stored(op.operands[0])
@@ -198,7 +208,9 @@ class LowerToStorage(Pattern):
         if (blocked := self._runs(op, built.kernel, type)) is not None:
             return blocked
         built.ops[-1].location = op.location
-        rewriter.replace(op, [*reads, *built.ops, StorageCastOp(built.ops[-1].results[0], op.results[0].type)])
+        rewriter.replace(
+            op, [*reads, *built.ops, StorageCastOp(built.ops[-1].results[0], op.results[0].type)]
+        )
         return None
 
     def _on_storage(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> None:
@@ -238,5 +250,3 @@ class LowerToQoperatorPass(RewritePass):
     def patterns(self) -> Sequence[Pattern]:
         found = target(self.target)
         return [LowerToStorage(found), LowerToKernel(found, Parameters()), FoldStorageCasts()]
-
-

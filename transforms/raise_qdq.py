@@ -80,7 +80,9 @@ class RaiseQdqPass(RewritePass):
 
     name = "raise-qdq"
     exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "QuantizeLinear(x, s, z) -> qcast(x), DequantizeLinear(q, s, z) -> dcast(q): the same function"
+    rewrite: ClassVar[str] = (
+        "QuantizeLinear(x, s, z) -> qcast(x), DequantizeLinear(q, s, z) -> dcast(q): the same function"
+    )
 
     def patterns(self) -> Sequence[Pattern]:
         return [RaiseQuantize(), RaiseDequantize()]

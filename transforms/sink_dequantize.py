@@ -47,7 +47,9 @@ class SinkCast(Pattern):
             return None
         sources = [cast_source(op.operands[p], cast) for p in places]
         if any(s is None for s in sources):
-            return Blocked("other-operand", "another operand is not quantized", "quantize every operand alike")
+            return Blocked(
+                "other-operand", "another operand is not quantized", "quantize every operand alike"
+            )
         types = [t for s in sources if s is not None and (t := quantized_of(s.type)) is not None]
         moved = promise.forward(op, types)
         if isinstance(moved, Blocked):
@@ -97,9 +99,9 @@ class SinkDequantizePass(RewritePass):
 
     name = "sink-dequantize"
     exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "f(dcast(q)) -> dcast(f(q)) for f that moves or selects: no element is computed anew"
+    rewrite: ClassVar[str] = (
+        "f(dcast(q)) -> dcast(f(q)) for f that moves or selects: no element is computed anew"
+    )
 
     def patterns(self) -> Sequence[Pattern]:
         return [SinkCast()]
-
-

@@ -1,8 +1,10 @@
-"""Attribute values that MLIR has no attribute for: sparse tensors, references from a function body, odd byte strings."""
+"""Attribute values that MLIR has no attribute for: sparse tensors, references in a function body, odd strings."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntAttr, StringAttr
+from typing import Any, cast
+
+from xdsl.dialects.builtin import DenseArrayBase, IntAttr, StringAttr
 from xdsl.ir import Attribute, Data, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
@@ -10,6 +12,11 @@ from xdsl.printer import Printer
 
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.schemas import AttributeKind
+
+
+def numbers(value: DenseArrayBase) -> tuple[Any, ...]:
+    """The elements of INTS or FLOATS."""
+    return tuple(cast("DenseArrayBase[Any]", value).iter_values())
 
 
 @irdl_attr_definition

@@ -35,7 +35,9 @@ SEGMENTS = "operandSegmentSizes"
 RESULT_SEGMENTS = "resultSegmentSizes"
 DIALECT_DOMAINS = {"onnx": "", "onnx_ml": "ai.onnx.ml", "onnx_ms": "com.microsoft"}
 DOMAIN_DIALECTS = {domain: dialect for dialect, domain in DIALECT_DOMAINS.items()}
-RANDOM = frozenset(("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"))
+RANDOM = frozenset(
+    ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
+)
 """ONNX marks these as non-deterministic: two of them are never one."""
 
 

@@ -289,7 +289,7 @@ class _Payload:
 def _parse_payload(parser: AttrParser) -> _Payload:
     if parser.parse_optional_keyword("elided"):
         parser.raise_error(
-            "this constant was elided when the text was printed; print it with --print-constants, or write a file with -o"
+            "this constant was elided when the text was printed; use --print-constants, or write a file with -o"
         )
     if (text := parser.parse_optional_str_literal()) is None:
         numbers = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_number)

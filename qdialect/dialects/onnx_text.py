@@ -59,8 +59,6 @@ def _parse_slot(parser: Parser) -> UnresolvedOperand | None:
     return None if parser.parse_optional_keyword("_") else parser.parse_unresolved_operand()
 
 
-
-
 def parse_op(cls: type[OpT], parser: Parser) -> OpT:
     """Parse what `print_op` printed."""
     from qdialect.dialects.onnx_ops import SEGMENTS, present

@@ -161,7 +161,7 @@ def tensor_type(element: Attribute, shape: tuple[int, ...]) -> TensorType[Attrib
 
 def element_of(type: Attribute) -> Attribute | None:
     """The element type of a tensor type, as stored; None for what is no tensor."""
-    return type.element_type if isinstance(type, TensorType | UnrankedTensorType) else None  # pyright: ignore[reportUnknownVariableType]
+    return type.element_type if isinstance(type, TensorType | UnrankedTensorType) else None
 
 
 def expressed_of(type: Attribute) -> Attribute | None:
@@ -178,7 +178,7 @@ def quantized_of(type: Attribute) -> UniformType | None:
 
 def shape_of(type: Attribute) -> tuple[int, ...] | None:
     """The shape of a tensor type, `DYNAMIC` for unknown sizes; None if the rank is not known."""
-    return type.get_shape() if isinstance(type, TensorType) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    return type.get_shape() if isinstance(type, TensorType) else None
 
 
 def with_element(type: Attribute, element: Attribute) -> Attribute:
@@ -210,7 +210,9 @@ def spelling(type: Attribute) -> str | None:
             return inner and f"optional({inner})"
         case MapType():
             key, value = spelling_of(type.key), spelling(type.value)
-            return key and value and f"map({key[7:-1]}, {value[7:-1] if value.startswith('tensor') else value})"
+            return (
+                key and value and f"map({key[7:-1]}, {value[7:-1] if value.startswith('tensor') else value})"
+            )
         case SparseTensorType():
             inner = spelling(type.dense)
             return inner and f"sparse_{inner}"

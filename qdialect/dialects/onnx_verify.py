@@ -68,7 +68,11 @@ def _allowed(type: Attribute, allowed: frozenset[str]) -> bool:
 
 
 def _check_types(
-    what: str, formals: Sequence[Parameter], values: Sequence[SSAValue | None], version: Version, bound: dict[str, Attribute]
+    what: str,
+    formals: Sequence[Parameter],
+    values: Sequence[SSAValue | None],
+    version: Version,
+    bound: dict[str, Attribute],
 ) -> None:
     last = len(formals) - 1
     for k, value in enumerate(values):
@@ -84,7 +88,11 @@ def _check_types(
         if not _allowed(type, version.types[formal.type_variable]):
             raise VerifyException(f"{what} '{formal.name}' cannot be {spelling(type)}")
         if formal.homogeneous or formal.option != "V":
-            text = type if element is None else (element.expressed if isinstance(element, UniformType) else element)
+            text = (
+                type
+                if element is None
+                else (element.expressed if isinstance(element, UniformType) else element)
+            )
             if bound.setdefault(formal.type_variable, text) != text:
                 raise VerifyException(
                     f"{what} '{formal.name}' is {text}, but another of type {formal.type_variable} is "

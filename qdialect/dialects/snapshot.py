@@ -7,6 +7,7 @@ Takes every version of every operator of ai.onnx and ai.onnx.ml from the install
 installed onnxruntime. A test holds the file against the installed onnx.
 """
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,8 @@ def snapshot() -> dict[str, Any]:
     [name, S|O|V, type variable, homogeneous]; an attribute [name, AttributeProto.AttributeType, required].
     """
     import onnx.defs
-    from onnxruntime.capi import onnxruntime_pybind11_state as runtime
+
+    runtime = importlib.import_module("onnxruntime.capi.onnxruntime_pybind11_state")
 
     schemas: list[Any] = [s for s in onnx.defs.get_all_schemas_with_history() if s.domain in DOMAINS[:2]]
     schemas += [s for s in runtime.get_all_operator_schema() if s.domain == DOMAINS[2]]

@@ -1,6 +1,6 @@
 """
-What an op does to stored integers where that is not what it does to real numbers: Relu clamps at the zero point, Clip and
-Pad quantize their constants.
+What an op does to stored integers where that is not what it does to real numbers: Relu clamps at the zero point, Clip
+and Pad quantize their constants.
 """
 
 from __future__ import annotations
@@ -84,7 +84,12 @@ def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     if value is None or not type.is_per_tensor:
         return Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
     stored = numerics.quantize(
-        np.float32(value), type.scales, type.zero_points, type.storage.low, type.storage.high, type.storage.dtype
+        np.float32(value),
+        type.scales,
+        type.zero_points,
+        type.storage.low,
+        type.storage.high,
+        type.storage.dtype,
     )
     constant = ConstantOp.of(from_array(np.array(stored)))
     pad = op_named("", "Pad").build(
