@@ -176,9 +176,7 @@ class _Importer:
             for name, result in zip(names, op.results, strict=True):
                 scope.define(name, result)
 
-    def _node(
-        self, node: NodeProto, path: tuple[Any, ...], scope: Scope, types: Types, depth: int
-    ) -> OnnxOp:
+    def _node(self, node: NodeProto, path: tuple[Any, ...], scope: Scope, types: Types, depth: int) -> OnnxOp:
         user = f"node '{node.name or node.op_type}'"
         inputs = [scope.value(name, user) if name else None for name in node.input]
         outputs = [name or None for name in node.output]

@@ -43,7 +43,9 @@ def read_model(path: Path) -> ModelProto:
             f"{path} is no ONNX model, or is cut short or nested too deeply", "export the model again"
         ) from None
     if not model.HasField("graph") or not model.ir_version:
-        raise UserError(f"{path} is no ONNX model: it has no graph or no IR version", "export the model again")
+        raise UserError(
+            f"{path} is no ONNX model: it has no graph or no IR version", "export the model again"
+        )
     check_functions(model)
     return model
 
@@ -135,4 +137,6 @@ def inline_functions(model: ModelProto) -> ModelProto:
         return inliner.inline_local_functions(model)
     except Exception as error:  # RuntimeError from a C++ assertion, InferenceError, ...
         what = str(error).strip().splitlines() or [type(error).__name__]
-        raise UserError(f"the model's functions cannot be inlined: {what[0]}", "use --keep-functions") from None
+        raise UserError(
+            f"the model's functions cannot be inlined: {what[0]}", "use --keep-functions"
+        ) from None
