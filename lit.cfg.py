@@ -17,8 +17,8 @@ config.test_exec_root = root / "build" / "lit"
 # Take the tools from the environment that runs lit, activated or not.
 config.environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 
-# `make coverage` measures the tools that the tests start.
-config.environment |= {k: v for k, v in os.environ.items() if k.startswith("COVERAGE_")}
+# `make coverage` measures the tools that the tests start; PYTHONPATH picks another checkout.
+config.environment |= {k: v for k, v in os.environ.items() if k.startswith(("COVERAGE_", "PYTHONPATH"))}
 
 # One spelling for each kind of test, so that RUN lines stay one line long.
 config.substitutions += [

@@ -35,10 +35,12 @@ def _passes(target: Target, form: str, level: Exactness, keep_overridable: bool)
     from qdialect.transforms.fold_batch_norm import FoldBatchNormPass
     from qdialect.transforms.fold_casts import FoldCastsPass
     from qdialect.transforms.fold_constants import FoldConstantsPass
+    from qdialect.transforms.fold_pad import FoldPadPass
     from qdialect.transforms.freeze import FreezePass
     from qdialect.transforms.fuse_quantized import FuseQuantizedPass
     from qdialect.transforms.hoist_quantize import HoistQuantizePass
     from qdialect.transforms.legalize import LegalizePass
+    from qdialect.transforms.lower_to_integer import LowerToIntegerPass
     from qdialect.transforms.lower_to_qdq import LowerToQdqPass
     from qdialect.transforms.lower_to_qoperator import LowerToQoperatorPass
     from qdialect.transforms.raise_qdq import RaiseQdqPass
@@ -55,9 +57,12 @@ def _passes(target: Target, form: str, level: Exactness, keep_overridable: bool)
         FoldCastsPass(),
         FoldConstantsPass(),
         FuseQuantizedPass(),
+        FoldPadPass(),
         FoldActivationPass(),
     ]
-    if form == "qoperator":
+    if form == "integer":
+        passes += [LegalizePass(target.name), LowerToIntegerPass(target.name)]
+    if kernels:
         passes += [RescaleBiasPass(), LegalizePass(target.name), LowerToQoperatorPass(target.name)]
     passes.append(LowerToQdqPass(target.name))
     return passes
@@ -75,10 +80,8 @@ def pipeline(
     form = form or found.form
     if form not in FORMS:
         raise UserError(f"there is no form '{form}'", f"choose from {', '.join(FORMS)}")
-    if form == "integer":
-        raise UserError("form 'integer' is not built yet", "use --form qoperator or --form qdq")
-    if form == "qoperator" and not found.kernels:
-        raise UserError(f"target '{target_name}' takes no QOperator nodes", "use --form qdq")
+    if form != "qdq" and not found.kernels:
+        raise UserError(f"target '{target_name}' takes no integer nodes", "use --form qdq")
     level = Exactness(exactness)
     return [p for p in _passes(found, form, level, keep_overridable) if exactness_of(p).within(level)]
 

@@ -7,7 +7,7 @@ functions `onnx.Function`. What a message says that the IR has no word for trave
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ from qdialect.importer_tensors import TensorTable, in_order, tensor_data
 from qdialect.names import location
 
 if TYPE_CHECKING:
-    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ValueInfoProto
 
 MAX_DEPTH = 64
 """How deep graphs may nest in attributes; onnx's own reader stops at about 30."""
@@ -109,6 +109,7 @@ class _Importer:
         if infer:
             self.model = _inferred(model)
         self.functions = {(f.domain, f.name, f.overload) for f in model.functions}
+        self.opsets = _opsets(model.opset_import)
 
     def module(self) -> ModuleOp:
         model = self.model
@@ -260,6 +261,10 @@ class _Importer:
         )
         if cls is not None and (cls.SCHEMA is None or set(cls.SCHEMA.regions) != set(regions)):
             cls = None
+        opset = self.opsets.get(domain)
+        if cls is not None and cls.SCHEMA is not None and opset is not None and cls.SCHEMA.at(opset) is None:
+            # onnxruntime knows some operators in opsets that came before them: not ours to judge, so carried.
+            cls = None
         if cls is ConstantOp:
             attributes = constant_value(attributes)
             if isinstance(value := attributes.get("value"), TensorAttr):
@@ -322,7 +327,9 @@ class _Importer:
         for argument, name in zip(block.args, function.input, strict=True):
             scope.define(name, argument)
             argument.location = location("", (name,))
+        outer, self.opsets = self.opsets, _opsets(function.opset_import)
         self._nodes(function.node, ("function", index), block, scope, types, 0)
+        self.opsets = outer
         results = [scope.value(name, f"function '{function.name}'") for name in function.output]
         end = YieldOp.create(operands=results)
         end.location = location("", list(function.output))
@@ -350,6 +357,10 @@ class _Importer:
         if attribute.type == AttributeKind.TENSOR:
             return TensorAttr(tensor_data(attribute.t, self.folder))
         return attribute_value(attribute, self.folder)
+
+
+def _opsets(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
+    return {"" if i.domain == "ai.onnx" else i.domain: i.version for i in imports}
 
 
 def _inferred(model: ModelProto) -> ModelProto:

@@ -38,6 +38,9 @@ def session(model: ModelProto | bytes | str, *, optimize: bool = False, threads:
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = threads
+    if not optimize:
+        # A weight that is packed in advance is multiplied in another order than one that is computed.
+        options.add_session_config_entry("session.disable_prepacking", "1")
     level = ort.GraphOptimizationLevel
     options.graph_optimization_level = level.ORT_ENABLE_ALL if optimize else level.ORT_DISABLE_ALL
     source = model if isinstance(model, bytes | str) else model.SerializeToString()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Operation
 
 from qdialect.names import called
@@ -22,6 +22,8 @@ class Remark:
     node: str
     """The ONNX node, or the tensor it makes if the node has no name."""
     blocked: Blocked
+    location: LocationAttr
+    """Where the op came from: its ONNX names, or its line in a text."""
 
     def __str__(self) -> str:
         fix = f"; {self.blocked.fix}" if self.blocked.fix else ""
@@ -36,7 +38,7 @@ class RemarkTable:
 
     def add(self, pass_name: str, op: Operation, blocked: Blocked) -> None:
         """Note that `pass_name` left `op` alone."""
-        self.remarks[Remark(pass_name, op.name, called(op), blocked)] = None
+        self.remarks[Remark(pass_name, op.name, called(op), blocked, op.location)] = None
 
     def __iter__(self):
         return iter(self.remarks)

@@ -6,14 +6,16 @@ producers erased, blocked rewrites noted, and a cap on rewrites that names the p
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
-from qdialect.names import called, location, node_name
+from qdialect.names import called, location, node_name, tensor_names
 from qdialect.promises.base import Blocked
 from qdialect.remarks import remarks_of
 
@@ -33,6 +35,37 @@ class Pattern(ABC):
         """Rewrite around `op` and return None, or return why not; None without a change if `op` does not match."""
 
 
+class Rewritten(NamedTuple):
+    """One rewrite, for those who look for the one that went wrong."""
+
+    pass_name: str
+    pattern: str
+    op: str
+    """How the operation is called."""
+    names: frozenset[str]
+    """The names of its node and tensors, and of those around it."""
+
+
+_RECORDS: list[list[Rewritten]] = []
+
+
+@contextmanager
+def recording() -> Generator[list[Rewritten]]:
+    """A list of every rewrite that is made inside; without it rewrites are only counted."""
+    records: list[Rewritten] = []
+    _RECORDS.append(records)
+    try:
+        yield records
+    finally:
+        _RECORDS.remove(records)
+
+
+def _names_around(op: Operation) -> frozenset[str]:
+    around = [op, *(o.op for o in op.operands if isinstance(o, OpResult))]
+    around += [use.operation for result in op.results for use in result.uses]
+    return frozenset(name for one in around for name in (node_name(one), *tensor_names(one)) if name)
+
+
 class EndlessRewriting(Exception):
     """Two patterns undo each other's work: a bug in a pass, never in the model."""
 
@@ -44,11 +77,12 @@ def _is_dead(op: Operation) -> bool:
 class Rewriter:
     """What a pattern changes the IR with; it keeps the worklist and carries the names."""
 
-    def __init__(self, patterns: Sequence[Pattern]):
+    def __init__(self, patterns: Sequence[Pattern], pass_name: str = ""):
         self._patterns = patterns
         self._by_class: dict[type[Operation], list[Pattern]] = {}
         self._worklist: list[Operation] = []
         self._queued: set[Operation] = set()
+        self._pass_name = pass_name
         self.rewrites = 0
         self.blocked: dict[Operation, Blocked] = {}
 
@@ -156,10 +190,13 @@ class Rewriter:
         self.blocked.pop(op, None)
         for pattern in self.patterns_for(type(op)):
             before = self.rewrites
+            names = (called(op), _names_around(op)) if _RECORDS else ("", frozenset[str]())
             blocked = pattern.rewrite(op, self)
             if self.rewrites > limit:
                 raise EndlessRewriting(f"{type(pattern).__name__} does not come to an end at '{called(op)}'")
             if self.rewrites != before:
+                for records in _RECORDS:
+                    records.append(Rewritten(self._pass_name, type(pattern).__name__, *names))
                 if op.parent is not None:
                     self.push(op)
                 return
@@ -177,7 +214,7 @@ def refresh_signatures(module: ModuleOp) -> None:
 
 def apply_patterns(module: ModuleOp, pass_name: str, patterns: Sequence[Pattern]) -> int:
     """Apply patterns until none matches, note what was blocked, and return how many rewrites were made."""
-    rewriter = Rewriter(patterns)
+    rewriter = Rewriter(patterns, pass_name)
     rewriter.run(module)
     refresh_signatures(module)
     table = remarks_of(module)

@@ -105,12 +105,16 @@ def _makes_integers(value: SSAValue) -> bool:
 
 def _more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     """Quantizing more elements than before pays only if an op above makes the integers itself."""
+    if promise.keeps_order or promise.in_place:  # as many, also where a size is not known
+        return None
     operands = [op.operands[p] for p in promise.operands(op)]
     before, after = _elements([op.results[p] for p in promise.results(op)]), _elements(operands)
-    if before is not None and after is not None and after <= before:
+    if not promise.selects and before is not None and after is not None and after <= before:
         return None
     if all(_makes_integers(o) for o in operands):
         return None
+    if promise.selects:
+        return Blocked("made-in-float", "what the op selects from is made in float, so the op stays in float")
     return Blocked("more-work", "there are more elements to quantize above the op than below it")
 
 

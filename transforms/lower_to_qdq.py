@@ -87,15 +87,16 @@ class _Writer:
     def _replace(self, old: SSAValue, new: SSAValue) -> None:
         old.replace_all_uses_with(new)
 
-    def _integers(self, value: SSAValue, anchor: Operation) -> SSAValue:
-        """The stored integers of a quantized value; quantized in front of `anchor` if they are not there yet."""
+    def _integers(self, value: SSAValue, anchor: Operation, *, own: bool = False) -> SSAValue:
+        """The stored integers of a quantized value, quantized now if they are not yet, or for this user alone."""
         found = self._stored.get(value)
-        if found is not None and not (self._target.own_pairs and value in self._reals):
+        if found is not None and not (own and value in self._reals):
             return found
         real, type = self._reals[value], quantized_of(value.type)
         assert type is not None
+        place = _in_block_of(value, anchor)
         name = wish(value)
-        cast = cast_op(True, real.value, type, self._parameters, anchor, name)
+        cast = cast_op(True, real.value, type, self._parameters, place, name)
         owner = value.owner
         cast.location = (
             location(node_name(owner), [name])
@@ -103,9 +104,11 @@ class _Writer:
             else location(f"{name}_QuantizeLinear" if name else "", [name])
         )
         clamp = clamped(cast.results[0], type)
-        self._insert([cast, *clamp], anchor)
-        self._stored[value] = clamp[-1].results[0] if clamp else cast.results[0]
-        return self._stored[value]
+        self._insert([cast, *clamp], place)
+        stored_now = clamp[-1].results[0] if clamp else cast.results[0]
+        if not own:
+            self._stored[value] = stored_now
+        return stored_now
 
     def _float(self, value: SSAValue, anchor: Operation, *, for_layout: bool) -> SSAValue:
         """The real numbers that a quantized value stands for. `for_layout`: a cast need not stand right there."""
@@ -114,17 +117,20 @@ class _Writer:
             return real.value
         assert anchor.parent is not None
         key = value, anchor.parent
-        if not self._target.own_pairs and key in self._dequantized:
+        own = self._target.own_pairs and value in self._reals and _is_residual_edge(value, anchor)
+        if not own and key in self._dequantized:
             return self._dequantized[key]
         type = quantized_of(value.type)
         assert type is not None
         name = wish(value)
-        cast = cast_op(False, self._integers(value, anchor), type, self._parameters, anchor, name)
+        integers = self._integers(value, anchor, own=own)
+        cast = cast_op(False, integers, type, self._parameters, anchor, name)
         cast.location = location(
             f"{name}_DequantizeLinear" if name else "", [f"{name}_dequantized"] if name else []
         )
         self._insert([cast], anchor)
-        self._dequantized[key] = cast.results[0]
+        if not own:
+            self._dequantized[key] = cast.results[0]
         return cast.results[0]
 
     def _rebuild(self, op: Operation) -> None:
@@ -142,7 +148,9 @@ class _Writer:
                 operands.append(before.value)
                 on_grid &= before.on_grid
             else:
-                operands.append(self._float(value, op, for_layout=moves))
+                operands.append(
+                    self._float(value, op, for_layout=moves and not self._target.pairs_around_moves)
+                )
         new = op.__class__.create(
             operands=operands,
             result_types=[_expressed(t) for t in op.result_types],
@@ -174,19 +182,49 @@ class _Writer:
 
     def _absorbs(self, op: OnnxOp, promise: Commutes | None, value: SSAValue) -> bool:
         """Whether the op can stand in front of its operand's quantize: nobody else needs the integers."""
-        if promise is None or not value.has_one_use():
+        if promise is None or not value.has_one_use() or not isinstance(value, OpResult):
             return False
-        return promise.in_place or (isinstance(value, OpResult) and self._from_quantize(value))
+        if promise.selects:
+            source = value.op.operands[0] if isinstance(value.op, QuantizeOp) else value
+            return promise.in_place and isinstance(source, OpResult)
+        return promise.in_place or self._from_quantize(value)
 
     def _from_quantize(self, value: OpResult) -> bool:
         """Whether only moving ops stand between `value` and a cast of a float tensor."""
         if isinstance(value.op, QuantizeOp):
             return True
         promise = value.op.get_trait(Commutes) if isinstance(value.op, OnnxOp) else None
-        if promise is None or len(promise.operands(value.op)) != 1:  # pyright: ignore[reportArgumentType]
+        if promise is None or promise.selects or len(promise.operands(value.op)) != 1:  # pyright: ignore[reportArgumentType]
             return False
         source = value.op.operands[0]
         return isinstance(source, OpResult) and source.has_one_use() and self._from_quantize(source)
+
+
+def _in_block_of(value: SSAValue, anchor: Operation) -> Operation:
+    """The operation around `anchor`, or itself, that stands in the block where `value` is made."""
+    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    while anchor.parent is not block and (outer := anchor.parent_op()) is not None:
+        anchor = outer
+    return anchor
+
+
+def _is_residual_edge(value: SSAValue, user: Operation) -> bool:
+    """Whether `user` joins a value that others take too with another computed one."""
+    if value.has_one_use():
+        return False
+    users = [use.operation for use in user.results[0].uses] if isinstance(user, DequantizeOp) else [user]
+    return any(
+        u.get_trait(Commutes) is None and sum(not isinstance(o.owner, ConstantOp) for o in u.operands) > 1
+        for u in users
+        if isinstance(u, OnnxOp) and not _has_weight(u)
+    )
+
+
+def _has_weight(op: OnnxOp) -> bool:
+    """Whether the second operand, however it is made, is a weight."""
+    second = op.operands[1].owner if len(op.operands) > 1 else None
+    source = second.operands[0].owner if isinstance(second, DequantizeOp) else second
+    return isinstance(source, ConstantOp)
 
 
 def _expressed(type: Attribute) -> Attribute:

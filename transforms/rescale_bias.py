@@ -147,7 +147,7 @@ class RescaleBias(Pattern):
         if (
             channels is None
             or real.size not in (1, channels)
-            or real.shape[-1:] not in ((), (1,), (channels,))
+            or (real.size > 1 and real.shape[-1:] != (channels,))
         ):
             return Blocked(
                 "bias-shape", f"the bias has shape {list(real.shape)}, not one value for each channel"

@@ -17,11 +17,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
-        module = qdialect.load(arguments.input)
+        module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         show(f"compiling for {arguments.target}")
         qdialect.compile(module, target=arguments.target, form=arguments.form, exactness=arguments.exactness)
         show(f"writing {arguments.output}")
-        qdialect.save(module, arguments.output)
+        qdialect.save(module, arguments.output, external_data=arguments.external_data)
     if arguments.remarks:
         from qdialect.remarks import remarks_of
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
     from qdialect.cli.diagnostics import Diagnostic
+    from qdialect.cli.pipeline import Run
     from qdialect.text import ModuleParser
 
 USAGE = "%(prog)s [IN.mlir | IN.onnx | -] [-p PASSES | --pass-pipeline PIPELINE] [-o OUT] [options]"
@@ -59,6 +60,8 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add(
         "-o", "--output", default="-", metavar="OUT", help="output file; text also gets OUT.weights beside it"
     )
+    external = "put large tensors of OUT.onnx into OUT.onnx.data (default: if they do not fit)"
+    add("--external-data", action="store_const", const=True, help=external)
     _add_numbers(parser)
     _add_printing(parser)
     _add_testing(parser)
@@ -197,8 +200,13 @@ class _Tool:
         if self.arguments.time_passes:
             sys.stderr.write(run.table())
 
-    def _check_numerics(self, ctx: "Context", module: "ModuleOp", run: object) -> None:
-        raise UserError("--check-numerics is not implemented yet", "leave it out")
+    def _check_numerics(self, ctx: "Context", module: "ModuleOp", run: "Run") -> None:
+        from qdialect.checking import check_feeds, check_passes
+
+        feeds = check_feeds(module, self.arguments.check_numerics)
+        finding = check_passes(module, self.passes, feeds, lambda one: run.apply([one], ctx, module))
+        if finding is not None:
+            raise UserError(str(finding))
 
     def _print_after(self, one: "ModulePass", module: "ModuleOp") -> None:
         print(f"// ----- IR after {one.name}", file=sys.stderr)
@@ -284,7 +292,7 @@ class _Tool:
             )
         if self.arguments.output == "-":
             raise UserError("an ONNX file does not go to standard output", "name a file with -o")
-        qdialect.save(modules[0], self.arguments.output)
+        qdialect.save(modules[0], self.arguments.output, external_data=self.arguments.external_data)
 
     # --- diagnostics
 

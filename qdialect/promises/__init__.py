@@ -22,13 +22,29 @@ if TYPE_CHECKING:
 def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.affine import AFFINE
     from qdialect.promises.casts import CASTS
+    from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS
+    from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
     from qdialect.promises.layout import LAYOUT
     from qdialect.promises.linear import LINEAR
     from qdialect.promises.monotone import CLAMPS, MONOTONE
+    from qdialect.promises.padding import PADDING
     from qdialect.promises.storage import STORAGE_FORMS
 
-    return (AFFINE, CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, KERNELS, STORAGE_FORMS)  # pyright: ignore[reportReturnType]
+    return (  # pyright: ignore[reportReturnType]
+        AFFINE,
+        CASTS,
+        COMPOSITIONS,
+        DECOMPOSITIONS,
+        LAYOUT,
+        MONOTONE,
+        CLAMPS,
+        LINEAR,
+        PADDING,
+        KERNELS,
+        INTEGER_SUMS,
+        STORAGE_FORMS,
+    )
 
 
 def promises_of(domain: str, name: str) -> tuple[Promise, ...]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BLOCKED_SCALES = Blocked("blocked-scales", "scales per block do not follow this op")
 MIXED = Blocked("mixed-scales", "the operands have different scales or zero points")
+NO_SCALES = Blocked("no-scales", "nothing of the axis that the scales run along is left")
 ALONG_AXIS = Blocked("scales-along-axis", "the scales run along an axis that this op changes")
 
 
@@ -53,7 +54,7 @@ def follow(rule: AxisRule) -> Transfer:
             case Blocked() as blocked:
                 return blocked
             case Moved() as moved:
-                return [taken(head, moved)]
+                return [taken(head, moved)] if moved.indices.size else NO_SCALES
             case axis:
                 return [head.with_axis(axis)]
 

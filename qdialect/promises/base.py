@@ -68,5 +68,7 @@ class Commutes(Promise):
     """Whether the op does the same to stored integers, whatever their zero point."""
     in_place: bool = False
     """Whether each element of the result is made from the element at the same place, and from no other."""
+    selects: bool = False
+    """Whether elements are compared, not only moved: then where the casts stand is a matter of speed."""
     keeps_order: bool = False
     """Whether the result's elements, read in order, are the operand's: only the shape is new."""

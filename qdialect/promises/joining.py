@@ -10,7 +10,7 @@ import numpy as np
 from qdialect.constants import UNKNOWN_RANK, normal_axis, rank_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.quant import UniformType
-from qdialect.promises.axes import BLOCKED_SCALES, MIXED
+from qdialect.promises.axes import BLOCKED_SCALES, MIXED, NO_SCALES
 from qdialect.promises.base import Blocked
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ def _parts(type: UniformType, axis: int, values: Sequence[SSAValue]) -> list[Uni
         shape = shape_of(value.type)
         if shape is None or shape[axis] == DYNAMIC:
             return UNKNOWN_RANK
+        if not shape[axis]:
+            return NO_SCALES
         cut = slice(at, at := at + shape[axis])
         parts.append(
             UniformType.per_axis(type.storage, axis, type.scales[cut], type.zero_points[cut], type.expressed)

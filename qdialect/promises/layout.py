@@ -22,6 +22,7 @@ from qdialect.promises.padding import pad_backward, pad_forward
 if TYPE_CHECKING:
     from qdialect.dialects.onnx_ops import OnnxOp
 
+OUT_OF_RANGE = Blocked("out-of-range", "an index is out of the operand's range", "check the model")
 NOT_CONSTANT = Blocked(
     "computed-parameter", "an axis, index or size that decides where scales go is computed"
 )
@@ -136,6 +137,8 @@ def _cut(op: OnnxOp) -> dict[int, slice] | Blocked:
     steps = ints_of(op, "steps", 4) if op.input(4) is not None else (1,) * len(starts)
     if axes is None or steps is None:
         return NOT_CONSTANT
+    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
+        return OUT_OF_RANGE
     cuts: dict[int, slice] = {}
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         # Going backwards, ONNX's "before the first" is below -size, which a slice spells None.
@@ -181,6 +184,11 @@ def _gather_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
         return NOT_CONSTANT
     if rank > 1:
         return ALONG_AXIS
+    size = shape_of(op.operands[0].type)[axis]  # pyright: ignore[reportOptionalSubscript] -- the rank is known
+    if size == DYNAMIC:
+        return UNKNOWN_RANK
+    if ((indices < -size) | (indices >= size)).any():
+        return OUT_OF_RANGE
     return Moved(axis if rank else None, indices.reshape(-1))
 
 
@@ -212,6 +220,16 @@ def _unrepeated(op: OnnxOp, axis: int) -> int | Blocked:
     return before if before >= 0 and source[before] == target[axis] else ALONG_AXIS
 
 
+def _reverse_sequence(op: OnnxOp, axis: int) -> int | Blocked:
+    return ALONG_AXIS if axis == op.int_attr("time_axis", 0) else axis
+
+
+def _overwritten(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
+    if op.str_attr("reduction", "none") != "none":
+        return Blocked("reduces", "the op computes with the elements that it overwrites")
+    return follow(never)(op, types)
+
+
 def _resize_nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
     if op.str_attr("mode", "nearest") != "nearest":
         return Blocked("interpolates", "Resize computes new elements between the old ones")
@@ -228,7 +246,7 @@ def _layout(
 
 _PER_TENSOR = _layout()
 _DATA_AND_UPDATES = Commutes(
-    follow(never), to_results(follow(never), lambda op: 2), operands=lambda op: (0, len(op.operands) - 1)
+    _overwritten, to_results(_overwritten, lambda op: 2), operands=lambda op: (0, len(op.operands) - 1)
 )
 
 LAYOUT: dict[tuple[str, str], Commutes] = {
@@ -250,7 +268,7 @@ LAYOUT: dict[tuple[str, str], Commutes] = {
     ("", "SpaceToDepth"): _PER_TENSOR,
     ("", "GatherElements"): _PER_TENSOR,
     ("", "GatherND"): _PER_TENSOR,
-    ("", "ReverseSequence"): _layout(same, same),
+    ("", "ReverseSequence"): _layout(_reverse_sequence, _reverse_sequence),
     ("", "Compress"): _PER_TENSOR,
     ("", "ScatterElements"): _DATA_AND_UPDATES,
     ("", "ScatterND"): _DATA_AND_UPDATES,

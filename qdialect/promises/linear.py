@@ -88,11 +88,17 @@ def bias_matches(x: UniformType, w: UniformType, b: UniformType) -> bool:
     if b.storage.name != "i32" or b.zero_points.any() or b.blocks:
         return False
     wanted = numerics.bias_scale(x.scales, w.scales)
+    if b.scales.size not in (1, wanted.size) and wanted.size != 1:  # a group's scales, each channel's biases
+        return False
     return bool(np.all(np.abs(b.scales - wanted) <= BIAS_TOLERANCE * wanted))
 
 
 def _gemm_axis(op: OnnxOp, rank: int) -> int:
     return 0 if op.int_attr("transB", 0) else 1
+
+
+def _matmul_axis(op: OnnxOp, rank: int) -> int:
+    return rank - 1 if rank > 1 else -1  # a vector has no output channels
 
 
 def _gemm_input_axis(op: OnnxOp, rank: int) -> int | None:
@@ -103,5 +109,5 @@ LINEAR: dict[tuple[str, str], Linear] = {
     ("", "Conv"): Linear(lambda op, rank: 0, input_axis=lambda op, rank: 1),
     ("", "ConvTranspose"): Linear(lambda op, rank: 1, groups_share_axis=True),
     ("", "Gemm"): Linear(_gemm_axis, input_axis=_gemm_input_axis),
-    ("", "MatMul"): Linear(lambda op, rank: rank - 1, has_bias=False, result_axis=-1),
+    ("", "MatMul"): Linear(_matmul_axis, has_bias=False, result_axis=-1),
 }

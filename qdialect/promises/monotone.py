@@ -59,13 +59,13 @@ def stored_bounds(bounds: tuple[float, float], type: UniformType) -> tuple[np.nd
 
 def _expressible(bounds: tuple[float, float], type: UniformType) -> bool:
     """Whether clipping what the type can express gives what the type can express."""
-    for bound, stored in zip(bounds, stored_bounds(bounds, type), strict=True):
-        real = numerics.dequantize(stored, type.scales, type.zero_points)
-        edge = (stored == type.storage.low) if bound < 0 else (stored == type.storage.high)
-        beyond = edge & ((real >= bound) if bound < 0 else (real <= bound))
-        if not bool(np.all((real == np.float32(bound)) | beyond)):
-            return False
-    return True
+    low, high = (np.float32(b) for b in bounds)
+    stored_low, stored_high = stored_bounds(bounds, type)
+    real_low = numerics.dequantize(stored_low, type.scales, type.zero_points)
+    real_high = numerics.dequantize(stored_high, type.scales, type.zero_points)
+    no_low = (stored_low == type.storage.low) & (real_low >= low)
+    no_high = (stored_high == type.storage.high) & (real_high <= high)
+    return bool(np.all((real_low == low) | no_low) and np.all((real_high == high) | no_high))
 
 
 def _clip_forward(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
@@ -83,11 +83,14 @@ def _clip_backward(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[Uniform
 
 def _selects(axis_rule: object = never) -> Commutes:
     rule = follow(axis_rule)  # pyright: ignore[reportArgumentType]
-    return Commutes(rule, rule)
+    return Commutes(rule, rule, selects=True)
 
 
 _AMONG_OPERANDS = Commutes(
-    follow(never), to_results(follow(never), lambda op: len(op.operands)), operands=every_operand
+    follow(never),
+    to_results(follow(never), lambda op: len(op.operands)),
+    operands=every_operand,
+    selects=True,
 )
 
 MONOTONE: dict[tuple[str, str], Commutes] = {
@@ -98,8 +101,8 @@ MONOTONE: dict[tuple[str, str], Commutes] = {
     ("", "TopK"): _selects(),
     ("", "Max"): _AMONG_OPERANDS,
     ("", "Min"): _AMONG_OPERANDS,
-    ("", "Relu"): Commutes(follow(same), follow(same), moves_storage=False, in_place=True),
-    ("", "Clip"): Commutes(_clip_forward, _clip_backward, moves_storage=False, in_place=True),
+    ("", "Relu"): Commutes(follow(same), follow(same), moves_storage=False, in_place=True, selects=True),
+    ("", "Clip"): Commutes(_clip_forward, _clip_backward, moves_storage=False, in_place=True, selects=True),
 }
 
 

@@ -7,7 +7,8 @@ Pad: with edge, reflect or wrap it moves elements; with a constant it adds eleme
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +16,29 @@ import numpy as np
 from qdialect import numerics
 from qdialect.constants import UNKNOWN_RANK, constant_array, ints_of, normal_axis, rank_of
 from qdialect.dialects.quant import UniformType
+from qdialect.importer_attributes import int_attr, ints_attr, string_attr
 from qdialect.promises.axes import ALONG_AXIS, BLOCKED_SCALES
-from qdialect.promises.base import Blocked
+from qdialect.promises.base import Blocked, Promise
 
 if TYPE_CHECKING:
+    from xdsl.ir import Attribute
+
     from qdialect.dialects.onnx_ops import OnnxOp
 
 Types = Sequence[UniformType]
+
+
+@dataclass(frozen=True)
+class AddsPadding(Promise):
+    """The op is a Pad."""
+
+
+@dataclass(frozen=True)
+class ZeroPads(Promise):
+    """The op slides a window and can pad its first operand with zeros itself."""
+
+    padded: Callable[[OnnxOp, tuple[int, ...]], dict[str, Attribute] | Blocked]
+    """The attributes that pad by so much more before and behind each spatial axis, or why none do."""
 
 
 def pad_value(op: OnnxOp) -> float | None:
@@ -98,3 +115,34 @@ def pad_forward(op: OnnxOp, types: Types) -> Types | Blocked:
     if numerics.dequantize(stored, type.scales, type.zero_points) != np.float32(value):
         return Blocked("pad-value-rounds", f"Pad puts in {value:g}, which the type cannot express")
     return moved
+
+
+def _more_pads(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute] | Blocked:
+    if op.str_attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+        return Blocked("auto-pad", "the window works its pads out by itself")
+    own = (op.ints_attr("pads") if op.str_attr("auto_pad", "NOTSET") == "NOTSET" else None) or (0,) * len(
+        added
+    )
+    attributes: dict[str, Attribute] = {
+        "pads": ints_attr(tuple(a + b for a, b in zip(own, added, strict=True)))
+    }
+    if "auto_pad" in op.properties:
+        attributes["auto_pad"] = string_attr(b"NOTSET")
+    return attributes
+
+
+def _pads_that_count(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute] | Blocked:
+    """An average counts a Pad's zeros; its own pads count only if it says so."""
+    if op.int_attr("ceil_mode", 0):
+        return Blocked("ceil-mode", "a window that hangs over the edge counts fewer elements")
+    if any(op.ints_attr("pads") or ()) and not op.int_attr("count_include_pad", 0):
+        return Blocked("pads-not-counted", "the average leaves its own pads out, but a Pad's zeros in")
+    attributes = _more_pads(op, added)
+    return attributes if isinstance(attributes, Blocked) else {**attributes, "count_include_pad": int_attr(1)}
+
+
+PADDING: dict[tuple[str, str], Promise] = {
+    ("", "Pad"): AddsPadding(),
+    ("", "Conv"): ZeroPads(_more_pads),
+    ("", "AveragePool"): ZeroPads(_pads_that_count),
+}

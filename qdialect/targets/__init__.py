@@ -27,7 +27,9 @@ class Target:
     activations: str | None = None
     """The storage type that 8-bit activations take; None: as they are."""
     own_pairs: bool = False
-    """Whether every consumer of a quantized value wants a QuantizeLinear and DequantizeLinear of its own."""
+    """Whether a residual edge wants a QuantizeLinear and DequantizeLinear of its own."""
+    pairs_around_moves: bool = False
+    """Whether each of several ops in a row that move or select wants casts of its own around it."""
     symmetric_weights: bool = False
     """Whether a weight's zero points must be 0."""
     kernels: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])

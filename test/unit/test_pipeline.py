@@ -1,0 +1,143 @@
+"""Pipelines as text: what is read, what is refused, and that it reads back."""
+
+from dataclasses import dataclass
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, i8
+from xdsl.dialects.test import TestOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException, VerifyException
+
+from qdialect.cli.pipeline import PipelineError, Run, get_available_passes, parse_pipeline, pipeline_text
+from qdialect.errors import UserError
+
+
+@dataclass(frozen=True)
+class Options(ModulePass):
+    """A pass with an option of every kind."""
+
+    name = "options"
+    eps: float = 0.5
+    count: int = 1
+    flag: bool = False
+    text: str = "x"
+    sizes: tuple[int, ...] = ()
+    scale: float | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None: ...
+
+
+PASSES = {"options": lambda: Options, "other": lambda: Options}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("options", Options()),
+        ("options{}", Options()),
+        ("options{eps=1e-05}", Options(eps=1e-05)),
+        ("options{eps=1}", Options(eps=1.0)),
+        ("options{eps=-.5E3}", Options(eps=-500.0)),
+        ("options{count=-7}", Options(count=-7)),
+        ("options{flag}", Options(flag=True)),
+        ("options{flag=false}", Options(flag=False)),
+        ("options{text=12}", Options(text="12")),
+        ("options{text=true}", Options(text="true")),
+        (r'options{text="a \"b\", c=1}"}', Options(text='a "b", c=1}')),
+        ("options{sizes=3}", Options(sizes=(3,))),
+        ("options{sizes=3,-4}", Options(sizes=(3, -4))),
+        ("options{ sizes = 3 , 4 flag }", Options(sizes=(3, 4), flag=True)),
+        ("options{scale=2}", Options(scale=2.0)),
+        ("options{scale}", Options(scale=None)),
+        ("builtin.module( options{eps=0.25} )", Options(eps=0.25)),
+    ],
+)
+def test_options_are_read_and_read_back(text: str, expected: Options):
+    [one] = parse_pipeline(text, PASSES)
+    assert one == expected
+    assert isinstance(one, Options)
+    assert type(one.eps) is float
+    assert parse_pipeline(pipeline_text([one]), PASSES) == [one]
+
+
+def test_every_option_reads_back_together():
+    passes = [Options(1e-30, 12, True, 'quote " and \\ slash', (1, 2), 1e22), Options(sizes=(5,))]
+    assert parse_pipeline(pipeline_text(passes), PASSES) == passes
+
+
+@pytest.mark.parametrize("text", ["", " ", "builtin.module()", "builtin.module( )"])
+def test_no_passes(text: str):
+    assert parse_pipeline(text, PASSES) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("options{count=1.5}", "option 'count' is 1.5; it takes int"),
+        ("options{count=true}", "it takes int"),
+        ("options{count}", "option 'count' is nothing"),
+        ("options{count=1,2}", "option 'count' is 1,2"),
+        ('options{eps="1"}', "it takes float"),
+        ("options{sizes=a,b}", "option 'sizes' is a,b"),
+        ("options{flag=yes}", "it takes bool"),
+        ("options{flag flag}", "given twice"),
+        ("options{eps=}", "expected a value"),
+        ("options{counts=1}", "did you mean 'count'?"),
+        ("options other", "expected ','"),
+        ("options,,other", "expected a pass name"),
+        ('options{text="open', "close the quotes"),
+        ("optoins", "did you mean 'options'?"),
+    ],
+)
+def test_mistakes_say_what_to_do(text: str, says: str):
+    with pytest.raises(PipelineError, match=says.replace("?", r"\?")):
+        parse_pipeline(text, PASSES)
+
+
+def test_every_pass_has_its_own_name():
+    for name, factory in get_available_passes().items():
+        assert factory().name == name
+
+
+@dataclass(frozen=True)
+class Break(ModulePass):
+    """Leaves IR that does not verify."""
+
+    name = "break"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        op.body.block.add_op(broken := TestOp(result_types=[i8]))
+        broken.verify_ = _fail
+
+
+def _fail() -> None:
+    raise VerifyException("it is broken")
+
+
+@dataclass(frozen=True)
+class Fail(ModulePass):
+    """Cannot do its work."""
+
+    name = "fail"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        raise PassFailedException("no such thing")
+
+
+def test_the_pass_that_breaks_the_ir_is_named():
+    with pytest.raises(UserError, match="pass 'break' left IR that does not verify: it is broken"):
+        Run().apply([Options(), Break(), Fail()], Context(), ModuleOp([]))
+
+
+def test_the_pass_that_fails_is_named():
+    with pytest.raises(UserError, match="pass 'fail' failed: no such thing"):
+        Run().apply([Options(), Fail()], Context(), ModuleOp([]))
+
+
+def test_hooks_run_after_each_pass():
+    seen: list[str] = []
+    run = Run(after=[lambda one, _: seen.append(str(one))])
+    run.apply([Options(count=2), Options(count=3)], Context(), ModuleOp([]))
+    assert seen == ["options{count=2}", "options{count=3}"]
+    assert len(run.seconds) == 2
