@@ -41,6 +41,7 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
     from qdialect.transforms.legalize import LegalizePass
     from qdialect.transforms.lower_to_qdq import LowerToQdqPass
     from qdialect.transforms.lower_to_qoperator import LowerToQoperatorPass
+    from qdialect.transforms.raise_integer import RaiseIntegerPass
     from qdialect.transforms.raise_qdq import RaiseQdqPass
     from qdialect.transforms.raise_qoperator import RaiseQoperatorPass
     from qdialect.transforms.rescale_bias import RescaleBiasPass
@@ -54,6 +55,7 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
         FoldCastsPass(),
         SinkDequantizePass(),
         FoldCastsPass(),
+        RaiseIntegerPass(float_results=form == "qdq"),
     ]
     passes += [
         HoistQuantizePass(),

@@ -16,6 +16,7 @@ NAMES = (
     "legalize",
     "lower-to-qdq",
     "lower-to-qoperator",
+    "raise-integer",
     "raise-qdq",
     "raise-qoperator",
     "rescale-bias",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 @cache
 def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
+    from qdialect.promises.arithmetic import ARITHMETIC
     from qdialect.promises.casts import CASTS
     from qdialect.promises.kernels import KERNELS
     from qdialect.promises.layout import LAYOUT
@@ -29,7 +30,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.qoperator import QOPERATORS
     from qdialect.promises.storage import STORAGE_FORMS, STORAGE_READINGS
 
-    tables = (CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, PADDING, KERNELS, STORAGE_FORMS, QOPERATORS, STORAGE_READINGS)
+    tables = (CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, PADDING, KERNELS, STORAGE_FORMS, QOPERATORS, STORAGE_READINGS, ARITHMETIC)
     return tables  # pyright: ignore[reportReturnType]
 
 

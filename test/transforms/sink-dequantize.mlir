@@ -800,6 +800,7 @@ func.func @storage(%q: tensor<2x3x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<
 // CHECK-NEXT: func.return %[[M]]
 func.func @unmoved_clamp_of_storage(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, %low: tensor<ui8>) -> tensor<2x3xui8> {
   %s = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xui8>
+  // expected-remark@+1 {{[sink-dequantize: computed-bound]}}
   %y = onnx.Clip(%s, %low) : (tensor<2x3xui8>, tensor<ui8>) -> tensor<2x3xui8>
   func.return %y : tensor<2x3xui8>
 }
