@@ -69,14 +69,15 @@ def _raising(options: Options) -> list[ModulePass]:
 def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
     """Casts as far down and as far up as they go; what stands between a linear op and its casts folded away."""
     lossy = options.exactness == Exactness.LOSSY.value
-    down = ["fold-casts", "sink-dequantize", "fold-casts", "fold-constants"]
+    down = ["fold-casts", "sink-dequantize", "fold-casts"]
     up = ["hoist-quantize", "fold-casts", "fold-constants"]
     batch_norm = _made(
         "fold-batch-norm", symmetric=target.symmetric_weights, depthwise=form == "qoperator", lossy=lossy
     )
     compose = [_made("compose")] if form == "qoperator" and not options.decompose else []
     fuse = ["fuse-quantized", "fold-pad", "fold-activation"]
-    return [*map(_made, down), batch_norm, *compose, *map(_made, up), *map(_made, fuse)]
+    integer = _made("raise-integer", float_results=form == "qdq")
+    return [*map(_made, down), integer, _made("fold-constants"), batch_norm, *compose, *map(_made, up), *map(_made, fuse)]
 
 
 def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:

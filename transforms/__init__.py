@@ -21,6 +21,7 @@ NAMES = (
     "lower-to-integer",
     "lower-to-qdq",
     "lower-to-qoperator",
+    "raise-integer",
     "raise-qdq",
     "raise-qoperator",
     "rescale-bias",

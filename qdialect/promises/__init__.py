@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @cache
 def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.affine import AFFINE
+    from qdialect.promises.arithmetic import ARITHMETIC
     from qdialect.promises.casts import CASTS
     from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS
     from qdialect.promises.integer import INTEGER_SUMS
@@ -34,6 +35,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
 
     return (  # pyright: ignore[reportReturnType]
         AFFINE,
+        ARITHMETIC,
         CASTS,
         COMPOSITIONS,
         DECOMPOSITIONS,
