@@ -209,6 +209,14 @@ class TensorData:
         return TensorData(type, self.raw if self.slice is None else self.slice, self.strings)
 
 
+def _plain(data: TensorData) -> npt.NDArray[Any]:
+    """The elements in a type of numpy's own; narrow ones in a wider that holds each of them."""
+    values = data.array().reshape(-1)
+    if values.dtype.isbuiltin == 1:
+        return values
+    return values.astype(np.int64 if "int" in data.element.numpy else np.float32)
+
+
 def _decimal(value: Any) -> str | None:
     """A number as text that reads back to the same bits; None if decimal text cannot carry it."""
     if isinstance(value, bool | np.bool_):
@@ -231,7 +239,7 @@ def print_payload(printer: Printer, data: TensorData, *, inline: bool = False) -
         printer.print_string(f'"0x{payload.hex().upper()}"' if small or inline else "elided")
         return
     if small:
-        texts = [_decimal(v) for v in data.array().reshape(-1)]
+        texts = [_decimal(v) for v in _plain(data)]
         if all(t is not None for t in texts):
             printer.print_string(f"[{', '.join(map(str, texts))}]")
             return
