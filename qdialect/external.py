@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from qdialect.dialects.onnx_tensor import FileSlice, TensorAttr, TensorData
@@ -32,8 +32,8 @@ def tensor_bytes(module: ModuleOp) -> int:
     for op in module.walk():
         total += sum(v.data.nbytes for v in op.properties.values() if isinstance(v, TensorAttr))
         if isinstance(op, FuncOp) and op.arg_attrs is not None:
-            rows = [row.data.values() for row in op.arg_attrs.data if isinstance(row, DictionaryAttr)]
-            total += sum(v.data.nbytes for row in rows for v in row if isinstance(v, TensorAttr))
+            values = (v for row in op.arg_attrs.data for v in row.data.values())
+            total += sum(v.data.nbytes for v in values if isinstance(v, TensorAttr))
     return total
 
 

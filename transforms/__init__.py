@@ -21,7 +21,9 @@ NAMES = (
     "lower-to-integer",
     "lower-to-qdq",
     "lower-to-qoperator",
+    "raise-integer",
     "raise-qdq",
+    "raise-qoperator",
     "rescale-bias",
     "sink-dequantize",
 )

@@ -81,6 +81,10 @@ def _leave(op: StorageCastOp) -> None:
     op.operands[0] = _requantize(op.operands[0], _reread(now, storage, -HALF), op)
 
 
+def _only_leaves(value: SSAValue) -> bool:
+    return all(isinstance(use.operation, StorageCastOp) for use in value.uses)
+
+
 def _is_weight(op: Operation, index: int) -> bool:
     return op.get_trait(Linear) is not None and index > 0
 
@@ -124,7 +128,7 @@ def _to_unsigned(module: ModuleOp) -> None:
                 continue
             if isinstance(op, StorageCastOp):
                 _enter(op, moved)
-            elif isinstance(op, QuantizeOp | OnnxOp):
+            elif isinstance(op, OnnxOp) or (isinstance(op, QuantizeOp) and not _only_leaves(result)):
                 _retype(result, moved)
     for op in leaving:
         if quantized_of(op.operands[0].type) is not None:
