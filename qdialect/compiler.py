@@ -60,7 +60,7 @@ def _made(name: str, **options: Any) -> ModulePass:
 def _raising(options: Options) -> list[ModulePass]:
     """Whatever tool made the model: its quantization in types."""
     passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [_made("fold-constants"), _made("raise-qoperator"), _made("raise-qdq")]
+    passes += [_made("fold-identity"), _made("fold-constants"), _made("raise-qoperator"), _made("raise-qdq")]
     if options.decompose:
         passes.append(_made("decompose", ops=options.decompose))
     return passes
@@ -77,7 +77,17 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
     compose = [_made("compose")] if form == "qoperator" and not options.decompose else []
     fuse = ["fuse-quantized", "fold-pad", "fold-activation"]
     integer = _made("raise-integer", float_results=form == "qdq")
-    return [*map(_made, down), integer, _made("fold-constants"), batch_norm, *compose, *map(_made, up), *map(_made, fuse)]
+    branches = _made("quantize-branches", target=target.name)
+    return [
+        *map(_made, down),
+        integer,
+        branches,
+        _made("fold-constants"),
+        batch_norm,
+        *compose,
+        *map(_made, up),
+        *map(_made, fuse),
+    ]
 
 
 def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
@@ -133,7 +143,9 @@ def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
             found |= hit
             op.attributes[KEEP_FLOAT] = UnitAttr()
     if missing := sorted(wanted - found):
-        raise UserError(f"no node or tensor is called '{missing[0]}'", "--keep-float takes names in the model")
+        raise UserError(
+            f"no node or tensor is called '{missing[0]}'", "--keep-float takes names in the model"
+        )
 
 
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass]) -> None:
