@@ -41,6 +41,8 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
     from qdialect.transforms.legalize import LegalizePass
     from qdialect.transforms.lower_to_qdq import LowerToQdqPass
     from qdialect.transforms.lower_to_qoperator import LowerToQoperatorPass
+    from qdialect.transforms.quantize_inputs import QuantizeInputsPass
+    from qdialect.transforms.raise_arithmetic import RaiseArithmeticPass
     from qdialect.transforms.raise_integer import RaiseIntegerPass
     from qdialect.transforms.raise_qdq import RaiseQdqPass
     from qdialect.transforms.raise_qoperator import RaiseQoperatorPass
@@ -52,6 +54,8 @@ def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePas
         FoldConstantsPass(),
         RaiseQoperatorPass(),
         RaiseQdqPass(),
+        RaiseArithmeticPass(),
+        QuantizeInputsPass(),
         FoldCastsPass(),
         SinkDequantizePass(),
         FoldCastsPass(),

@@ -16,6 +16,8 @@ NAMES = (
     "legalize",
     "lower-to-qdq",
     "lower-to-qoperator",
+    "quantize-inputs",
+    "raise-arithmetic",
     "raise-integer",
     "raise-qdq",
     "raise-qoperator",
