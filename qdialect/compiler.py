@@ -50,6 +50,7 @@ def _raising(options: Options) -> list[ModulePass]:
     """Whatever tool made the model: its quantization in types."""
     passes = [] if options.keep_overridable else [_made("freeze")]
     passes += [_made("fold-identity"), _made("fold-constants"), _made("raise-qoperator"), _made("raise-qdq")]
+    passes += [_made("raise-arithmetic"), _made("quantize-inputs")]
     if options.decompose:
         passes.append(_made("decompose", ops=options.decompose))
     return passes
