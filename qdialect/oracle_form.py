@@ -1,10 +1,10 @@
 """
-The oracle form: every op on quantized types written as dequantize, op, quantize in float, each value an output of its own.
+The oracle form: every op on quantized types written as dequantize, op, quantize in float, each value an output.
 
     op(a, b) : T   ->  QuantizeLinear(op(DequantizeLinear(a), DequantizeLinear(b)))
 
-Nothing is merged or moved: it is what an op on quantized types means, and what every pass is judged by. A value can be cut:
-its users take a graph input instead of what computes it, which is still an output.
+Nothing is merged or moved: it is what an op on quantized types means, and what every pass is judged by. A value can be
+cut: its users take a graph input instead of what computes it, which is still an output.
 """
 
 from __future__ import annotations
@@ -230,8 +230,8 @@ def _renamed(func: FuncOp) -> list[DictionaryAttr]:
 
 def oracle_form(module: ModuleOp, cut: Cut = lambda value: None) -> OracleForm:
     """
-    The oracle form of `module`, which stays as it is: a module of onnx ops in which every tensor of the graph that an op
-    computes is an output, and every value for which `cut` gives a type comes in from outside where it is used.
+    The oracle form of `module`, which stays as it is: a module of onnx ops in which every tensor of the graph that an
+    op computes is an output, and every value for which `cut` gives a type comes in from outside where it is used.
 
     Raises UserError if the module holds ops of other dialects than onnx, quant and func.
     """
