@@ -145,7 +145,7 @@ def _run(
     if not form.outputs:
         return {}
     results = run(export_model(form.module), inputs)
-    return {v: a for v, a in zip(form.outputs, results, strict=True) if isinstance(a, np.ndarray)}
+    return {v: a for v, a in zip(form.outputs, results, strict=True)}
 
 
 def input_names(module: ModuleOp) -> list[str]:
@@ -283,7 +283,7 @@ def beyond(wanted: Array, got: Array, exactness: Exactness, step: Array | None =
 
 
 def _fingerprint(module: ModuleOp) -> list[tuple[Any, ...]]:
-    """Equal before and after a pass only if it changed nothing; the operations in it live on, so that none comes back."""
+    """Equal before and after a pass only if it changed nothing; it keeps the operations, so none comes back."""
     return [
         (op, *op.operands, *op.result_types, *op.properties.values(), *op.attributes.values())
         for op in module.walk()

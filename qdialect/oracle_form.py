@@ -36,7 +36,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.importer_attributes import int_attr
-from qdialect.lowering import cast_op, clamped
+from qdialect.lowering import Parameters, cast_op, clamped
 from qdialect.promises.base import Commutes
 
 SMALLEST = 8
@@ -88,22 +88,23 @@ class OracleForm:
     """The values of the module it was made from that `o0`, `o1`, ... are."""
 
 
-class _Constants:
+class _Constants(Parameters):
     """Scales and zero points at the head of the block that needs them."""
 
     def __init__(self, block: Block):
+        super().__init__()
         self._block = block
-        self._made: dict[UniformType, tuple[SSAValue, SSAValue]] = {}
+        self._by_type: dict[UniformType, tuple[SSAValue, SSAValue]] = {}
 
     def of(self, type: UniformType, user: Operation, name: str) -> tuple[SSAValue, SSAValue]:
         """Scale and zero point of `type`."""
-        found = self._made.get(type)
+        found = self._by_type.get(type)
         if found is None:
             scales = type.scales.astype(BY_ATTRIBUTE[type.expressed].dtype)
             zero_points = type.zero_points.astype(BY_ATTRIBUTE[storage_element(type)].dtype)
             pair = [ConstantOp.of(from_array(np.asarray(values))) for values in (scales, zero_points)]
             self._block.add_ops(pair)
-            found = self._made[type] = pair[0].results[0], pair[1].results[0]
+            found = self._by_type[type] = pair[0].results[0], pair[1].results[0]
         return found
 
 

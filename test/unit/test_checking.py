@@ -151,7 +151,8 @@ def test_nothing_runs_after_the_wrong_pass(module: ModuleOp):
 
 
 @pytest.mark.parametrize(
-    ("one", "is_found"), [(OneStepOffPass(), False), (ExactlyOneStepOffPass(), True), (TwoStepsOffPass(), True)]
+    ("one", "is_found"),
+    [(OneStepOffPass(), False), (ExactlyOneStepOffPass(), True), (TwoStepsOffPass(), True)],
 )
 def test_close_is_one_step(module: ModuleOp, one: RewritePass, is_found: bool):
     found = check_passes(module, [RaiseQdqPass(), one], [random_feeds(module)])
@@ -178,7 +179,7 @@ def test_the_oracle_form_shows_every_value(module: ModuleOp):
     ],
 )
 def test_integers_are_counted_in_steps(got: list[int], exactness: Exactness, is_beyond: bool):
-    assert (beyond(np.uint8([7, 8]), np.uint8(got), exactness) is not None) == is_beyond
+    assert (beyond(np.array([7, 8], np.uint8), np.array(got, np.uint8), exactness) is not None) == is_beyond
 
 
 @pytest.mark.parametrize(
