@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 
 from qdialect.errors import UserError
 from qdialect.names import node_name, tensor_names
-from qdialect.passes import Exactness
+from qdialect.passes import Exactness, RewritePass
 from qdialect.remarks import remarks_of
 from qdialect.report import Report, Step, op_counts, places, staying_float, surviving
 from qdialect.rewriting import KEEP_FLOAT, recording
@@ -49,7 +49,8 @@ def _made(name: str, **options: Any) -> ModulePass:
 def _raising(options: Options) -> list[ModulePass]:
     """Whatever tool made the model: its quantization in types."""
     passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [_made("fold-constants"), _made("raise-qoperator"), _made("raise-qdq")]
+    passes += [_made("fold-identity"), _made("fold-constants"), _made("raise-qoperator"), _made("raise-qdq")]
+    passes += [_made("raise-arithmetic"), _made("quantize-inputs")]
     if options.decompose:
         passes.append(_made("decompose", ops=options.decompose))
     return passes
@@ -58,14 +59,25 @@ def _raising(options: Options) -> list[ModulePass]:
 def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
     """Casts as far down and as far up as they go; what stands between a linear op and its casts folded away."""
     lossy = options.exactness == Exactness.LOSSY.value
-    down = ["fold-casts", "sink-dequantize", "fold-casts", "fold-constants"]
+    down = ["fold-casts", "sink-dequantize", "fold-casts"]
     up = ["hoist-quantize", "fold-casts", "fold-constants"]
     batch_norm = _made(
         "fold-batch-norm", symmetric=target.symmetric_weights, depthwise=form == "qoperator", lossy=lossy
     )
     compose = [_made("compose")] if form == "qoperator" and not options.decompose else []
     fuse = ["fuse-quantized", "fold-pad", "fold-activation"]
-    return [*map(_made, down), batch_norm, *compose, *map(_made, up), *map(_made, fuse)]
+    integer = _made("raise-integer", float_results=form == "qdq")
+    branches = _made("quantize-branches", target=target.name)
+    return [
+        *map(_made, down),
+        integer,
+        branches,
+        _made("fold-constants"),
+        batch_norm,
+        *compose,
+        *map(_made, up),
+        *map(_made, fuse),
+    ]
 
 
 def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
@@ -152,11 +164,10 @@ class Compilation:
             self._there = places(self.module)
         with recording(named=False) as records:
             one.apply(self._context, self.module)
-        counts = op_counts(self.module)
-        report.steps.append(
-            Step(str(one.spec()), exactness_of(one).value, len(records), sum(counts.values()))
-        )
-        report.after = counts
+        if records or not isinstance(one, RewritePass):  # counting is a walk; an idle pass changes no count
+            report.after = op_counts(self.module)
+        count = sum((report.after or report.before).values())
+        report.steps.append(Step(str(one.spec()), exactness_of(one).value, len(records), count))
 
     def finish(self) -> Report:
         """Verify, and say what was done. Raises VerifyException if the module breaks a constraint."""
