@@ -145,11 +145,6 @@ def run_passes(module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         one.apply(context, module)
 
 
-def pipeline_text(passes: Sequence[ModulePass]) -> str:
-    """Passes as `qdialect-opt --pass-pipeline` takes them."""
-    return f"builtin.module({','.join(str(one.spec()) for one in passes)})"
-
-
 class Compilation:
     """A module on its way through a pipeline; notes what each pass did."""
 
