@@ -83,12 +83,12 @@ func.func @transposed_groups(%x: tensor<1x2x5x3xf32>) -> tensor<1x4x5x3xf32> {
   func.return %y : tensor<1x4x5x3xf32>
 }
 
-// Gemm: the output channels are axis 0 of a transposed weight; beta goes into the bias, alpha stays.
+// Gemm: the output channels are axis 0 of a transposed weight; alpha goes into the scales, beta into the bias.
 // CHECK-LABEL: func.func @gemm(
-// CHECK: %[[V0:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5, 6, 7] : tensor<2x3xi8>>} : () -> tensor<2x3x!quant.uniform<i8:f32:0, {0.5:3,0.75:3}>>
-// CHECK-NEXT: %[[V1:.*]] = quant.dcast %[[V0]] : tensor<2x3x!quant.uniform<i8:f32:0, {0.5:3,0.75:3}>> to tensor<2x3xf32>
+// CHECK: %[[V0:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5, 6, 7] : tensor<2x3xi8>>} : () -> tensor<2x3x!quant.uniform<i8:f32:0, {0.25:3,0.375:3}>>
+// CHECK-NEXT: %[[V1:.*]] = quant.dcast %[[V0]] : tensor<2x3x!quant.uniform<i8:f32:0, {0.25:3,0.375:3}>> to tensor<2x3xf32>
 // CHECK-NEXT: %[[V2:.*]] = onnx.Constant() {value = #onnx.tensor<[8.0, 120.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-// CHECK-NEXT: %[[Y:.*]] = onnx.Gemm(%x, %[[V1]], %[[V2]]) {alpha = 5.000000e-01 : f32, transB = 1 : i64} : (tensor<5x3xf32>, tensor<2x3xf32>, tensor<2xf32>) -> tensor<5x2xf32>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Gemm(%x, %[[V1]], %[[V2]]) {transB = 1 : i64} : (tensor<5x3xf32>, tensor<2x3xf32>, tensor<2xf32>) -> tensor<5x2xf32>
 // CHECK-NEXT: func.return %[[Y]] : tensor<5x2xf32>
 func.func @gemm(%x: tensor<5x3xf32>) -> tensor<5x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5, 6, 7] : tensor<2x3xi8>>} : () -> tensor<2x3x!quant.uniform<i8:f32, 0.25:3>>
