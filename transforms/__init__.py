@@ -23,6 +23,8 @@ NAMES = (
     "lower-to-qdq",
     "lower-to-qoperator",
     "quantize-branches",
+    "quantize-inputs",
+    "raise-arithmetic",
     "raise-integer",
     "raise-qdq",
     "raise-qoperator",

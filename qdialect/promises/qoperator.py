@@ -96,8 +96,8 @@ def read_attributes(op: OnnxOp, reading: Reading, opset: int) -> Mapping[str, At
 
 
 def storage_of(element: Attribute | None) -> Storage | None:
-    """The storage type of a plain integer element."""
-    if not isinstance(element, IntegerType):
+    """The storage type of a plain integer element; None if it is no integer, or too wide for a quantized type."""
+    if not isinstance(element, IntegerType) or element.width.data > 32:
         return None
     sign = "u" if element.signedness.data == Signedness.UNSIGNED else "i"
     return Storage.of(f"{sign}{element.width.data}")
