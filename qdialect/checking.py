@@ -119,7 +119,9 @@ def observe(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[SSAValue, Seen
     return seen | {v: Seen(a, quantized_of(v.type), True) for v, a in computed.items()}
 
 
-def _run(module: ModuleOp, feeds: Mapping[str, Array], cut: Mapping[SSAValue, Array]) -> dict[SSAValue, Array]:
+def _run(
+    module: ModuleOp, feeds: Mapping[str, Array], cut: Mapping[SSAValue, Array]
+) -> dict[SSAValue, Array]:
     from qdialect.exporter import export_model
 
     def outside(value: SSAValue) -> Attribute | None:
@@ -172,7 +174,9 @@ class Reference:
             for seen in self._by_name.get(name, ())
             if (computed or seen.computed) and (array := as_stored(seen, type)) is not None
         ]
-        same = all(np.array_equal(found[0], other, equal_nan=found[0].dtype.kind == "f") for other in found[1:])
+        same = all(
+            np.array_equal(found[0], other, equal_nan=found[0].dtype.kind == "f") for other in found[1:]
+        )
         return found[0] if found and same else None
 
     def differences(self, module: ModuleOp, exactness: Exactness) -> list[Difference]:
@@ -261,7 +265,8 @@ def beyond(wanted: Array, got: Array, exactness: Exactness) -> str | None:
 def _fingerprint(module: ModuleOp) -> list[tuple[Any, ...]]:
     """Equal before and after a pass only if it changed nothing; it keeps the operations alive, so that none comes back."""
     return [
-        (op, *op.operands, *op.result_types, *op.properties.values(), *op.attributes.values()) for op in module.walk()
+        (op, *op.operands, *op.result_types, *op.properties.values(), *op.attributes.values())
+        for op in module.walk()
     ]
 
 

@@ -4,17 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.passes import ModulePass
 
 from qdialect.errors import UserError
+from qdialect.names import node_name, tensor_names
 from qdialect.passes import Exactness
 from qdialect.remarks import Remark, remarks_of
+from qdialect.rewriting import KEEP_FLOAT
 from qdialect.targets import Target, target
+from qdialect.transforms import get_all_passes
 
 FORMS = ("qoperator", "qdq", "integer")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a compilation is asked for, besides the model."""
+
+    target: str = "onnxruntime"
+    form: str | None = None
+    """`qoperator`, `qdq` or `integer`; None: the target's own."""
+    exactness: str = "close"
+    """`exact`, `close` or `lossy`: what may run."""
+    keep_overridable: bool = False
+    """Whether initializers that are also inputs stay inputs."""
+    integer_io: bool = False
+    """Whether quantized inputs and outputs of the graph become integers."""
+    decompose: tuple[str, ...] = ()
+    """Op types to write as the simpler ops that they are made of."""
+    keep_float: tuple[str, ...] = ()
+    """Names of nodes, or of the tensors they make, that stay in float."""
 
 
 @dataclass
@@ -30,69 +53,76 @@ class Report:
     """What stood in the way of rewrites."""
 
 
-def _passes(target: Target, form: str, keep_overridable: bool) -> list[ModulePass]:
-    from qdialect.transforms.fold_activation import FoldActivationPass
-    from qdialect.transforms.fold_casts import FoldCastsPass
-    from qdialect.transforms.fold_constants import FoldConstantsPass
-    from qdialect.transforms.fold_pad import FoldPadPass
-    from qdialect.transforms.freeze import FreezePass
-    from qdialect.transforms.fuse_quantized import FuseQuantizedPass
-    from qdialect.transforms.hoist_quantize import HoistQuantizePass
-    from qdialect.transforms.legalize import LegalizePass
-    from qdialect.transforms.lower_to_qdq import LowerToQdqPass
-    from qdialect.transforms.lower_to_qoperator import LowerToQoperatorPass
-    from qdialect.transforms.quantize_inputs import QuantizeInputsPass
-    from qdialect.transforms.raise_arithmetic import RaiseArithmeticPass
-    from qdialect.transforms.raise_integer import RaiseIntegerPass
-    from qdialect.transforms.raise_qdq import RaiseQdqPass
-    from qdialect.transforms.raise_qoperator import RaiseQoperatorPass
-    from qdialect.transforms.rescale_bias import RescaleBiasPass
-    from qdialect.transforms.sink_dequantize import SinkDequantizePass
+def _made(name: str, **options: Any) -> ModulePass:
+    return get_all_passes()[name]()(**options)
 
-    passes: list[ModulePass] = [] if keep_overridable else [FreezePass()]
-    passes += [
-        FoldConstantsPass(),
-        RaiseQoperatorPass(),
-        RaiseQdqPass(),
-        RaiseArithmeticPass(),
-        QuantizeInputsPass(),
-        FoldCastsPass(),
-        SinkDequantizePass(),
-        FoldCastsPass(),
-        RaiseIntegerPass(float_results=form == "qdq"),
-    ]
-    passes += [
-        HoistQuantizePass(),
-        FoldCastsPass(),
-        FoldConstantsPass(),
-        FuseQuantizedPass(),
-        FoldPadPass(),
-        FoldActivationPass(),
-    ]
-    if form == "qoperator":
-        passes += [RescaleBiasPass(), LegalizePass(target.name), LowerToQoperatorPass(target.name)]
-    passes.append(LowerToQdqPass(target.name))
+
+def _raising(options: Options) -> list[ModulePass]:
+    """Whatever tool made the model: its quantization in types."""
+    passes = [] if options.keep_overridable else [_made("freeze")]
+    passes += [_made(name) for name in ("fold-constants", "raise-qoperator", "raise-qdq", "raise-arithmetic")]
+    passes.append(_made("quantize-inputs"))
+    if options.decompose:
+        passes.append(_made("decompose", ops=options.decompose))
     return passes
 
 
-def pipeline(
-    target_name: str, form: str | None = None, exactness: str = "close", *, keep_overridable: bool = False
-) -> list[ModulePass]:
-    """
-    The passes for a target and form, without those of a class beyond `exactness`.
+def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
+    """Casts as far down and as far up as they go; what stands between a linear op and its casts folded away."""
+    lossy = options.exactness == Exactness.LOSSY.value
+    down = ["fold-casts", "sink-dequantize", "fold-casts"]
+    up = ["hoist-quantize", "fold-casts", "fold-constants"]
+    batch_norm = _made(
+        "fold-batch-norm", symmetric=target.symmetric_weights, depthwise=form == "qoperator", lossy=lossy
+    )
+    compose = [_made("compose")] if form == "qoperator" and not options.decompose else []
+    fuse = ["fuse-quantized", "fold-pad", "fold-activation"]
+    integer = _made("raise-integer", float_results=form == "qdq")
+    return [
+        *map(_made, down),
+        integer,
+        _made("fold-constants"),
+        batch_norm,
+        *compose,
+        *map(_made, up),
+        *map(_made, fuse),
+    ]
 
-    Raises UserError for a target or form that there is not.
+
+def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
+    """Types written as what the target takes."""
+    passes = [_made("integer-io")] if options.integer_io else []
+    if form != "qdq":
+        # Signedness may have been all that two types differed by.
+        passes += [_made("legalize", target=target.name), _made("fold-casts"), _made("fuse-quantized")]
+        if form == "qoperator":
+            passes.append(_made("rescale-bias"))
+        passes.append(_made(f"lower-to-{form}", target=target.name))
+    return [*passes, _made("lower-to-qdq", target=target.name)]
+
+
+def pipeline(options: Options) -> list[ModulePass]:
     """
-    found = target(target_name)
-    form = form or found.form
+    The passes for a target and form, without those of a class beyond the exactness asked for.
+
+    Raises UserError for a target, form or op that there is not.
+    """
+    found = target(options.target)
+    form = options.form or found.form
     if form not in FORMS:
         raise UserError(f"there is no form '{form}'", f"choose from {', '.join(FORMS)}")
-    if form == "integer":
-        raise UserError("form 'integer' is not built yet", "use --form qoperator or --form qdq")
-    if form == "qoperator" and not found.kernels:
-        raise UserError(f"target '{target_name}' takes no QOperator nodes", "use --form qdq")
-    level = Exactness(exactness)
-    return [p for p in _passes(found, form, keep_overridable) if exactness_of(p).within(level)]
+    if form != "qdq" and not found.kernels:
+        raise UserError(f"target '{options.target}' takes no integer nodes", "use --form qdq")
+    if options.decompose:
+        from qdialect.transforms.decompose import decomposable
+
+        unknown = sorted(set(options.decompose) - set(decomposable()))
+        if unknown:
+            raise UserError(f"'{unknown[0]}' is not decomposed", f"choose from {', '.join(decomposable())}")
+    level = Exactness(options.exactness)
+    asked = {"integer-io"}  # it is lossy on purpose, and only there if it was asked for
+    passes = [*_raising(options), *_moving(options, found, form), *_lowering(options, found, form)]
+    return [p for p in passes if p.name in asked or exactness_of(p).within(level)]
 
 
 def exactness_of(module_pass: ModulePass | type[ModulePass]) -> Exactness:
@@ -100,6 +130,21 @@ def exactness_of(module_pass: ModulePass | type[ModulePass]) -> Exactness:
     found = getattr(module_pass, "exactness", Exactness.EXACT)
     assert isinstance(found, Exactness)
     return found
+
+
+def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
+    """Mark nodes that no rewrite may touch. Raises UserError for a name that is no node's and no tensor's."""
+    wanted = set(names)
+    found: set[str] = set()
+    for op in module.walk():
+        hit = wanted & {node_name(op), *tensor_names(op)}
+        if hit:
+            found |= hit
+            op.attributes[KEEP_FLOAT] = UnitAttr()
+    if missing := sorted(wanted - found):
+        raise UserError(
+            f"no node or tensor is called '{missing[0]}'", "--keep-float takes names in the model"
+        )
 
 
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass]) -> None:
@@ -114,16 +159,17 @@ def compile(
     target: str = "onnxruntime",
     form: str | None = None,
     exactness: str = "close",
-    *,
-    keep_overridable: bool = False,
+    **more: Any,
 ) -> Report:
     """
-    Rewrite `module` in place into the form that `target` takes.
+    Rewrite `module` in place into the form that `target` takes. `more` are the fields of `Options`.
 
-    `exactness` bounds what may run: `exact`, `close` or `lossy`. Raises UserError for a target, form or level that
-    there is not, and VerifyException if the module breaks a constraint before or after.
+    Raises UserError for a target, form, level or name that there is not, and VerifyException if the module breaks a
+    constraint afterwards.
     """
-    passes = pipeline(target, form, exactness, keep_overridable=keep_overridable)
+    options = Options(target, form, exactness, **more)
+    passes = pipeline(options)
+    keep_in_float(module, options.keep_float)
     run_passes(module, passes)
     module.verify()
     from qdialect.targets import target as find

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import OpResult, SSAValue
 
+from qdialect import numerics
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
-from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
+from qdialect.dialects.quant import DequantizeOp
 from qdialect.promises.base import Blocked
 
 UNKNOWN_RANK = Blocked(
@@ -29,6 +31,26 @@ def constant_array(value: SSAValue | None) -> npt.NDArray[Any] | None:
     """The elements of a constant; None if the value is computed or absent."""
     tensor = constant(value)
     return None if tensor is None else tensor.array()
+
+
+def is_constant(value: SSAValue | None) -> bool:
+    """Whether `real_constant` knows the values, without reading them."""
+    if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
+        value = value.op.operands[0]
+    return constant(value) is not None
+
+
+def real_constant(value: SSAValue | None) -> npt.NDArray[Any] | None:
+    """The real values of a constant, dequantized if its type says so or a cast does; None if they are computed."""
+    if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
+        value = value.op.operands[0]
+    tensor = constant(value)
+    type = None if value is None else quantized_of(value.type)
+    if tensor is None or type is None:
+        return None if tensor is None else tensor.array()
+    return numerics.dequantize(
+        tensor.array(), type.scales, type.zero_points, axis=type.axis, blocks=type.blocks
+    )
 
 
 def constant_ints(value: SSAValue | None) -> tuple[int, ...] | None:

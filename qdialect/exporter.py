@@ -224,7 +224,7 @@ class _Exporter:
         node.output.extend("" if v is None else self.names.of(v) for v in op.outputs)
         kinds = op.SCHEMA.attribute_kinds if op.SCHEMA else {}
         for name, value in op.onnx_attributes.items():
-            write_attribute(name, value, kinds.get(name), node.attribute.add(), self.write)
+            write_attribute(name, value, kinds.get(name), node.attribute.add())
         self._regions(op, node)
 
     def _regions(self, op: OnnxOp, node: NodeProto) -> None:
@@ -266,7 +266,7 @@ class _Exporter:
         defaults = op.properties.get("attribute_defaults")
         if isinstance(defaults, DictionaryAttr):
             for name, value in defaults.data.items():
-                write_attribute(name, value, None, proto.attribute_proto.add(), self.write)
+                write_attribute(name, value, None, proto.attribute_proto.add())
         proto.input.extend(_texts(op.properties.get("inputs")))
         proto.output.extend(_texts(op.properties.get("outputs")))
         for argument, name in zip(block.args, proto.input, strict=True):
@@ -346,7 +346,7 @@ def _write_value(type: Attribute, name: str, row: dict[str, Attribute], info: Va
 
 def export_model(module: ModuleOp, write: WriteTensor = write_raw) -> ModelProto:
     """
-    The ONNX message of a module. `write` puts tensors into it, or beside it.
+    The ONNX message of a module. `write` puts initializers into it, or beside it; attributes always hold their own.
 
     Raises UserError for what ONNX cannot say: operations of other dialects, quantized types.
     """

@@ -55,16 +55,14 @@ def _text(value: Attribute) -> bytes:
     return value.data if isinstance(value, BytesStringAttr) else value.data.encode()  # pyright: ignore
 
 
-def _write_sparse(value: SparseTensorAttr, proto: Any, write: WriteTensor) -> None:
-    write(value.values.data, proto.values)
-    write(value.indices.data, proto.indices)
+def _write_sparse(value: SparseTensorAttr, proto: Any) -> None:
+    write_raw(value.values.data, proto.values)
+    write_raw(value.indices.data, proto.indices)
     assert isinstance(value.dense, TensorType)
     proto.dims.extend(value.dense.get_shape())
 
 
-def write_attribute(
-    name: str, value: Attribute, kind: AttributeKind | None, proto: AttributeProto, write: WriteTensor
-) -> None:
+def write_attribute(name: str, value: Attribute, kind: AttributeKind | None, proto: AttributeProto) -> None:
     """
     Write one attribute. `kind` is what the schema says; it decides for an empty list, whose kind does not show.
 
@@ -89,12 +87,12 @@ def write_attribute(
             proto.ints.extend(int(v) for v in numbers(value))
         case TensorAttr():
             proto.type = AttributeKind.TENSOR  # pyright: ignore
-            write(value.data, proto.t)
+            write_raw(value.data, proto.t)
         case SparseTensorAttr():
             proto.type = AttributeKind.SPARSE_TENSOR  # pyright: ignore
-            _write_sparse(value, proto.sparse_tensor, write)
+            _write_sparse(value, proto.sparse_tensor)
         case ArrayAttr():
-            _write_list(value.data, kind, proto, write)
+            _write_list(value.data, kind, proto)
         case TypeAttribute():
             proto.type = AttributeKind.TYPE_PROTO  # pyright: ignore
             write_type(value, (), proto.tp)
@@ -102,9 +100,7 @@ def write_attribute(
             raise UserError(f"attribute '{name}' is {value}, which ONNX cannot hold")
 
 
-def _write_list(
-    values: Sequence[Attribute], kind: AttributeKind | None, proto: AttributeProto, write: WriteTensor
-) -> None:
+def _write_list(values: Sequence[Attribute], kind: AttributeKind | None, proto: AttributeProto) -> None:
     first = values[0] if values else None
     if isinstance(first, TensorAttr):
         kind = AttributeKind.TENSORS
@@ -118,9 +114,9 @@ def _write_list(
     for value in values:
         match value:
             case TensorAttr():
-                write(value.data, proto.tensors.add())
+                write_raw(value.data, proto.tensors.add())
             case SparseTensorAttr():
-                _write_sparse(value, proto.sparse_tensors.add(), write)
+                _write_sparse(value, proto.sparse_tensors.add())
             case TypeAttribute():
                 write_type(value, (), proto.type_protos.add())
             case _:

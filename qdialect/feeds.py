@@ -50,14 +50,18 @@ def _array(name: str, value: SSAValue, size: int, generator: np.random.Generator
     shape = shape_of(value.type)
     element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
     if shape is None or element is None:
-        raise UserError(f"the type of input '{name}' is not known", "give inputs: --check-numerics=INPUTS.npz")
+        raise UserError(
+            f"the type of input '{name}' is not known", "give inputs: --check-numerics=INPUTS.npz"
+        )
     sizes = tuple((size if k else 1) if s == DYNAMIC else s for k, s in enumerate(shape))
     dtype = np.dtype(element.dtype)
     match dtype.kind:
         case "b":
             return generator.integers(0, 2, sizes).astype(dtype)
         case "i" | "u":
-            low, high = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.itemsize == 1 else (0, INTEGERS - 1)
+            low, high = (
+                (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.itemsize == 1 else (0, INTEGERS - 1)
+            )
             return generator.integers(low, high, sizes, endpoint=True).astype(dtype)
         case "f" | "V":
             low, high = _range(value)
@@ -123,7 +127,11 @@ def given_feeds(module: ModuleOp, path: str) -> Iterator[dict[str, Array]]:
     from qdialect.data import Input, batches, load_npz
 
     func = main_of(module)
-    rows = func.arg_attrs.data if func.arg_attrs is not None else [DictionaryAttr({})] * len(func.body.block.args)
+    rows = (
+        func.arg_attrs.data
+        if func.arg_attrs is not None
+        else [DictionaryAttr({})] * len(func.body.block.args)
+    )
     inputs: list[Input] = []
     for name, value, row in zip(input_names(module), func.body.block.args, rows, strict=True):
         if "onnx.default" in row.data:
@@ -131,6 +139,8 @@ def given_feeds(module: ModuleOp, path: str) -> Iterator[dict[str, Array]]:
         element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
         shape = shape_of(value.type)
         if element is None or shape is None:
-            raise UserError(f"the type of input '{name}' is not known", "run ONNX shape inference on the model")
+            raise UserError(
+                f"the type of input '{name}' is not known", "run ONNX shape inference on the model"
+            )
         inputs.append(Input(name, [None if s == DYNAMIC else s for s in shape], np.dtype(element.dtype)))
     yield from batches(load_npz(path), inputs)

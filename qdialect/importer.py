@@ -7,14 +7,15 @@ functions `onnx.Function`. What a message says that the IR has no word for trave
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from qdialect.dialects.onnx_ops import (
     RESULT_SEGMENTS,
@@ -29,6 +30,7 @@ from qdialect.dialects.onnx_ops import (
 )
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import UNKNOWN, tensor_type
+from qdialect.dialects.onnx_verify import verify_at
 from qdialect.dialects.schemas import AttributeKind
 from qdialect.errors import UserError
 from qdialect.importer_attributes import (
@@ -41,14 +43,14 @@ from qdialect.importer_attributes import (
     opset_imports,
     sparse_attribute,
     string_dictionary,
-    symbols,
-    value_type,
 )
+from qdialect.importer_scopes import Scope, Types
 from qdialect.importer_tensors import TensorTable, in_order, tensor_data
+from qdialect.messages import inferred
 from qdialect.names import location
 
 if TYPE_CHECKING:
-    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto
 
 MAX_DEPTH = 64
 """How deep graphs may nest in attributes; onnx's own reader stops at about 30."""
@@ -59,56 +61,15 @@ def _dims(names: tuple[tuple[str, ...], ...]) -> Attribute:
     return ArrayAttr([ArrayAttr([StringAttr(n) for n in row]) for row in names])
 
 
-class _Types:
-    """What is known of the values of one graph, by name."""
-
-    def __init__(self, infos: Sequence[ValueInfoProto]):
-        self._infos = {info.name: info for info in infos}
-
-    def type(self, name: str) -> Attribute:
-        info = self._infos.get(name)
-        return UNKNOWN if info is None else value_type(info.type)
-
-    def symbols(self, name: str) -> tuple[str, ...]:
-        info = self._infos.get(name)
-        return () if info is None else symbols(info.type)
-
-
-class _Scope:
-    """The values that a node can name, those of the graphs around it included."""
-
-    def __init__(self, outer: _Scope | None = None):
-        self._outer = outer
-        self._values: dict[str, SSAValue] = {}
-
-    def define(self, name: str, value: SSAValue) -> None:
-        if name in self._values:
-            raise UserError(f"tensor '{name}' is made twice")
-        self._values[name] = value
-
-    def find(self, name: str) -> SSAValue | None:
-        scope: _Scope | None = self
-        while scope is not None:
-            if (value := scope._values.get(name)) is not None:
-                return value
-            scope = scope._outer
-        return None
-
-    def value(self, name: str, user: str) -> SSAValue:
-        value = self.find(name)
-        if value is None:
-            raise UserError(f"{user} takes tensor '{name}', which nothing before it makes")
-        return value
-
-
 class _Importer:
     def __init__(self, model: ModelProto, folder: Path | None, infer: bool):
         self.model, self.folder = model, folder
         self.has_value_info = bool(model.graph.value_info)
         self.tensors = TensorTable(model, folder)
         if infer:
-            self.model = _inferred(model)
+            self.model = inferred(model)
         self.functions = {(f.domain, f.name, f.overload) for f in model.functions}
+        self.opsets = _opsets(model.opset_import)
 
     def module(self) -> ModuleOp:
         model = self.model
@@ -128,10 +89,10 @@ class _Importer:
 
     def _main(self) -> FuncOp:
         graph = self.model.graph
-        types = _Types([*graph.input, *graph.output, *graph.value_info])
+        types = Types([*graph.input, *graph.output, *graph.value_info])
         defaults = {t.name: k for k, t in enumerate(graph.initializer)}
         block = Block(arg_types=[types.type(i.name) for i in graph.input])
-        scope = _Scope()
+        scope = Scope()
         arg_attrs: list[DictionaryAttr] = []
         for argument, info in zip(block.args, graph.input, strict=True):
             scope.define(info.name, argument)
@@ -160,7 +121,7 @@ class _Importer:
         self._annotate(graph, scope, func)
         return func
 
-    def _annotate(self, graph: GraphProto, scope: _Scope, func: FuncOp) -> None:
+    def _annotate(self, graph: GraphProto, scope: Scope, func: FuncOp) -> None:
         """Put each quantization annotation on what makes the tensor, with the parameters' values in it."""
         tensors = {t.name: k for k, t in enumerate(graph.initializer)}
         for annotation in graph.quantization_annotation:
@@ -171,16 +132,16 @@ class _Importer:
                     data = self.tensors.initializer((), tensors[entry.value])
                     parameters[entry.key] = TensorAttr(data)
             if value is not None and parameters:
-                owner = value.owner if isinstance(value.owner, Operation) else func
-                place = value.index if isinstance(value, OpResult | BlockArgument) else 0
-                owner.attributes[f"onnx.quantization.{place}"] = DictionaryAttr(parameters)
+                owner = value.op if isinstance(value, OpResult) else func
+                assert isinstance(value, OpResult | BlockArgument)
+                owner.attributes[f"onnx.quantization.{value.index}"] = DictionaryAttr(parameters)
 
     def _initializers(
         self,
         graph: GraphProto,
         path: tuple[Any, ...],
         block: Block,
-        scope: _Scope,
+        scope: Scope,
         names: set[str] | None = None,
     ) -> None:
         for k, tensor in enumerate(graph.initializer):
@@ -203,8 +164,8 @@ class _Importer:
         nodes: Sequence[NodeProto],
         path: tuple[Any, ...],
         block: Block,
-        scope: _Scope,
-        types: _Types,
+        scope: Scope,
+        types: Types,
         depth: int,
     ) -> None:
         for n, node in in_order(nodes):
@@ -215,9 +176,7 @@ class _Importer:
             for name, result in zip(names, op.results, strict=True):
                 scope.define(name, result)
 
-    def _node(
-        self, node: NodeProto, path: tuple[Any, ...], scope: _Scope, types: _Types, depth: int
-    ) -> OnnxOp:
+    def _node(self, node: NodeProto, path: tuple[Any, ...], scope: Scope, types: Types, depth: int) -> OnnxOp:
         user = f"node '{node.name or node.op_type}'"
         inputs = [scope.value(name, user) if name else None for name in node.input]
         outputs = [name or None for name in node.output]
@@ -250,53 +209,69 @@ class _Importer:
         outputs: list[str | None],
         attributes: dict[str, Attribute],
         regions: dict[str, list[Region]],
-        types: _Types,
+        types: Types,
     ) -> OnnxOp:
         domain = "" if node.domain == "ai.onnx" else node.domain
-        cls = (
-            None
-            if (node.domain, node.op_type, node.overload) in self.functions
-            else op_class(domain, node.op_type)
-        )
-        if cls is not None and (cls.SCHEMA is None or set(cls.SCHEMA.regions) != set(regions)):
-            cls = None
+        cls = self._class(node, domain, regions)
         if cls is ConstantOp:
             attributes = constant_value(attributes)
-            if isinstance(value := attributes.get("value"), TensorAttr):
+            whole = not inputs and len(outputs) == 1 and outputs[0] is not None
+            if whole and isinstance(value := attributes.get("value"), TensorAttr):
                 op = ConstantOp.of(value)
                 describe(op, node)
                 return op
-        properties = dict(attributes)
-        if cls is None:
-            cls = CustomOp
+        op = None if cls is None else self._verified(cls, domain, inputs, outputs, attributes, regions, types)
+        if op is None:
             properties = custom_properties(domain, node, attributes, regions)
             ordered = [r for group in regions.values() for r in group]
-        else:
-            assert cls.SCHEMA is not None
-            ordered = [regions[name][0] for name in cls.SCHEMA.regions]
-        if (sizes := present(inputs)) is not None:
-            properties[SEGMENTS] = sizes
-        if (sizes := present(outputs)) is not None:
-            properties[RESULT_SEGMENTS] = sizes
-        names = [name for name in outputs if name]
-        op = cls.create(
-            operands=[i for i in inputs if i is not None],
-            result_types=[types.type(name) for name in names],
-            properties=properties,
-            regions=ordered,
-        )
-        rows = tuple(types.symbols(name) for name in names)
+            op = _created(CustomOp, inputs, outputs, properties, ordered, types)
+        rows = tuple(types.symbols(name) for name in outputs if name)
         if any(rows):
             op.attributes["onnx.dims"] = _dims(rows)
         describe(op, node)
         return op
 
-    def _graph(self, graph: GraphProto, path: tuple[Any, ...], outer: _Scope, depth: int) -> Region:
+    def _verified(
+        self,
+        cls: type[OnnxOp],
+        domain: str,
+        inputs: list[SSAValue | None],
+        outputs: list[str | None],
+        attributes: dict[str, Attribute],
+        regions: dict[str, list[Region]],
+        types: Types,
+    ) -> OnnxOp | None:
+        """
+        The operation, or None if it is none that the opset has. That is not ours to judge: onnxruntime knows some
+        operators in opsets that came before them. Carried as custom ones, they promise nothing to any pass.
+        """
+        assert cls.SCHEMA is not None
+        ordered = [regions[name][0] for name in cls.SCHEMA.regions]
+        op = _created(cls, inputs, outputs, attributes, ordered, types)
+        try:
+            verify_at(op, self.opsets.get(domain))
+        except VerifyException:
+            for region in list(op.regions):
+                op.detach_region(region)
+            op.erase()
+            return None
+        return op
+
+    def _class(self, node: NodeProto, domain: str, regions: dict[str, list[Region]]) -> type[OnnxOp] | None:
+        """The class of a node's operator; None for a function of the model and what the snapshot has not."""
+        if (node.domain, node.op_type, node.overload) in self.functions:
+            return None
+        cls = op_class(domain, node.op_type)
+        if cls is None or cls.SCHEMA is None or set(cls.SCHEMA.regions) != set(regions):
+            return None
+        return cls if all(len(group) == 1 for group in regions.values()) else None
+
+    def _graph(self, graph: GraphProto, path: tuple[Any, ...], outer: Scope, depth: int) -> Region:
         if depth > MAX_DEPTH:
             raise UserError(f"graphs nest more than {MAX_DEPTH} deep")
-        types = _Types([*graph.input, *graph.output, *graph.value_info])
+        types = Types([*graph.input, *graph.output, *graph.value_info])
         block = Block(arg_types=[types.type(i.name) for i in graph.input])
-        scope = _Scope(outer)
+        scope = Scope(outer)
         defaults = {t.name for t in graph.initializer}
         for argument, info in zip(block.args, graph.input, strict=True):
             if info.name in defaults:
@@ -316,13 +291,15 @@ class _Importer:
         return Region(block)
 
     def _function(self, index: int, function: FunctionProto) -> FunctionOp:
-        types = _Types(function.value_info)
+        types = Types(function.value_info)
         block = Block(arg_types=[UNKNOWN] * len(function.input))
-        scope = _Scope()
+        scope = Scope()
         for argument, name in zip(block.args, function.input, strict=True):
             scope.define(name, argument)
             argument.location = location("", (name,))
+        outer, self.opsets = self.opsets, _opsets(function.opset_import)
         self._nodes(function.node, ("function", index), block, scope, types, 0)
+        self.opsets = outer
         results = [scope.value(name, f"function '{function.name}'") for name in function.output]
         end = YieldOp.create(operands=results)
         end.location = location("", list(function.output))
@@ -352,16 +329,29 @@ class _Importer:
         return attribute_value(attribute, self.folder)
 
 
-def _inferred(model: ModelProto) -> ModelProto:
-    """The model with the types that onnx's shape inference finds; as it is if inference gives up."""
-    from onnx import shape_inference
+def _created(
+    cls: type[OnnxOp],
+    inputs: list[SSAValue | None],
+    outputs: list[str | None],
+    properties: dict[str, Attribute],
+    regions: list[Region],
+    types: Types,
+) -> OnnxOp:
+    properties = dict(properties)
+    if (sizes := present(inputs)) is not None:
+        properties[SEGMENTS] = sizes
+    if (sizes := present(outputs)) is not None:
+        properties[RESULT_SEGMENTS] = sizes
+    return cls.create(
+        operands=[i for i in inputs if i is not None],
+        result_types=[types.type(name) for name in outputs if name],
+        properties=properties,
+        regions=regions,
+    )
 
-    try:
-        return shape_inference.infer_shapes(model, data_prop=True)
-    except (
-        Exception
-    ):  # it raises RuntimeError, ValueError and its own; none of them makes the model unreadable
-        return model
+
+def _opsets(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
+    return {"" if i.domain == "ai.onnx" else i.domain: i.version for i in imports}
 
 
 def import_model(model: ModelProto, folder: Path | None = None, *, infer: bool = True) -> ModuleOp:
@@ -372,28 +362,3 @@ def import_model(model: ModelProto, folder: Path | None = None, *, infer: bool =
     allow.
     """
     return _Importer(model, folder, infer).module()
-
-
-def read_model(path: Path) -> ModelProto:
-    """The message in a file. Raises UserError if the file cannot be read or is no ONNX model."""
-    from google.protobuf.message import DecodeError
-    from onnx import ModelProto
-
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
-    try:
-        model = ModelProto.FromString(raw)
-    except DecodeError:
-        raise UserError(f"{path} is no ONNX model, or is cut short") from None
-    if not model.HasField("graph") or not model.ir_version:
-        raise UserError(f"{path} is no ONNX model: it has no graph or no IR version")
-    return model
-
-
-def inline_functions(model: ModelProto) -> ModelProto:
-    """The model with every model-local function put in the place of its calls, by onnx's own inliner."""
-    from onnx import inliner
-
-    return inliner.inline_local_functions(model)

@@ -8,7 +8,7 @@ only when somebody looks. Nothing outside the model's folder is read.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,7 +51,7 @@ def external_slice(tensor: TensorProto, folder: Path | None, length: int) -> Fil
         raise UserError(f"{what} has an offset or length that is no number") from None
     if offset < 0 or stated < length or offset + length > path.stat().st_size:
         raise UserError(f"{what} does not hold {length} bytes at offset {offset}")
-    return FileSlice(str(path.absolute()), offset, length)
+    return FileSlice.of(path, offset, length)
 
 
 def _typed_field(tensor: TensorProto, element: ElementType) -> bytes:
@@ -164,24 +164,19 @@ class TensorTable:
         return self._large[(*path, node, name)]
 
 
-def nodes_of(graph: GraphProto) -> Iterator[NodeProto]:
-    """Every node of a graph, those of its subgraphs included."""
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from nodes_of(attribute.g)
-            for inner in attribute.graphs:
-                yield from nodes_of(inner)
-
-
-def _names_taken(node: NodeProto) -> Iterator[str]:
-    yield from node.input
+def _names_taken(node: NodeProto) -> set[str]:
+    """The tensors that a node takes, those that the graphs in its attributes take from around them included."""
+    names = set(node.input)
     for attribute in node.attribute:
         for graph in [attribute.g] if attribute.HasField("g") else attribute.graphs:
-            for inner in nodes_of(graph):
-                yield from inner.input
-            yield from (output.name for output in graph.output)
+            inner = {output.name for output in graph.output}.union(*map(_names_taken, graph.node))
+            # A name that the graph gives itself is its own, whatever it means outside.
+            inner.difference_update(value.name for value in graph.input)
+            inner.difference_update(tensor.name for tensor in graph.initializer)
+            inner.difference_update(tensor.values.name for tensor in graph.sparse_initializer)
+            inner.difference_update(*(n.output for n in graph.node))
+            names |= inner
+    return names
 
 
 def in_order(nodes: Sequence[NodeProto]) -> list[tuple[int, NodeProto]]:

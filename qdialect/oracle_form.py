@@ -13,13 +13,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType, UnrankedTensorType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnrankedTensorType,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, YieldOp, op_named
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    expressed_of,
+    quantized_of,
+    storage_element,
+    with_element,
+)
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.importer_attributes import int_attr
@@ -57,7 +70,9 @@ def is_visible(value: SSAValue) -> bool:
     """Whether a value can be an output of the oracle form and compared."""
     if not isinstance(value.type, TensorType | UnrankedTensorType):
         return False
-    element = BY_ATTRIBUTE.get(value.type.element_type if (q := quantized_of(value.type)) is None else storage_element(q))
+    element = BY_ATTRIBUTE.get(
+        value.type.element_type if (q := quantized_of(value.type)) is None else storage_element(q)
+    )
     return element is None or element.bits >= SMALLEST
 
 
@@ -153,7 +168,8 @@ class _Writer:
     def _onnx(self, op: OnnxOp) -> Sequence[SSAValue]:
         stays = _moves_wide(op)
         operands = [
-            self.values[v] if stays or quantized_of(v.type) is None else self._float(v, op) for v in op.operands
+            self.values[v] if stays or quantized_of(v.type) is None else self._float(v, op)
+            for v in op.operands
         ]
         results = [stored_type(t) if stays else _expressed(t) for t in op.result_types]
         new = op.__class__.create(
@@ -179,7 +195,9 @@ class _Writer:
         inner.write([op for op in old.ops if op is not end])
         block.add_op(
             YieldOp.create(
-                operands=[inner.values[v] for v in end.operands], properties=end.properties, attributes=end.attributes
+                operands=[inner.values[v] for v in end.operands],
+                properties=end.properties,
+                attributes=end.attributes,
             )
         )
         return Region(block)
@@ -202,7 +220,11 @@ def _named(prefix: str, count: int) -> list[DictionaryAttr]:
 
 
 def _renamed(func: FuncOp) -> list[DictionaryAttr]:
-    rows = list(func.arg_attrs.data) if func.arg_attrs is not None else [DictionaryAttr({})] * len(func.body.block.args)
+    rows = (
+        list(func.arg_attrs.data)
+        if func.arg_attrs is not None
+        else [DictionaryAttr({})] * len(func.body.block.args)
+    )
     return [DictionaryAttr({**row.data, "onnx.name": StringAttr(f"i{k}")}) for k, row in enumerate(rows)]
 
 

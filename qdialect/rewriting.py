@@ -19,6 +19,10 @@ from qdialect.names import called, location, node_name, tensor_names
 from qdialect.promises.base import Blocked
 from qdialect.remarks import remarks_of
 
+KEEP_FLOAT = "qdialect.keep_float"
+"""An operation with this attribute is left as it is, on request."""
+KEPT = Blocked("kept-float", "it was asked to stay in float")
+
 REWRITES_PER_OP = 64
 """More rewrites than this per operation, over a whole module, is a pattern that undoes another's work."""
 
@@ -188,6 +192,9 @@ class Rewriter:
 
     def _apply(self, op: Operation, limit: int) -> None:
         self.blocked.pop(op, None)
+        if KEEP_FLOAT in op.attributes:
+            self.blocked[op] = KEPT
+            return
         for pattern in self.patterns_for(type(op)):
             before = self.rewrites
             names = (called(op), _names_around(op)) if _RECORDS else ("", frozenset[str]())

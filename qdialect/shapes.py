@@ -96,7 +96,7 @@ def _inferred(
     import onnx.numpy_helper
     import onnx.shape_inference
 
-    from qdialect.exporter_attributes import write_attribute, write_raw
+    from qdialect.exporter_attributes import write_attribute
     from qdialect.importer_attributes import value_type
 
     opset = opset or opset_of(op, "") or 13
@@ -106,7 +106,7 @@ def _inferred(
     node.output.extend("" if v is None else f"o{k}" for k, v in enumerate(outputs))
     kinds = op.SCHEMA.attribute_kinds if op.SCHEMA else {}
     for name, value in op.onnx_attributes.items():
-        write_attribute(name, value, kinds.get(name), node.attribute.add(), write_raw)
+        write_attribute(name, value, kinds.get(name), node.attribute.add())
     types = {name: _proto((real or {}).get(v, v.type)) for v, name in names.items()}
     data: dict[str, onnx.TensorProto] = {}
     for value, name in names.items():

@@ -5,6 +5,7 @@ Long quantized types print as aliases (`!q0 = ...` on top), large constants go t
 are elided, and a place in the source that is not known is not printed.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -15,11 +16,11 @@ from typing import IO, Literal
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, TypeAttribute
-from xdsl.parser import Parser
+from xdsl.parser import Parser, ParserState
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, ParseError, UnregisteredConstructException
-from xdsl.utils.lexer import Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.lexer import Input, Span
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from qdialect.dialects.onnx_tensor import SMALL, FileSlice, TensorData, print_payload
 from qdialect.errors import UserError
@@ -84,7 +85,7 @@ class ModulePrinter(Printer):
     def print_tensor_payload(self, data: TensorData) -> None:
         """What stands for a constant's values; the constant's attribute calls this."""
         if isinstance(self.constants, WeightsFile) and data.count > SMALL and data.strings is None:
-            offset, length = self.constants.append(data.raw)
+            offset, length = self.constants.append(data)
             self.print_string_literal(self.constants.name)
             self.print_string(f"[{offset}, {length}]")
         else:
@@ -134,6 +135,12 @@ def print_module(
     stream.write("\n")
 
 
+class _Lexer(MLIRLexer):
+    """xDSL's lexer, which takes exponential time for a string without an end; here no part is tried twice."""
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+
 class ModuleParser(Parser):
     """xDSL's parser, which knows the files beside its text and remembers where each op begins."""
 
@@ -141,7 +148,8 @@ class ModuleParser(Parser):
         """
         `folder` holds the files that the text may name, None if it may name none; with `locate`, an op
         without `loc(...)` gets its place in the text as its location."""
-        super().__init__(ctx, text, name)
+        super().__init__(ctx, "", name)
+        self._parser_state = ParserState(_Lexer(Input(text, name)))
         self._folder = folder
         self.spans: dict[Operation, Span[str]] = {}
         self._locate = locate

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import BinaryIO
 
-from qdialect.dialects.onnx_tensor import FileSlice
+from qdialect.dialects.onnx_tensor import FileSlice, TensorData
 from qdialect.errors import UserError
 from qdialect.files import Outputs
 
@@ -24,19 +24,22 @@ class WeightsFile:
         self._size = 0
         self._written: dict[bytes, int] = {}
 
-    def append(self, data: memoryview) -> tuple[int, int]:
-        """Where `data` (contiguous) now stands in the file: its offset and its length, in bytes."""
-        data = data.cast("B") if data.nbytes else memoryview(b"")
-        digest = hashlib.sha256(data).digest()
-        if (offset := self._written.get(digest)) is None:
-            if self._file is None:
-                self._file = self._outputs.create(self._path)
-            padding = -self._size % ALIGNMENT
-            self._file.write(bytes(padding))
-            self._file.write(data)
-            self._written[digest] = offset = self._size + padding
+    def append(self, data: TensorData) -> tuple[int, int]:
+        """Where the bytes of `data` now stand in the file: their offset and length, in bytes."""
+        if self._file is None:
+            self._file = self._outputs.create(self._path)
+        offset = self._size + -self._size % ALIGNMENT
+        self._file.write(bytes(offset - self._size))
+        digest = hashlib.sha256()
+        for block in data.blocks():
+            digest.update(block)
+            self._file.write(block)
+        if (known := self._written.setdefault(digest.digest(), offset)) == offset:
             self._size = offset + data.nbytes
-        return offset, data.nbytes
+        else:  # it is there already: known only now, since the bytes are read once
+            self._file.seek(self._size)
+            self._file.truncate()
+        return known, data.nbytes
 
 
 def resolve_slice(folder: Path, name: str, offset: int, length: int) -> FileSlice:
@@ -52,7 +55,7 @@ def resolve_slice(folder: Path, name: str, offset: int, length: int) -> FileSlic
             f"bytes {offset} to {offset + length} are not in '{name}', which has {size}",
             "the file is truncated or belongs to other text; write both again",
         )
-    return FileSlice(str(path), offset, length)
+    return FileSlice.of(path, offset, length)
 
 
 def resolve_inside(folder: Path, name: str) -> Path:

@@ -6,14 +6,19 @@ from importlib import import_module
 from xdsl.passes import ModulePass
 
 NAMES = (
+    "compose",
+    "decompose",
     "fold-activation",
+    "fold-batch-norm",
     "fold-casts",
     "fold-constants",
     "fold-pad",
     "freeze",
     "fuse-quantized",
     "hoist-quantize",
+    "integer-io",
     "legalize",
+    "lower-to-integer",
     "lower-to-qdq",
     "lower-to-qoperator",
     "quantize-inputs",

@@ -160,8 +160,18 @@ def _substitute(op: OnnxOp, constants: Sequence[ConstantOp]) -> None:
         new.location = location(node_name(op), [tensor_name(op, k)])
         block.insert_op_before(new, op)
         old.replace_all_uses_with(new.results[0])
+    _erase(op)
+
+
+def _erase(op: Operation) -> None:
+    """Erase an op and the constants that it alone needed."""
+    sources = {o.op: None for o in op.operands if isinstance(o, OpResult) and isinstance(o.op, ConstantOp)}
     op.detach()
     op.erase()
+    for source in sources:
+        if not source.results[0].first_use:
+            source.detach()
+            source.erase()
 
 
 def fold_computable(module: ModuleOp, pass_name: str) -> None:
@@ -178,8 +188,7 @@ def fold_computable(module: ModuleOp, pass_name: str) -> None:
         _substitute(op, [ConstantOp.of(values[r], r.type) for r in op.results])
     for op in reversed(rest):
         if op not in needed:
-            op.detach()
-            op.erase()
+            _erase(op)
 
 
 @dataclass(frozen=True)

@@ -203,9 +203,11 @@ class LowerToStorage(Pattern):
     def _form(self, op: OnnxOp, form: StorageForm, type: UniformType, rewriter: Rewriter) -> Blocked | None:
         x, reads = stored(op.operands[0])
         built = form.build(op, x, type)
-        if isinstance(built, Blocked):
-            return built
-        if (blocked := self._runs(op, built.kernel, type)) is not None:
+        blocked = built if isinstance(built, Blocked) else self._runs(op, built.kernel, type)
+        if isinstance(built, Blocked) or blocked is not None:
+            made = [*reads, *(() if isinstance(built, Blocked) else built.ops)]
+            for unused in reversed(made):  # they would go on using what they read
+                unused.erase()
             return blocked
         built.ops[-1].location = op.location
         rewriter.replace(

@@ -128,6 +128,8 @@ def _add_result(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repo
     group.add_argument(
         "--integer-io", action="store_true", help="integer graph inputs and outputs, with no casts there"
     )
+    external = "put large tensors into OUT.onnx.data (default: if they do not fit into OUT.onnx)"
+    group.add_argument("--external-data", action="store_const", const=True, help=external)
 
 
 def _add_model(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]

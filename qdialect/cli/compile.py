@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from typing import Any
 
 from qdialect.cli.inputs import check_model, check_readable, output_format
 from qdialect.cli.progress import progress
@@ -17,17 +18,30 @@ def run(arguments: argparse.Namespace) -> int:
 
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
-        module = qdialect.load(arguments.input)
+        module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         show(f"compiling for {arguments.target}")
-        qdialect.compile(module, target=arguments.target, form=arguments.form, exactness=arguments.exactness)
+        qdialect.compile(module, **options_of(arguments))
         show(f"writing {arguments.output}")
-        qdialect.save(module, arguments.output)
+        qdialect.save(module, arguments.output, external_data=arguments.external_data)
     if arguments.remarks:
         from qdialect.remarks import remarks_of
 
         for remark in remarks_of(module):
             print(remark, file=sys.stderr)
     return DONE
+
+
+def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The fields of `compiler.Options` that the command line gives."""
+    return {
+        "target": arguments.target,
+        "form": arguments.form,
+        "exactness": arguments.exactness,
+        "keep_overridable": arguments.keep_overridable,
+        "integer_io": arguments.integer_io,
+        "decompose": tuple(arguments.decompose or ()),
+        "keep_float": tuple(arguments.keep_float or ()),
+    }
 
 
 def check_paths(arguments: argparse.Namespace) -> None:
@@ -44,9 +58,6 @@ def refuse_unbuilt(arguments: argparse.Namespace) -> None:
     """UserError for what the core does not do yet."""
     unbuilt = {
         "quantize": arguments.command == "quantize",
-        "--integer-io": arguments.integer_io,
-        "--decompose": bool(arguments.decompose),
-        "--keep-float": bool(arguments.keep_float),
         "--check-numerics": arguments.check_numerics is not None,
         "--print-pipeline": arguments.print_pipeline,
         "--report": arguments.report is not None,

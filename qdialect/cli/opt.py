@@ -60,6 +60,8 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add(
         "-o", "--output", default="-", metavar="OUT", help="output file; text also gets OUT.weights beside it"
     )
+    external = "put large tensors of OUT.onnx into OUT.onnx.data (default: if they do not fit)"
+    add("--external-data", action="store_const", const=True, help=external)
     _add_numbers(parser)
     _add_printing(parser)
     _add_testing(parser)
@@ -290,7 +292,7 @@ class _Tool:
             )
         if self.arguments.output == "-":
             raise UserError("an ONNX file does not go to standard output", "name a file with -o")
-        qdialect.save(modules[0], self.arguments.output)
+        qdialect.save(modules[0], self.arguments.output, external_data=self.arguments.external_data)
 
     # --- diagnostics
 

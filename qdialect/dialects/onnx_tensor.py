@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import FileIO
 from math import prod
 from typing import Any, NamedTuple
 
@@ -27,6 +28,9 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, BY_NUMPY, DYNAMIC, Elemen
 SMALL = 64
 """Up to this many elements, text shows the values."""
 
+BLOCK = 1 << 24
+"""Bytes that are in memory at a time when large data is copied."""
+
 
 class FileSlice(NamedTuple):
     """`length` bytes of a file from `offset` on; read when asked for."""
@@ -34,19 +38,51 @@ class FileSlice(NamedTuple):
     path: str
     offset: int
     length: int
+    stamp: tuple[int, int] | None = None
+    """The file's inode and time of change when it was named: other bytes may stand there later."""
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str], offset: int, length: int) -> FileSlice:
+        """Bytes of a file as it is now. Raises OSError if there is none."""
+        return cls(os.path.abspath(path), offset, length, _stamp(os.stat(path)))
+
+    def _open(self) -> FileIO:
+        file = open(self.path, "rb", buffering=0)
+        found = os.fstat(file.fileno())
+        if found.st_size >= self.offset + self.length and self.stamp in (None, _stamp(found)):
+            return file
+        file.close()
+        raise OSError(f"'{self.path}' has changed since it was read")
 
     def view(self) -> memoryview:
-        """The bytes, mapped, not read. Raises OSError if the file is gone or has become shorter."""
+        """The bytes, mapped, not read. Raises OSError if the file is gone or has changed."""
         if not self.length:
             return memoryview(b"")
         start = self.offset - self.offset % mmap.ALLOCATIONGRANULARITY
-        with open(self.path, "rb") as file:
-            if os.fstat(file.fileno()).st_size < self.offset + self.length:
-                raise OSError(f"{self.path} is shorter than {self.offset + self.length} bytes")
-            mapped = mmap.mmap(
-                file.fileno(), self.offset + self.length - start, access=mmap.ACCESS_READ, offset=start
-            )
+        length = self.offset + self.length - start
+        with self._open() as file:
+            mapped = mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ, offset=start)
         return memoryview(mapped)[self.offset - start :]
+
+    def blocks(self) -> Iterator[memoryview]:
+        """
+        The bytes in blocks of up to `BLOCK`, read, not mapped: what is mapped counts as memory of the process.
+        A block is good until the next is asked for. Raises OSError if the file is gone or has changed.
+        """
+        buffer = memoryview(bytearray(min(BLOCK, self.length)))
+        with self._open() as file:
+            file.seek(self.offset)
+            left = self.length
+            while left:
+                count = file.readinto(buffer[: min(BLOCK, left)])
+                if not count:
+                    raise OSError(f"'{self.path}' has become shorter")
+                left -= count
+                yield buffer[:count]
+
+
+def _stamp(found: os.stat_result) -> tuple[int, int]:
+    return found.st_ino, found.st_mtime_ns
 
 
 def byte_size(element: ElementType, count: int) -> int:
@@ -132,6 +168,13 @@ class TensorData:
             self._raw = self.slice.view()
         return self._raw
 
+    def blocks(self) -> Iterator[memoryview]:
+        """The bytes in blocks, of which one is in memory at a time if they are in a file."""
+        if self.slice is not None:
+            yield from self.slice.blocks()
+        elif self.raw.nbytes:
+            yield self.raw
+
     def array(self) -> npt.NDArray[Any]:
         """
         The elements, read-only; a view of the bytes but for elements of less than 8 bits, which come one per byte.
@@ -163,7 +206,7 @@ class TensorData:
 
     def with_type(self, type: TensorType[Attribute]) -> TensorData:
         """The same bytes as a tensor of another shape."""
-        return TensorData(type, self.slice if self._raw is None and self.slice else self.raw, self.strings)
+        return TensorData(type, self.raw if self.slice is None else self.slice, self.strings)
 
 
 def _decimal(value: Any) -> str | None:

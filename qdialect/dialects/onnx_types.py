@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     BFloat16Type,
     ComplexType,
     Float4E2M1FNType,
@@ -148,8 +149,8 @@ ANY = AnyElementType()
 UNKNOWN: UnrankedTensorType[Attribute] = UnrankedTensorType(ANY)
 """The type of a value of which nothing is known."""
 
-DYNAMIC = -(2**63)
-"""A dimension that is not known."""
+DYNAMIC = DYNAMIC_INDEX
+"""A dimension that is not known; text has `?` for it."""
 
 
 @cache

@@ -102,19 +102,25 @@ def _check_types(
 
 def verify(op: OnnxOp) -> None:
     """Raise VerifyException if the operation breaks a constraint."""
-    from qdialect.dialects.onnx_ops import ConstantOp, opset_of
+    from qdialect.dialects.onnx_ops import opset_of
 
     for value in (*op.operands, *op.results):
         if quantized_of(value.type) is not None:
             verify_quantized_tensor(value.type)
-    if op.SCHEMA is None:
-        return
-    opset = opset_of(op, op.domain)
+    if op.SCHEMA is not None:
+        verify_at(op, opset_of(op, op.domain))
+        _check_promise(op)
+
+
+def verify_at(op: OnnxOp, opset: int | None) -> None:
+    """Raise VerifyException if the operation, not yet in a module, is none that opset number `opset` has."""
+    from qdialect.dialects.onnx_ops import ConstantOp
+
+    assert op.SCHEMA is not None
     version = op.SCHEMA.at(NEWEST if opset is None else opset)
     if version is None:
-        raise VerifyException(
-            f"opset {opset} has no {op.op_type}; it came with {op.SCHEMA.versions[0].since}"
-        )
+        since = op.SCHEMA.versions[0].since
+        raise VerifyException(f"opset {opset} has no {op.op_type}; it came with {since}")
     _check_count("inputs", len(op.inputs), version.input_arity)
     _check_count("outputs", len(op.outputs), version.output_arity)
     _check_attributes(op, version)
@@ -124,7 +130,6 @@ def verify(op: OnnxOp) -> None:
         _check_constant(op)
     else:
         _check_types("output", version.outputs, op.outputs, version, bound)
-    _check_promise(op)
 
 
 def _check_constant(op: ConstantOp) -> None:

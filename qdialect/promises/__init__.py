@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 @cache
 def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
+    from qdialect.promises.affine import AFFINE
     from qdialect.promises.arithmetic import ARITHMETIC
     from qdialect.promises.casts import CASTS
+    from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS
+    from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
     from qdialect.promises.layout import LAYOUT
     from qdialect.promises.linear import LINEAR
@@ -30,8 +33,23 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.qoperator import QOPERATORS
     from qdialect.promises.storage import STORAGE_FORMS, STORAGE_READINGS
 
-    tables = (CASTS, LAYOUT, MONOTONE, CLAMPS, LINEAR, PADDING, KERNELS, STORAGE_FORMS, QOPERATORS, STORAGE_READINGS, ARITHMETIC)
-    return tables  # pyright: ignore[reportReturnType]
+    return (  # pyright: ignore[reportReturnType]
+        AFFINE,
+        ARITHMETIC,
+        CASTS,
+        COMPOSITIONS,
+        DECOMPOSITIONS,
+        LAYOUT,
+        MONOTONE,
+        CLAMPS,
+        LINEAR,
+        PADDING,
+        KERNELS,
+        INTEGER_SUMS,
+        STORAGE_FORMS,
+        QOPERATORS,
+        STORAGE_READINGS,
+    )
 
 
 def promises_of(domain: str, name: str) -> tuple[Promise, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
 
 from qdialect.constants import UNKNOWN_RANK, constant_array, normal_axis, rank_of
-from qdialect.dialects.onnx_types import BY_NUMBER, DYNAMIC, element_of, shape_of
+from qdialect.dialects.onnx_types import ANY, BY_NUMBER, DYNAMIC, element_of, shape_of
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.promises.base import Blocked, Promise
 
@@ -121,6 +121,8 @@ def dequantize_type(op: OnnxOp) -> UniformType | Blocked:
     """The element type of a DequantizeLinear's operand."""
     q = op.operands[0]
     known = element_of(q.type)
+    if known == ANY:  # the zero point says it
+        known = None
     expressed = element_of(op.results[0].type)
     scale = op.operands[1]
     if not isinstance(expressed, Float32Type | Float16Type | BFloat16Type):

@@ -37,6 +37,10 @@ class Linear(Promise):
     has_bias: bool = True
     groups_share_axis: bool = False
     """Whether that axis holds the channels of one group, each group having as many again."""
+    result_axis: int = 1
+    """The result's axis of those channels; negative counts from the end."""
+    input_axis: Callable[[OnnxOp, int], int | None] = lambda op, rank: None
+    """The weight's axis of one group's input channels, which are axis 1 of the activation; None if there is none."""
 
     def output_channels(self, op: OnnxOp) -> int | None:
         """How many channels the result has; None if it is not known."""
@@ -49,6 +53,12 @@ class Linear(Promise):
         """The weight's axis of output channels; None if the weight's rank is not known."""
         rank = rank_of(op.operands[1])
         return None if rank is None else self.output_axis(op, rank)
+
+    def sees_border(self, op: OnnxOp) -> bool:
+        """Whether elements that are not the activation's may enter the sums: real zeros around it."""
+        if op.str_attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER"):
+            return True
+        return any(op.ints_attr("pads") or ())
 
     def check(self, op: OnnxOp) -> Blocked | None:
         """What is wrong with the quantized types of the operands, if anything."""
@@ -91,9 +101,13 @@ def _matmul_axis(op: OnnxOp, rank: int) -> int:
     return rank - 1 if rank > 1 else -1  # a vector has no output channels
 
 
+def _gemm_input_axis(op: OnnxOp, rank: int) -> int | None:
+    return None if op.int_attr("transA", 0) else 1 - _gemm_axis(op, rank)
+
+
 LINEAR: dict[tuple[str, str], Linear] = {
-    ("", "Conv"): Linear(lambda op, rank: 0),
+    ("", "Conv"): Linear(lambda op, rank: 0, input_axis=lambda op, rank: 1),
     ("", "ConvTranspose"): Linear(lambda op, rank: 1, groups_share_axis=True),
-    ("", "Gemm"): Linear(_gemm_axis),
-    ("", "MatMul"): Linear(_matmul_axis, has_bias=False),
+    ("", "Gemm"): Linear(_gemm_axis, input_axis=_gemm_input_axis),
+    ("", "MatMul"): Linear(_matmul_axis, has_bias=False, result_axis=-1),
 }

@@ -96,6 +96,8 @@ def test_ops_without_a_place_get_their_line(ctx: Context):
             "--print-constants",
         ),
         ('"test.op"() {a = #onnx.tensor<"w"[0, 2] : tensor<2xi8>>} : () -> ()', "x.mlir:1:", "name the file"),
+        ('\n"' + "\\\\\\n" * 40 + "\n", "x.mlir:2:1", "closing string literal"),
+        ('\n%x"' + "a" * 99, "x.mlir:2:3", "closing string literal"),
         ("func.func @f() {\n  func.return\n", "x.mlir:3:1", "expected an operation"),
     ],
 )

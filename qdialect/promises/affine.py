@@ -1,0 +1,152 @@
+"""
+Affine ops: each element times a constant factor plus a constant shift, one pair for the whole tensor or one a channel.
+
+    result[.., c, ..] = factor[c] * operand[.., c, ..] + shift[c]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
+
+from qdialect.constants import UNKNOWN_RANK, is_constant, rank_of, real_constant, static_shape
+from qdialect.dialects.onnx_types import expressed_of
+from qdialect.promises.base import Blocked, Promise
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+Array = npt.NDArray[Any]
+
+BATCH_NORM_EPSILON = 1e-5
+TRAINING = Blocked(
+    "training-mode", "BatchNormalization computes its statistics", "export the model for inference"
+)
+COMPUTED_STATISTICS = Blocked("computed-statistics", "the statistics are computed at run time")
+NOT_FINITE = Blocked("not-finite", "a factor or shift is not finite")
+
+
+class AffineMap(NamedTuple):
+    """What an affine op does: float64 arrays of shape (), or (channels,) along `axis`."""
+
+    place: int
+    """The operand that it is done to; the others are constants."""
+    axis: int | None
+    factor: Array
+    shift: Array
+
+    def after(self, first: AffineMap) -> AffineMap | None:
+        """This map done to the result of `first`; None if the two run along different axes."""
+        axes = {a for a in (self.axis, first.axis) if a is not None}
+        if len(axes) > 1:
+            return None
+        factor, shift = self.factor * first.factor, self.factor * first.shift + self.shift
+        return AffineMap(first.place, axes.pop() if axes else None, factor, shift)
+
+    @property
+    def is_shift(self) -> bool:
+        """Whether it only adds."""
+        return bool(np.all(self.factor == 1))
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether it only multiplies."""
+        return not np.any(self.shift)
+
+
+@dataclass(frozen=True)
+class Affine(Promise):
+    """The op is affine where its constants allow; `find` returns None where it is another function."""
+
+    find: Callable[[OnnxOp], AffineMap | Blocked | None]
+
+    def map(self, op: OnnxOp) -> AffineMap | Blocked | None:
+        """The op's map with finite entries, why it has none, or None if it is no such op."""
+        found = self.find(op)
+        if isinstance(found, AffineMap) and not (
+            np.isfinite(found.factor).all() and np.isfinite(found.shift).all()
+        ):
+            return NOT_FINITE
+        return found
+
+
+def _batch_norm(op: OnnxOp) -> AffineMap | Blocked:
+    # Before opset 14 training is told by further outputs; before 7 by the missing `is_test`, before 9 statistics could
+    # be those of every element (`spatial` 0).
+    if op.int_attr("training_mode", 0) or len(op.results) > 1 or not op.int_attr("spatial", 1):
+        return TRAINING
+    constants = [real_constant(op.input(k)) for k in range(1, 5)]
+    arrays = [c.astype(np.float64) for c in constants if c is not None]
+    if len(arrays) < 4:
+        return COMPUTED_STATISTICS
+    gamma, beta, mean, variance = arrays
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        factor = gamma / np.sqrt(variance + op.float_attr("epsilon", BATCH_NORM_EPSILON))
+        shift = beta - mean * factor
+    return AffineMap(0, 1, factor, shift)
+
+
+def _one_constant(op: OnnxOp) -> tuple[int, int | None, Array] | Blocked | None:
+    """Of a binary op: the place of the operand that varies, the constant's axis, and its elements flat, or one."""
+    if not isinstance(
+        expressed_of(op.results[0].type), Float32Type | Float16Type | BFloat16Type | Float64Type
+    ):
+        return None
+    known = [is_constant(op.operands[k]) for k in (0, 1)]
+    if known[0] == known[1]:
+        return None
+    place = known.index(False)
+    rank, shape = rank_of(op.operands[place]), static_shape(op.operands[1 - place])
+    if shape is None:
+        return None
+    if rank is None and len(shape) > 0:
+        return UNKNOWN_RANK
+    axes = [k - len(shape) for k, size in enumerate(shape) if size != 1]
+    if len(shape) > (rank or 0) or len(axes) > 1:
+        return None  # it makes the operand larger, or differs along more than one axis
+    array = real_constant(op.operands[1 - place])
+    assert array is not None
+    flat = array.reshape(-1 if axes else ()).astype(np.float64)
+    return place, axes[0] + (rank or 0) if axes else None, flat
+
+
+Maps = Callable[[int, Array], "tuple[Array, Array] | None"]
+"""Factor and shift from the place of the operand that varies and the constant."""
+
+
+def _binary(maps: Maps) -> Affine:
+    def find(op: OnnxOp) -> AffineMap | Blocked | None:
+        found = _one_constant(op)
+        if found is None or isinstance(found, Blocked):
+            return found
+        place, axis, c = found
+        with np.errstate(divide="ignore"):
+            pair = maps(place, c)
+        return None if pair is None else AffineMap(place, axis, *pair)
+
+    return Affine(find)
+
+
+AFFINE: dict[tuple[str, str], Affine] = {
+    ("", "BatchNormalization"): Affine(_batch_norm),
+    ("", "Mul"): _binary(lambda place, c: (c, np.zeros_like(c))),
+    ("", "Add"): _binary(lambda place, c: (np.ones_like(c), c)),
+    ("", "Div"): _binary(lambda place, c: None if place else (1 / c, np.zeros_like(c))),
+    ("", "Sub"): _binary(lambda place, c: (-np.ones_like(c), c) if place else (np.ones_like(c), -c)),
+}
+
+
+def affine_map(value: SSAValue) -> AffineMap | Blocked | None:
+    """The map of the op that makes `value`; None if it is not affine."""
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+    op = value.owner
+    promise = op.get_trait(Affine) if isinstance(op, OnnxOp) else None
+    return None if promise is None else promise.map(op)  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,96 @@
+// RUN: OPT %s -p fold-activation | FILECHECK %s
+// RUN: DIAGNOSTICS -p fold-activation
+
+// The storage range begins at real zero: it is the clamp.
+
+// CHECK-LABEL: func.func @relu(
+// CHECK-NEXT: func.return %q
+func.func @relu(%q: tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>> {
+  %y = onnx.Relu(%q) : (tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
+  func.return %y : tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
+}
+
+// The range as written counts, not the width.
+
+// CHECK-LABEL: func.func @relu_of_a_narrow_range(
+// CHECK-NEXT: func.return %q
+func.func @relu_of_a_narrow_range(%q: tensor<2x3x!quant.uniform<u8<7:250>:f32, 0.02:7>>) -> tensor<2x3x!quant.uniform<u8<7:250>:f32, 0.02:7>> {
+  %y = onnx.Relu(%q) : (tensor<2x3x!quant.uniform<u8<7:250>:f32, 0.02:7>>) -> tensor<2x3x!quant.uniform<u8<7:250>:f32, 0.02:7>>
+  func.return %y : tensor<2x3x!quant.uniform<u8<7:250>:f32, 0.02:7>>
+}
+
+// Both ends of [-0.26, 4.84] lie within the bounds.
+
+// CHECK-LABEL: func.func @clip(
+// CHECK-NOT: onnx.Clip
+// CHECK: func.return %q
+func.func @clip(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %l = onnx.Constant() {value = #onnx.tensor<[-0.5] : tensor<f32>>} : () -> tensor<f32>
+  %h = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
+  %y = onnx.Clip(%q, %l, %h) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// ReLU6 at 6/37 with 37 steps: (6/37)*37 is not 6 in float32, but both are stored as 44.
+
+// CHECK-LABEL: func.func @relu6_decided_in_integers(
+// CHECK-NOT: onnx.Clip
+// CHECK: func.return %q
+func.func @relu6_decided_in_integers(%q: tensor<2x3x!quant.uniform<u8<7:44>:f32, 0.162162155:7>>) -> tensor<2x3x!quant.uniform<u8<7:44>:f32, 0.162162155:7>> {
+  %l = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %h = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
+  %y = onnx.Clip(%q, %l, %h) : (tensor<2x3x!quant.uniform<u8<7:44>:f32, 0.162162155:7>>, tensor<f32>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8<7:44>:f32, 0.162162155:7>>
+  func.return %y : tensor<2x3x!quant.uniform<u8<7:44>:f32, 0.162162155:7>>
+}
+
+// Nothing goes: one stored value, 12, is below real zero.
+
+// CHECK-LABEL: func.func @unmoved_relu(
+// CHECK-NEXT: %[[Y:.*]] = onnx.Relu(%q)
+// CHECK-NEXT: func.return %[[Y]]
+func.func @unmoved_relu(%q: tensor<2x3x!quant.uniform<u8<12:255>:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8<12:255>:f32, 0.02:13>> {
+  // expected-remark@+1 {{onnx.Relu 'onnx.Relu': the storage range goes beyond the activation's, so it stays as a clamp [fold-activation: range-wider]}}
+  %y = onnx.Relu(%q) : (tensor<2x3x!quant.uniform<u8<12:255>:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8<12:255>:f32, 0.02:13>>
+  func.return %y : tensor<2x3x!quant.uniform<u8<12:255>:f32, 0.02:13>>
+}
+
+// Nothing goes: 4.84 is cut to 4.8.
+
+// CHECK-LABEL: func.func @unmoved_clip(
+// CHECK: %[[Y:.*]] = onnx.Clip(%q
+// CHECK-NEXT: func.return %[[Y]]
+func.func @unmoved_clip(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %h = onnx.Constant() {value = #onnx.tensor<[4.8] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %y = onnx.Clip(%q, _, %h) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// CHECK-LABEL: func.func @unmoved_computed_bound(
+// CHECK: %[[Y:.*]] = onnx.Clip(%q
+// CHECK-NEXT: func.return %[[Y]]
+func.func @unmoved_computed_bound(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, %h: tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %y = onnx.Clip(%q, _, %h) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// Nothing goes: onnxruntime would fuse the producer with a quantize of several scales, and refuse to run.
+
+// CHECK-LABEL: func.func @unmoved_per_axis(
+// CHECK-NEXT: %[[Y:.*]] = onnx.Relu(%q)
+// CHECK-NEXT: func.return %[[Y]]
+func.func @unmoved_per_axis(%q: tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25}>>) -> tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25}>> {
+  // expected-remark@+1 {{the result has a scale for each channel [fold-activation: per-axis]}}
+  %y = onnx.Relu(%q) : (tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25}>>) -> tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25}>>
+  func.return %y : tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25}>>
+}
+
+// Nothing goes: Relu and a requantization in one op.
+
+// CHECK-LABEL: func.func @unmoved_requantizing_relu(
+// CHECK-NEXT: onnx.Relu(%q)
+func.func @unmoved_requantizing_relu(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.03>> {
+  %y = onnx.Relu(%q) : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.03>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.03>>
+}

@@ -1,0 +1,102 @@
+// RUN: OPT %s -p fold-casts | FILECHECK %s
+// RUN: DIAGNOSTICS -p fold-casts
+
+// Requantizing to the same parameters changes nothing.
+
+// CHECK-LABEL: func.func @pair(
+// CHECK-NEXT: func.return %q
+func.func @pair(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %x = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  %y = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// 16 bits per axis; the float between has another reader and stays.
+
+// CHECK-LABEL: func.func @pair_with_a_reader(
+// CHECK-NEXT: %[[X:.*]] = quant.dcast %q
+// CHECK-NEXT: func.return %q, %[[X]]
+func.func @pair_with_a_reader(%q: tensor<3x2x!quant.uniform<i16:f32:1, {0.5:300,0.25:-7}>>) -> (tensor<3x2x!quant.uniform<i16:f32:1, {0.5:300,0.25:-7}>>, tensor<3x2xf32>) {
+  %x = quant.dcast %q : tensor<3x2x!quant.uniform<i16:f32:1, {0.5:300,0.25:-7}>> to tensor<3x2xf32>
+  %y = quant.qcast %x : tensor<3x2xf32> to tensor<3x2x!quant.uniform<i16:f32:1, {0.5:300,0.25:-7}>>
+  func.return %y, %x : tensor<3x2x!quant.uniform<i16:f32:1, {0.5:300,0.25:-7}>>, tensor<3x2xf32>
+}
+
+// Read as integers and back; integers and back.
+
+// CHECK-LABEL: func.func @storage(
+// CHECK-NEXT: func.return %q, %i
+func.func @storage(%q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>, %i: tensor<2xi8>) -> (tensor<2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2xi8>) {
+  %a = quant.scast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xui8>
+  %b = quant.scast %a : tensor<2xui8> to tensor<2x!quant.uniform<u8:f32, 0.02:13>>
+  %c = quant.scast %i : tensor<2xi8> to tensor<2x!quant.uniform<i8:f32, 0.5:-3>>
+  %d = quant.scast %c : tensor<2x!quant.uniform<i8:f32, 0.5:-3>> to tensor<2xi8>
+  func.return %b, %d : tensor<2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2xi8>
+}
+
+// Nothing goes: the pair requantizes.
+
+// CHECK-LABEL: func.func @unmoved_other_scale(
+// CHECK-NEXT: %[[X:.*]] = quant.dcast %q
+// CHECK-NEXT: %[[Y:.*]] = quant.qcast %[[X]]
+// CHECK-NEXT: func.return %[[Y]]
+func.func @unmoved_other_scale(%q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x!quant.uniform<u8:f32, 0.03:13>> {
+  %x = quant.dcast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xf32>
+  // expected-remark@+1 {{quant.qcast 'quant.qcast': a pair with other parameters rounds a second time [fold-casts: other-parameters]}}
+  %y = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.03:13>>
+  func.return %y : tensor<2x!quant.uniform<u8:f32, 0.03:13>>
+}
+
+// CHECK-LABEL: func.func @unmoved_other_bounds(
+// CHECK-NEXT: %[[X:.*]] = quant.dcast %q
+// CHECK-NEXT: quant.qcast %[[X]]
+func.func @unmoved_other_bounds(%q: tensor<2x!quant.uniform<i8:f32, 0.02:13>>) -> tensor<2x!quant.uniform<i8<-127:127>:f32, 0.02:13>> {
+  %x = quant.dcast %q : tensor<2x!quant.uniform<i8:f32, 0.02:13>> to tensor<2xf32>
+  // expected-remark@+1 {{[fold-casts: other-parameters]}}
+  %y = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-127:127>:f32, 0.02:13>>
+  func.return %y : tensor<2x!quant.uniform<i8<-127:127>:f32, 0.02:13>>
+}
+
+// Nothing goes: float32 holds no 32-bit integer, float16 no product beyond 65504.
+
+// CHECK-LABEL: func.func @unmoved_wide_storage(
+// CHECK-NEXT: %[[X:.*]] = quant.dcast %q
+// CHECK-NEXT: quant.qcast %[[X]]
+func.func @unmoved_wide_storage(%q: tensor<2x!quant.uniform<i32:f32, 0.02>>) -> tensor<2x!quant.uniform<i32:f32, 0.02>> {
+  %x = quant.dcast %q : tensor<2x!quant.uniform<i32:f32, 0.02>> to tensor<2xf32>
+  // expected-remark@+1 {{not every stored integer survives the way through float [fold-casts: wide-storage]}}
+  %y = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i32:f32, 0.02>>
+  func.return %y : tensor<2x!quant.uniform<i32:f32, 0.02>>
+}
+
+// CHECK-LABEL: func.func @unmoved_half_overflow(
+// CHECK-NEXT: %[[X:.*]] = quant.dcast %q
+// CHECK-NEXT: quant.qcast %[[X]]
+func.func @unmoved_half_overflow(%q: tensor<2x!quant.uniform<u8:f16, 512.0:13>>) -> tensor<2x!quant.uniform<u8:f16, 512.0:13>> {
+  %x = quant.dcast %q : tensor<2x!quant.uniform<u8:f16, 512.0:13>> to tensor<2xf16>
+  // expected-remark@+1 {{[fold-casts: wide-storage]}}
+  %y = quant.qcast %x : tensor<2xf16> to tensor<2x!quant.uniform<u8:f16, 512.0:13>>
+  func.return %y : tensor<2x!quant.uniform<u8:f16, 512.0:13>>
+}
+
+// Nothing goes: a quantize that is dequantized rounds, which is what the model means.
+
+// CHECK-LABEL: func.func @unmoved_rounding(
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %x
+// CHECK-NEXT: quant.dcast %[[Q]]
+func.func @unmoved_rounding(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %q = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.02:13>>
+  %y = quant.dcast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}
+
+// Nothing goes: the same bytes under two types.
+
+// CHECK-LABEL: func.func @unmoved_reinterpretation(
+// CHECK-NEXT: %[[A:.*]] = quant.scast %q
+// CHECK-NEXT: quant.scast %[[A]]
+func.func @unmoved_reinterpretation(%q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x!quant.uniform<u8:f32, 0.5:3>> {
+  %a = quant.scast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xui8>
+  %b = quant.scast %a : tensor<2xui8> to tensor<2x!quant.uniform<u8:f32, 0.5:3>>
+  func.return %b : tensor<2x!quant.uniform<u8:f32, 0.5:3>>
+}

@@ -1,0 +1,139 @@
+// RUN: OPT %s -p fold-constants | FILECHECK %s
+// RUN: DIAGNOSTICS -p fold-constants
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+
+// A weight becomes the integers that the quantize stores: half to even, saturated, along its axis.
+
+// CHECK-LABEL: func.func @weight(
+// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[3, -3, 5, 118, 127, -128] : tensor<2x3xi8>>} : () -> tensor<2x3x!quant.uniform<i8:f32:0, {0.5:3,0.25:-2}>>
+// CHECK-NEXT: func.return %[[W]]
+func.func @weight() -> tensor<2x3x!quant.uniform<i8:f32:0, {0.5:3,0.25:-2}>> {
+  %w = onnx.Constant() {value = #onnx.tensor<[0.25, -3.0, 1.25, 30.0, 99.0, -99.0] : tensor<2x3xf32>>} : () -> tensor<2x3xf32>
+  %q = quant.qcast %w : tensor<2x3xf32> to tensor<2x3x!quant.uniform<i8:f32:0, {0.5:3,0.25:-2}>>
+  func.return %q : tensor<2x3x!quant.uniform<i8:f32:0, {0.5:3,0.25:-2}>>
+}
+
+// Stored integers under another type.
+
+// CHECK-LABEL: func.func @storage(
+// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 200, 3] : tensor<3xui8>>} : () -> tensor<3x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: func.return %[[W]]
+func.func @storage() -> tensor<3x!quant.uniform<u8:f32, 0.02:13>> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 200, 3] : tensor<3xui8>>} : () -> tensor<3xui8>
+  %q = quant.scast %w : tensor<3xui8> to tensor<3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %q : tensor<3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// A chain is computed as a whole: what nobody needs any more goes.
+
+// CHECK-LABEL: func.func @chain(
+// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[2.5, 8.5, 4.5, 10.5, 6.5, 12.5] : tensor<3x2xf32>>}
+// CHECK-NEXT: func.return %[[W]]
+func.func @chain() -> tensor<3x2xf32> {
+  %a = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : tensor<2x3xf32>>} : () -> tensor<2x3xf32>
+  %b = onnx.Constant() {value = #onnx.tensor<[2.0] : tensor<f32>>} : () -> tensor<f32>
+  %c = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %x = onnx.Mul(%a, %b) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %y = onnx.Add(%x, %c) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %z = onnx.Transpose(%y) {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  func.return %z : tensor<3x2xf32>
+}
+
+// A layout op on quantized constants moves what is stored.
+
+// CHECK-LABEL: func.func @layout(
+// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 4, 2, 5, 3, 6] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7}>>
+// CHECK-NEXT: func.return %[[W]]
+func.func @layout() -> tensor<3x2x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7}>> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<2x3xi8>>} : () -> tensor<2x3x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
+  %t = onnx.Transpose(%w) {perm = array<i64: 1, 0>} : (tensor<2x3x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>) -> tensor<3x2x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7}>>
+  func.return %t : tensor<3x2x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7}>>
+}
+
+// Scale and zero point in disguise: reshaped, cast, passed on.
+
+// CHECK-LABEL: func.func @parameters(
+// CHECK-DAG: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<1xf32>>}
+// CHECK-DAG: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[13] : tensor<ui8>>}
+// CHECK: onnx.QuantizeLinear(%x, %[[S]], %[[Z]])
+func.func @parameters(%x: tensor<2xf32>) -> tensor<2xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %one = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %z = onnx.Constant() {value = #onnx.tensor<[13] : tensor<i32>>} : () -> tensor<i32>
+  %t = onnx.Identity(%s) : (tensor<f32>) -> tensor<f32>
+  %u = onnx.Reshape(%t, %one) : (tensor<f32>, tensor<1xi64>) -> tensor<1xf32>
+  %v = onnx.Cast(%z) {to = 2 : i64} : (tensor<i32>) -> tensor<ui8>
+  %q = onnx.QuantizeLinear(%x, %u, %v) : (tensor<2xf32>, tensor<1xf32>, tensor<ui8>) -> tensor<2xui8>
+  func.return %q : tensor<2xui8>
+}
+
+// Nothing is computed: folding a dequantize would undo the quantization.
+
+// CHECK-LABEL: func.func @unmoved_dequantize(
+// CHECK: %[[R:.*]] = quant.dcast
+// CHECK: %[[S:.*]] = onnx.DequantizeLinear(
+// CHECK-NEXT: func.return %[[R]], %[[S]]
+func.func @unmoved_dequantize() -> (tensor<3xf32>, tensor<3xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<3xi8>>} : () -> tensor<3x!quant.uniform<i8:f32, 0.5:3>>
+  %r = quant.dcast %w : tensor<3x!quant.uniform<i8:f32, 0.5:3>> to tensor<3xf32>
+  %v = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<3xi8>>} : () -> tensor<3xi8>
+  %c = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %s = onnx.DequantizeLinear(%v, %c) : (tensor<3xi8>, tensor<f32>) -> tensor<3xf32>
+  func.return %r, %s : tensor<3xf32>, tensor<3xf32>
+}
+
+// Nothing is computed: one operand comes at run time.
+
+// CHECK-LABEL: func.func @unmoved_input(
+// CHECK: onnx.Add(%{{.*}}, %x)
+func.func @unmoved_input(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %c = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %y = onnx.Add(%c, %x) : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+  func.return %y : tensor<3xf32>
+}
+
+// Nothing is computed: the result would be another each time.
+
+// CHECK-LABEL: func.func @unmoved_random(
+// CHECK: onnx.RandomNormalLike(
+func.func @unmoved_random() -> tensor<3xf32> {
+  %c = onnx.Constant() {value = #onnx.tensor<[0.5, 1.5, 2.5] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %y = onnx.RandomNormalLike(%c) : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %y : tensor<3xf32>
+}
+
+// Nothing is computed: an op on quantized types that is no mere move.
+
+// CHECK-LABEL: func.func @unmoved_quantized_sum(
+// CHECK: onnx.Add(
+func.func @unmoved_quantized_sum() -> tensor<2x!quant.uniform<i8:f32, 0.25:3>> {
+  %a = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xi8>>} : () -> tensor<2x!quant.uniform<i8:f32, 0.5:3>>
+  %y = onnx.Add(%a, %a) : (tensor<2x!quant.uniform<i8:f32, 0.5:3>>, tensor<2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<2x!quant.uniform<i8:f32, 0.25:3>>
+  func.return %y : tensor<2x!quant.uniform<i8:f32, 0.25:3>>
+}
+
+// Nothing is computed: nobody knows how large the result is.
+
+// CHECK-LABEL: func.func @unmoved_result_size(
+// CHECK: onnx.NonZero(
+func.func @unmoved_result_size() -> tensor<1x?xi64> {
+  %a = onnx.Constant() {value = #onnx.tensor<[0.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{onnx.NonZero 'onnx.NonZero': the size of the result is not known, so it is not computed in advance [fold-constants: result-size]}}
+  %y = onnx.NonZero(%a) : (tensor<2xf32>) -> tensor<1x?xi64>
+  func.return %y : tensor<1x?xi64>
+}
+
+// Nothing is computed: a few bytes would become 400 kB.
+
+// CHECK-LABEL: func.func @unmoved_result_grows(
+// CHECK: onnx.Expand(
+func.func @unmoved_result_grows() -> tensor<100000xf32> {
+  %a = onnx.Constant() {value = #onnx.tensor<[2.5] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %n = onnx.Constant() {value = #onnx.tensor<[100000] : tensor<1xi64>>} : () -> tensor<1xi64>
+  // expected-remark@+1 {{the result would take more than 65536 bytes [fold-constants: result-grows]}}
+  %y = onnx.Expand(%a, %n) : (tensor<1xf32>, tensor<1xi64>) -> tensor<100000xf32>
+  func.return %y : tensor<100000xf32>
+}
+
+}

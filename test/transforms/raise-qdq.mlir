@@ -1,0 +1,227 @@
+// RUN: OPT %s -p raise-qdq | FILECHECK %s
+// RUN: DIAGNOSTICS -p raise-qdq
+
+// Scale and zero point become a type; whoever else reads the integers still reads integers.
+
+// CHECK-LABEL: func.func @pair(
+// CHECK: %[[Q:.*]] = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: %[[S:.*]] = quant.scast %[[Q]] : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xui8>
+// CHECK-NEXT: %[[R:.*]] = quant.dcast %[[Q]]
+// CHECK-NEXT: func.return %[[R]], %[[S]]
+func.func @pair(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xui8>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[13] : tensor<ui8>>} : () -> tensor<ui8>
+  %q = onnx.QuantizeLinear(%x, %s, %z) : (tensor<2x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x3xui8>
+  %r = onnx.DequantizeLinear(%q, %s, %z) : (tensor<2x3xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x3xf32>
+  func.return %r, %q : tensor<2x3xf32>, tensor<2x3xui8>
+}
+
+// Integers that come from outside are read as quantized; no zero point is 0 of their type.
+
+// CHECK-LABEL: func.func @integers(
+// CHECK: %[[Q:.*]] = quant.scast %q : tensor<2x3xi8> to tensor<2x3x!quant.uniform<i8:f32, 0.25>>
+// CHECK-NEXT: quant.dcast %[[Q]]
+func.func @integers(%q: tensor<2x3xi8>) -> tensor<2x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %r = onnx.DequantizeLinear(%q, %s) : (tensor<2x3xi8>, tensor<1xf32>) -> tensor<2x3xf32>
+  func.return %r : tensor<2x3xf32>
+}
+
+// A quantized constant holds its integers.
+
+// CHECK-LABEL: func.func @weight(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
+// CHECK-NEXT: quant.dcast %[[W]]
+func.func @weight() -> tensor<2x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %z = onnx.Constant() {value = #onnx.tensor<[3, -7] : tensor<2xi8>>} : () -> tensor<2xi8>
+  %r = onnx.DequantizeLinear(%w, %s, %z) {axis = -2 : i64} : (tensor<2x3xi8>, tensor<2xf32>, tensor<2xi8>) -> tensor<2x3xf32>
+  func.return %r : tensor<2x3xf32>
+}
+
+// The axis is 1 if nothing says so.
+
+// CHECK-LABEL: func.func @default_axis(
+// CHECK: quant.qcast %x : tensor<4x2xf32> to tensor<4x2x!quant.uniform<u8:f32:1, {0.5:3,0.25:7}>>
+func.func @default_axis(%x: tensor<4x2xf32>) -> tensor<4x2xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %z = onnx.Constant() {value = #onnx.tensor<[3, 7] : tensor<2xui8>>} : () -> tensor<2xui8>
+  %q = onnx.QuantizeLinear(%x, %s, %z) : (tensor<4x2xf32>, tensor<2xf32>, tensor<2xui8>) -> tensor<4x2xui8>
+  func.return %q : tensor<4x2xui8>
+}
+
+// Blocks of 2 along axis 0.
+
+// CHECK-LABEL: func.func @blocks(
+// CHECK{LITERAL}: to tensor<4x1x!quant.uniform<i8:f32:{0:2, 1:1}, {{0.5:3}, {0.25:-7}}>>
+func.func @blocks(%x: tensor<4x1xf32>) -> tensor<4x1xi8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2x1xf32>>} : () -> tensor<2x1xf32>
+  %z = onnx.Constant() {value = #onnx.tensor<[3, -7] : tensor<2x1xi8>>} : () -> tensor<2x1xi8>
+  %q = onnx.QuantizeLinear(%x, %s, %z) {axis = 0 : i64, block_size = 2 : i64} : (tensor<4x1xf32>, tensor<2x1xf32>, tensor<2x1xi8>) -> tensor<4x1xi8>
+  func.return %q : tensor<4x1xi8>
+}
+
+// The type without a zero point: uint8, or what the attribute says (int16 is 5).
+
+// CHECK-LABEL: func.func @output_dtype(
+// CHECK: quant.qcast %x : tensor<4xf32> to tensor<4x!quant.uniform<u8:f32, 0.02>>
+// CHECK: quant.qcast %x : tensor<4xf32> to tensor<4x!quant.uniform<i16:f32, 0.02>>
+func.func @output_dtype(%x: tensor<4xf32>) -> (tensor<4xui8>, tensor<4xi16>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %p = onnx.QuantizeLinear(%x, %s) : (tensor<4xf32>, tensor<f32>) -> tensor<4xui8>
+  %q = onnx.QuantizeLinear(%x, %s) {output_dtype = 5 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xi16>
+  func.return %p, %q : tensor<4xui8>, tensor<4xi16>
+}
+
+// Half precision and onnxruntime's own domain.
+
+// CHECK-LABEL: func.func @half(
+// CHECK: quant.qcast %x : tensor<4xf16> to tensor<4x!quant.uniform<u16:f16, 0.5:300>>
+func.func @half(%x: tensor<4xf16>) -> tensor<4xui16> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f16>>} : () -> tensor<f16>
+  %z = onnx.Constant() {value = #onnx.tensor<[300] : tensor<ui16>>} : () -> tensor<ui16>
+  %q = onnx_ms.QuantizeLinear(%x, %s, %z) : (tensor<4xf16>, tensor<f16>, tensor<ui16>) -> tensor<4xui16>
+  func.return %q : tensor<4xui16>
+}
+
+// Nothing moves: the scale is computed.
+
+// CHECK-LABEL: func.func @unmoved_computed_scale(
+// CHECK: onnx.QuantizeLinear(%x, %s
+func.func @unmoved_computed_scale(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xui8> {
+  // expected-remark@+1 {{onnx.QuantizeLinear 'onnx.QuantizeLinear': scale or zero point is computed at run time; use static quantization [raise-qdq: run-time-scale]}}
+  %q = onnx.QuantizeLinear(%x, %s) : (tensor<4xf32>, tensor<f32>) -> tensor<4xui8>
+  func.return %q : tensor<4xui8>
+}
+
+// CHECK-LABEL: func.func @unmoved_computed_zero_point(
+// CHECK: onnx.DequantizeLinear(%q, %{{.*}}, %z)
+func.func @unmoved_computed_zero_point(%q: tensor<4xui8>, %z: tensor<ui8>) -> tensor<4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-qdq: run-time-scale]}}
+  %r = onnx.DequantizeLinear(%q, %s, %z) : (tensor<4xui8>, tensor<f32>, tensor<ui8>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// Nothing moves: no quantized type stores floats.
+
+// CHECK-LABEL: func.func @unmoved_float8(
+// CHECK: onnx.QuantizeLinear(%x
+func.func @unmoved_float8(%x: tensor<4xf32>) -> tensor<4xf8E4M3FN> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{f8E4M3FN storage has no quantized type; it stays as it is [raise-qdq: float-storage]}}
+  %q = onnx.QuantizeLinear(%x, %s) {output_dtype = 17 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf8E4M3FN>
+  func.return %q : tensor<4xf8E4M3FN>
+}
+
+// Nothing moves: what is quantized is no float.
+
+// CHECK-LABEL: func.func @unmoved_integer_input(
+// CHECK: onnx.QuantizeLinear(%x
+func.func @unmoved_integer_input(%x: tensor<4xi32>) -> tensor<4xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{i32 is no float type that quantization expresses [raise-qdq: expressed-type]}}
+  %q = onnx.QuantizeLinear(%x, %s) : (tensor<4xi32>, tensor<f32>) -> tensor<4xui8>
+  func.return %q : tensor<4xui8>
+}
+
+// Nothing moves: the arithmetic mixes two float types.
+
+// CHECK-LABEL: func.func @unmoved_scale_of_another_type(
+// CHECK: onnx.QuantizeLinear(%x
+func.func @unmoved_scale_of_another_type(%x: tensor<4xf16>) -> tensor<4xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{the scale is float32, the tensor f16 [raise-qdq: scale-type]}}
+  %q = onnx.QuantizeLinear(%x, %s) : (tensor<4xf16>, tensor<f32>) -> tensor<4xui8>
+  func.return %q : tensor<4xui8>
+}
+
+// Nothing moves: a scale is negative, zero, or no number.
+
+// CHECK-LABEL: func.func @unmoved_negative_scale(
+// CHECK: onnx.QuantizeLinear(%x
+func.func @unmoved_negative_scale(%x: tensor<2x2xf32>) -> tensor<2x2xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, -0.02] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{a scale is zero, negative or not finite; quantize the model again [raise-qdq: scale-value]}}
+  %q = onnx.QuantizeLinear(%x, %s) : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xui8>
+  func.return %q : tensor<2x2xui8>
+}
+
+// CHECK-LABEL: func.func @unmoved_zero_scale(
+// CHECK: onnx.DequantizeLinear(%q
+func.func @unmoved_zero_scale(%q: tensor<4xui8>) -> tensor<4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-qdq: scale-value]}}
+  %r = onnx.DequantizeLinear(%q, %s) : (tensor<4xui8>, tensor<f32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_nan_scale(
+// CHECK: onnx.DequantizeLinear(%q
+func.func @unmoved_nan_scale(%q: tensor<4xui8>) -> tensor<4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<"0x0000C07F" : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-qdq: scale-value]}}
+  %r = onnx.DequantizeLinear(%q, %s) : (tensor<4xui8>, tensor<f32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// Nothing moves: the parameters do not fit the tensor.
+
+// CHECK-LABEL: func.func @unmoved_unknown_rank(
+// CHECK: onnx.QuantizeLinear(%x
+func.func @unmoved_unknown_rank(%x: tensor<*xf32>) -> tensor<*xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.02] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [raise-qdq: unknown-rank]}}
+  %q = onnx.QuantizeLinear(%x, %s) : (tensor<*xf32>, tensor<2xf32>) -> tensor<*xui8>
+  func.return %q : tensor<*xui8>
+}
+
+// CHECK-LABEL: func.func @unmoved_axis_out_of_rank(
+// CHECK: onnx.QuantizeLinear(%x
+func.func @unmoved_axis_out_of_rank(%x: tensor<4x2xf32>) -> tensor<4x2xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.02] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{axis 2 is not one of 2 [raise-qdq: axis-out-of-rank]}}
+  %q = onnx.QuantizeLinear(%x, %s) {axis = 2 : i64} : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xui8>
+  func.return %q : tensor<4x2xui8>
+}
+
+// CHECK-LABEL: func.func @unmoved_scale_count(
+// CHECK: onnx.QuantizeLinear(%x
+func.func @unmoved_scale_count(%x: tensor<4x3xf32>) -> tensor<4x3xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.02] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{2 scales for an axis of 3 [raise-qdq: scale-count]}}
+  %q = onnx.QuantizeLinear(%x, %s) : (tensor<4x3xf32>, tensor<2xf32>) -> tensor<4x3xui8>
+  func.return %q : tensor<4x3xui8>
+}
+
+// CHECK-LABEL: func.func @unmoved_zero_point_count(
+// CHECK: onnx.QuantizeLinear(%x
+func.func @unmoved_zero_point_count(%x: tensor<4x3xf32>) -> tensor<4x3xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[3, 4, 5] : tensor<3xui8>>} : () -> tensor<3xui8>
+  // expected-remark@+1 {{1 scales but 3 zero points [raise-qdq: zero-point-count]}}
+  %q = onnx.QuantizeLinear(%x, %s, %z) : (tensor<4x3xf32>, tensor<f32>, tensor<3xui8>) -> tensor<4x3xui8>
+  func.return %q : tensor<4x3xui8>
+}
+
+// CHECK-LABEL: func.func @unmoved_ragged_block(
+// CHECK: onnx.QuantizeLinear(%x
+func.func @unmoved_ragged_block(%x: tensor<3x2xf32>) -> tensor<3x2xi8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25, 0.125, 2.0] : tensor<2x2xf32>>} : () -> tensor<2x2xf32>
+  // expected-remark@+1 {{blocks of 2 do not divide axis 0 of [3, 2] [raise-qdq: ragged-block]}}
+  %q = onnx.QuantizeLinear(%x, %s) {axis = 0 : i64, block_size = 2 : i64, output_dtype = 3 : i64} : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xi8>
+  func.return %q : tensor<3x2xi8>
+}
+
+// Nothing moves: the operand's type is not what its zero point says.
+
+// CHECK-LABEL: func.func @unmoved_unknown_storage(
+// CHECK: onnx.DequantizeLinear(%q
+func.func @unmoved_unknown_storage(%q: tensor<*x!onnx.any>) -> tensor<*xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[3] : tensor<i8>>} : () -> tensor<i8>
+  // expected-remark@+1 {{[raise-qdq: storage-type]}}
+  %r = onnx.DequantizeLinear(%q, %s, %z) : (tensor<*x!onnx.any>, tensor<f32>, tensor<i8>) -> tensor<*xf32>
+  func.return %r : tensor<*xf32>
+}

@@ -1,0 +1,114 @@
+// RUN: OPT %s -p rescale-bias | FILECHECK %s
+// RUN: DIAGNOSTICS -p rescale-bias
+
+!x = !quant.uniform<u8:f32, 0.5:13>
+!w = !quant.uniform<i8:f32:0, {0.25:3,0.125:-7}>
+!v = !quant.uniform<i8:f32, 0.25:3>
+!y = !quant.uniform<u8:f32, 0.03:7>
+
+// One step for each channel: x_scale * w_scale, half to even.
+
+// CHECK-LABEL: func.func @per_channel(
+// CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[8, -4] : tensor<2xi32>>} : () -> tensor<2x!quant.uniform<i32:f32:0, {0.125,0.0625}>>
+// CHECK-NEXT: onnx.Conv(%x, %w, %[[B]])
+func.func @per_channel(%x: tensor<1x4x5x5x!x>, %w: tensor<2x4x3x3x!w>) -> tensor<1x2x3x3x!y> {
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0, -0.28] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %t = onnx.Conv(%x, %w, %b) : (tensor<1x4x5x5x!x>, tensor<2x4x3x3x!w>, tensor<2xf32>) -> tensor<1x2x3x3x!y>
+  func.return %t : tensor<1x2x3x3x!y>
+}
+
+// One step for all; a dequantized bias counts as the floats that it stands for: (20 - 4) * 0.1 and so on.
+
+// CHECK-LABEL: func.func @dequantized(
+// CHECK-NOT: quant.dcast
+// CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[13, -6, 0] : tensor<3xi32>>} : () -> tensor<3x!quant.uniform<i32:f32, 0.125>>
+// CHECK-NEXT: onnx.Gemm(%x, %w, %[[B]])
+func.func @dequantized(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>) -> tensor<2x3x!y> {
+  %b = onnx.Constant() {value = #onnx.tensor<[20, -4, 4] : tensor<3xi8>>} : () -> tensor<3x!quant.uniform<i8:f32, 0.1:4>>
+  %r = quant.dcast %b : tensor<3x!quant.uniform<i8:f32, 0.1:4>> to tensor<3xf32>
+  %t = onnx.Gemm(%x, %w, %r) : (tensor<2x4x!x>, tensor<4x3x!v>, tensor<3xf32>) -> tensor<2x3x!y>
+  func.return %t : tensor<2x3x!y>
+}
+
+// One bias for all channels is one for each; a row is a row.
+
+// CHECK-LABEL: func.func @broadcast(
+// CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[8, 8, 8] : tensor<3xi32>>}
+// CHECK-NEXT: onnx.Gemm(%x, %w, %[[B]])
+// CHECK: %[[C:.*]] = onnx.Constant() {value = #onnx.tensor<[8, 16, 24] : tensor<3xi32>>}
+// CHECK-NEXT: onnx.Gemm(%x, %w, %[[C]])
+func.func @broadcast(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>) -> (tensor<2x3x!y>, tensor<2x3x!y>) {
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<f32>>} : () -> tensor<f32>
+  %s = onnx.Gemm(%x, %w, %b) : (tensor<2x4x!x>, tensor<4x3x!v>, tensor<f32>) -> tensor<2x3x!y>
+  %c = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0] : tensor<1x3xf32>>} : () -> tensor<1x3xf32>
+  %t = onnx.Gemm(%x, %w, %c) : (tensor<2x4x!x>, tensor<4x3x!v>, tensor<1x3xf32>) -> tensor<2x3x!y>
+  func.return %s, %t : tensor<2x3x!y>, tensor<2x3x!y>
+}
+
+// Nothing moves: the bias is one for each row of the result, which happens to have as many rows as columns.
+
+// CHECK-LABEL: func.func @unmoved_bias_of_rows(
+// CHECK: onnx.Gemm({{.*}}tensor<3x1xf32>) ->
+func.func @unmoved_bias_of_rows(%x: tensor<3x4x!x>, %w: tensor<4x3x!v>) -> tensor<3x3x!y> {
+  %c = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0] : tensor<3x1xf32>>} : () -> tensor<3x1xf32>
+  // expected-remark@+1 {{onnx.Gemm 'onnx.Gemm': the bias has shape [3, 1], not one value for each channel [rescale-bias: bias-shape]}}
+  %t = onnx.Gemm(%x, %w, %c) : (tensor<3x4x!x>, tensor<4x3x!v>, tensor<3x1xf32>) -> tensor<3x3x!y>
+  func.return %t : tensor<3x3x!y>
+}
+
+// Nothing moves: the activation has several scales.
+
+// CHECK-LABEL: func.func @unmoved_activation_per_axis(
+// CHECK: onnx.Gemm({{.*}}tensor<3xf32>) ->
+func.func @unmoved_activation_per_axis(%x: tensor<2x4x!w>, %w: tensor<4x3x!v>) -> tensor<2x3x!y> {
+  %c = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  // expected-remark@+1 {{the activation has a scale for each channel [rescale-bias: activation-per-axis]}}
+  %t = onnx.Gemm(%x, %w, %c) : (tensor<2x4x!w>, tensor<4x3x!v>, tensor<3xf32>) -> tensor<2x3x!y>
+  func.return %t : tensor<2x3x!y>
+}
+
+// Nothing moves: no kernel makes several scales, nor convolves backwards at all.
+
+// CHECK-LABEL: func.func @unmoved_no_kernel(
+// CHECK: onnx.Gemm({{.*}}tensor<2xf32>) ->
+// CHECK: onnx.ConvTranspose({{.*}}tensor<2xf32>) ->
+func.func @unmoved_no_kernel(%x: tensor<3x4x!x>, %w: tensor<4x2x!v>, %i: tensor<1x4x5x5x!x>, %k: tensor<4x2x3x3x!v>) -> (tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25:7}>>, tensor<1x2x7x7x!y>) {
+  %c = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{no integer kernel makes this result, so the bias stays in float [rescale-bias: no-kernel]}}
+  %t = onnx.Gemm(%x, %w, %c) : (tensor<3x4x!x>, tensor<4x2x!v>, tensor<2xf32>) -> tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25:7}>>
+  // expected-remark@+1 {{[rescale-bias: no-kernel]}}
+  %u = onnx.ConvTranspose(%i, %k, %c) : (tensor<1x4x5x5x!x>, tensor<4x2x3x3x!v>, tensor<2xf32>) -> tensor<1x2x7x7x!y>
+  func.return %t, %u : tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25:7}>>, tensor<1x2x7x7x!y>
+}
+
+// Nothing moves: the bias comes at run time.
+
+// CHECK-LABEL: func.func @unmoved_computed_bias(
+// CHECK-NEXT: onnx.Gemm(%x, %w, %c)
+func.func @unmoved_computed_bias(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>, %c: tensor<3xf32>) -> tensor<2x3x!y> {
+  // expected-remark@+1 {{the bias is computed at run time [rescale-bias: computed-bias]}}
+  %t = onnx.Gemm(%x, %w, %c) : (tensor<2x4x!x>, tensor<4x3x!v>, tensor<3xf32>) -> tensor<2x3x!y>
+  func.return %t : tensor<2x3x!y>
+}
+
+// Nothing moves: 3e8 / 0.125 does not fit in int32, and clipping it would ruin the channel.
+
+// CHECK-LABEL: func.func @unmoved_bias_overflow(
+// CHECK: onnx.Gemm({{.*}}tensor<3xf32>) ->
+func.func @unmoved_bias_overflow(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>) -> tensor<2x3x!y> {
+  %c = onnx.Constant() {value = #onnx.tensor<[1.0, 300000000.0, -300000000.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  // expected-remark@+1 {{2 of 3 biases do not fit in int32 at x_scale * w_scale [rescale-bias: bias-overflow]}}
+  %t = onnx.Gemm(%x, %w, %c) : (tensor<2x4x!x>, tensor<4x3x!v>, tensor<3xf32>) -> tensor<2x3x!y>
+  func.return %t : tensor<2x3x!y>
+}
+
+// Nothing moves: the weight is float, or there is no bias.
+
+// CHECK-LABEL: func.func @unmoved_no_bias(
+// CHECK-NEXT: onnx.Gemm(%x, %w, _)
+// CHECK-NEXT: onnx.Gemm(%x, %f, %c) : (tensor<2x4x!quant.uniform<u8:f32, 0.5:13>>, tensor<4x3xf32>, tensor<3xf32>)
+func.func @unmoved_no_bias(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>, %f: tensor<4x3xf32>, %c: tensor<3xf32>) -> (tensor<2x3x!y>, tensor<2x3x!y>) {
+  %s = onnx.Gemm(%x, %w) : (tensor<2x4x!x>, tensor<4x3x!v>) -> tensor<2x3x!y>
+  %t = onnx.Gemm(%x, %f, %c) : (tensor<2x4x!x>, tensor<4x3xf32>, tensor<3xf32>) -> tensor<2x3x!y>
+  func.return %s, %t : tensor<2x3x!y>, tensor<2x3x!y>
+}

@@ -1,0 +1,370 @@
+"""
+Fold a factor and a shift for each channel (BatchNormalization, Mul, Add, ...) into the linear op beside them.
+
+    affine(linear(x, w, b))         ->  linear(x, w * factor, b * factor + shift)
+    linear(affine(x), w, b)         ->  linear(x + shift / factor, w * factor, b)    float weight, x padded
+                                    ->  linear(x, w * factor, b + w * shift)         float weight, nothing padded
+    qcast(affine(dcast(q)))         ->  qcast(depthwise(dcast(q), +-127, shift))     alone: depthwise
+    qcast(affine(x)) : s, z         ->  scast(qcast(x)) : s / factor, z + shift / s  only if lossy
+
+Close: the factor goes into the weight's scales, once rounded to float32, and stored integers change only by their sign
+(a negative factor) or where a factor is zero. An integer that has no negative moves its channel's zero point; where the
+target wants none (`symmetric`) the op stays, or the integer is clamped if `lossy`. Only then a rounding between goes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect import numerics
+from qdialect.affine_folding import (
+    COMPUTED_WEIGHT,
+    OTHER_AXIS,
+    QUANTIZER_BETWEEN,
+    SECOND_CONSUMER,
+    Array,
+    Chain,
+    LinearTarget,
+    chain_to,
+    flat_bias,
+    folded_bias,
+    folded_weight,
+    linear_of,
+    new_constant,
+)
+from qdialect.constants import constant, normal_axis, real_constant, static_shape
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    expressed_of,
+    quantized_of,
+    storage_element,
+    tensor_type,
+    with_element,
+)
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
+from qdialect.importer_attributes import int_attr
+from qdialect.names import location, node_name, tensor_name, tensor_names
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.affine import Affine, AffineMap, affine_map
+from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.kernels import Kernels
+from qdialect.promises.linear import Linear
+from qdialect.rewriting import Pattern, Rewriter
+from qdialect.transforms.hoist_quantize import quantized_uses
+
+
+@dataclass(frozen=True)
+class FoldBehind(Pattern):
+    """An affine op behind a linear one."""
+
+    symmetric: bool
+    lossy: bool
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Affine) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        found = affine_map(op.results[0])
+        if found is None or isinstance(found, Blocked):
+            return found
+        chain = chain_to(op, found)
+        value = self._linear_result(chain.source)
+        if value is None or isinstance(value, Blocked):
+            return value
+        target = self._target(value, chain, op)
+        if target is None or isinstance(target, Blocked):
+            return target
+        bias = folded_bias(target, chain.map)
+        if isinstance(bias, Blocked):
+            return bias
+        weight = folded_weight(target, chain.map.factor, symmetric=self.symmetric, lossy=self.lossy)
+        if isinstance(weight, Blocked):
+            return weight
+        _replace_behind(op, target, weight, bias, rewriter)
+        return None
+
+    def _linear_result(self, value: SSAValue) -> SSAValue | Blocked | None:
+        """The result of the linear op that `value` comes from, by way of a rounding if that may go."""
+        if linear_of(value) is not None:
+            return value if value.has_one_use() else SECOND_CONSUMER
+        if not (isinstance(value, OpResult) and isinstance(value.op, DequantizeOp)):
+            return None
+        cast = value.op.operands[0]
+        if not (isinstance(cast, OpResult) and isinstance(cast.op, QuantizeOp)):
+            return None
+        source = cast.op.operands[0]
+        if linear_of(source) is None:
+            return None
+        if not self.lossy:
+            return QUANTIZER_BETWEEN
+        return source if all(v.has_one_use() for v in (value, cast, source)) else SECOND_CONSUMER
+
+    def _target(self, value: SSAValue, chain: Chain, op: OnnxOp) -> LinearTarget | Blocked | None:
+        above, linear = value.owner, linear_of(value)
+        assert isinstance(above, OnnxOp)
+        assert linear is not None
+        if above.parent is not op.parent:
+            return Blocked("other-region", "the linear op stands outside of the subgraph")
+        if not linear.has_bias and chain.map.is_shift and chain.length == 1:
+            return None  # as it is after folding
+        shape, channels = static_shape(above.operands[1]), linear.output_channels(above)
+        if shape is None or channels is None or len(shape) < 2:
+            return COMPUTED_WEIGHT
+        axis = normal_axis(linear.result_axis, len(static_shape(value) or shape))
+        if chain.map.factor.size != 1 and (chain.map.axis != axis or chain.map.factor.size != channels):
+            return OTHER_AXIS
+        return LinearTarget(above, linear, channels)
+
+
+def _replace_behind(
+    op: OnnxOp, target: LinearTarget, weight: list[Operation], bias: Array | None, rewriter: Rewriter
+) -> None:
+    above, linear, _ = target
+    attributes = {k: v for k, v in above.onnx_attributes.items() if k != "beta"}
+    inputs: list[SSAValue | None] = [above.operands[0], weight[-1].results[0]]
+    ops = list(weight)
+    shift: ConstantOp | None = None
+    if bias is not None:
+        shift = new_constant(bias, above.input(2) if linear.has_bias else None)
+        if above.input(2) is None or not linear.has_bias:
+            shift.location = location("", [f"{tensor_name(op)}_bias"])
+        ops.append(shift)
+        inputs += [shift.results[0]] if linear.has_bias else []
+    new = above.__class__.build(inputs, [op.results[0].type], attributes)
+    new.location = location(node_name(above), tensor_names(op))
+    ops.append(new)
+    if shift is not None and not linear.has_bias:
+        new.location = above.location
+        ops.append(op_named("", "Add").build([new.results[0], shift.results[0]], [op.results[0].type]))
+    rewriter.replace(op, ops)
+
+
+class FoldInFront(Pattern):
+    """An affine op in front of a linear one with float weight."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        linear = op_class.get_trait(Linear)
+        return linear is not None and linear.has_bias
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        linear, x = op.get_trait(Linear), op.operands[0]
+        found = affine_map(x)
+        if linear is None or not isinstance(found, AffineMap) or not isinstance(x, OpResult):
+            return None
+        assert isinstance(x.op, OnnxOp)
+        chain = chain_to(x.op, found)
+        border = linear.sees_border(op) and not chain.map.is_scale
+        if border and chain.map.is_shift and chain.length == 1:
+            return None  # as it is after folding
+        if not x.has_one_use():
+            return SECOND_CONSUMER
+        weight = constant(op.operands[1])
+        if weight is None or quantized_of(op.operands[1].type) is not None:
+            return Blocked(
+                "weight-quantized", "factors for each input channel do not fit into scales for each output"
+            )
+        channels = linear.output_channels(op)
+        old = flat_bias(op, linear, channels or 0)
+        if isinstance(old, Blocked):
+            return old
+        array = weight.array()
+        factors = self._per_input(op, linear, array, chain.map)
+        if isinstance(factors, Blocked):
+            return factors
+        if border and (chain.map.factor == 0).any():
+            return Blocked(
+                "zero-factor", "a channel is only its shift, which the zeros around it do not have"
+            )
+        self._replace(op, x, chain, factors, old, border, rewriter)
+        return None
+
+    def _per_input(
+        self, op: OnnxOp, linear: Linear, weight: Array, map: AffineMap
+    ) -> tuple[Array, Array] | Blocked:
+        """Factor and shift as arrays that broadcast against the weight."""
+        axis, group = linear.input_axis(op, weight.ndim), op.int_attr("group", 1)
+        if axis is None or weight.ndim < 2:
+            return OTHER_AXIS
+        if map.factor.size == 1:
+            return map.factor.reshape(()), map.shift.reshape(())
+        if map.axis != 1 or map.factor.size != weight.shape[axis] * group:
+            return OTHER_AXIS
+        shape = [1] * weight.ndim
+        shape[axis] = -1
+        if group == 1:
+            return map.factor.reshape(shape), map.shift.reshape(shape)
+        rows = [
+            np.repeat(a.reshape(group, -1), weight.shape[0] // group, axis=0) for a in (map.factor, map.shift)
+        ]
+        full = [*rows[0].shape, *shape[2:]]
+        return rows[0].reshape(full), rows[1].reshape(full)
+
+    def _replace(
+        self,
+        op: OnnxOp,
+        x: OpResult,
+        chain: Chain,
+        factors: tuple[Array, Array],
+        old: Array | None,
+        border: bool,
+        rewriter: Rewriter,
+    ) -> None:
+        linear = op.get_trait(Linear)
+        assert linear is not None
+        array, dtype = real_constant(op.operands[1]), BY_ATTRIBUTE[expressed_of(op.results[0].type)].dtype  # pyright: ignore
+        assert array is not None
+        weight = new_constant((array.astype(np.float64) * factors[0]).astype(array.dtype), op.operands[1])
+        source, ops, bias = chain.source, [weight], old
+        inputs: list[SSAValue | None] = [source, weight.results[0]]
+        if border:
+            shift = chain.map.shift / chain.map.factor
+            flat = shift.reshape([-1] + [1] * (array.ndim - 2)) if shift.size > 1 else shift
+            added = new_constant(flat.astype(dtype), None)
+            add = op_named("", "Add").build([source, added.results[0]], [x.type])
+            add.location = x.op.location
+            ops += [added, add]
+            inputs[0] = add.results[0]
+        elif not chain.map.is_scale:
+            axis = linear.weight_axis(op)
+            others = tuple(k for k in range(array.ndim) if k != axis)
+            bias = (array.astype(np.float64) * factors[1]).sum(axis=others) * op.float_attr("alpha", 1.0)
+            bias = bias if old is None else bias + old
+        if bias is not None:
+            constant = new_constant(np.asarray(bias, dtype), op.input(2))
+            ops.append(constant)
+            inputs.append(constant.results[0])
+        attributes = {k: v for k, v in op.onnx_attributes.items() if k != "beta"}
+        new = op.__class__.build(inputs, [op.results[0].type], attributes)
+        rewriter.replace(op, [*ops, new])
+
+
+class FoldAlone(Pattern):
+    """An affine op between a dequantize and a quantize, as a 1x1 convolution of each channel by itself."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Affine) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        found = affine_map(op.results[0])
+        if not isinstance(found, AffineMap) or found.axis is None:
+            return None
+        chain = chain_to(op, found)
+        source = chain.source.owner
+        if not isinstance(source, DequantizeOp):
+            return None
+        if op.get_trait(Kernels) is not None and all(isinstance(o.owner, DequantizeOp) for o in op.operands):
+            return None  # an integer kernel of its own
+        type, shape = source.element_type, static_shape(op.results[0])
+        if not type.is_per_tensor or type.storage.width != 8 or not isinstance(type.expressed, Float32Type):
+            return Blocked("not-per-tensor", "the operand is not quantized per tensor in 8 bits")
+        if (
+            shape is None
+            or len(shape) not in (3, 4)
+            or chain.map.axis != 1
+            or shape[1] != chain.map.factor.size
+        ):
+            return Blocked("no-convolution", "no convolution of rank 3 or 4 has these channels")
+        if not _is_quantized_next(op.results[0]):
+            return Blocked("not-quantized", "no quantize follows", "quantize the result")
+        self._replace(op, chain, rewriter)
+        return None
+
+    def _replace(self, op: OnnxOp, chain: Chain, rewriter: Rewriter) -> None:
+        shape = static_shape(op.results[0])
+        assert shape is not None
+        channels, ones = shape[1], (1,) * (len(shape) - 2)
+        stored, scales = numerics.channel_as_weight(np.broadcast_to(chain.map.factor, (channels,)))
+        type = UniformType.per_axis(Storage.of("i8"), 0, scales, np.zeros(channels, np.int32))
+        weight = from_array(stored.reshape(channels, 1, *ones))
+        typed = ConstantOp.of(weight, tensor_type(type, weight.type.get_shape()))
+        typed.location = location("", [f"{tensor_name(op)}_factor"])
+        real = DequantizeOp(typed.results[0])
+        bias = ConstantOp.of(from_array(np.broadcast_to(chain.map.shift, (channels,)).astype(np.float32)))
+        bias.location = location("", [f"{tensor_name(op)}_shift"])
+        inputs = [chain.source, real.results[0], bias.results[0]]
+        new = op_named("", "Conv").build(inputs, [op.results[0].type], {"group": int_attr(channels)})
+        rewriter.replace(op, [typed, real, bias, new])
+
+
+def _is_quantized_next(value: SSAValue) -> bool:
+    """Whether all that becomes of `value` is moved, clamped and then quantized, per tensor."""
+    type = quantized_uses(value)
+    if isinstance(type, UniformType):
+        return type.is_per_tensor
+    if type is not None or not value.has_one_use():
+        return False
+    user = next(iter(value.uses)).operation
+    promise = user.get_trait(Commutes) if isinstance(user, OnnxOp) else None
+    return promise is not None and len(user.results) == 1 and _is_quantized_next(user.results[0])
+
+
+class FoldIntoQuantize(Pattern):
+    """An affine op in front of a quantize, into the quantize's own scales."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, QuantizeOp)
+        x, type = op.operands[0], op.element_type
+        found = affine_map(x)
+        if not isinstance(found, AffineMap) or not isinstance(x, OpResult) or not type.is_per_tensor:
+            return None
+        if not x.has_one_use():
+            return SECOND_CONSUMER
+        assert isinstance(x.op, OnnxOp)
+        map, source, _ = chain_to(x.op, found)
+        if not (map.factor > 0).all():
+            return Blocked("negative-factor", "a factor is not positive, so no scale carries it")
+        scales = (type.scales / map.factor).astype(np.float32)
+        zeros = type.zero_points + np.rint(map.shift / type.scales)
+        if (zeros < type.storage.low).any() or (zeros > type.storage.high).any():
+            return Blocked("shift-beyond-storage", "a shift is larger than the storage range")
+        if not np.isfinite(scales).all() or not (scales > 0).all():
+            return Blocked("scale-overflow", "a scale divided by its factor is beyond float32")
+        if map.axis is None:
+            moved = UniformType.per_tensor(type.storage, scales.item(), int(zeros), type.expressed)
+        else:
+            moved = UniformType.per_axis(
+                type.storage, map.axis, scales, zeros.astype(np.int32), type.expressed
+            )
+        cast = QuantizeOp(source, moved)
+        cast.location = op.location
+        stored = StorageCastOp(cast.results[0], with_element(op.results[0].type, storage_element(type)))
+        rewriter.replace(op, [cast, stored, StorageCastOp(stored.results[0], op.results[0].type)])
+        return None
+
+
+@dataclass(frozen=True)
+class FoldBatchNormPass(RewritePass):
+    """Factors and shifts for each channel go into the linear op beside them."""
+
+    name = "fold-batch-norm"
+    exactness: ClassVar[Exactness] = Exactness.CLOSE
+    rewrite: ClassVar[str] = (
+        "affine(linear(x, w, b)) -> linear(x, w * factor, b * factor + shift): scales are rounded, integers stay"
+    )
+
+    symmetric: bool = False
+    """Whether zero points of weights must stay what they are."""
+    depthwise: bool = True
+    """Whether an affine op alone becomes a convolution of each channel by itself."""
+    lossy: bool = False
+    """Whether to drop a rounding between the two ops, and to clamp integers that have no negative."""
+
+    def patterns(self) -> Sequence[Pattern]:
+        found: list[Pattern] = [FoldBehind(self.symmetric, self.lossy), FoldInFront()]
+        if self.depthwise:
+            found.append(FoldAlone())
+        if self.lossy:
+            found.append(FoldIntoQuantize())
+        return found
