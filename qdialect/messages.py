@@ -24,6 +24,12 @@ MOST_INLINED = 1_000_000
 """Nodes, after functions are put in the place of their calls: twenty functions that each call the next twice are
 a million."""
 
+LONGEST_SHAPE = 1024
+"""Elements; what is longer is no shape, and its tensor is not in the message when types are inferred."""
+
+MOST_PROPAGATED = 1_000_000
+"""Elements; forty Concats, each of the last one's result with itself, would fill all memory."""
+
 Key = tuple[str, str, str]
 
 
@@ -113,19 +119,36 @@ def _own_casts(model: ModelProto) -> Generator[list[int]]:
             model.graph.node[k].domain = MICROSOFT
 
 
+def _propagates_much(nodes: Iterable[NodeProto], sizes: dict[str, int]) -> bool:
+    """Whether onnx, carrying the values of shapes along, might come to lists of more than `MOST_PROPAGATED`."""
+    for node in nodes:
+        taken = [sizes.get(name, LONGEST_SHAPE) for name in node.input] or [1]
+        size = sum(taken) if node.op_type == "Concat" else max(taken)
+        if size > MOST_PROPAGATED:
+            return True
+        sizes.update((name, size) for name in node.output)
+        for attribute in node.attribute:
+            graphs = [attribute.g] if attribute.HasField("g") else attribute.graphs
+            if any(_propagates_much(graph.node, sizes) for graph in graphs):
+                return True
+    return False
+
+
 def inferred(model: ModelProto) -> ModelProto:
     """The model with the types that onnx's shape inference finds; as it is if inference gives up."""
     from onnx import shape_inference
 
+    graph = model.graph
+    sizes = {t.name: t.dims[0] if len(t.dims) == 1 else 1 for t in graph.initializer}
+    sizes = {name: size if 0 <= size <= LONGEST_SHAPE else 1 for name, size in sizes.items()}
+    much = _propagates_much(graph.node, sizes) or any(_propagates_much(f.node, {}) for f in model.functions)
     try:
         with _own_casts(model) as places:
-            found = shape_inference.infer_shapes(model, data_prop=True)
+            found = shape_inference.infer_shapes(model, data_prop=not much)
         for k in places:
             found.graph.node[k].domain = MICROSOFT
         return found
-    except (
-        Exception
-    ):  # it raises RuntimeError, ValueError and its own; none of them makes the model unreadable
+    except Exception:  # RuntimeError, ValueError and its own; none of them makes the model unreadable
         return model
 
 

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -112,6 +113,7 @@ def _constants(op: OnnxOp, done: dict[SSAValue, SSAValue]) -> None:
 
 def _to_unsigned(module: ModuleOp) -> None:
     leaving: list[StorageCastOp] = []
+    returned = [(op, op.operand_types) for op in module.walk() if isinstance(op, ReturnOp)]
     done: dict[SSAValue, SSAValue] = {}
     for op in list(module.walk()):
         if isinstance(op, ConstantOp):
@@ -133,6 +135,10 @@ def _to_unsigned(module: ModuleOp) -> None:
     for op in leaving:
         if quantized_of(op.operands[0].type) is not None:
             _leave(op)
+    for op, types in returned:
+        for k, (value, type) in enumerate(zip(list(op.operands), types, strict=True)):
+            if value.type != type and (old := quantized_of(type)) is not None:
+                op.operands[k] = _requantize(value, old, op)
 
 
 @dataclass(frozen=True)

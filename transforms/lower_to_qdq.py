@@ -14,12 +14,14 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.errors import UserError
 from qdialect.lowering import Parameters, cast_op, clamped, stored, wish
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness
@@ -35,6 +37,15 @@ class _Real:
     value: SSAValue
     on_grid: bool
     """Whether the type expresses every element already: quantizing it changes nothing."""
+
+
+def _check_signature(func: FuncOp) -> None:
+    """Raise UserError if a graph's input or output is of quantized type, which ONNX has not."""
+    if any(quantized_of(t) is not None for t in (*func.function_type.inputs, *func.function_type.outputs)):
+        raise UserError(
+            f"@{func.sym_name.data} takes or gives a value of quantized type",
+            "let integers come in and go out through quant.scast",
+        )
 
 
 class _Writer:
@@ -57,6 +68,8 @@ class _Writer:
             op for op in ops if isinstance(op, QuantizeOp) and isinstance(op.operands[0].owner, DequantizeOp)
         }
         for op in ops:
+            if isinstance(op, FuncOp):
+                _check_signature(op)
             if isinstance(op, OnnxOp | QuantizeOp | DequantizeOp | StorageCastOp):
                 self._op(op)
         for op in reversed(self._dead):

@@ -28,6 +28,9 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, BY_NUMPY, DYNAMIC, Elemen
 SMALL = 64
 """Up to this many elements, text shows the values."""
 
+MAX_RANK = 64
+"""numpy's bound."""
+
 BLOCK = 1 << 24
 """Bytes that are in memory at a time when large data is copied."""
 
@@ -209,6 +212,14 @@ class TensorData:
         return TensorData(type, self.raw if self.slice is None else self.slice, self.strings)
 
 
+def _plain(data: TensorData) -> npt.NDArray[Any]:
+    """The elements in a type of numpy's own; narrow ones in a wider that holds each of them."""
+    values = data.array().reshape(-1)
+    if values.dtype.isbuiltin == 1:
+        return values
+    return values.astype(np.int64 if "int" in data.element.numpy else np.float32)
+
+
 def _decimal(value: Any) -> str | None:
     """A number as text that reads back to the same bits; None if decimal text cannot carry it."""
     if isinstance(value, bool | np.bool_):
@@ -231,7 +242,7 @@ def print_payload(printer: Printer, data: TensorData, *, inline: bool = False) -
         printer.print_string(f'"0x{payload.hex().upper()}"' if small or inline else "elided")
         return
     if small:
-        texts = [_decimal(v) for v in data.array().reshape(-1)]
+        texts = [_decimal(v) for v in _plain(data)]
         if all(t is not None for t in texts):
             printer.print_string(f"[{', '.join(map(str, texts))}]")
             return
@@ -265,6 +276,8 @@ class TensorAttr(Data[TensorData]):
             type = parser.parse_type()
         if not isa(type, TensorType[Attribute]) or type.element_type not in BY_ATTRIBUTE:
             parser.raise_error(f"expected a tensor of ONNX elements, got {type}")
+        if len(type.get_shape()) > MAX_RANK:
+            parser.raise_error(f"a constant has up to {MAX_RANK} dimensions, not {len(type.get_shape())}")
         if DYNAMIC in type.get_shape():
             parser.raise_error(f"a constant's sizes are known, got {type}")
         return _build(parser, payload, type)

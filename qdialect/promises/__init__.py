@@ -23,7 +23,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.affine import AFFINE
     from qdialect.promises.arithmetic import ARITHMETIC
     from qdialect.promises.casts import CASTS
-    from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS
+    from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS, JOINS, RANGES
     from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
     from qdialect.promises.layout import LAYOUT
@@ -39,6 +39,8 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         CASTS,
         COMPOSITIONS,
         DECOMPOSITIONS,
+        JOINS,
+        RANGES,
         LAYOUT,
         MONOTONE,
         CLAMPS,

@@ -52,7 +52,8 @@ class Linear(Promise):
     def weight_axis(self, op: OnnxOp) -> int | None:
         """The weight's axis of output channels; None if the weight's rank is not known."""
         rank = rank_of(op.operands[1])
-        return None if rank is None else self.output_axis(op, rank)
+        axis = None if rank is None else self.output_axis(op, rank)
+        return axis if axis is not None and rank is not None and 0 <= axis < rank else None
 
     def sees_border(self, op: OnnxOp) -> bool:
         """Whether elements that are not the activation's may enter the sums: real zeros around it."""

@@ -1305,3 +1305,26 @@ func.func @unmoved_pad_2(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> ten
 }
 
 }
+
+// A slope of 0 makes PRelu a Relu; any other makes new numbers.
+
+// CHECK-LABEL: func.func @prelu(
+// CHECK: %[[M:.*]] = onnx.PRelu(%q, %{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: quant.dcast %[[M]]
+func.func @prelu(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  %y = onnx.PRelu(%r, %s) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_prelu(
+// CHECK: %[[R:.*]] = quant.dcast %q
+// CHECK-NEXT: onnx.PRelu(%[[R]]
+func.func @unmoved_prelu(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  // expected-remark@+1 {{[sink-dequantize: slope]}}
+  %y = onnx.PRelu(%r, %s) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}

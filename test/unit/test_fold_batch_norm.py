@@ -154,11 +154,14 @@ def model(kind: str, seed: int, quantized: float | None) -> tuple[onnx.ModelProt
     if kind != "MatMul" and rng.integers(2):
         constants["b"] = rng.normal(0, 1, channels).astype(np.float32)
         operands.append("b")
+    linear = helper.make_node(kind, operands, ["c"])
+    if kind == "Gemm":
+        linear.attribute.append(helper.make_attribute("transB", 1))
     nodes = [
         helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["xq"]),
         helper.make_node("DequantizeLinear", ["xq", "xs", "xz"], ["x_real"]),
         helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["w_real"], axis=axis),
-        helper.make_node(kind, operands, ["c"], **({"transB": 1} if kind == "Gemm" else {})),
+        linear,
         helper.make_node("BatchNormalization", ["c", "gamma", "beta", "mean", "variance"], ["y"]),
         helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["q"]),
     ]
