@@ -3,9 +3,9 @@ Compile random QDQ graphs and hold each pass, and the whole, against the oracle.
 
     python benchmarks/random_graphs.py --count 1000 --seed 0
 
-Each graph is compiled for onnxruntime (QOperator) and for generic (QDQ). After each pass the module is verified and judged
-per op by the pass's class. The whole is run with optimization off: SQNR against the model it was made from. Compiling the
-result again must leave as many ops of each type.
+Each graph is compiled for onnxruntime (QOperator) and for generic (QDQ). After each pass the module is verified and
+judged per op by the pass's class. The whole is run with optimization off: SQNR against the model it was made from.
+Compiling the result again must leave as many ops of each type.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from qdialect.checking import check_passes
-from qdialect.compiler import pipeline
+from qdialect.compiler import Options, pipeline
 from qdialect.exporter import export_model
 from qdialect.importer import import_model
 from qdialect.oracle import Array, run
@@ -66,8 +66,8 @@ def compiled(model: ModelProto, target: str, feeds: Mapping[str, Array] | None) 
         module.verify()
 
     if feeds is not None:
-        return module, str(check_passes(module, pipeline(target), [feeds], apply) or "")
-    for one in pipeline(target):
+        return module, str(check_passes(module, pipeline(Options(target)), [feeds], apply) or "")
+    for one in pipeline(Options(target)):
         apply(one)
     return module, ""
 
@@ -88,7 +88,9 @@ def outcome(case: Case, target: str, *, passes: bool = True) -> Outcome:
         worst = min((sqnr(a, b) for a, b in zip(before, after, strict=True)), default=np.inf)
         again, _ = compiled(result, target, None)
         first, second = op_counts(result), op_counts(export_model(again))
-        found = Outcome("", worst, sum("QLinear" in n.op_type or n.op_type == "QGemm" for n in result.graph.node))
+        found = Outcome(
+            "", worst, sum("QLinear" in n.op_type or n.op_type == "QGemm" for n in result.graph.node)
+        )
         if first != second:
             found.problem = f"not idempotent: {dict(second - first)} more, {dict(first - second)} fewer"
         return found
@@ -106,7 +108,11 @@ def report(outcomes: Mapping[str, list[Outcome]]) -> bool:
         finite = noise[np.isfinite(noise)]
         identical = int(np.isinf(noise).sum())
         median, least = float(np.median(noise)), float(noise.min())
-        low = "" if not finite.size else ", ".join(f"{p}%: {np.percentile(finite, p):.1f}" for p in (1, 5, 25, 50, 75))
+        low = (
+            ""
+            if not finite.size
+            else ", ".join(f"{p}%: {np.percentile(finite, p):.1f}" for p in (1, 5, 25, 50, 75))
+        )
         print(
             f"{target}: {len(found)} graphs, {sum(bool(o.problem) for o in found)} problems, {identical} identical, "
             f"{sum(o.integer for o in found)} integer kernels; SQNR median {median:.1f} dB, least {least:.1f} dB, "
@@ -120,7 +126,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Compile random QDQ graphs and judge them by the oracle.")
     parser.add_argument("--count", type=int, default=1000, help="how many graphs")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first; the others follow")
-    parser.add_argument("--whole", action="store_true", help="judge only the whole, not each pass: five times faster")
+    parser.add_argument(
+        "--whole", action="store_true", help="judge only the whole, not each pass: five times faster"
+    )
     arguments = parser.parse_args()
     outcomes: dict[str, list[Outcome]] = {target: [] for target in TARGETS}
     start = time.monotonic()

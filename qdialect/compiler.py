@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy.typing as npt
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.passes import ModulePass
 
 from qdialect.errors import UserError
 from qdialect.names import node_name, tensor_names
-from qdialect.passes import Exactness
-from qdialect.remarks import Remark, remarks_of
-from qdialect.rewriting import KEEP_FLOAT
+from qdialect.passes import Exactness, RewritePass
+from qdialect.remarks import remarks_of
+from qdialect.report import Report, Step, op_counts, places, staying_float, surviving
+from qdialect.rewriting import KEEP_FLOAT, recording
 from qdialect.targets import Target, target
 from qdialect.transforms import get_all_passes
 
@@ -40,19 +42,6 @@ class Options:
     """Names of nodes, or of the tensors they make, that stay in float."""
 
 
-@dataclass
-class Report:
-    """What a compilation did and did not do."""
-
-    target: str
-    form: str
-    exactness: str
-    pipeline: list[str]
-    """The passes that ran, in order, as `qdialect-opt -p` takes them."""
-    remarks: list[Remark] = field(default_factory=list[Remark])
-    """What stood in the way of rewrites."""
-
-
 def _made(name: str, **options: Any) -> ModulePass:
     return get_all_passes()[name]()(**options)
 
@@ -60,7 +49,8 @@ def _made(name: str, **options: Any) -> ModulePass:
 def _raising(options: Options) -> list[ModulePass]:
     """Whatever tool made the model: its quantization in types."""
     passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [_made("fold-constants"), _made("raise-qoperator"), _made("raise-qdq")]
+    passes += [_made("fold-identity"), _made("fold-constants"), _made("raise-qoperator"), _made("raise-qdq")]
+    passes += [_made("raise-arithmetic"), _made("quantize-inputs")]
     if options.decompose:
         passes.append(_made("decompose", ops=options.decompose))
     return passes
@@ -69,24 +59,37 @@ def _raising(options: Options) -> list[ModulePass]:
 def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
     """Casts as far down and as far up as they go; what stands between a linear op and its casts folded away."""
     lossy = options.exactness == Exactness.LOSSY.value
-    down = ["fold-casts", "sink-dequantize", "fold-casts", "fold-constants"]
+    down = ["fold-casts", "sink-dequantize", "fold-casts"]
     up = ["hoist-quantize", "fold-casts", "fold-constants"]
     batch_norm = _made(
         "fold-batch-norm", symmetric=target.symmetric_weights, depthwise=form == "qoperator", lossy=lossy
     )
+    scales = [] if form == "qdq" else [_made("fold-scales")]
     compose = [_made("compose")] if form == "qoperator" and not options.decompose else []
     fuse = ["fuse-quantized", "fold-pad", "fold-activation"]
-    return [*map(_made, down), batch_norm, *compose, *map(_made, up), *map(_made, fuse)]
+    integer = _made("raise-integer", float_results=form == "qdq")
+    branches = _made("quantize-branches", target=target.name)
+    return [
+        *map(_made, down),
+        integer,
+        branches,
+        _made("fold-constants"),
+        batch_norm,
+        *scales,
+        *compose,
+        *map(_made, up),
+        *map(_made, fuse),
+    ]
 
 
 def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
     """Types written as what the target takes."""
     passes = [_made("integer-io")] if options.integer_io else []
     if form != "qdq":
+        # Signedness may have been all that two types differed by.
+        passes += [_made("legalize", target=target.name), _made("fold-casts"), _made("fuse-quantized")]
         if form == "qoperator":
             passes.append(_made("rescale-bias"))
-        # Signedness may have been all that two types differed by.
-        passes += [_made("legalize", target=target.name), _made("fold-casts")]
         passes.append(_made(f"lower-to-{form}", target=target.name))
     return [*passes, _made("lower-to-qdq", target=target.name)]
 
@@ -132,7 +135,9 @@ def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
             found |= hit
             op.attributes[KEEP_FLOAT] = UnitAttr()
     if missing := sorted(wanted - found):
-        raise UserError(f"no node or tensor is called '{missing[0]}'", "--keep-float takes names in the model")
+        raise UserError(
+            f"no node or tensor is called '{missing[0]}'", "--keep-float takes names in the model"
+        )
 
 
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass]) -> None:
@@ -142,25 +147,63 @@ def run_passes(module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         one.apply(context, module)
 
 
+class Compilation:
+    """A module on its way through a pipeline; notes what each pass did."""
+
+    def __init__(self, module: ModuleOp, options: Options):
+        self.module, self.passes = module, pipeline(options)
+        form = options.form or target(options.target).form
+        names = [str(one.spec()) for one in self.passes]
+        self.report = Report(options.target, form, options.exactness, names, before=op_counts(module))
+        self._there: set[tuple[str, str]] = set()
+        self._context = Context()
+
+    def step(self, one: ModulePass) -> None:
+        """Run one pass, the next."""
+        report = self.report
+        if one is self.passes[-1]:  # it writes what is left as casts
+            report.floats = staying_float(self.module, report.form)
+            self._there = places(self.module)
+        with recording(named=False) as records:
+            one.apply(self._context, self.module)
+        if records or not isinstance(one, RewritePass):  # counting is a walk; an idle pass changes no count
+            report.after = op_counts(self.module)
+        count = sum((report.after or report.before).values())
+        report.steps.append(Step(str(one.spec()), exactness_of(one).value, len(records), count))
+
+    def finish(self) -> Report:
+        """Verify, and say what was done. Raises VerifyException if the module breaks a constraint."""
+        self.module.verify()
+        self.report.remarks = surviving(remarks_of(self.module), self._there | places(self.module))
+        return self.report
+
+
 def compile(
     module: ModuleOp,
     target: str = "onnxruntime",
     form: str | None = None,
     exactness: str = "close",
+    *,
+    feeds: Sequence[Mapping[str, npt.NDArray[Any]]] = (),
     **more: Any,
 ) -> Report:
     """
     Rewrite `module` in place into the form that `target` takes. `more` are the fields of `Options`.
 
-    Raises UserError for a target, form, level or name that there is not, and VerifyException if the module breaks a
-    constraint afterwards.
+    With `feeds`, inputs by graph input name, each pass is judged by what it did to the numbers. Raises UserError for a
+    target, form, level or name that there is not, and for a pass that is beyond its class of exactness; VerifyException
+    if the module breaks a constraint afterwards.
     """
     options = Options(target, form, exactness, **more)
-    passes = pipeline(options)
+    running = Compilation(module, options)
     keep_in_float(module, options.keep_float)
-    run_passes(module, passes)
-    module.verify()
-    from qdialect.targets import target as find
+    if feeds:
+        from qdialect.checking import check_passes
 
-    names = [str(p.spec()) for p in passes]
-    return Report(target, form or find(target).form, exactness, names, list(remarks_of(module)))
+        finding = check_passes(module, running.passes, feeds, running.step)
+        if finding is not None:
+            raise UserError(str(finding), "this is a bug in the pass")
+    else:
+        for one in running.passes:
+            running.step(one)
+    return running.finish()

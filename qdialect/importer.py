@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, LocationAttr, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -42,6 +42,7 @@ from qdialect.importer_attributes import (
     int_attr,
     opset_imports,
     sparse_attribute,
+    string,
     string_dictionary,
 )
 from qdialect.importer_scopes import Scope, Types
@@ -58,7 +59,13 @@ MAX_DEPTH = 64
 
 @cache
 def _dims(names: tuple[tuple[str, ...], ...]) -> Attribute:
-    return ArrayAttr([ArrayAttr([StringAttr(n) for n in row]) for row in names])
+    return ArrayAttr([ArrayAttr([string(n) for n in row]) for row in names])
+
+
+def _location(node: str, tensors: Sequence[str] = ()) -> LocationAttr:
+    for name in (node, *tensors):
+        string(name)  # or it raises
+    return location(node, tensors)
 
 
 class _Importer:
@@ -77,7 +84,7 @@ class _Importer:
         attributes["onnx.opset_import"] = opset_imports(model.opset_import)
         for field in ("producer_name", "producer_version", "domain", "doc_string"):
             if text := getattr(model, field):
-                attributes[f"onnx.{field}"] = StringAttr(text)
+                attributes[f"onnx.{field}"] = string(text)
         if model.model_version:
             attributes["onnx.model_version"] = int_attr(model.model_version)
         if model.metadata_props:
@@ -96,7 +103,7 @@ class _Importer:
         arg_attrs: list[DictionaryAttr] = []
         for argument, info in zip(block.args, graph.input, strict=True):
             scope.define(info.name, argument)
-            argument.location = location("", (info.name,))
+            argument.location = _location("", (info.name,))
             attributes = described(info)
             if info.name in defaults:
                 value = self.tensors.initializer((), defaults.pop(info.name))
@@ -113,9 +120,9 @@ class _Importer:
             arg_attrs=ArrayAttr(arg_attrs),
             res_attrs=ArrayAttr([DictionaryAttr(described(o)) for o in graph.output]),
         )
-        func.location = location(graph.name)
+        func.location = _location(graph.name)
         if graph.doc_string:
-            func.attributes["onnx.doc"] = StringAttr(graph.doc_string)
+            func.attributes["onnx.doc"] = string(graph.doc_string)
         if graph.metadata_props:
             func.attributes["onnx.metadata"] = string_dictionary(graph.metadata_props)
         self._annotate(graph, scope, func)
@@ -147,7 +154,7 @@ class _Importer:
         for k, tensor in enumerate(graph.initializer):
             if names is None or tensor.name in names:
                 constant = ConstantOp.of(TensorAttr(self.tensors.initializer(path, k)))
-                constant.location = location("", (tensor.name,))
+                constant.location = _location("", (tensor.name,))
                 block.add_op(constant)
                 scope.define(tensor.name, constant.results[0])
         for sparse in graph.sparse_initializer:
@@ -155,7 +162,7 @@ class _Importer:
             value = sparse_attribute(sparse, self.folder)
             type = tensor_type(values.type.element_type, tuple(sparse.dims))
             constant = ConstantOp.create(result_types=[type], properties={"sparse_value": value})
-            constant.location = location("", (sparse.values.name,))
+            constant.location = _location("", (sparse.values.name,))
             block.add_op(constant)
             scope.define(sparse.values.name, constant.results[0])
 
@@ -172,13 +179,11 @@ class _Importer:
             op = self._node(node, (*path, n), scope, types, depth)
             block.add_op(op)
             names = [name for name in node.output if name]
-            op.location = location(node.name, names)
+            op.location = _location(node.name, names)
             for name, result in zip(names, op.results, strict=True):
                 scope.define(name, result)
 
-    def _node(
-        self, node: NodeProto, path: tuple[Any, ...], scope: Scope, types: Types, depth: int
-    ) -> OnnxOp:
+    def _node(self, node: NodeProto, path: tuple[Any, ...], scope: Scope, types: Types, depth: int) -> OnnxOp:
         user = f"node '{node.name or node.op_type}'"
         inputs = [scope.value(name, user) if name else None for name in node.input]
         outputs = [name or None for name in node.output]
@@ -279,16 +284,16 @@ class _Importer:
             if info.name in defaults:
                 raise UserError(f"input '{info.name}' of a subgraph has a default, which onnxruntime ignores")
             scope.define(info.name, argument)
-            argument.location = location("", (info.name,))
+            argument.location = _location("", (info.name,))
         self._initializers(graph, path, block, scope)
         self._nodes(graph.node, path, block, scope, types, depth)
         results = [scope.value(o.name, f"output '{o.name}' of a subgraph") for o in graph.output]
         end = YieldOp.create(operands=results)
-        end.location = location(graph.name, [o.name for o in graph.output])
+        end.location = _location(graph.name, [o.name for o in graph.output])
         end.attributes["onnx.inputs"] = ArrayAttr([DictionaryAttr(described(i)) for i in graph.input])
         end.attributes["onnx.outputs"] = ArrayAttr([DictionaryAttr(described(o)) for o in graph.output])
         if graph.doc_string:
-            end.attributes["onnx.doc"] = StringAttr(graph.doc_string)
+            end.attributes["onnx.doc"] = string(graph.doc_string)
         block.add_op(end)
         return Region(block)
 
@@ -298,21 +303,21 @@ class _Importer:
         scope = Scope()
         for argument, name in zip(block.args, function.input, strict=True):
             scope.define(name, argument)
-            argument.location = location("", (name,))
+            argument.location = _location("", (name,))
         outer, self.opsets = self.opsets, _opsets(function.opset_import)
         self._nodes(function.node, ("function", index), block, scope, types, 0)
         self.opsets = outer
         results = [scope.value(name, f"function '{function.name}'") for name in function.output]
         end = YieldOp.create(operands=results)
-        end.location = location("", list(function.output))
+        end.location = _location("", list(function.output))
         block.add_op(end)
         properties: dict[str, Attribute] = {
-            "domain": StringAttr(function.domain),
-            "sym_name": StringAttr(function.name),
-            "overload": StringAttr(function.overload),
-            "inputs": ArrayAttr([StringAttr(n) for n in function.input]),
-            "outputs": ArrayAttr([StringAttr(n) for n in function.output]),
-            "attribute_names": ArrayAttr([StringAttr(n) for n in function.attribute]),
+            "domain": string(function.domain),
+            "sym_name": string(function.name),
+            "overload": string(function.overload),
+            "inputs": ArrayAttr([string(n) for n in function.input]),
+            "outputs": ArrayAttr([string(n) for n in function.output]),
+            "attribute_names": ArrayAttr([string(n) for n in function.attribute]),
             "attribute_defaults": DictionaryAttr(
                 {a.name: self._default(a) for a in function.attribute_proto}
             ),
@@ -320,7 +325,7 @@ class _Importer:
         }
         op = FunctionOp.create(properties=properties, regions=[Region(block)])
         if function.doc_string:
-            op.attributes["onnx.doc"] = StringAttr(function.doc_string)
+            op.attributes["onnx.doc"] = string(function.doc_string)
         if function.metadata_props:
             op.attributes["onnx.metadata"] = string_dictionary(function.metadata_props)
         return op

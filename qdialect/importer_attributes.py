@@ -70,6 +70,13 @@ def ints_attr(values: tuple[int, ...]) -> DenseArrayBase:
     return DenseArrayBase.from_list(i64, values)
 
 
+def string(value: str) -> StringAttr:
+    """A name or text of the message. Raises UserError if it is not UTF-8: protobuf then gives the bytes."""
+    if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UserError(f"a name in the model is not UTF-8: {value!r:.80}", "export the model again")
+    return StringAttr(value)
+
+
 @cache
 def string_attr(value: bytes) -> StringAttr | BytesStringAttr:
     """STRING."""
@@ -178,20 +185,20 @@ def opset_imports(imports: Iterable[OperatorSetIdProto]) -> DictionaryAttr:
 
 def string_dictionary(entries: Iterable[StringStringEntryProto]) -> DictionaryAttr:
     """Metadata."""
-    return DictionaryAttr({e.key: StringAttr(e.value) for e in entries})
+    return DictionaryAttr({e.key: string(e.value) for e in entries})
 
 
 def described(value: ValueInfoProto) -> dict[str, Attribute]:
     """What a graph's input or output is called and said of, besides its type."""
-    attributes: dict[str, Attribute] = {"onnx.name": StringAttr(value.name)}
+    attributes: dict[str, Attribute] = {"onnx.name": string(value.name)}
     if names := symbols(value.type):
-        attributes["onnx.dims"] = ArrayAttr([StringAttr(n) for n in names])
+        attributes["onnx.dims"] = ArrayAttr([string(n) for n in names])
     if value.doc_string:
-        attributes["onnx.doc"] = StringAttr(value.doc_string)
+        attributes["onnx.doc"] = string(value.doc_string)
     if value.metadata_props:
         attributes["onnx.metadata"] = string_dictionary(value.metadata_props)
     if value.type.denotation:
-        attributes["onnx.denotation"] = StringAttr(value.type.denotation)
+        attributes["onnx.denotation"] = string(value.type.denotation)
     return attributes
 
 
@@ -215,13 +222,13 @@ def custom_properties(
     domain: str, node: NodeProto, attributes: dict[str, Attribute], regions: dict[str, list[Region]]
 ) -> dict[str, Attribute]:
     """The properties of an operator that the snapshot does not know."""
-    properties: dict[str, Attribute] = {"domain": StringAttr(domain), "op_type": StringAttr(node.op_type)}
+    properties: dict[str, Attribute] = {"domain": string(domain), "op_type": string(node.op_type)}
     if attributes:
         properties["attrs"] = DictionaryAttr(attributes)
     if node.overload:
-        properties["overload"] = StringAttr(node.overload)
+        properties["overload"] = string(node.overload)
     if regions:
-        names = [StringAttr(name) for name, group in regions.items() for _ in group]
+        names = [string(name) for name, group in regions.items() for _ in group]
         properties["region_names"] = ArrayAttr(names)
     return properties
 
@@ -229,6 +236,6 @@ def custom_properties(
 def describe(op: Operation, node: NodeProto) -> None:
     """Carry what a node says for people and tools."""
     if node.doc_string:
-        op.attributes["onnx.doc"] = StringAttr(node.doc_string)
+        op.attributes["onnx.doc"] = string(node.doc_string)
     if node.metadata_props:
         op.attributes["onnx.metadata"] = string_dictionary(node.metadata_props)

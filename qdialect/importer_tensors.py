@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qdialect.dialects.onnx_tensor import FileSlice, TensorData, byte_size
+from qdialect.dialects.onnx_tensor import MAX_RANK, FileSlice, TensorData, byte_size
 from qdialect.dialects.onnx_types import BY_NUMBER, ElementType, tensor_type
 from qdialect.errors import UserError
 
@@ -86,6 +86,8 @@ def tensor_data(tensor: TensorProto, folder: Path | None) -> TensorData:
     shape = tuple(tensor.dims)
     if any(size < 0 for size in shape):
         raise UserError(f"{what} has a negative size: {list(shape)}")
+    if len(shape) > MAX_RANK:
+        raise UserError(f"{what} has {len(shape)} dimensions; up to {MAX_RANK} can be read")
     if tensor.HasField("segment"):
         raise UserError(f"{what} is stored in segments, which no reader of ONNX supports")
     type, count = tensor_type(element.attribute, shape), prod(shape)

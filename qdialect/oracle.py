@@ -5,6 +5,7 @@ What the numbers are: onnxruntime with every optimization off. The reference of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,17 +28,36 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-def session(model: ModelProto | bytes | str, *, optimize: bool = False, threads: int = 1) -> InferenceSession:
+MOST_MEMORY = 2 << 30
+"""Bytes that onnxruntime may take to compute constants: a model may lie about their sizes."""
+
+
+@cache
+def _bound_memory() -> None:
+    """Once per process: sessions that ask for it share an allocator with a bound."""
+    import onnxruntime as ort
+
+    device = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+    # -1 is onnxruntime's own choice; 1 takes what is asked for, not the next power of two.
+    ort.create_and_register_allocator(device, ort.OrtArenaCfg(MOST_MEMORY, 1, -1, -1))
+
+
+def session(
+    model: ModelProto | bytes | str, *, optimize: bool = False, threads: int = 1, bounded: bool = False
+) -> InferenceSession:
     """
     An onnxruntime session on the CPU, by default without any optimization.
 
-    Raises UserError if onnxruntime refuses the model.
+    A `bounded` one takes no more than `MOST_MEMORY`. Raises UserError if onnxruntime refuses the model.
     """
     import onnxruntime as ort
 
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = threads
+    if bounded:
+        _bound_memory()
+        options.add_session_config_entry("session.use_env_allocators", "1")
     if not optimize:
         # A weight that is packed in advance is multiplied in another order than one that is computed.
         options.add_session_config_entry("session.disable_prepacking", "1")
@@ -51,10 +71,14 @@ def session(model: ModelProto | bytes | str, *, optimize: bool = False, threads:
 
 
 def run(
-    model: ModelProto | bytes | str, feeds: Mapping[str, Array], *, optimize: bool = False
+    model: ModelProto | bytes | str,
+    feeds: Mapping[str, Array],
+    *,
+    optimize: bool = False,
+    bounded: bool = False,
 ) -> list[Array]:
     """The model's outputs in order. Raises UserError if onnxruntime refuses the model or the inputs."""
-    runner = session(model, optimize=optimize)
+    runner = session(model, optimize=optimize, bounded=bounded)
     try:
         return list(runner.run(None, dict(feeds)))
     except Exception as error:
@@ -111,5 +135,5 @@ def evaluate(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> dict[SSAValu
     """The values of `outputs`, computed by `ops` from constants. Raises UserError if onnxruntime cannot."""
     from qdialect.exporter import export_model
 
-    values = run(export_model(isolated(ops, outputs)), {})
+    values = run(export_model(isolated(ops, outputs)), {}, bounded=True)
     return {o: from_array(np.asarray(v)) for o, v in zip(outputs, values, strict=True)}

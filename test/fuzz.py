@@ -2,6 +2,7 @@
 Hostile files: mutants of good models, through the commands, each in a process of its own under limits.
 
     python test/fuzz.py [--count N] [--seed S] [--parents FOLDER] [--keep FOLDER]
+    python test/fuzz.py FILE...      # these files, through every command; prints JSON, one line each
 
 Each must end with status 0 or 1, with at most three lines on standard error, none of them a traceback or an internal
 error, within 10 seconds and 6 GB of address space, and without a file opened outside the folder that it is in. Parents
@@ -11,6 +12,7 @@ fails and keeps those files in --keep.
 
 import argparse
 import importlib
+import json
 import os
 import pkgutil
 import random
@@ -22,6 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -309,55 +312,77 @@ def _child(run: Callable[[], int], folder: str, log: str) -> None:
         os._exit(status)
 
 
-def supervised(run: Callable[[], int], folder: Path) -> str:
-    """What is wrong with how `run` ends in a child process; empty if nothing."""
-    log = folder / "stderr"
-    child = os.fork()
-    if child == 0:
-        _child(run, os.path.realpath(folder), str(log))
-    end, found = time.monotonic() + SECONDS, (0, 0)
-    pause = 0.001
-    while found[0] == 0:
-        found = os.waitpid(child, os.WNOHANG)
-        if found[0] == 0 and time.monotonic() > end:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+@dataclass
+class End:
+    """How a command ended."""
+
+    status: int
+    """Its exit status; the negative signal number if it was killed."""
+    text: str
+    """What it wrote to standard error."""
+    seconds: float
+
+    def wrong(self) -> str:
+        """What must not be so; empty if nothing."""
+        if self.seconds > SECONDS:
             return f"takes more than {SECONDS} s"
-        if found[0] == 0:
-            time.sleep(pause)
-            pause = min(pause * 1.5, 0.05)
+        if self.status < 0:
+            return f"killed by {signal.Signals(-self.status).name} {self.text[-200:]}"
+        if self.status not in (0, 1):
+            return f"status {self.status}: {self.text[-200:]}"
+        if "Traceback" in self.text or "internal error" in self.text:
+            return self.text
+        if self.text.count("\n") > LINES:
+            return f"{self.text.count(chr(10))} lines: {self.text}"
+        return "status 1 without a word" if self.status == 1 and not self.text.strip() else ""
+
+
+def supervised(run: Callable[[], int], folder: Path) -> End:
+    """Runs a command in a child process, under limits; it may use `folder` and nothing else."""
+    log = folder / ".stderr"
+    start, pause = time.monotonic(), 0.001
+    if (child := os.fork()) == 0:
+        _child(run, os.path.realpath(folder), str(log))
+    while (found := os.waitpid(child, os.WNOHANG))[0] == 0:
+        if time.monotonic() - start > SECONDS:
+            os.kill(child, signal.SIGKILL)
+            found = os.waitpid(child, 0)
+            break
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.05)
+    seconds = time.monotonic() - start
     text = log.read_text(errors="replace") if log.exists() else ""
     log.unlink(missing_ok=True)
-    return wrong_end(os.waitstatus_to_exitcode(found[1]), text)
+    return End(os.waitstatus_to_exitcode(found[1]), text, seconds)
 
 
-def wrong_end(status: int, text: str) -> str:
-    """What is wrong with an exit status and standard error; empty if nothing."""
-    if status < 0:
-        return f"killed by {signal.Signals(-status).name} {text[-200:]}"
-    if status not in (0, 1):
-        return f"status {status}: {text[-200:]}"
-    if "Traceback" in text or "internal error" in text:
-        return text
-    if text.count("\n") > LINES:
-        return f"{text.count(chr(10))} lines: {text}"
-    return "status 1 without a word" if status == 1 and not text.strip() else ""
+def commands(source: Path) -> list[Callable[[], int]]:
+    """The ways in."""
+    path, out = str(source), str(source.parent / "out")
+    ways = [
+        lambda: opt_main([path, "-o", f"{out}.mlir"]),
+        lambda: opt_main([path, "-o", f"{out}.onnx"]),
+    ]
+    if source.suffix == ".onnx":
+        ways += [
+            lambda: compile_main(["compile", path, "-o", f"{out}.onnx", "--target", "generic"]),
+            lambda: compile_main(["compile", path, "-o", f"{out}.onnx"]),
+            lambda: compile_main(["compile", path, "-o", f"{out}.onnx", "--keep-functions"]),
+            lambda: compile_main(["explain", path]),
+        ]
+    return ways
 
 
-def commands(source: Path, number: int) -> Callable[[], int]:
-    """What is run on mutant `number`: one of the ways in."""
-    folder, path = source.parent, str(source)
-    match number % 4:
-        case 0:
-            return lambda: opt_main([path, "-o", str(folder / "out.mlir")])
-        case 1:
-            return lambda: compile_main(
-                ["compile", path, "-o", str(folder / "out.onnx"), "--target", "generic"]
-            )
-        case 2:
-            return lambda: compile_main(["explain", path])
-        case _:
-            return lambda: compile_main(["compile", path, "-o", str(folder / "out.onnx")])
+def run_files(files: Sequence[Path]) -> int:
+    """Runs every command on each file and prints how each ended."""
+    import_everything()
+    wrong = 0
+    for file in files:
+        ends = [supervised(way, file.parent) for way in commands(file)]
+        wrong += any(end.wrong() for end in ends)
+        rows = [{"status": e.status, "text": e.text, "seconds": e.seconds, "wrong": e.wrong()} for e in ends]
+        print(json.dumps({"file": str(file), "ends": rows}), flush=True)
+    return wrong
 
 
 def import_everything() -> None:
@@ -378,7 +403,8 @@ def fuzz(parents: Sequence[bytes], count: int, seed: int, keep: Path | None) -> 
             folder.mkdir()
             source = folder / "in.onnx"
             source.write_bytes(mutant(parents, seed, number))
-            if what := supervised(commands(source, number), folder):
+            ways = commands(source)
+            if what := supervised(ways[number % len(ways)], folder).wrong():
                 failures[what] += 1
                 print(f"FAILED {number}: {what.strip()}", flush=True)
                 if keep is not None:
@@ -391,11 +417,14 @@ def fuzz(parents: Sequence[bytes], count: int, seed: int, keep: Path | None) -> 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Mutants of good models through the commands.")
+    parser.add_argument("files", type=Path, nargs="*", metavar="FILE")
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--parents", type=Path)
     parser.add_argument("--keep", type=Path)
     arguments = parser.parse_args()
+    if arguments.files:
+        return 1 if run_files(arguments.files) else 0
     parents = parents_in(arguments.parents) if arguments.parents else generated_parents()
     return 1 if fuzz(parents, arguments.count, arguments.seed, arguments.keep) else 0
 

@@ -25,6 +25,8 @@ from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, tensor_type
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp
+from qdialect.errors import UserError
+from qdialect.external import tensor_bytes
 from qdialect.names import location, node_name, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
@@ -35,6 +37,11 @@ from qdialect.rewriting import Pattern, Rewriter, refresh_signatures
 MAX_GROWTH = 2
 SMALL_RESULT = 1 << 16
 """Bytes."""
+SMALL_MODEL = 1 << 26
+"""Bytes that all results may take together, besides `MAX_GROWTH` times the model's constants."""
+LONGEST_LIST = 1 << 16
+"""Elements."""
+TOGETHER = Blocked("results-grow", "what constants give would take too much memory, all together")
 
 
 class QuantizeConstant(Pattern):
@@ -120,10 +127,23 @@ def _foldable(op: Operation, known: set[SSAValue]) -> bool | Blocked:
     return True
 
 
+def _long_list(op: OnnxOp) -> bool:
+    """
+    Whether an op computes a long list from what is computed itself. onnxruntime takes every list for a shape and
+    carries its elements along one by one, before it runs anything.
+    """
+    if all(constant(o) is not None for o in op.operands):
+        return False
+    shapes = [static_shape(r) for r in op.results]
+    return any(shape is not None and len(shape) == 1 and shape[0] > LONGEST_LIST for shape in shapes)
+
+
 def _computable(module: ModuleOp, pass_name: str) -> list[OnnxOp]:
     """Ops that depend on constants alone, operands first."""
     known: set[SSAValue] = set()
     found: list[OnnxOp] = []
+    # Each op may double what it takes; together they may not, or forty in a row fill all memory.
+    budget = SMALL_MODEL + MAX_GROWTH * tensor_bytes(module)
     for op in module.walk():
         if isinstance(op, ConstantOp):
             if op.value is not None:
@@ -134,6 +154,10 @@ def _computable(module: ModuleOp, pass_name: str) -> list[OnnxOp]:
                 remarks_of(module).add(pass_name, op, blocked)
             case True:
                 assert isinstance(op, OnnxOp)
+                budget -= sum(_bytes(r) or 0 for r in op.results)
+                if budget < 0 or _long_list(op):
+                    remarks_of(module).add(pass_name, op, TOGETHER)
+                    continue
                 known.update(op.results)
                 found.append(op)
             case _:
@@ -183,7 +207,12 @@ def fold_computable(module: ModuleOp, pass_name: str) -> None:
 
     inside = set(rest)
     needed = [op for op in rest if any(u.operation not in inside for r in op.results for u in r.uses)]
-    values = evaluate(rest, [r for op in needed for r in op.results])
+    try:
+        values = evaluate(rest, [r for op in needed for r in op.results])
+    except UserError as error:
+        for op in needed:
+            remarks_of(module).add(pass_name, op, Blocked("not-computable", str(error)))
+        return
     for op in needed:
         _substitute(op, [ConstantOp.of(values[r], r.type) for r in op.results])
     for op in reversed(rest):

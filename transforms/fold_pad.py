@@ -42,9 +42,11 @@ def spatial_pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
     if any(p < 0 for p in pads):
         return Blocked("pad-crops", "Pad crops on one side")
     half = len(pads) // 2
+    places = [normal_axis(axis, rank) for axis in (range(rank) if axes is None else axes)]
+    if rank < 2 or len(pads) != 2 * len(places) or any(not 0 <= at < rank for at in places):
+        return Blocked("pad-shape", "the pads do not fit the operand's rank")
     full = [0] * (2 * rank)
-    for k, axis in enumerate(range(rank) if axes is None else axes):
-        at = normal_axis(axis, rank)
+    for k, at in enumerate(places):
         full[at], full[at + rank] = pads[k], pads[k + half]
     if any(full[k] for k in (0, 1, rank, rank + 1)):
         return Blocked("pad-channels", "Pad puts zeros around the batch or the channels")

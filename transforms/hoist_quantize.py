@@ -107,7 +107,7 @@ def _makes_integers(value: SSAValue) -> bool:
 
 def _more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     """Quantizing more elements than before pays only if an op above makes the integers itself."""
-    if promise.keeps_order or promise.in_place:  # as many, also where a size is not known
+    if promise.keeps_order:  # as many, also where a size is not known
         return None
     operands = [op.operands[p] for p in promise.operands(op)]
     before, after = _elements([op.results[p] for p in promise.results(op)]), _elements(operands)

@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
-from qdialect.dialects.onnx_types import storage_element, with_element
-from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
+from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
 from qdialect.promises.linear import Linear
@@ -53,6 +53,8 @@ class RaiseQOperator(Pattern):
             for unused in (new, *reversed(reads)):
                 unused.erase()
             return blocked
+        if types.result is None:
+            reads += dequantize_operands(new)
         replace_by(op, [*reads, new], types.result, rewriter)
         return None
 
@@ -65,6 +67,17 @@ def quantize_operands(op: OnnxOp, types: Types) -> list[Operation]:
         reads += found
         op.operands[place] = value
     return reads
+
+
+def dequantize_operands(op: OnnxOp) -> list[Operation]:
+    """Let `op` take real numbers, for `fuse-quantized` to see a quantize that may follow; the casts are returned."""
+    casts: list[Operation] = []
+    for place, value in enumerate(op.operands):
+        if quantized_of(value.type) is not None:
+            cast = DequantizeOp(value)
+            casts.append(cast)
+            op.operands[place] = cast.results[0]
+    return casts
 
 
 def as_type(value: SSAValue, type: UniformType) -> tuple[Sequence[Operation], SSAValue]:

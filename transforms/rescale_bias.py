@@ -5,7 +5,7 @@ Bring the bias of an integer op into steps of x_scale * w_scale, as its int32 ac
     linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    b too large: w requantized, wider
 
 Close: the bias moves by at most half an accumulator step. It is never clipped: a channel whose bias does not fit in
-int32 together with its sums gets a wider weight scale, where its bias outweighs what its weights lose by that. Sums that
+int32 together with its sums gets a wider weight scale, where its bias outweighs what its weights lose. Sums that
 could wrap whatever the bias keep the op as it is.
 """
 

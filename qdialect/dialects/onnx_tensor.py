@@ -28,6 +28,9 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, BY_NUMPY, DYNAMIC, Elemen
 SMALL = 64
 """Up to this many elements, text shows the values."""
 
+MAX_RANK = 64
+"""numpy's bound."""
+
 BLOCK = 1 << 24
 """Bytes that are in memory at a time when large data is copied."""
 
@@ -273,6 +276,8 @@ class TensorAttr(Data[TensorData]):
             type = parser.parse_type()
         if not isa(type, TensorType[Attribute]) or type.element_type not in BY_ATTRIBUTE:
             parser.raise_error(f"expected a tensor of ONNX elements, got {type}")
+        if len(type.get_shape()) > MAX_RANK:
+            parser.raise_error(f"a constant has up to {MAX_RANK} dimensions, not {len(type.get_shape())}")
         if DYNAMIC in type.get_shape():
             parser.raise_error(f"a constant's sizes are known, got {type}")
         return _build(parser, payload, type)

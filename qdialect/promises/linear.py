@@ -52,7 +52,16 @@ class Linear(Promise):
     def weight_axis(self, op: OnnxOp) -> int | None:
         """The weight's axis of output channels; None if the weight's rank is not known."""
         rank = rank_of(op.operands[1])
-        return None if rank is None else self.output_axis(op, rank)
+        axis = None if rank is None else self.output_axis(op, rank)
+        return axis if axis is not None and rank is not None and 0 <= axis < rank else None
+
+    def is_depthwise(self, op: OnnxOp, channels: int) -> bool:
+        """Whether each of the activation's channels, which are axis 1, makes outputs of its own, and no sum mixes two."""
+        shape = static_shape(op.operands[1])
+        axis = None if shape is None else self.input_axis(op, len(shape))
+        if shape is None or axis is None or self.weight_axis(op) != 0:
+            return False
+        return op.int_attr("group", 1) == channels and shape[axis] == 1
 
     def sees_border(self, op: OnnxOp) -> bool:
         """Whether elements that are not the activation's may enter the sums: real zeros around it."""

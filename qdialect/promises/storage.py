@@ -101,6 +101,7 @@ def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 
 STORAGE_FORMS: dict[tuple[str, str], StorageForm] = {
     ("", "Relu"): StorageForm(_relu),
+    ("", "PRelu"): StorageForm(_relu),
     ("", "Clip"): StorageForm(_clip),
     ("", "Pad"): StorageForm(_pad),
 }

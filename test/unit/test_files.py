@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from xdsl.dialects.builtin import i8
+
+from qdialect.dialects.onnx_tensor import TensorData
+from qdialect.dialects.onnx_types import tensor_type
 from qdialect.errors import UserError
 from qdialect.files import Outputs, atomic_write, atomic_writes
 from qdialect.weights import ALIGNMENT, WeightsFile, resolve_slice
@@ -94,14 +98,20 @@ def test_what_cannot_be_written_is_the_users_mistake(name: str, tmp_path: Path):
         pass
 
 
+def tensor(raw: bytes) -> TensorData:
+    return TensorData(tensor_type(i8, (len(raw),)), raw)
+
+
 def test_weights_are_aligned_and_written_once(tmp_path: Path):
     with Outputs() as outputs:
         weights = WeightsFile(outputs, tmp_path / "x.weights")
-        first = weights.append(memoryview(b"abc"))
-        second = weights.append(memoryview(bytes(range(100))))
-        assert weights.append(memoryview(b"abc")) == first
-    assert (first, second) == ((0, 3), (ALIGNMENT, 100))
-    assert (tmp_path / "x.weights").stat().st_size == ALIGNMENT + 100
+        first = weights.append(tensor(b"abc"))
+        second = weights.append(tensor(bytes(range(100))))
+        assert weights.append(tensor(b"abc")) == first
+        third = weights.append(tensor(b"abd"))
+    # 100 bytes from 64 on end at 164; the next multiple of 64 is 192.
+    assert (first, second, third) == ((0, 3), (ALIGNMENT, 100), (3 * ALIGNMENT, 3))
+    assert (tmp_path / "x.weights").stat().st_size == 3 * ALIGNMENT + 3
     assert bytes(resolve_slice(tmp_path, "x.weights", *second).view()) == bytes(range(100))
 
 
