@@ -73,16 +73,25 @@ def branches() -> Made:
     """If in Loop in If, each with values of the graphs around it; one branch returns an outer value as it is."""
     body = helper.make_graph(
         [
-            node("If", ["keep"], ["inner"], "pick", then_branch=helper.make_graph(
-                [node("Add", ["state", "x"], ["sum"])], "then", [], [value("sum")]),
-                else_branch=helper.make_graph([node("Mul", ["state", "negative"], ["product"])], "else", [], [value("product")])),
+            node(
+                "If",
+                ["keep"],
+                ["inner"],
+                "pick",
+                then_branch=helper.make_graph(
+                    [node("Add", ["state", "x"], ["sum"])], "then", [], [value("sum")]
+                ),
+                else_branch=helper.make_graph(
+                    [node("Mul", ["state", "negative"], ["product"])], "else", [], [value("product")]
+                ),
+            ),
             node("Identity", ["going"], ["on"]),
             node("ReduceSum", ["inner"], ["total"], keepdims=0),
         ],
         "body",
         [value("i", (), TensorProto.INT64), value("going", (), TensorProto.BOOL), value("state")],
         [value("on", (), TensorProto.BOOL), value("inner"), value("total", ())],
-    )  # fmt: skip
+    )
     loop = node("Loop", ["count", "", "negative"], ["last", "totals"], "loop", body=body)
     then = helper.make_graph([loop], "outer then", [], [value("last"), value("totals", (None,))])
     zero = node("Constant", [], ["none"], value=weight("", np.zeros(0, np.float32)))
@@ -148,7 +157,7 @@ def sequences() -> Made:
 
 def texts() -> Made:
     """Strings in a constant, with letters beyond ASCII, an empty one and a NUL."""
-    words = helper.make_tensor("words", TensorProto.STRING, [4], ["a", "\u20ac", "", "b\0c"])
+    words = numpy_helper.from_array(np.array(["a", "\u20ac", "", "b\0c"], object), "words")
     nodes = [node("Equal", ["s", "words"], ["same"]), node("Cast", ["same"], ["y"], to=FLOAT)]
     made = model(nodes, [value("s", (4,), TensorProto.STRING)], [value("y", (4,))], [words], opset=19)
     return made, {"s": np.array(["a", "x", "", "b"], object)}
@@ -208,9 +217,16 @@ def unknown_domain() -> Made:
 
 def described() -> Made:
     """Symbolic sizes, metadata, texts, a denotation, annotations: what says something and computes nothing."""
-    made = model([node("Add", ["x", "w"], ["h"], "add", doc_string="why"), node("Relu", ["h"], ["y"], "relu")],
-        [value("x", ("batch", 3))], [value("y", ("batch", 3))], [weight("w", np.ones(3, np.float32)), weight("s", np.float32(0.02)), weight("z", np.uint8(13))],
-        producer_name="maker", producer_version="1.2", doc_string="a model", model_version=7)  # fmt: skip
+    made = model(
+        [node("Add", ["x", "w"], ["h"], "add", doc_string="why"), node("Relu", ["h"], ["y"], "relu")],
+        [value("x", ("batch", 3))],
+        [value("y", ("batch", 3))],
+        [weight("w", np.ones(3, np.float32)), weight("s", np.float32(0.02)), weight("z", np.uint8(13))],
+        producer_name="maker",
+        producer_version="1.2",
+        doc_string="a model",
+        model_version=7,
+    )
     made.graph.doc_string = "a graph"
     made.graph.input[0].type.denotation = "IMAGE"
     made.graph.value_info.append(value("h", ("batch", 3)))
@@ -274,7 +290,13 @@ def test_unknown_operators_are_carried():
     before = unknown_domain()[0]
     after = through_text(before)
     (a,), (b,) = before.graph.node, after.graph.node
-    assert (a.op_type, a.domain, a.name, list(a.input), list(a.output)) == (b.op_type, b.domain, b.name, list(b.input), list(b.output))  # fmt: skip
+    assert (a.op_type, a.domain, a.name, list(a.input), list(a.output)) == (
+        b.op_type,
+        b.domain,
+        b.name,
+        list(b.input),
+        list(b.output),
+    )
     kinds = {x.name: (x.type, helper.get_attribute_value(x)) for x in b.attribute}
     assert kinds["k"] == (onnx.AttributeProto.INT, 2)
     assert kinds["f"] == (onnx.AttributeProto.FLOAT, pytest.approx(np.float32(0.1), rel=0, abs=0))
