@@ -111,7 +111,8 @@ CASES = (
     Case("TopK", "({x}, %c)", [(3, 256)], (3, 5), constants=ints("c", 5), others=I64(1), integers=False, shrinks=True),
     Case("Max", "({x}, {y})", [(128, 3), (3,)], (128, 3), shrinks=True),
     Case("Min", "({x}, {y})", [(128, 3), (3,)], (128, 3), shrinks=True),
-    Case("Relu", "({x})", [(3, 256)], (3, 256), (0, 1), (0, 1)),
+    Case("Relu", "({x})", [(3, 256)], (3, 256), (0, 1), (0, 1), shrinks=True),
+    Case("PRelu", "({x}, %c)", [(3, 256)], (3, 256), (0, 1), (0, 1), floats("c", 0.0), "tensor<1xf32>", shrinks=True),
 )  # fmt: skip
 IDS = [f"{k}-{c.op}" for k, c in enumerate(CASES)]
 
