@@ -64,6 +64,7 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
     batch_norm = _made(
         "fold-batch-norm", symmetric=target.symmetric_weights, depthwise=form == "qoperator", lossy=lossy
     )
+    scales = [] if form == "qdq" else [_made("fold-scales")]
     compose = [_made("compose")] if form == "qoperator" and not options.decompose else []
     fuse = ["fuse-quantized", "fold-pad", "fold-activation"]
     integer = _made("raise-integer", float_results=form == "qdq")
@@ -74,6 +75,7 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
         branches,
         _made("fold-constants"),
         batch_norm,
+        *scales,
         *compose,
         *map(_made, up),
         *map(_made, fuse),
