@@ -2,88 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import numpy.typing as npt
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.passes import ModulePass
 
 from qdialect.errors import UserError
-from qdialect.passes import Exactness
-from qdialect.remarks import Remark, remarks_of
+from qdialect.names import node_name, tensor_names
+from qdialect.passes import Exactness, RewritePass
+from qdialect.remarks import remarks_of
+from qdialect.report import Report, Step, op_counts, places, staying_float, surviving
+from qdialect.rewriting import KEEP_FLOAT, recording
 from qdialect.targets import Target, target
+from qdialect.transforms import get_all_passes
 
 FORMS = ("qoperator", "qdq", "integer")
 
 
-@dataclass
-class Report:
-    """What a compilation did and did not do."""
+@dataclass(frozen=True)
+class Options:
+    """What a compilation is asked for, besides the model."""
 
-    target: str
-    form: str
-    exactness: str
-    pipeline: list[str]
-    """The passes that ran, in order, as `qdialect-opt -p` takes them."""
-    remarks: list[Remark] = field(default_factory=list[Remark])
-    """What stood in the way of rewrites."""
+    target: str = "onnxruntime"
+    form: str | None = None
+    """`qoperator`, `qdq` or `integer`; None: the target's own."""
+    exactness: str = "close"
+    """`exact`, `close` or `lossy`: what may run."""
+    keep_overridable: bool = False
+    """Whether initializers that are also inputs stay inputs."""
+    integer_io: bool = False
+    """Whether quantized inputs and outputs of the graph become integers."""
+    decompose: tuple[str, ...] = ()
+    """Op types to write as the simpler ops that they are made of."""
+    keep_float: tuple[str, ...] = ()
+    """Names of nodes, or of the tensors they make, that stay in float."""
 
 
-def _passes(target: Target, form: str, level: Exactness, keep_overridable: bool) -> list[ModulePass]:
-    from qdialect.transforms.fold_activation import FoldActivationPass
-    from qdialect.transforms.fold_batch_norm import FoldBatchNormPass
-    from qdialect.transforms.fold_casts import FoldCastsPass
-    from qdialect.transforms.fold_constants import FoldConstantsPass
-    from qdialect.transforms.fold_pad import FoldPadPass
-    from qdialect.transforms.freeze import FreezePass
-    from qdialect.transforms.fuse_quantized import FuseQuantizedPass
-    from qdialect.transforms.hoist_quantize import HoistQuantizePass
-    from qdialect.transforms.legalize import LegalizePass
-    from qdialect.transforms.lower_to_integer import LowerToIntegerPass
-    from qdialect.transforms.lower_to_qdq import LowerToQdqPass
-    from qdialect.transforms.lower_to_qoperator import LowerToQoperatorPass
-    from qdialect.transforms.raise_qdq import RaiseQdqPass
-    from qdialect.transforms.rescale_bias import RescaleBiasPass
-    from qdialect.transforms.sink_dequantize import SinkDequantizePass
+def _made(name: str, **options: Any) -> ModulePass:
+    return get_all_passes()[name]()(**options)
 
-    passes: list[ModulePass] = [] if keep_overridable else [FreezePass()]
-    passes += [FoldConstantsPass(), RaiseQdqPass(), FoldCastsPass(), SinkDequantizePass(), FoldCastsPass()]
-    lossy, kernels = level is Exactness.LOSSY, form == "qoperator"
-    passes += [
-        FoldConstantsPass(),
-        FoldBatchNormPass(symmetric=target.symmetric_weights, depthwise=kernels, lossy=lossy),
-        HoistQuantizePass(),
-        FoldCastsPass(),
-        FoldConstantsPass(),
-        FuseQuantizedPass(),
-        FoldPadPass(),
-        FoldActivationPass(),
-    ]
-    if form == "integer":
-        passes += [LegalizePass(target.name), LowerToIntegerPass(target.name)]
-    if kernels:
-        passes += [RescaleBiasPass(), LegalizePass(target.name), LowerToQoperatorPass(target.name)]
-    passes.append(LowerToQdqPass(target.name))
+
+def _raising(options: Options) -> list[ModulePass]:
+    """Whatever tool made the model: its quantization in types."""
+    passes = [] if options.keep_overridable else [_made("freeze")]
+    passes += [_made("fold-identity"), _made("fold-constants"), _made("raise-qoperator"), _made("raise-qdq")]
+    passes += [_made("raise-arithmetic"), _made("quantize-inputs")]
+    if options.decompose:
+        passes.append(_made("decompose", ops=options.decompose))
     return passes
 
 
-def pipeline(
-    target_name: str, form: str | None = None, exactness: str = "close", *, keep_overridable: bool = False
-) -> list[ModulePass]:
-    """
-    The passes for a target and form, without those of a class beyond `exactness`.
+def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
+    """Casts as far down and as far up as they go; what stands between a linear op and its casts folded away."""
+    lossy = options.exactness == Exactness.LOSSY.value
+    down = ["fold-casts", "sink-dequantize", "fold-casts"]
+    up = ["hoist-quantize", "fold-casts", "fold-constants"]
+    batch_norm = _made(
+        "fold-batch-norm", symmetric=target.symmetric_weights, depthwise=form == "qoperator", lossy=lossy
+    )
+    scales = [] if form == "qdq" else [_made("fold-scales")]
+    compose = [_made("compose")] if form == "qoperator" and not options.decompose else []
+    fuse = ["fuse-quantized", "fold-pad", "fold-activation"]
+    integer = _made("raise-integer", float_results=form == "qdq")
+    branches = _made("quantize-branches", target=target.name)
+    return [
+        *map(_made, down),
+        integer,
+        branches,
+        _made("fold-constants"),
+        batch_norm,
+        *scales,
+        *compose,
+        *map(_made, up),
+        *map(_made, fuse),
+    ]
 
-    Raises UserError for a target or form that there is not.
+
+def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
+    """Types written as what the target takes."""
+    passes = [_made("integer-io")] if options.integer_io else []
+    if form != "qdq":
+        # Signedness may have been all that two types differed by.
+        passes += [_made("legalize", target=target.name), _made("fold-casts"), _made("fuse-quantized")]
+        if form == "qoperator":
+            passes.append(_made("rescale-bias"))
+        passes.append(_made(f"lower-to-{form}", target=target.name))
+    return [*passes, _made("lower-to-qdq", target=target.name)]
+
+
+def pipeline(options: Options) -> list[ModulePass]:
     """
-    found = target(target_name)
-    form = form or found.form
+    The passes for a target and form, without those of a class beyond the exactness asked for.
+
+    Raises UserError for a target, form or op that there is not.
+    """
+    found = target(options.target)
+    form = options.form or found.form
     if form not in FORMS:
         raise UserError(f"there is no form '{form}'", f"choose from {', '.join(FORMS)}")
     if form != "qdq" and not found.kernels:
-        raise UserError(f"target '{target_name}' takes no integer nodes", "use --form qdq")
-    level = Exactness(exactness)
-    return [p for p in _passes(found, form, level, keep_overridable) if exactness_of(p).within(level)]
+        raise UserError(f"target '{options.target}' takes no integer nodes", "use --form qdq")
+    if options.decompose:
+        from qdialect.transforms.decompose import decomposable
+
+        unknown = sorted(set(options.decompose) - set(decomposable()))
+        if unknown:
+            raise UserError(f"'{unknown[0]}' is not decomposed", f"choose from {', '.join(decomposable())}")
+    level = Exactness(options.exactness)
+    asked = {"integer-io"}  # it is lossy on purpose, and only there if it was asked for
+    passes = [*_raising(options), *_moving(options, found, form), *_lowering(options, found, form)]
+    return [p for p in passes if p.name in asked or exactness_of(p).within(level)]
 
 
 def exactness_of(module_pass: ModulePass | type[ModulePass]) -> Exactness:
@@ -93,11 +125,57 @@ def exactness_of(module_pass: ModulePass | type[ModulePass]) -> Exactness:
     return found
 
 
+def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
+    """Mark nodes that no rewrite may touch. Raises UserError for a name that is no node's and no tensor's."""
+    wanted = set(names)
+    found: set[str] = set()
+    for op in module.walk():
+        hit = wanted & {node_name(op), *tensor_names(op)}
+        if hit:
+            found |= hit
+            op.attributes[KEEP_FLOAT] = UnitAttr()
+    if missing := sorted(wanted - found):
+        raise UserError(
+            f"no node or tensor is called '{missing[0]}'", "--keep-float takes names in the model"
+        )
+
+
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass]) -> None:
     """Run passes on a module."""
     context = Context()
     for one in passes:
         one.apply(context, module)
+
+
+class Compilation:
+    """A module on its way through a pipeline; notes what each pass did."""
+
+    def __init__(self, module: ModuleOp, options: Options):
+        self.module, self.passes = module, pipeline(options)
+        form = options.form or target(options.target).form
+        names = [str(one.spec()) for one in self.passes]
+        self.report = Report(options.target, form, options.exactness, names, before=op_counts(module))
+        self._there: set[tuple[str, str]] = set()
+        self._context = Context()
+
+    def step(self, one: ModulePass) -> None:
+        """Run one pass, the next."""
+        report = self.report
+        if one is self.passes[-1]:  # it writes what is left as casts
+            report.floats = staying_float(self.module, report.form)
+            self._there = places(self.module)
+        with recording(named=False) as records:
+            one.apply(self._context, self.module)
+        if records or not isinstance(one, RewritePass):  # counting is a walk; an idle pass changes no count
+            report.after = op_counts(self.module)
+        count = sum((report.after or report.before).values())
+        report.steps.append(Step(str(one.spec()), exactness_of(one).value, len(records), count))
+
+    def finish(self) -> Report:
+        """Verify, and say what was done. Raises VerifyException if the module breaks a constraint."""
+        self.module.verify()
+        self.report.remarks = surviving(remarks_of(self.module), self._there | places(self.module))
+        return self.report
 
 
 def compile(
@@ -106,18 +184,26 @@ def compile(
     form: str | None = None,
     exactness: str = "close",
     *,
-    keep_overridable: bool = False,
+    feeds: Sequence[Mapping[str, npt.NDArray[Any]]] = (),
+    **more: Any,
 ) -> Report:
     """
-    Rewrite `module` in place into the form that `target` takes.
+    Rewrite `module` in place into the form that `target` takes. `more` are the fields of `Options`.
 
-    `exactness` bounds what may run: `exact`, `close` or `lossy`. Raises UserError for a target, form or level that
-    there is not, and VerifyException if the module breaks a constraint before or after.
+    With `feeds`, inputs by graph input name, each pass is judged by what it did to the numbers. Raises UserError for a
+    target, form, level or name that there is not, and for a pass that is beyond its class of exactness; VerifyException
+    if the module breaks a constraint afterwards.
     """
-    passes = pipeline(target, form, exactness, keep_overridable=keep_overridable)
-    run_passes(module, passes)
-    module.verify()
-    from qdialect.targets import target as find
+    options = Options(target, form, exactness, **more)
+    running = Compilation(module, options)
+    keep_in_float(module, options.keep_float)
+    if feeds:
+        from qdialect.checking import check_passes
 
-    names = [str(p.spec()) for p in passes]
-    return Report(target, form or find(target).form, exactness, names, list(remarks_of(module)))
+        finding = check_passes(module, running.passes, feeds, running.step)
+        if finding is not None:
+            raise UserError(str(finding), "this is a bug in the pass")
+    else:
+        for one in running.passes:
+            running.step(one)
+    return running.finish()

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,9 @@ from qdialect.errors import UserError
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
+MICROSOFT = "com.microsoft"
+FIRST_CASTS = 10
+"""The first opset with QuantizeLinear and DequantizeLinear."""
 MOST_INLINED = 1_000_000
 """Nodes, after functions are put in the place of their calls: twenty functions that each call the next twice are
 a million."""
@@ -136,6 +140,26 @@ def _address_space() -> int:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
+@contextmanager
+def _own_casts(model: ModelProto) -> Generator[list[int]]:
+    """
+    Casts of the domain com.microsoft as ONNX's own, for as long as it lasts; gives their places.
+
+    Shape inference knows nothing of other domains and of all that comes behind.
+    """
+    casts = ("QuantizeLinear", "DequantizeLinear")
+    if max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0) < FIRST_CASTS:
+        casts = ()
+    places = [k for k, n in enumerate(model.graph.node) if n.domain == MICROSOFT and n.op_type in casts]
+    for k in places:
+        model.graph.node[k].domain = ""
+    try:
+        yield places
+    finally:
+        for k in places:
+            model.graph.node[k].domain = MICROSOFT
+
+
 def inferred(model: ModelProto) -> ModelProto:
     """
     The model with the types that onnx's shape inference finds; as it is if inference gives up.
@@ -147,11 +171,18 @@ def inferred(model: ModelProto) -> ModelProto:
     # What is imported before the fork need not be imported in each child.
     infer = shape_inference.infer_shapes
     try:
-        if sys.platform != "linux":
-            return infer(model, data_prop=True)
-        seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
-        raw = _apart(lambda: infer(model.SerializeToString(), data_prop=True), seconds)
-        return ModelProto.FromString(raw) if raw else model
+        with _own_casts(model) as places:
+            if sys.platform == "linux":
+                seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
+                raw = _apart(lambda: infer(model.SerializeToString(), data_prop=True), seconds)
+                found = ModelProto.FromString(raw)
+            else:
+                found = infer(model, data_prop=True)
+        if not found.HasField("graph"):
+            return model
+        for k in places:
+            found.graph.node[k].domain = MICROSOFT
+        return found
     except Exception:  # RuntimeError, ValueError and its own; none of them makes the model unreadable
         return model
 

@@ -296,6 +296,49 @@ def fold_affine_bias(factor: npt.ArrayLike, shift: npt.ArrayLike, bias: npt.Arra
     return np.asarray(factor, np.float64) * np.asarray(bias, np.float64) + np.asarray(shift, np.float64)
 
 
+class WidenedWeight(NamedTuple):
+    """A weight some of whose channels have a larger scale, so that their bias fits."""
+
+    stored: Array
+    scales: npt.NDArray[np.float32]
+    moved: npt.NDArray[np.float64]
+    """For each channel, the sum of how far the real weights moved."""
+
+
+def widen_for_bias(
+    stored: Array,
+    scales: npt.ArrayLike,
+    zero_points: npt.ArrayLike,
+    bias: npt.ArrayLike,
+    x_scale: npt.ArrayLike,
+    which: npt.ArrayLike,
+    axis: int,
+    low: int,
+    high: int,
+) -> WidenedWeight:
+    """
+    Requantize the channels `which` (bool, (channels,)) so that |bias| is at most `MAX_FOLDED_BIAS` accumulator steps.
+
+    The new scale is |bias| / (x_scale * 2^30), a little more; zero points stay. bias: real, (channels,); scales and
+    zero points: () or (channels,). A weight moves by at most half its new scale, so n of them times |x| <= r steps
+    move the result by at most n * r / 2^31 of the bias: 8-bit sums of 800 products stay below 1e-4 of it.
+    """
+    bias, which = np.asarray(bias, np.float64), np.asarray(which)
+    old = np.array(np.broadcast_to(np.asarray(scales, np.float32), bias.shape))
+    zeros = np.broadcast_to(np.asarray(zero_points, np.int64), bias.shape)
+    needed = np.abs(bias) / (float(np.asarray(x_scale)) * MAX_FOLDED_BIAS) * (1 + 2.0**-20)
+    new = np.where(which, np.maximum(needed, _SMALLEST_NORMAL), old).astype(np.float32)
+    moved = np.zeros(bias.shape)
+    result = np.array(stored)
+    channels = np.moveaxis(result, axis, 0)
+    for c in np.flatnonzero(which):
+        real = (channels[c].astype(np.float64) - zeros[c]) * old[c]
+        steps = np.clip(np.rint(real / new[c]) + zeros[c], low, high)
+        moved[c] = np.abs(real - (steps - zeros[c]) * new[c]).sum()
+        channels[c] = steps.astype(result.dtype)
+    return WidenedWeight(result, new, moved)
+
+
 def channel_as_weight(
     factor: npt.ArrayLike,
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:

@@ -19,6 +19,10 @@ from qdialect.names import called, location, node_name, tensor_names
 from qdialect.promises.base import Blocked
 from qdialect.remarks import remarks_of
 
+KEEP_FLOAT = "qdialect.keep_float"
+"""An operation with this attribute is left as it is, on request."""
+KEPT = Blocked("kept-float", "it was asked to stay in float")
+
 REWRITES_PER_OP = 64
 """More rewrites than this per operation, over a whole module, is a pattern that undoes another's work."""
 
@@ -46,18 +50,25 @@ class Rewritten(NamedTuple):
     """The names of its node and tensors, and of those around it."""
 
 
-_RECORDS: list[list[Rewritten]] = []
+class Records(list[Rewritten]):
+    """The rewrites of a `recording`."""
+
+    named = True
+
+
+_RECORDS: list[Records] = []
 
 
 @contextmanager
-def recording() -> Generator[list[Rewritten]]:
-    """A list of every rewrite that is made inside; without it rewrites are only counted."""
-    records: list[Rewritten] = []
+def recording(*, named: bool = True) -> Generator[Records]:
+    """A list that grows with every rewrite made inside; the names cost time, so they are left out on demand."""
+    records = Records()
+    records.named = named
     _RECORDS.append(records)
     try:
         yield records
     finally:
-        _RECORDS.remove(records)
+        _RECORDS[:] = [one for one in _RECORDS if one is not records]
 
 
 def _names_around(op: Operation) -> frozenset[str]:
@@ -188,9 +199,16 @@ class Rewriter:
 
     def _apply(self, op: Operation, limit: int) -> None:
         self.blocked.pop(op, None)
+        if KEEP_FLOAT in op.attributes:
+            self.blocked[op] = KEPT
+            return
         for pattern in self.patterns_for(type(op)):
             before = self.rewrites
-            names = (called(op), _names_around(op)) if _RECORDS else ("", frozenset[str]())
+            names = (
+                (called(op), _names_around(op))
+                if any(one.named for one in _RECORDS)
+                else ("", frozenset[str]())
+            )
             blocked = pattern.rewrite(op, self)
             if self.rewrites > limit:
                 raise EndlessRewriting(f"{type(pattern).__name__} does not come to an end at '{called(op)}'")

@@ -4,24 +4,40 @@ Fold a factor and a shift for each channel (BatchNormalization, Mul, Add, ...) i
     affine(linear(x, w, b))         ->  linear(x, w * factor, b * factor + shift)
     linear(affine(x), w, b)         ->  linear(x + shift / factor, w * factor, b)    float weight, x padded
                                     ->  linear(x, w * factor, b + w * shift)         float weight, nothing padded
+    gemm(x, w, b), alpha, beta      ->  gemm(x, w * alpha, b * beta)                 quantized weight
     qcast(affine(dcast(q)))         ->  qcast(depthwise(dcast(q), +-127, shift))     alone: depthwise
     qcast(affine(x)) : s, z         ->  scast(qcast(x)) : s / factor, z + shift / s  only if lossy
 
-Close: the factor goes into the weight's scales, once rounded to float32, and stored integers change only by their sign (a
-negative factor) or where a factor is zero. An integer that has no negative moves its channel's zero point; where the target
-wants none (`symmetric`) the op stays, or is clamped if `lossy`, as is a rounding between the two ops.
+Close: the factor goes into the weight's scales, once rounded to float32, and stored integers change only by their sign
+(a negative factor) or where a factor is zero. An integer that has no negative moves its channel's zero point; where the
+target wants none (`symmetric`) the op stays, or the integer is clamped if `lossy`. Only then a rounding between goes.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
+from qdialect.affine_folding import (
+    COMPUTED_WEIGHT,
+    OTHER_AXIS,
+    QUANTIZER_BETWEEN,
+    SECOND_CONSUMER,
+    Array,
+    Chain,
+    LinearTarget,
+    chain_to,
+    flat_bias,
+    folded_bias,
+    folded_weight,
+    linear_of,
+    new_constant,
+    replace_linear,
+)
 from qdialect.constants import constant, normal_axis, real_constant, static_shape
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
 from qdialect.dialects.onnx_tensor import from_array
@@ -35,79 +51,14 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.importer_attributes import int_attr
-from qdialect.names import location, node_name, tensor_name, tensor_names
+from qdialect.names import location, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.affine import Affine, AffineMap, affine_map
 from qdialect.promises.base import Blocked, Commutes
-from qdialect.promises.linear import WRONG_AXIS, Linear
+from qdialect.promises.kernels import Kernels
+from qdialect.promises.linear import Linear
 from qdialect.rewriting import Pattern, Rewriter
 from qdialect.transforms.hoist_quantize import quantized_uses
-
-Array = npt.NDArray[Any]
-
-SECOND_CONSUMER = Blocked("second-consumer", "the value between has a second consumer")
-COMPUTED_WEIGHT = Blocked("computed-weight", "the weight is computed at run time")
-COMPUTED_BIAS = Blocked("computed-bias", "the bias is computed at run time")
-QUANTIZER_BETWEEN = Blocked(
-    "quantizer-between", "a quantize between rounds, and folding would drop that", "use --exactness lossy"
-)
-OTHER_AXIS = Blocked("other-axis", "the factors do not run along the linear op's channels")
-
-
-class _Chain(NamedTuple):
-    """Affine ops one behind the other, as one map of `source`."""
-
-    map: AffineMap
-    source: SSAValue
-    length: int
-
-
-def _chain(op: OnnxOp, found: AffineMap) -> _Chain:
-    """The affine ops that end in `op`, each needed by the next alone."""
-    source, length = op.operands[found.place], 1
-    while source.has_one_use():
-        above = affine_map(source)
-        merged = found.after(above) if isinstance(above, AffineMap) else None
-        if merged is None or not isinstance(source, OpResult):
-            break
-        found, source, length = merged, source.op.operands[merged.place], length + 1
-    return _Chain(found, source, length)
-
-
-def _map_of(op: Operation) -> AffineMap | Blocked | None:
-    promise = op.get_trait(Affine)
-    assert isinstance(op, OnnxOp)
-    assert promise is not None
-    return promise.map(op)
-
-
-def _new_constant(array: Array, like: SSAValue | None, type: Attribute | None = None) -> ConstantOp:
-    """A constant named after the one that it stands for."""
-    new = ConstantOp.of(from_array(array), type)
-    _name_after(new, like)
-    return new
-
-
-def _name_after(new: ConstantOp, like: SSAValue | None) -> None:
-    owner = like.owner if like is not None else None
-    if isinstance(owner, DequantizeOp):
-        owner = owner.operands[0].owner
-    if isinstance(owner, Operation):
-        new.location = location("", [tensor_name(owner)])
-
-
-class _Target(NamedTuple):
-    """A linear op and what its result is multiplied with."""
-
-    op: OnnxOp
-    linear: Linear
-    channels: int
-
-
-def _linear_of(value: SSAValue) -> Linear | None:
-    return (
-        value.op.get_trait(Linear) if isinstance(value, OpResult) and isinstance(value.op, OnnxOp) else None
-    )
 
 
 @dataclass(frozen=True)
@@ -122,28 +73,28 @@ class FoldBehind(Pattern):
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
-        found = _map_of(op)
+        found = affine_map(op.results[0])
         if found is None or isinstance(found, Blocked):
             return found
-        chain = _chain(op, found)
+        chain = chain_to(op, found)
         value = self._linear_result(chain.source)
         if value is None or isinstance(value, Blocked):
             return value
         target = self._target(value, chain, op)
         if target is None or isinstance(target, Blocked):
             return target
-        bias = _bias(target, chain.map)
+        bias = folded_bias(target, chain.map)
         if isinstance(bias, Blocked):
             return bias
-        weight = self._weight(target, chain.map.factor)
+        weight = folded_weight(target, chain.map.factor, symmetric=self.symmetric, lossy=self.lossy)
         if isinstance(weight, Blocked):
             return weight
-        _replace_behind(op, target, weight, bias, rewriter)
+        replace_linear(op, target, weight, bias, rewriter)
         return None
 
     def _linear_result(self, value: SSAValue) -> SSAValue | Blocked | None:
         """The result of the linear op that `value` comes from, by way of a rounding if that may go."""
-        if _linear_of(value) is not None:
+        if linear_of(value) is not None:
             return value if value.has_one_use() else SECOND_CONSUMER
         if not (isinstance(value, OpResult) and isinstance(value.op, DequantizeOp)):
             return None
@@ -151,14 +102,14 @@ class FoldBehind(Pattern):
         if not (isinstance(cast, OpResult) and isinstance(cast.op, QuantizeOp)):
             return None
         source = cast.op.operands[0]
-        if _linear_of(source) is None:
+        if linear_of(source) is None:
             return None
         if not self.lossy:
             return QUANTIZER_BETWEEN
         return source if all(v.has_one_use() for v in (value, cast, source)) else SECOND_CONSUMER
 
-    def _target(self, value: SSAValue, chain: _Chain, op: OnnxOp) -> _Target | Blocked | None:
-        above, linear = value.owner, _linear_of(value)
+    def _target(self, value: SSAValue, chain: Chain, op: OnnxOp) -> LinearTarget | Blocked | None:
+        above, linear = value.owner, linear_of(value)
         assert isinstance(above, OnnxOp)
         assert linear is not None
         if above.parent is not op.parent:
@@ -171,114 +122,41 @@ class FoldBehind(Pattern):
         axis = normal_axis(linear.result_axis, len(static_shape(value) or shape))
         if chain.map.factor.size != 1 and (chain.map.axis != axis or chain.map.factor.size != channels):
             return OTHER_AXIS
-        return _Target(above, linear, channels)
+        return LinearTarget(above, linear, channels)
 
-    def _weight(self, target: _Target, factor: Array) -> list[Operation] | Blocked:
-        """The weight with the factor folded in, the last of new operations."""
-        op, linear, _ = target
+
+@dataclass(frozen=True)
+class FoldOwnFactors(Pattern):
+    """A linear op on quantized weight that scales its product or its bias itself, which no kernel does."""
+
+    symmetric: bool
+    lossy: bool
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        linear = op_class.get_trait(Linear)
+        return linear is not None and linear.has_bias
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        linear, alpha, beta = op.get_trait(Linear), op.float_attr("alpha", 1.0), op.float_attr("beta", 1.0)
         w = op.operands[1]
-        source = w.op.operands[0] if isinstance(w, OpResult) and isinstance(w.op, DequantizeOp) else w
-        tensor, type, axis = constant(source), quantized_of(source.type), linear.weight_axis(op)
-        if tensor is None or axis is None:
+        source = w.owner.operands[0] if isinstance(w.owner, DequantizeOp) else w
+        if linear is None or (alpha == 1 and beta == 1) or quantized_of(source.type) is None:
+            return None
+        channels = linear.output_channels(op)
+        if channels is None:
             return COMPUTED_WEIGHT
-        groups = op.int_attr("group", 1) if linear.groups_share_axis and factor.size > 1 else 1
-        rows = factor.reshape(groups, -1) if factor.size > 1 else factor.reshape(())
-        if type is None:
-            return [_new_constant(_scaled(tensor.array(), rows, axis), w)]
-        if not type.is_per_tensor and type.axis != axis:
-            return WRONG_AXIS
-        if not isinstance(type.expressed, Float32Type):
-            return Blocked("expressed-type", f"the scales are {type.expressed}, folding needs f32")
-        if groups > 1 and (rows != rows[0]).any():
-            return Blocked(
-                "groups-differ", "groups share their scales, the factors differ from group to group"
-            )
-        shared = rows[0] if factor.size > 1 else rows
-        stored = tensor.array()
-        low, high = type.storage.low, type.storage.high
-        new = numerics.fold_affine_weight(
-            stored, type.scales, type.zero_points, shared, axis, low, high, keep_zero_points=self.symmetric
+        target, one = LinearTarget(op, linear, channels), np.float64(1)
+        bias = folded_bias(target, AffineMap(0, None, np.asarray(one), np.asarray(one - 1)))
+        if isinstance(bias, Blocked):
+            return bias
+        weight = folded_weight(
+            target, np.asarray(alpha, np.float64), symmetric=self.symmetric, lossy=self.lossy
         )
-        if not np.isfinite(new.scales).all():
-            return Blocked("scale-overflow", "a scale times its factor is beyond float32")
-        if new.clamped.any() and not self.lossy:
-            return Blocked(
-                "no-negative",
-                f"{int(new.clamped.sum())} channels with a negative factor hold {low}, which has no negative",
-                "quantize weights to a narrow range, or use --exactness lossy",
-            )
-        element = _typed(type, axis, new)
-        attribute = tensor if new.stored is stored else from_array(new.stored)
-        made = ConstantOp.of(attribute, with_element(source.type, element))
-        _name_after(made, source)
-        return [made] if source is w else [made, DequantizeOp(made.results[0])]
-
-
-def _typed(type: UniformType, axis: int, new: numerics.FoldedWeight) -> UniformType:
-    if new.scales.ndim:
-        return UniformType.per_axis(type.storage, axis, new.scales, new.zero_points, type.expressed)
-    return UniformType.per_tensor(type.storage, new.scales, new.zero_points, type.expressed)
-
-
-def _scaled(weight: Array, rows: Array, axis: int) -> Array:
-    """A float weight times factors: () for all, or (groups, channels) along `axis`, groups along axis 0."""
-    real = weight.astype(np.float64)
-    if rows.ndim == 0:
-        return (real * rows).astype(weight.dtype)
-    groups = rows.shape[0]
-    split = real.reshape(groups, -1, *real.shape[1:]) if groups > 1 else real[None]
-    shape = [groups] + [1] * real.ndim
-    shape[axis + 1] = -1
-    return (split * rows.reshape(shape)).reshape(real.shape).astype(weight.dtype)
-
-
-def _flat_bias(op: OnnxOp, linear: Linear, channels: int) -> Array | Blocked | None:
-    """The bias in float64, () or (channels,); None if there is none."""
-    bias = op.input(2) if linear.has_bias else None
-    if bias is None:
+        if isinstance(weight, Blocked):
+            return weight
+        replace_linear(op, target, weight, bias, rewriter, drops=("alpha", "beta"))
         return None
-    real = real_constant(bias)
-    if real is None:
-        return COMPUTED_BIAS
-    if real.size not in (1, channels) or real.shape[-1:] not in ((), (1,), (channels,)):
-        return Blocked("bias-shape", f"the bias has shape {list(real.shape)}, not one value for each channel")
-    return real.reshape(-1 if real.size > 1 else ()).astype(np.float64) * op.float_attr("beta", 1.0)
-
-
-def _bias(target: _Target, map: AffineMap) -> Array | Blocked | None:
-    """The new bias, (channels,), in the type of the result; None if it is zero and there was none."""
-    old = _flat_bias(target.op, target.linear, target.channels)
-    if isinstance(old, Blocked):
-        return old
-    if old is None and map.is_scale:
-        return None
-    new = numerics.fold_affine_bias(map.factor, map.shift, 0.0 if old is None else old)
-    element = expressed_of(target.op.results[0].type)
-    dtype = BY_ATTRIBUTE[element].dtype if element in BY_ATTRIBUTE else np.float32
-    return np.array(np.broadcast_to(new, (target.channels,))).astype(dtype)
-
-
-def _replace_behind(
-    op: OnnxOp, target: _Target, weight: list[Operation], bias: Array | None, rewriter: Rewriter
-) -> None:
-    above, linear, _ = target
-    attributes = {k: v for k, v in above.onnx_attributes.items() if k != "beta"}
-    inputs: list[SSAValue | None] = [above.operands[0], weight[-1].results[0]]
-    ops = list(weight)
-    shift: ConstantOp | None = None
-    if bias is not None:
-        shift = _new_constant(bias, above.input(2) if linear.has_bias else None)
-        if linear.has_bias and above.input(2) is None or not linear.has_bias:
-            shift.location = location("", [f"{tensor_name(op)}_bias"])
-        ops.append(shift)
-        inputs += [shift.results[0]] if linear.has_bias else []
-    new = above.__class__.build(inputs, [op.results[0].type], attributes)
-    new.location = location(node_name(above), tensor_names(op))
-    ops.append(new)
-    if shift is not None and not linear.has_bias:
-        new.location = above.location
-        ops.append(op_named("", "Add").build([new.results[0], shift.results[0]], [op.results[0].type]))
-    rewriter.replace(op, ops)
 
 
 class FoldInFront(Pattern):
@@ -295,7 +173,7 @@ class FoldInFront(Pattern):
         if linear is None or not isinstance(found, AffineMap) or not isinstance(x, OpResult):
             return None
         assert isinstance(x.op, OnnxOp)
-        chain = _chain(x.op, found)
+        chain = chain_to(x.op, found)
         border = linear.sees_border(op) and not chain.map.is_scale
         if border and chain.map.is_shift and chain.length == 1:
             return None  # as it is after folding
@@ -307,7 +185,7 @@ class FoldInFront(Pattern):
                 "weight-quantized", "factors for each input channel do not fit into scales for each output"
             )
         channels = linear.output_channels(op)
-        old = _flat_bias(op, linear, channels or 0)
+        old = flat_bias(op, linear, channels or 0)
         if isinstance(old, Blocked):
             return old
         array = weight.array()
@@ -346,7 +224,7 @@ class FoldInFront(Pattern):
         self,
         op: OnnxOp,
         x: OpResult,
-        chain: _Chain,
+        chain: Chain,
         factors: tuple[Array, Array],
         old: Array | None,
         border: bool,
@@ -356,13 +234,13 @@ class FoldInFront(Pattern):
         assert linear is not None
         array, dtype = real_constant(op.operands[1]), BY_ATTRIBUTE[expressed_of(op.results[0].type)].dtype  # pyright: ignore
         assert array is not None
-        weight = _new_constant((array.astype(np.float64) * factors[0]).astype(array.dtype), op.operands[1])
+        weight = new_constant((array.astype(np.float64) * factors[0]).astype(array.dtype), op.operands[1])
         source, ops, bias = chain.source, [weight], old
         inputs: list[SSAValue | None] = [source, weight.results[0]]
         if border:
             shift = chain.map.shift / chain.map.factor
             flat = shift.reshape([-1] + [1] * (array.ndim - 2)) if shift.size > 1 else shift
-            added = _new_constant(flat.astype(dtype), None)
+            added = new_constant(flat.astype(dtype), None)
             add = op_named("", "Add").build([source, added.results[0]], [x.type])
             add.location = x.op.location
             ops += [added, add]
@@ -373,7 +251,7 @@ class FoldInFront(Pattern):
             bias = (array.astype(np.float64) * factors[1]).sum(axis=others) * op.float_attr("alpha", 1.0)
             bias = bias if old is None else bias + old
         if bias is not None:
-            constant = _new_constant(np.asarray(bias, dtype), op.input(2))
+            constant = new_constant(np.asarray(bias, dtype), op.input(2))
             ops.append(constant)
             inputs.append(constant.results[0])
         attributes = {k: v for k, v in op.onnx_attributes.items() if k != "beta"}
@@ -389,15 +267,15 @@ class FoldAlone(Pattern):
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
-        found = _map_of(op)
+        found = affine_map(op.results[0])
         if not isinstance(found, AffineMap) or found.axis is None:
             return None
-        chain = _chain(op, found)
+        chain = chain_to(op, found)
         source = chain.source.owner
         if not isinstance(source, DequantizeOp):
             return None
-        if any(isinstance(o.owner, DequantizeOp) for o in op.operands if o is not chain.source):
-            return None  # an op on quantized types by itself
+        if op.get_trait(Kernels) is not None and all(isinstance(o.owner, DequantizeOp) for o in op.operands):
+            return None  # an integer kernel of its own
         type, shape = source.element_type, static_shape(op.results[0])
         if not type.is_per_tensor or type.storage.width != 8 or not isinstance(type.expressed, Float32Type):
             return Blocked("not-per-tensor", "the operand is not quantized per tensor in 8 bits")
@@ -413,7 +291,7 @@ class FoldAlone(Pattern):
         self._replace(op, chain, rewriter)
         return None
 
-    def _replace(self, op: OnnxOp, chain: _Chain, rewriter: Rewriter) -> None:
+    def _replace(self, op: OnnxOp, chain: Chain, rewriter: Rewriter) -> None:
         shape = static_shape(op.results[0])
         assert shape is not None
         channels, ones = shape[1], (1,) * (len(shape) - 2)
@@ -457,7 +335,7 @@ class FoldIntoQuantize(Pattern):
         if not x.has_one_use():
             return SECOND_CONSUMER
         assert isinstance(x.op, OnnxOp)
-        map, source, _ = _chain(x.op, found)
+        map, source, _ = chain_to(x.op, found)
         if not (map.factor > 0).all():
             return Blocked("negative-factor", "a factor is not positive, so no scale carries it")
         scales = (type.scales / map.factor).astype(np.float32)
@@ -467,7 +345,7 @@ class FoldIntoQuantize(Pattern):
         if not np.isfinite(scales).all() or not (scales > 0).all():
             return Blocked("scale-overflow", "a scale divided by its factor is beyond float32")
         if map.axis is None:
-            moved = UniformType.per_tensor(type.storage, scales, zeros.astype(np.int32), type.expressed)
+            moved = UniformType.per_tensor(type.storage, scales.item(), int(zeros), type.expressed)
         else:
             moved = UniformType.per_axis(
                 type.storage, map.axis, scales, zeros.astype(np.int32), type.expressed
@@ -486,7 +364,7 @@ class FoldBatchNormPass(RewritePass):
     name = "fold-batch-norm"
     exactness: ClassVar[Exactness] = Exactness.CLOSE
     rewrite: ClassVar[str] = (
-        "affine(linear(x, w, b)) -> linear(x, w * factor, b * factor + shift): float32 rounding of scales, integers stay"
+        "affine(linear(x, w, b)) -> linear(x, w * factor, b * factor + shift): scales are rounded, integers stay"
     )
 
     symmetric: bool = False
@@ -497,7 +375,11 @@ class FoldBatchNormPass(RewritePass):
     """Whether to drop a rounding between the two ops, and to clamp integers that have no negative."""
 
     def patterns(self) -> Sequence[Pattern]:
-        found: list[Pattern] = [FoldBehind(self.symmetric, self.lossy), FoldInFront()]
+        found: list[Pattern] = [
+            FoldBehind(self.symmetric, self.lossy),
+            FoldOwnFactors(self.symmetric, self.lossy),
+            FoldInFront(),
+        ]
         if self.depthwise:
             found.append(FoldAlone())
         if self.lossy:

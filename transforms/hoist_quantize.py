@@ -22,7 +22,7 @@ from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.kernels import Kernels
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
 
 
 def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
@@ -61,6 +61,8 @@ class HoistQuantize(Pattern):
         promise = below.get_trait(Commutes)
         if promise is None or source.index not in promise.results(below):
             return None
+        if KEEP_FLOAT in below.attributes:
+            return KEPT
         if below.parent is not op.parent:
             return Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
         types: list[UniformType] = []
@@ -105,7 +107,7 @@ def _makes_integers(value: SSAValue) -> bool:
 
 def _more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     """Quantizing more elements than before pays only if an op above makes the integers itself."""
-    if promise.keeps_order or promise.in_place:  # as many, also where a size is not known
+    if promise.keeps_order:  # as many, also where a size is not known
         return None
     operands = [op.operands[p] for p in promise.operands(op)]
     before, after = _elements([op.results[p] for p in promise.results(op)]), _elements(operands)

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -81,6 +82,10 @@ def _leave(op: StorageCastOp) -> None:
     op.operands[0] = _requantize(op.operands[0], _reread(now, storage, -HALF), op)
 
 
+def _only_leaves(value: SSAValue) -> bool:
+    return all(isinstance(use.operation, StorageCastOp) for use in value.uses)
+
+
 def _is_weight(op: Operation, index: int) -> bool:
     return op.get_trait(Linear) is not None and index > 0
 
@@ -108,6 +113,7 @@ def _constants(op: OnnxOp, done: dict[SSAValue, SSAValue]) -> None:
 
 def _to_unsigned(module: ModuleOp) -> None:
     leaving: list[StorageCastOp] = []
+    returned = [(op, op.operand_types) for op in module.walk() if isinstance(op, ReturnOp)]
     done: dict[SSAValue, SSAValue] = {}
     for op in list(module.walk()):
         if isinstance(op, ConstantOp):
@@ -124,11 +130,15 @@ def _to_unsigned(module: ModuleOp) -> None:
                 continue
             if isinstance(op, StorageCastOp):
                 _enter(op, moved)
-            elif isinstance(op, QuantizeOp | OnnxOp):
+            elif isinstance(op, OnnxOp) or (isinstance(op, QuantizeOp) and not _only_leaves(result)):
                 _retype(result, moved)
     for op in leaving:
         if quantized_of(op.operands[0].type) is not None:
             _leave(op)
+    for op, types in returned:
+        for k, (value, type) in enumerate(zip(list(op.operands), types, strict=True)):
+            if value.type != type and (old := quantized_of(type)) is not None:
+                op.operands[k] = _requantize(value, old, op)
 
 
 @dataclass(frozen=True)

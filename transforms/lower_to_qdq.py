@@ -14,12 +14,14 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.errors import UserError
 from qdialect.lowering import Parameters, cast_op, clamped, stored, wish
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness
@@ -37,6 +39,15 @@ class _Real:
     """Whether the type expresses every element already: quantizing it changes nothing."""
 
 
+def _check_signature(func: FuncOp) -> None:
+    """Raise UserError if a graph's input or output is of quantized type, which ONNX has not."""
+    if any(quantized_of(t) is not None for t in (*func.function_type.inputs, *func.function_type.outputs)):
+        raise UserError(
+            f"@{func.sym_name.data} takes or gives a value of quantized type",
+            "let integers come in and go out through quant.scast",
+        )
+
+
 class _Writer:
     """One walk over a module, operands before users."""
 
@@ -47,10 +58,18 @@ class _Writer:
         self._stored: dict[SSAValue, SSAValue] = {}
         self._dequantized: dict[tuple[SSAValue, Block], SSAValue] = {}
         self._dead: list[Operation] = []
+        self._requantizes: set[Operation] = set()
 
     def write(self, module: ModuleOp) -> None:
         """Replace every op on quantized types and every cast."""
-        for op in list(module.walk()):
+        ops = list(module.walk())
+        # Known before the walk replaces what they quantize.
+        self._requantizes = {
+            op for op in ops if isinstance(op, QuantizeOp) and isinstance(op.operands[0].owner, DequantizeOp)
+        }
+        for op in ops:
+            if isinstance(op, FuncOp):
+                _check_signature(op)
             if isinstance(op, OnnxOp | QuantizeOp | DequantizeOp | StorageCastOp):
                 self._op(op)
         for op in reversed(self._dead):
@@ -59,12 +78,13 @@ class _Writer:
 
     def _op(self, op: Operation) -> None:
         if isinstance(op, DequantizeOp):
-            self._replace(op.results[0], self._float(op.operands[0], op, for_layout=True))
+            if op.results[0].first_use is not None:
+                self._replace(op.results[0], self._float(op.operands[0], op, for_layout=True))
         elif isinstance(op, StorageCastOp):
             source, result = op.operands[0], op.results[0]
             if quantized_of(source.type) is None:
                 self._stored[result] = source
-            else:
+            elif result.first_use is not None:
                 self._replace(result, self._integers(source, op))
         elif isinstance(op, QuantizeOp):
             self._reals[op.results[0]] = _Real(op.operands[0], False)
@@ -113,11 +133,11 @@ class _Writer:
     def _float(self, value: SSAValue, anchor: Operation, *, for_layout: bool) -> SSAValue:
         """The real numbers that a quantized value stands for. `for_layout`: a cast need not stand right there."""
         real = self._reals.get(value)
-        if for_layout and real is not None and real.on_grid:
+        own = self._target.own_pairs and real is not None and _is_residual_edge(value, anchor)
+        if for_layout and real is not None and real.on_grid and not own:
             return real.value
         assert anchor.parent is not None
         key = value, anchor.parent
-        own = self._target.own_pairs and value in self._reals and _is_residual_edge(value, anchor)
         if not own and key in self._dequantized:
             return self._dequantized[key]
         type = quantized_of(value.type)
@@ -184,6 +204,8 @@ class _Writer:
         """Whether the op can stand in front of its operand's quantize: nobody else needs the integers."""
         if promise is None or not value.has_one_use() or not isinstance(value, OpResult):
             return False
+        if value.op in self._requantizes:
+            return False  # read again, the op would go above both casts: a form that does not last
         if promise.selects:
             source = value.op.operands[0] if isinstance(value.op, QuantizeOp) else value
             return promise.in_place and isinstance(source, OpResult)
@@ -192,7 +214,7 @@ class _Writer:
     def _from_quantize(self, value: OpResult) -> bool:
         """Whether only moving ops stand between `value` and a cast of a float tensor."""
         if isinstance(value.op, QuantizeOp):
-            return True
+            return value.op not in self._requantizes
         promise = value.op.get_trait(Commutes) if isinstance(value.op, OnnxOp) else None
         if promise is None or promise.selects or len(promise.operands(value.op)) != 1:  # pyright: ignore[reportArgumentType]
             return False

@@ -203,9 +203,10 @@ class LowerToStorage(Pattern):
     def _form(self, op: OnnxOp, form: StorageForm, type: UniformType, rewriter: Rewriter) -> Blocked | None:
         x, reads = stored(op.operands[0])
         built = form.build(op, x, type)
-        if isinstance(built, Blocked):
-            return built
-        if (blocked := self._runs(op, built.kernel, type)) is not None:
+        blocked = built if isinstance(built, Blocked) else self._runs(op, built.kernel, type)
+        if isinstance(built, Blocked) or blocked is not None:
+            for made in reversed([*reads, *(() if isinstance(built, Blocked) else built.ops)]):
+                made.erase()  # else the operand would keep a use that stands nowhere
             return blocked
         built.ops[-1].location = op.location
         rewriter.replace(

@@ -2,20 +2,24 @@
 Bring the bias of an integer op into steps of x_scale * w_scale, as its int32 accumulator counts.
 
     linear(x, w, b)  ->  linear(x, w, rint(b / (x_scale * w_scale)) : i32)
+    linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    b too large: w requantized, wider
 
-Close: the bias moves by at most half an accumulator step. Not where it would leave int32: it is never clipped.
+Close: the bias moves by at most half an accumulator step. It is never clipped: a channel whose bias does not fit in
+int32 together with its sums gets a wider weight scale, where its bias outweighs what its weights lose. Sums that
+could wrap whatever the bias keep the op as it is.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from math import prod
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.constants import real_constant
+from qdialect.constants import constant, real_constant, static_shape
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import quantized_of, tensor_type
@@ -26,6 +30,95 @@ from qdialect.promises.base import Blocked
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.rewriting import Pattern, Rewriter
+
+MOST_MOVED = 1e-4
+"""How far, of a bias, the sums of its channel may move when its weights are requantized: the bound of `close`."""
+
+
+class _Counted(NamedTuple):
+    """A bias in accumulator steps."""
+
+    stored: npt.NDArray[np.int32]
+    scales: npt.NDArray[np.float32]
+    """Of the weight that it goes with."""
+    weight: ConstantOp | None
+    """The weight, if it had to change; nobody else's use of the old one does."""
+
+
+def _bound(
+    op: OnnxOp,
+    x: UniformType,
+    type: UniformType,
+    weight: npt.NDArray[Any] | None,
+    stored: npt.NDArray[np.int32],
+) -> npt.NDArray[np.int64] | None:
+    """The largest |accumulator| of each channel; None if that is known to fit, or nothing is known of the weight."""
+    linear, shape = op.get_trait(Linear), static_shape(op.operands[1])
+    axis = None if linear is None else linear.weight_axis(op)
+    if shape is None or axis is None:
+        return None
+    low, high, zero = x.storage.low, x.storage.high, x.zero_point
+    reach = max(abs(low - zero), abs(high - zero))
+    zeros = type.zero_points.reshape(-1)
+    widest = int(max(np.abs(zeros - type.storage.low).max(), np.abs(zeros - type.storage.high).max()))
+    if (
+        prod(shape) // shape[axis] * widest * reach + int(np.abs(stored.astype(np.int64)).max())
+        <= numerics.INT32_MAX
+    ):
+        return None
+    if weight is None:
+        return None
+    sums = numerics.accumulator_bound(weight, low, high, zero, type.zero_points, output_axis=axis)
+    return np.tile(sums, stored.size // sums.size) + np.abs(stored.astype(np.int64))
+
+
+def _count(op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.float32]) -> _Counted | Blocked:
+    """The bias of `op` as int32 that no sum takes beyond int32, its weight widened where it must be."""
+    tensor = constant(op.operands[1])
+    weight = None if tensor is None else tensor.array()
+    stored, overflow = numerics.quantize_bias(bias, x.scales, w.scales)
+    large = overflow | (np.abs(stored.astype(np.int64)) > numerics.MAX_FOLDED_BIAS)
+    bound = _bound(op, x, w, weight, stored)
+    if not overflow.any() and (bound is None or (bound <= numerics.INT32_MAX).all()):
+        return _Counted(stored, w.scales, None)
+    if large.any():
+        widened = _widen(op, x, w, bias, weight, large)
+        if isinstance(widened, Blocked):
+            return widened
+        made, type = widened
+        stored, overflow = numerics.quantize_bias(bias, x.scales, type.scales)
+        assert made.value is not None
+        bound = _bound(op, x, type, made.value.array(), stored)
+        if not overflow.any() and (bound is None or (bound <= numerics.INT32_MAX).all()):
+            return _Counted(stored, type.scales, made)
+    worst = 0 if bound is None else int(bound.max())
+    return Blocked("accumulator-overflow", f"sums can reach {worst}, int32 ends at {numerics.INT32_MAX}")
+
+
+def _widen(
+    op: OnnxOp,
+    x: UniformType,
+    w: UniformType,
+    bias: npt.NDArray[np.float32],
+    weight: npt.NDArray[Any] | None,
+    which: npt.NDArray[np.bool_],
+) -> tuple[ConstantOp, UniformType] | Blocked:
+    """The weight as a new constant, and its type, with a wider scale for the channels `which`."""
+    linear = op.get_trait(Linear)
+    axis = None if linear is None else linear.weight_axis(op)
+    overflow = Blocked(
+        "bias-overflow", f"{int(which.sum())} of {which.size} biases do not fit in int32 at x_scale * w_scale"
+    )
+    if weight is None or axis is None or weight.shape[axis] != bias.size or not np.isfinite(bias).all():
+        return overflow
+    low, high = w.storage.low, w.storage.high
+    new = numerics.widen_for_bias(weight, w.scales, w.zero_points, bias, x.scales, which, axis, low, high)
+    reach = max(abs(x.storage.low - x.zero_point), abs(x.storage.high - x.zero_point)) * float(x.scale)
+    if not np.isfinite(new.scales).all() or (new.moved * reach > MOST_MOVED * np.abs(bias)).any():
+        return overflow
+    zeros = np.broadcast_to(w.zero_points, bias.shape)
+    type = UniformType.per_axis(w.storage, axis, new.scales, zeros, w.expressed)
+    return ConstantOp.of(from_array(new.stored), tensor_type(type, weight.shape)), type
 
 
 class RescaleBias(Pattern):
@@ -64,13 +157,16 @@ class RescaleBias(Pattern):
                 "grouped-scales", "each group has the same scales, the bias has one for each channel"
             )
         flat = np.broadcast_to(real.reshape(-1), (channels,)).astype(np.float32)
-        stored, overflow = numerics.quantize_bias(flat, x.scales, w.scales)
-        if overflow.any():
-            return Blocked(
-                "bias-overflow",
-                f"{int(overflow.sum())} of {channels} biases do not fit in int32 at x_scale * w_scale",
-            )
-        self._replace(op, bias, stored, numerics.bias_scale(x.scales, w.scales), rewriter)
+        counted = _count(op, x, w, flat)
+        if isinstance(counted, Blocked):
+            return counted
+        if counted.weight is not None:
+            old = op.operands[1]
+            if isinstance(old, OpResult):
+                counted.weight.location = location("", [f"{tensor_name(old.op)}_widened"])
+            rewriter.insert_before(op, [counted.weight])
+            rewriter.set_operand(op, 1, counted.weight.results[0])
+        self._replace(op, bias, counted.stored, numerics.bias_scale(x.scales, counted.scales), rewriter)
         return None
 
     def _has_kernel(self, op: OnnxOp) -> bool:

@@ -3,6 +3,7 @@ Move dequantize below ops that move or select elements: they then work on intege
 
     f(dcast(q), ...)  ->  dcast(f(q, ...))
     f(scast(q), ...)  ->  scast(f(q, ...))      f moves what is stored
+    max(scast(q), z)  ->  scast(relu(q))        likewise Clip, Min and Pad of integers
 
 Exact: f computes nothing, so each element keeps its scale and zero point; per-axis parameters follow their axis.
 """
@@ -13,11 +14,13 @@ from typing import ClassVar
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.constants import constant
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.storage import StorageReading
 from qdialect.rewriting import Pattern, Rewriter
 
 CASTS = (DequantizeOp, StorageCastOp)
@@ -46,6 +49,8 @@ class SinkCast(Pattern):
         if cast is None or (cast is StorageCastOp and not promise.moves_storage):
             return None
         sources = [cast_source(op.operands[p], cast) for p in places]
+        if cast is StorageCastOp:
+            sources = _constants_alike([op.operands[p] for p in places], sources, op, rewriter)
         if any(s is None for s in sources):
             return Blocked(
                 "other-operand", "another operand is not quantized", "quantize every operand alike"
@@ -55,6 +60,49 @@ class SinkCast(Pattern):
         if isinstance(moved, Blocked):
             return moved
         _rebuild(op, promise, [s for s in sources if s is not None], moved, cast, rewriter)
+        return None
+
+
+def _constants_alike(
+    operands: Sequence[SSAValue], sources: Sequence[SSAValue | None], op: OnnxOp, rewriter: Rewriter
+) -> list[SSAValue | None]:
+    """Integer constants among integers of one per-tensor type read as integers of that type too."""
+    types = {quantized_of(s.type) for s in sources if s is not None}
+    type = types.pop()
+    if types or type is None or not type.is_per_tensor or not type.storage.is_full_range:
+        return list(sources)
+    found: list[SSAValue | None] = []
+    for operand, source in zip(operands, sources, strict=True):
+        if source is None and (tensor := constant(operand)) is not None:
+            read = ConstantOp.of(tensor, with_element(operand.type, type))
+            read.location = operand.owner.location if isinstance(operand.owner, ConstantOp) else read.location
+            rewriter.insert_before(op, [read])
+            source = read.results[0]
+        found.append(source)
+    return found
+
+
+class ReadStorage(Pattern):
+    """A clamp or Pad of the integers under a storage cast, as the op on their type."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(StorageReading) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(StorageReading)
+        assert promise is not None
+        sources = [s for o in op.operands if (s := cast_source(o, StorageCastOp)) is not None]
+        if len(sources) != 1:
+            return None
+        type = quantized_of(sources[0].type)
+        assert type is not None
+        built = promise.build(op, sources[0], type)
+        if isinstance(built, Blocked):
+            return built
+        new = built.ops[-1]
+        new.location = op.location
+        rewriter.replace(op, [*built.ops, StorageCastOp(new.results[0], op.results[0].type)])
         return None
 
 
@@ -75,6 +123,8 @@ def _rebuild(
     new = type_of(op).create(
         operands=operands, result_types=result_types, properties=op.properties, attributes=op.attributes
     )
+    if cast is StorageCastOp:
+        new.location = op.location  # the integers are the tensor that the model names
     results: list[SSAValue] = list(new.results)
     casts: list[Operation] = []
     for place in promise.results(op):
@@ -104,4 +154,4 @@ class SinkDequantizePass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [SinkCast()]
+        return [ReadStorage(), SinkCast()]

@@ -2,32 +2,91 @@
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from qdialect.cli.inputs import check_model, check_readable, output_format
 from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
 from qdialect.errors import UserError
 
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from qdialect.oracle import Array
+    from qdialect.report import Report
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Reads, compiles and writes one model."""
     check_paths(arguments)
     refuse_unbuilt(arguments)
+    options = options_of(arguments)
+    if arguments.print_pipeline:
+        from qdialect.cli.pipeline import pipeline_text
+        from qdialect.compiler import Options, pipeline
+
+        print(pipeline_text(pipeline(Options(**options))))
+        return DONE
     import qdialect
 
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         show(f"compiling for {arguments.target}")
-        qdialect.compile(module, target=arguments.target, form=arguments.form, exactness=arguments.exactness)
+        report = qdialect.compile(module, feeds=_feeds(arguments, module), **options)
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
+        _write_report(arguments.report, report)
     if arguments.remarks:
-        from qdialect.remarks import remarks_of
-
-        for remark in remarks_of(module):
-            print(remark, file=sys.stderr)
+        _print_remarks(report)
     return DONE
+
+
+def _feeds(arguments: argparse.Namespace, module: "ModuleOp") -> "Sequence[Mapping[str, Array]]":
+    """What `--check-numerics` runs the model on; nothing if it was not asked for."""
+    if arguments.check_numerics is None:
+        return ()
+    from qdialect.checking import check_feeds
+
+    return check_feeds(module, arguments.check_numerics)
+
+
+def _write_report(path: str | None, report: "Report") -> None:
+    if path is None:
+        return
+    from qdialect.files import atomic_write
+    from qdialect.report import write_html, write_json
+
+    text = write_json(report) if path.lower().endswith(".json") else write_html(report)
+    with atomic_write(path) as file:
+        file.write(text.encode())
+
+
+def _print_remarks(report: "Report") -> None:
+    """On stderr: how many nodes of each type stay in float and why, then what else stood in the way."""
+    for reason, count in report.reasons():
+        fix = f"; {reason.fix}" if reason.fix else ""
+        print(
+            f"remark: {count} {reason.op} stay in float: {reason.message}{fix} [{reason.id}]", file=sys.stderr
+        )
+    said = {(f"onnx.{one.op}", one.node) for one in report.floats}
+    for remark in report.remarks:
+        if (remark.op, remark.node) not in said:
+            print(remark, file=sys.stderr)
+
+
+def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The fields of `compiler.Options` that the command line gives."""
+    return {
+        "target": arguments.target,
+        "form": arguments.form,
+        "exactness": arguments.exactness,
+        "keep_overridable": arguments.keep_overridable,
+        "integer_io": arguments.integer_io,
+        "decompose": tuple(arguments.decompose or ()),
+        "keep_float": tuple(arguments.keep_float or ()),
+    }
 
 
 def check_paths(arguments: argparse.Namespace) -> None:
@@ -44,12 +103,6 @@ def refuse_unbuilt(arguments: argparse.Namespace) -> None:
     """UserError for what the core does not do yet."""
     unbuilt = {
         "quantize": arguments.command == "quantize",
-        "--integer-io": arguments.integer_io,
-        "--decompose": bool(arguments.decompose),
-        "--keep-float": bool(arguments.keep_float),
-        "--check-numerics": arguments.check_numerics is not None,
-        "--print-pipeline": arguments.print_pipeline,
-        "--report": arguments.report is not None,
     }
     for name, asked in unbuilt.items():
         if asked:

@@ -1,27 +1,19 @@
-"""`qdialect explain`: which ops stay float, and why."""
+"""`qdialect explain`: which nodes stay float, and why."""
 
 import argparse
 import json
-from collections import Counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from qdialect.cli.inputs import check_model
 from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
-from qdialect.remarks import RemarkTable, remarks_of
 
-
-class Reason(NamedTuple):
-    """Why rewrites of one kind of op did not fire; many ops share one reason."""
-
-    op: str
-    id: str
-    message: str
-    fix: str
+if TYPE_CHECKING:
+    from qdialect.report import Report
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compiles the model, writes nothing, and prints how many ops of each kind were blocked by what."""
+    """Compiles the model, writes nothing, and prints each node that could be integer and is not, with the reason."""
     check_model(arguments.input)
     import qdialect
 
@@ -29,23 +21,27 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"reading {arguments.input}")
         module = qdialect.load(arguments.input)
         show(f"compiling for {arguments.target}")
-        qdialect.compile(module, target=arguments.target)
-    counts = count_reasons(remarks_of(module))
+        report = qdialect.compile(module, target=arguments.target)
     if arguments.json:
-        print(json.dumps([{"count": n, **reason._asdict()} for reason, n in counts], indent=2))
-    elif not counts:
-        print("nothing was in the way of any rewrite")
-    for reason, n in counts if not arguments.json else []:
-        fix = f"; {reason.fix}" if reason.fix else ""
-        print(f"{n:5d} {reason.op:<24} {reason.id:<24} {reason.message}{fix}")
+        from qdialect.report import stays_as_json
+
+        print(json.dumps([stays_as_json(one) for one in report.floats], indent=2))
+    else:
+        print(_text(report))
     return DONE
 
 
-def count_reasons(table: RemarkTable) -> list[tuple[Reason, int]]:
-    """The reasons with the number of ops that each stopped, the most frequent first."""
-    # Several passes may be stopped at one op by one reason: that is one op.
-    once = {
-        (remark.node, Reason(remark.op, b.id, b.message, b.fix)) for remark in table for b in [remark.blocked]
-    }
-    counts = Counter(reason for _, reason in once)
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+def _text(report: "Report") -> str:
+    """By reason, the most frequent first, the nodes below."""
+    if not report.floats:
+        return "every node that has an integer form takes it"
+    lines: list[str] = []
+    for reason, count in report.reasons():
+        fix = f"; {reason.fix}" if reason.fix else ""
+        lines.append(f"{count} {reason.op}: {reason.message}{fix} [{reason.id}]")
+        lines += [
+            f"    {one.node}"
+            for one in report.floats
+            if (one.op, one.blocked.id, one.blocked.message) == (reason.op, reason.id, reason.message)
+        ]
+    return "\n".join(lines)

@@ -206,7 +206,7 @@ class _Tool:
         feeds = check_feeds(module, self.arguments.check_numerics)
         finding = check_passes(module, self.passes, feeds, lambda one: run.apply([one], ctx, module))
         if finding is not None:
-            raise UserError(str(finding))
+            raise UserError(str(finding), "this is a bug in the pass")
 
     def _print_after(self, one: "ModulePass", module: "ModuleOp") -> None:
         print(f"// ----- IR after {one.name}", file=sys.stderr)

@@ -212,6 +212,14 @@ class TensorData:
         return TensorData(type, self.raw if self.slice is None else self.slice, self.strings)
 
 
+def _plain(data: TensorData) -> npt.NDArray[Any]:
+    """The elements in a type of numpy's own; narrow ones in a wider that holds each of them."""
+    values = data.array().reshape(-1)
+    if values.dtype.isbuiltin == 1:
+        return values
+    return values.astype(np.int64 if "int" in data.element.numpy else np.float32)
+
+
 def _decimal(value: Any) -> str | None:
     """A number as text that reads back to the same bits; None if decimal text cannot carry it."""
     if isinstance(value, bool | np.bool_):
@@ -234,7 +242,7 @@ def print_payload(printer: Printer, data: TensorData, *, inline: bool = False) -
         printer.print_string(f'"0x{payload.hex().upper()}"' if small or inline else "elided")
         return
     if small:
-        texts = [_decimal(v) for v in data.array().reshape(-1)]
+        texts = [_decimal(v) for v in _plain(data)]
         if all(t is not None for t in texts):
             printer.print_string(f"[{', '.join(map(str, texts))}]")
             return
@@ -319,6 +327,8 @@ def _build(parser: AttrParser, payload: _Payload, type: TensorType[Attribute]) -
     if payload.numbers is not None:
         if len(payload.numbers) != count:
             parser.raise_error(f"{len(payload.numbers)} values for {type}")
+        if "int" in element.spelling or element.spelling == "bool":
+            _check_integers(parser, payload.numbers, element)
         return from_array(np.array(payload.numbers).astype(element.dtype).reshape(type.get_shape())).data
     if isinstance(type.element_type, StringType):
         assert isinstance(payload.raw, bytes)
@@ -327,6 +337,17 @@ def _build(parser: AttrParser, payload: _Payload, type: TensorType[Attribute]) -
     if length != byte_size(element, count):
         parser.raise_error(f"{length} bytes for {type}, which takes {byte_size(element, count)}")
     return TensorData(type, payload.raw)
+
+
+def _check_integers(parser: AttrParser, numbers: Sequence[int | float], element: ElementType) -> None:
+    """Raise ParseError for what `element` does not hold: numpy would wrap it around."""
+    bits = 1 if element.spelling == "bool" else element.bits
+    low, high = (
+        (-(1 << bits - 1), (1 << bits - 1) - 1) if element.spelling[0] == "i" else (0, (1 << bits) - 1)
+    )
+    for number in numbers:
+        if not isinstance(number, int) or not low <= number <= high:
+            parser.raise_error(f"{number} is no value of type {element.spelling}")
 
 
 def _split_strings(parser: AttrParser, raw: bytes, count: int) -> tuple[bytes, ...]:

@@ -21,21 +21,27 @@ if TYPE_CHECKING:
 @cache
 def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.affine import AFFINE
+    from qdialect.promises.arithmetic import ARITHMETIC
     from qdialect.promises.casts import CASTS
-    from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS
+    from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS, JOINS, RANGES
+    from qdialect.promises.homogeneous import HOMOGENEOUS
     from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
     from qdialect.promises.layout import LAYOUT
     from qdialect.promises.linear import LINEAR
     from qdialect.promises.monotone import CLAMPS, MONOTONE
     from qdialect.promises.padding import PADDING
-    from qdialect.promises.storage import STORAGE_FORMS
+    from qdialect.promises.qoperator import QOPERATORS
+    from qdialect.promises.storage import STORAGE_FORMS, STORAGE_READINGS
 
     return (  # pyright: ignore[reportReturnType]
         AFFINE,
+        ARITHMETIC,
         CASTS,
         COMPOSITIONS,
         DECOMPOSITIONS,
+        JOINS,
+        RANGES,
         LAYOUT,
         MONOTONE,
         CLAMPS,
@@ -44,6 +50,9 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         KERNELS,
         INTEGER_SUMS,
         STORAGE_FORMS,
+        QOPERATORS,
+        STORAGE_READINGS,
+        HOMOGENEOUS,
     )
 
 

@@ -41,6 +41,18 @@ class Adds(Promise):
 
 
 @dataclass(frozen=True)
+class Joins(Promise):
+    """The op meets two branches in one result, element by element."""
+
+
+@dataclass(frozen=True)
+class KnownRange(Promise):
+    """Every element of the result lies between two bounds, whatever the operand."""
+
+    bounds: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class TakesBias(Promise):
     """The op and an addition behind it are one op."""
 
@@ -119,4 +131,11 @@ DECOMPOSITIONS: dict[tuple[str, str], Promise] = {
 COMPOSITIONS: dict[tuple[str, str], Promise] = {
     ("", "MatMul"): TakesBias(_gemm_of),
     ("", "Add"): Adds(),
+}
+JOINS: dict[tuple[str, str], Promise] = {("", name): Joins() for name in ("Add", "Mul", "Sub")}
+RANGES: dict[tuple[str, str], Promise] = {
+    ("", "Sigmoid"): KnownRange((0.0, 1.0)),
+    ("", "HardSigmoid"): KnownRange((0.0, 1.0)),
+    ("", "Softmax"): KnownRange((0.0, 1.0)),
+    ("", "Tanh"): KnownRange((-1.0, 1.0)),
 }

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.promises.base import Blocked, Promise
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from qdialect.dialects.onnx_ops import OnnxOp
 
 MICROSOFT = "com.microsoft"
+SOFTMAX_STEPS = 128
+"""Steps of a result up to 1.0, per element of a row, that onnxruntime's QLinearSoftmax can count (1.31: measured)."""
 
 
 def _no_guard(op: OnnxOp) -> Blocked | None:
@@ -29,6 +33,10 @@ def _no_guard(op: OnnxOp) -> Blocked | None:
 
 def _no_extra(op: OnnxOp) -> dict[str, Attribute]:
     return {}
+
+
+def _as_given(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:
+    return node.onnx_attributes
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,8 @@ class Kernel(Promise):
     guard: Callable[[OnnxOp], Blocked | None] = _no_guard
     extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
     """Attributes that the node has besides."""
+    read: Callable[[OnnxOp, int], dict[str, Attribute] | Blocked] = _as_given
+    """The op's attributes in an opset from the node's: `extra` undone."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +80,44 @@ def _pool_guard(op: OnnxOp) -> Blocked | None:
     return None
 
 
+def _softmax_axis(op: OnnxOp) -> tuple[int, bool]:
+    """The axis, and whether everything behind it is one row, as it was before opset 13."""
+    from qdialect.dialects.onnx_ops import opset_of
+
+    one_row = (opset_of(op, "") or 13) < 13
+    return op.int_attr("axis", 1 if one_row else -1), one_row
+
+
+def _softmax_guard(op: OnnxOp) -> Blocked | None:
+    """The kernel divides in 32 bits, which overflow to 0 where a row is short and the result's scale small."""
+    type, shape = quantized_of(op.results[0].type), shape_of(op.operands[0].type)
+    if type is None or not type.is_per_tensor or 1 / type.scale <= SOFTMAX_STEPS:
+        return None
+    axis, one_row = _softmax_axis(op)
+    row = () if shape is None else shape[axis:] if one_row else (shape[axis],)
+    if row and DYNAMIC not in row and 1 / type.scale <= SOFTMAX_STEPS * prod(row):
+        return None
+    return Blocked(
+        "short-softmax", "the kernel overflows at this scale for a row so short, or of unknown length"
+    )
+
+
 def _softmax_extra(op: OnnxOp) -> dict[str, Attribute]:
     from qdialect.dialects.onnx_ops import opset_of
 
-    opset = opset_of(op, "") or 13
-    # Before opset 13 the default axis was 1 and everything behind it one row.
-    axis = op.int_attr("axis", -1 if opset >= 13 else 1)
-    return {"opset": IntegerAttr(opset, i64), "axis": IntegerAttr(axis, i64)}
+    return {"opset": IntegerAttr(opset_of(op, "") or 13, i64), "axis": IntegerAttr(_softmax_axis(op)[0], i64)}
+
+
+def _softmax_read(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:
+    from qdialect.constants import normal_axis, rank_of
+
+    axis, rank, meant = node.int_attr("axis", -1), rank_of(node.operands[0]), node.int_attr("opset", opset)
+    last = axis == -1 or (rank is not None and normal_axis(axis, rank) == rank - 1)
+    if (meant < 13) != (opset < 13) and not last:
+        return Blocked(
+            "softmax-opset", f"Softmax of opset {meant} means other rows than that of opset {opset}"
+        )
+    return {"axis": IntegerAttr(axis, i64)}
 
 
 _BINARY = "0v 0s 0z 1v 1s 1z ys yz"
@@ -99,7 +140,16 @@ KERNELS: dict[tuple[str, str], Kernels] = {
         "Mul": (Kernel(MICROSOFT, "QLinearMul", _BINARY),),
         "Sigmoid": (Kernel(MICROSOFT, "QLinearSigmoid", _UNARY),),
         "LeakyRelu": (Kernel(MICROSOFT, "QLinearLeakyRelu", _UNARY),),
-        "Softmax": (Kernel(MICROSOFT, "QLinearSoftmax", _UNARY, extra=_softmax_extra),),
+        "Softmax": (
+            Kernel(
+                MICROSOFT,
+                "QLinearSoftmax",
+                _UNARY,
+                guard=_softmax_guard,
+                extra=_softmax_extra,
+                read=_softmax_read,
+            ),
+        ),
         "AveragePool": (
             Kernel(MICROSOFT, "QLinearAveragePool", _UNARY, drops=("dilations",), guard=_pool_guard),
         ),

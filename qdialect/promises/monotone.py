@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qdialect import numerics
-from qdialect.constants import constant_array
+from qdialect.constants import constant_array, real_constant
 from qdialect.dialects.quant import UniformType
 from qdialect.promises.axes import ALONG_AXIS, follow, never, same, to_results
 from qdialect.promises.base import Blocked, Commutes, Promise, every_operand
@@ -81,6 +81,17 @@ def _clip_backward(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[Uniform
     return COMPUTED_BOUND if clip_bounds(op) is None else types
 
 
+def _is_relu(op: OnnxOp) -> bool:
+    slope = real_constant(op.operands[1])
+    return slope is not None and not slope.any()
+
+
+def _prelu(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
+    if not _is_relu(op):
+        return Blocked("slope", "a slope other than a constant 0 makes new numbers", "use Relu")
+    return follow(same)(op, types)
+
+
 def _selects(axis_rule: object = never) -> Commutes:
     rule = follow(axis_rule)  # pyright: ignore[reportArgumentType]
     return Commutes(rule, rule, selects=True)
@@ -102,6 +113,7 @@ MONOTONE: dict[tuple[str, str], Commutes] = {
     ("", "Max"): _AMONG_OPERANDS,
     ("", "Min"): _AMONG_OPERANDS,
     ("", "Relu"): Commutes(follow(same), follow(same), moves_storage=False, in_place=True, selects=True),
+    ("", "PRelu"): Commutes(_prelu, _prelu, moves_storage=False, in_place=True, selects=True),
     ("", "Clip"): Commutes(_clip_forward, _clip_backward, moves_storage=False, in_place=True, selects=True),
 }
 
@@ -124,5 +136,6 @@ class Clamp(Promise):
 
 CLAMPS: dict[tuple[str, str], Clamp] = {
     ("", "Relu"): Clamp(lambda op: (0.0, np.inf)),
+    ("", "PRelu"): Clamp(lambda op: (0.0, np.inf) if _is_relu(op) else None),
     ("", "Clip"): Clamp(clip_bounds),
 }

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qdialect import numerics
+from qdialect.constants import constant_array
 from qdialect.dialects.onnx_ops import ConstantOp, op_named
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import shape_of, storage_element, with_element
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, shape_of, storage_element, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.promises.base import Blocked, Promise
 from qdialect.promises.monotone import clip_bounds, stored_bounds
@@ -100,6 +101,120 @@ def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 
 STORAGE_FORMS: dict[tuple[str, str], StorageForm] = {
     ("", "Relu"): StorageForm(_relu),
+    ("", "PRelu"): StorageForm(_relu),
     ("", "Clip"): StorageForm(_clip),
     ("", "Pad"): StorageForm(_pad),
+}
+
+
+@dataclass(frozen=True)
+class StorageReading(Promise):
+    """A clamp or Pad of integers as the op on their type: the inverse of a `StorageForm`."""
+
+    build: Build
+    """From the op on integers, its operand as quantized value, and the quantized type."""
+
+
+def _only_integer(op: OnnxOp, place: int) -> int | None:
+    array = constant_array(op.input(place))
+    return int(array.reshape(-1)[0]) if array is not None and array.size == 1 and array.ndim < 2 else None
+
+
+def _real_bound(stored: int | None, type: UniformType, edge: int) -> tuple[list[ConstantOp], SSAValue | None]:
+    """A stored bound as a real constant; none where the storage range is the bound already."""
+    if stored is None or stored == edge:
+        return [], None
+    real = numerics.dequantize(
+        np.array(stored), type.scales, type.zero_points, BY_ATTRIBUTE[type.expressed].dtype
+    )
+    made = ConstantOp.of(from_array(np.asarray(real)))
+    return [made], made.results[0]
+
+
+def _clip_between(
+    low: int | None, high: int | None, op: OnnxOp, x: SSAValue, type: UniformType
+) -> Built | Blocked:
+    if not type.is_per_tensor:
+        return Blocked("clip-per-axis", "Clip has one bound, the channels have several")
+    if low is not None and high is not None and low > high:
+        return Blocked("empty-range", "the bounds of the clamp leave nothing between them")
+    inside = [b is None or type.storage.low <= b <= type.storage.high for b in (low, high)]
+    if not all(inside) or not type.round_trips:
+        return Blocked("bound-outside", "the bound is none of the type's integers")
+    lows, least = _real_bound(low, type, type.storage.low)
+    highs, most = _real_bound(high, type, type.storage.high)
+    clip = op_named("", "Clip").build([x, least, most], [with_element(op.results[0].type, type)])
+    return Built([*lows, *highs, clip], "Clip")
+
+
+def _read_clip(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    bounds = [_only_integer(op, place) for place in (1, 2)]
+    if any(b is None and op.input(place) is not None for place, b in enumerate(bounds, 1)):
+        return Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")
+    return _clip_between(bounds[0], bounds[1], op, x, type)
+
+
+def _as_relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built:
+    return Built([op_named("", "Relu").build([x], [with_element(op.results[0].type, type)])], "Relu")
+
+
+def _read_bound(lower: bool) -> Build:
+    """Max or Min with a constant, which may stand first."""
+
+    def read(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+        if len(op.operands) != 2:
+            return Blocked("other-operand", "the clamp has more operands than one and its bound")
+        arrays = [a for o in op.operands if (a := constant_array(o)) is not None]
+        if len(arrays) != 1:
+            return Blocked(
+                "other-operand", "another operand is not quantized", "quantize every operand alike"
+            )
+        shape = shape_of(x.type)
+        fits = shape is not None and (
+            (arrays[0].size == 1 and arrays[0].ndim <= len(shape)) or type.axis is not None
+        )
+        if shape is None or not fits:
+            return Blocked("bound-shape", "the bound differs from element to element")
+        zero_points = numerics.expand_parameters(type.zero_points, shape, type.axis)
+        if (
+            lower
+            and arrays[0].size == zero_points.size
+            and np.all(arrays[0].reshape(zero_points.shape) == zero_points)
+        ):
+            return _as_relu(op, x, type)
+        if arrays[0].size != 1:
+            return Blocked("clip-per-axis", "Clip has one bound, the channels have several")
+        bound = int(arrays[0].reshape(-1)[0])
+        return _clip_between(bound if lower else None, None if lower else bound, op, x, type)
+
+    return read
+
+
+def _read_relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    if not type.zero_points.any():
+        return _as_relu(op, x, type)
+    return _clip_between(0, None, op, x, type)
+
+
+def _read_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    if not type.is_per_tensor or op.input(1) is None:
+        return Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
+    stored = 0 if op.input(2) is None else _only_integer(op, 2)
+    if stored is None:
+        return Blocked("computed-pad-value", "the value that Pad puts in is computed")
+    if not (type.storage.low <= stored <= type.storage.high and type.round_trips):
+        return Blocked("bound-outside", "the value that Pad puts in is none of the type's integers")
+    real, value = _real_bound(stored, type, type.zero_point)
+    pad = op_named("", "Pad").build(
+        [x, op.input(1), value, op.input(3)], [with_element(op.results[0].type, type)], op.onnx_attributes
+    )
+    return Built([*real, pad], "Pad")
+
+
+STORAGE_READINGS: dict[tuple[str, str], StorageReading] = {
+    ("", "Relu"): StorageReading(_read_relu),
+    ("", "Clip"): StorageReading(_read_clip),
+    ("", "Max"): StorageReading(_read_bound(lower=True)),
+    ("", "Min"): StorageReading(_read_bound(lower=False)),
+    ("", "Pad"): StorageReading(_read_pad),
 }

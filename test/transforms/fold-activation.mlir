@@ -94,3 +94,24 @@ func.func @unmoved_requantizing_relu(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>
   %y = onnx.Relu(%q) : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.03>>
   func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.03>>
 }
+
+// A slope of 0 makes PRelu a Relu.
+
+// CHECK-LABEL: func.func @prelu(
+// CHECK-NEXT: func.return %q
+func.func @prelu(%q: tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.0, 0.0, 0.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %y = onnx.PRelu(%q, %s) : (tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>, tensor<3xf32>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
+  func.return %y : tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
+}
+
+// Nothing goes: one channel has a slope.
+
+// CHECK-LABEL: func.func @unmoved_prelu(
+// CHECK: onnx.PRelu(%q
+func.func @unmoved_prelu(%q: tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.0, 0.25, 0.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %y = onnx.PRelu(%q, %s) : (tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>, tensor<3xf32>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
+  func.return %y : tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
+}

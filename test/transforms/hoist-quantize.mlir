@@ -144,7 +144,8 @@ func.func @reverse_sequence(%x: tensor<4x3xf32>, %i: tensor<3xi64>) -> tensor<4x
 // CHECK: %[[Q:.*]] = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-NEXT: %[[M:.*]] = onnx.Relu(%[[Q]]{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-NEXT: func.return %[[M]]
-func.func @relu(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+func.func @relu(%p: tensor<2x3x!quant.uniform<u8:f32, 0.03:7>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %x = quant.dcast %p : tensor<2x3x!quant.uniform<u8:f32, 0.03:7>> to tensor<2x3xf32>
   %y = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %q = quant.qcast %y : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
@@ -156,7 +157,8 @@ func.func @relu(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:1
 // CHECK: %[[Q:.*]] = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-NEXT: %[[M:.*]] = onnx.Clip(%[[Q]], %{{.*}}, %d{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-NEXT: func.return %[[M]]
-func.func @clip(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+func.func @clip(%p: tensor<2x3x!quant.uniform<u8:f32, 0.03:7>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %x = quant.dcast %p : tensor<2x3x!quant.uniform<u8:f32, 0.03:7>> to tensor<2x3xf32>
   %c = onnx.Constant() {value = #onnx.tensor<[-0.04] : tensor<f32>>} : () -> tensor<f32>
   %d = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<f32>>} : () -> tensor<f32>
   %y = onnx.Clip(%x, %c, %d) : (tensor<2x3xf32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
@@ -170,7 +172,8 @@ func.func @clip(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:1
 // CHECK: %[[Q:.*]] = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-NEXT: %[[M:.*]] = onnx.Clip(%[[Q]], _, %d{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-NEXT: func.return %[[M]]
-func.func @clip_open(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+func.func @clip_open(%p: tensor<2x3x!quant.uniform<u8:f32, 0.03:7>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %x = quant.dcast %p : tensor<2x3x!quant.uniform<u8:f32, 0.03:7>> to tensor<2x3xf32>
   %d = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
   %y = onnx.Clip(%x, _, %d) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   %q = quant.qcast %y : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
@@ -402,7 +405,8 @@ func.func @reverse_sequence_per_axis(%x: tensor<4x3xf32>, %i: tensor<3xi64>) -> 
 // CHECK: %[[Q:.*]] = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>
 // CHECK-NEXT: %[[M:.*]] = onnx.Relu(%[[Q]]{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>
 // CHECK-NEXT: func.return %[[M]]
-func.func @relu_per_axis(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>> {
+func.func @relu_per_axis(%p: tensor<2x3x!quant.uniform<u8:f32, 0.03:7>>) -> tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>> {
+  %x = quant.dcast %p : tensor<2x3x!quant.uniform<u8:f32, 0.03:7>> to tensor<2x3xf32>
   %y = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %q = quant.qcast %y : tensor<2x3xf32> to tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>
   func.return %q : tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>
@@ -786,7 +790,8 @@ func.func @unmoved_clip_computed(%x: tensor<2x3xf32>, %i: tensor<f32>) -> tensor
 // CHECK: %[[Q:.*]] = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-NEXT: %[[M:.*]] = onnx.Clip(%[[Q]], _, %d{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-NEXT: func.return %[[M]]
-func.func @clip_that_rounds(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+func.func @clip_that_rounds(%p: tensor<2x3x!quant.uniform<u8:f32, 0.03:7>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %x = quant.dcast %p : tensor<2x3x!quant.uniform<u8:f32, 0.03:7>> to tensor<2x3xf32>
   %d = onnx.Constant() {value = #onnx.tensor<[1.01] : tensor<f32>>} : () -> tensor<f32>
   %y = onnx.Clip(%x, _, %d) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   %q = quant.qcast %y : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
@@ -973,7 +978,8 @@ func.func @unsqueeze_11(%x: tensor<2x3xf32>) -> tensor<1x2x1x3x!quant.uniform<i8
 // CHECK: %[[Q:.*]] = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-NEXT: %[[M:.*]] = onnx.Clip(%[[Q]]{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK-NEXT: func.return %[[M]]
-func.func @clip_6(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+func.func @clip_6(%p: tensor<2x3x!quant.uniform<u8:f32, 0.03:7>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %x = quant.dcast %p : tensor<2x3x!quant.uniform<u8:f32, 0.03:7>> to tensor<2x3xf32>
   %y = onnx.Clip(%x) {min = 0.0 : f32, max = 1.0 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %q = quant.qcast %y : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>

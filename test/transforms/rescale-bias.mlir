@@ -112,3 +112,29 @@ func.func @unmoved_no_bias(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>, %f: tensor<4x
   %t = onnx.Gemm(%x, %f, %c) : (tensor<2x4x!x>, tensor<4x3xf32>, tensor<3xf32>) -> tensor<2x3x!y>
   func.return %s, %t : tensor<2x3x!y>, tensor<2x3x!y>
 }
+
+// A bias of 1e10 steps of 0.5 * 2e-10: channel 0 gets a scale at which it is 2^30, (103 - 3) * 2e-10 is 11 of those steps.
+// Channel 1 stays.
+
+// CHECK-LABEL: func.func @widened(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[14, -3, 7, 9] : tensor<2x2x1x1xi8>>} : () -> tensor<2x2x1x1x!quant.uniform<i8:f32:0, {1.862647e-09:3,0.25}>>
+// CHECK-NEXT: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[1073740800, -4] : tensor<2xi32>>} : () -> tensor<2x!quant.uniform<i32:f32:0, {9.313235e-10,0.125}>>
+// CHECK-NEXT: onnx.Conv(%x, %[[W]], %[[B]])
+func.func @widened(%x: tensor<1x2x5x4x!x>) -> tensor<1x2x5x4x!y> {
+  %w = onnx.Constant() {value = #onnx.tensor<[103, -50, 7, 9] : tensor<2x2x1x1xi8>>} : () -> tensor<2x2x1x1x!quant.uniform<i8:f32:0, {0.0000000002:3,0.25}>>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0, -0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %t = onnx.Conv(%x, %w, %b) : (tensor<1x2x5x4x!x>, tensor<2x2x1x1x!quant.uniform<i8:f32:0, {0.0000000002:3,0.25}>>, tensor<2xf32>) -> tensor<1x2x5x4x!y>
+  func.return %t : tensor<1x2x5x4x!y>
+}
+
+// Nothing moves: 50000 * 65522 wraps, whatever the bias.
+
+// CHECK-LABEL: func.func @unmoved_accumulator_overflow(
+// CHECK: onnx.Gemm({{.*}}tensor<1xf32>) ->
+func.func @unmoved_accumulator_overflow(%x: tensor<5x2x!quant.uniform<u16:f32, 0.5:13>>) -> tensor<5x1x!y> {
+  %w = onnx.Constant() {value = #onnx.tensor<[30000, -20000] : tensor<2x1xi16>>} : () -> tensor<2x1x!quant.uniform<i16:f32, 0.25>>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+  // expected-remark@+1 {{sums can reach 3276100008, int32 ends at 2147483647 [rescale-bias: accumulator-overflow]}}
+  %t = onnx.Gemm(%x, %w, %b) : (tensor<5x2x!quant.uniform<u16:f32, 0.5:13>>, tensor<2x1x!quant.uniform<i16:f32, 0.25>>, tensor<1xf32>) -> tensor<5x1x!y>
+  func.return %t : tensor<5x1x!y>
+}

@@ -782,7 +782,7 @@ func.func @top_k(%q: tensor<2x5x!quant.uniform<u8:f32, 0.02:13>>) -> (tensor<2x2
   func.return %v, %i : tensor<2x2xf32>, tensor<2x2xi64>
 }
 
-// Integers that only read as quantized move as they are; Relu does something else to them.
+// Integers that only read as quantized move as they are; a clamp with a bound known at run time does not.
 
 // CHECK-LABEL: func.func @storage(
 // CHECK: %[[M:.*]] = onnx.Transpose(%q) {{.*}}-> tensor<3x4x2x!quant.uniform<u8:f32, 0.02:13>>
@@ -798,9 +798,10 @@ func.func @storage(%q: tensor<2x3x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<
 // CHECK: %[[S:.*]] = quant.scast %q
 // CHECK-NEXT: %[[M:.*]] = onnx.Clip(%[[S]]
 // CHECK-NEXT: func.return %[[M]]
-func.func @unmoved_clamp_of_storage(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xui8> {
+func.func @unmoved_clamp_of_storage(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, %low: tensor<ui8>) -> tensor<2x3xui8> {
   %s = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xui8>
-  %y = onnx.Clip(%s) : (tensor<2x3xui8>) -> tensor<2x3xui8>
+  // expected-remark@+1 {{[sink-dequantize: computed-bound]}}
+  %y = onnx.Clip(%s, %low) : (tensor<2x3xui8>, tensor<ui8>) -> tensor<2x3xui8>
   func.return %y : tensor<2x3xui8>
 }
 
@@ -1303,4 +1304,27 @@ func.func @unmoved_pad_2(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> ten
   func.return %y : tensor<2x6xf32>
 }
 
+}
+
+// A slope of 0 makes PRelu a Relu; any other makes new numbers.
+
+// CHECK-LABEL: func.func @prelu(
+// CHECK: %[[M:.*]] = onnx.PRelu(%q, %{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: quant.dcast %[[M]]
+func.func @prelu(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  %y = onnx.PRelu(%r, %s) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_prelu(
+// CHECK: %[[R:.*]] = quant.dcast %q
+// CHECK-NEXT: onnx.PRelu(%[[R]]
+func.func @unmoved_prelu(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  // expected-remark@+1 {{[sink-dequantize: slope]}}
+  %y = onnx.PRelu(%r, %s) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
 }

@@ -1,0 +1,180 @@
+"""
+Random QDQ graphs: a seed in, an ONNX model and its inputs out.
+
+A graph is drawn in float first, with marks where it is to be quantized; it is run once, and the ranges that occur
+become scales and zero points. So every scale is sane, whatever the ops, and the same seed always gives the same model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+from drawing import (
+    STORAGES,
+    Array,
+    Bias,
+    Drawing,
+    Mark,
+    Value,
+    disguised,
+    f32,
+    parameter_names,
+    parameters_of,
+)
+from graph_ops import OPS
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+SHAPES = [(1, 4, 5, 7), (2, 3, 6, 5), (1, 8, 4, 6), (2, 5, 9), (3, 7), (1, 12), (2, 3, 4)]
+MAX_ELEMENTS = 3000
+
+
+@dataclass(frozen=True)
+class Case:
+    """One random model."""
+
+    seed: int
+    model: ModelProto
+    feeds: dict[str, Array]
+
+
+def random_case(seed: int) -> Case:
+    """The model and inputs of a seed: 4 to 14 ops."""
+    d = Drawing(seed)
+    for _ in range(d.pick([1, 1, 2])):
+        value = Value(d.name("x"), d.pick(SHAPES))
+        d.inputs.append(value)
+        d.values.append(d.cast(value) if d.chance(0.9) else value)
+    wanted, made = int(d.rng.integers(4, 15)), 0
+    for _ in range(60):
+        if made == wanted:
+            break
+        x = d.values[-1] if d.chance(0.6) else d.pick(d.values)
+        if x.shape and int(np.prod(x.shape)) <= MAX_ELEMENTS and d.pick(OPS)(d, x) is not None:
+            made += 1
+    leaves = [v.name for v in d.values if v.name not in d.used]
+    middle = [v.name for v in d.values if v.name in d.used and d.chance(0.08) and v not in d.inputs]
+    d.outputs = [*leaves, *(m for m in middle if m not in {i.name for i in d.inputs})]
+    feeds = {
+        i.name: f32(d.rng.normal(size=i.shape) * d.pick([0.5, 2.0]) + d.pick([0.0, 0.4])) for i in d.inputs
+    }
+    return Case(seed, quantized(d, feeds), feeds)
+
+
+def quantized(d: Drawing, feeds: dict[str, Array]) -> ModelProto:
+    """Run the graph in float, and put casts of the ranges that occur where the marks are."""
+    marks = [s for s in d.steps if isinstance(s, Mark)]
+    seen = _run_float(d, feeds, sorted({m.source for m in marks}))
+    for mark in marks:
+        if mark.like is None:
+            mark.scale, mark.zero_point = parameters_of(
+                seen[mark.source], mark.storage, mark.symmetric, mark.axis
+            )
+    steps, d.steps = d.steps, []
+    for step in steps:
+        if isinstance(step, Mark):
+            _place(d, step)
+        elif isinstance(step, Bias):
+            _place_bias(d, step)
+        else:
+            d.steps.append(step)
+    if d.chance(0.1) and marks:  # integers as a graph output
+        first = next(s for s in d.steps if isinstance(s, NodeProto) and s.op_type == "QuantizeLinear")
+        d.outputs.append(first.output[0])
+    return _model(d, [s for s in d.steps if isinstance(s, NodeProto)], d.outputs)
+
+
+def _place(d: Drawing, mark: Mark) -> None:
+    head = mark.head()
+    dtype = STORAGES[head.storage]
+    zero = head.zero_point.astype(dtype)
+    attributes: dict[str, Any] = {}
+    if mark.axis is not None:
+        attributes["axis"] = mark.axis - mark.rank if d.chance(0.4) else mark.axis
+    if d.chance(0.03) and mark.axis is None:
+        attributes["domain"] = "com.microsoft"
+    pairs = [head.parameters] if head.parameters and d.chance(0.5) else []
+    q = list(pairs[0]) if pairs else parameter_names(d, head.scale, zero, q=True)
+    dq = q if d.chance(0.6) else parameter_names(d, head.scale, zero, q=False)
+    if len(q) == 2:
+        head.parameters = (q[0], q[1])
+    stored = d.name("q")
+    d.steps.append(
+        helper.make_node("QuantizeLinear", [mark.source, *q], [stored], name=d.name("Q_"), **attributes)
+    )
+    d.steps.append(
+        helper.make_node("DequantizeLinear", [stored, *dq], [mark.result], name=d.name("DQ_"), **attributes)
+    )
+
+
+def _place_bias(d: Drawing, step: Bias) -> None:
+    scale = f32(step.x.head().scale * step.w_scale)
+    stored = np.rint(step.real / scale).astype(np.int64).clip(-(2**31), 2**31 - 1).astype(np.int32)
+    names = [disguised(d, scale)] + ([disguised(d, np.zeros(scale.shape, np.int32))] if d.chance(0.5) else [])
+    attributes: dict[str, Any] = {"axis": 0} if scale.ndim else {}
+    inputs = [d.constant(stored, "b"), *names]
+    d.steps.append(
+        helper.make_node("DequantizeLinear", inputs, [step.result], name=d.name("DQ_"), **attributes)
+    )
+
+
+def _run_float(d: Drawing, feeds: dict[str, Array], wanted: Sequence[str]) -> dict[str, Array]:
+    nodes: list[NodeProto] = []
+    for step in d.steps:
+        match step:
+            case Mark():
+                nodes.append(helper.make_node("Identity", [step.source], [step.result]))
+            case Bias():
+                value = numpy_helper.from_array(step.real)
+                nodes.append(helper.make_node("Constant", [], [step.result], value=value))
+            case _:
+                nodes.append(step)
+    if not wanted:
+        return {}
+    model = _model(d, nodes, wanted)
+    return dict(zip(wanted, _session(model).run(None, feeds), strict=True))
+
+
+def _session(model: ModelProto) -> Any:
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def _model(d: Drawing, nodes: Sequence[NodeProto], outputs: Sequence[str]) -> ModelProto:
+    inputs = [helper.make_tensor_value_info(i.name, TensorProto.FLOAT, i.shape) for i in d.inputs]
+    integer = {n.output[0] for n in nodes if n.op_type == "QuantizeLinear"}
+    kinds = _storage_of(nodes, d) if integer & set(outputs) else {}
+    infos = [helper.make_tensor_value_info(o, kinds.get(o, TensorProto.FLOAT), None) for o in outputs]
+    tensors = [numpy_helper.from_array(np.asarray(v), n) for n, v in d.initializers.items()]
+    graph = helper.make_graph(nodes, "random", inputs, infos, tensors)
+    imports = [helper.make_opsetid("", d.opset), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=10)
+
+
+def _storage_of(nodes: Sequence[NodeProto], d: Drawing) -> dict[str, int]:
+    """The element types of quantized tensors, found by running the shape inference that onnxruntime has."""
+    found: dict[str, int] = {}
+    for mark_node in nodes:
+        if mark_node.op_type == "QuantizeLinear":
+            zero = mark_node.input[2] if len(mark_node.input) > 2 else ""
+            found[mark_node.output[0]] = _element(zero, nodes, d)
+    return found
+
+
+def _element(name: str, nodes: Sequence[NodeProto], d: Drawing) -> int:
+    if not name:
+        return TensorProto.UINT8
+    if name in d.initializers:
+        return helper.np_dtype_to_tensor_dtype(d.initializers[name].dtype)
+    node = next(n for n in nodes if name in n.output)
+    if node.op_type == "Cast":
+        return next(a.i for a in node.attribute if a.name == "to")
+    if node.op_type == "Constant":
+        return next(a.t.data_type for a in node.attribute)
+    return _element(node.input[0], nodes, d)

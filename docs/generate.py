@@ -1,0 +1,105 @@
+"""
+Write `docs/passes.md` and `docs/targets.md` from the passes and the target files.
+
+    python docs/generate.py [--check]
+
+With `--check` nothing is written; exit status 1 if a page is not what it would be.
+"""
+
+import inspect
+import sys
+from pathlib import Path
+
+from xdsl.passes import ModulePass
+
+from qdialect.compiler import Options, exactness_of, pipeline
+from qdialect.targets import Target, target, target_names
+from qdialect.transforms import get_all_passes
+
+DOCS = Path(__file__).parent
+ORDER = ["onnxruntime", "tensorrt", "openvino", "generic"]
+
+
+def described(module_pass: type[ModulePass]) -> str:
+    """A pass's section: its class, its file, and what its file says of it."""
+    module = inspect.getmodule(module_pass)
+    assert module is not None
+    text = (module.__doc__ or "").strip()
+    file = f"transforms/{module_pass.name.replace('-', '_')}.py"
+    return f"## {module_pass.name}\n\n*{exactness_of(module_pass).value}* -- [`{file}`](../{file})\n\n{text}\n"
+
+
+def passes_page() -> str:
+    """Every pass, in the words of its file."""
+    passes = [factory() for factory in get_all_passes().values()]
+    lines = [
+        "# Passes",
+        "",
+        "Made by `python docs/generate.py` from the passes themselves. A class of exactness is judged per op against",
+        "onnxruntime with optimization off: *exact*, no element differs; *close*, integers by one step at most and floats",
+        "by 1e-4 of the largest magnitude; *lossy*, the meaning changes on purpose and only if it is asked for.",
+        "",
+        "| pass | class | rewrite |",
+        "|---|---|---|",
+    ]
+    for one in passes:
+        rewrite = str(getattr(one, "rewrite", "")).replace("|", "\\|")
+        lines.append(f"| [`{one.name}`](#{one.name}) | {exactness_of(one).value} | {rewrite} |")
+    lines += ["", "## Pipelines", ""]
+    for name, form in [("onnxruntime", "qoperator"), ("onnxruntime", "integer"), ("tensorrt", "qdq")]:
+        names = ", ".join(f"`{p.name}`" for p in pipeline(Options(target=name, form=form)))
+        lines += [f"`--target {name} --form {form}`: {names}.", ""]
+    return "\n".join(lines) + "\n" + "\n".join(described(one) for one in passes)
+
+
+def _rules(found: Target) -> list[str]:
+    rules = [f"- form: `{found.form}`"]
+    if found.activations:
+        rules.append(f"- 8-bit activations are stored as `{found.activations}`")
+    if found.symmetric_weights:
+        rules.append("- weights have zero point 0")
+    if found.own_pairs:
+        rules.append("- the branch of a residual block has a QuantizeLinear and DequantizeLinear of its own")
+    if found.pairs_around_moves:
+        rules.append("- each op that moves or selects stands between casts of its own")
+    return rules
+
+
+def targets_page() -> str:
+    """Every target, in the words of its file."""
+    lines = [
+        "# Targets",
+        "",
+        "Made by `python docs/generate.py` from the files in `qdialect/targets/`. A target is one such file: copy one,",
+        "change what differs, and `qdialect compile --target NAME` takes it.",
+        "",
+    ]
+    for name in sorted(target_names(), key=lambda n: (ORDER.index(n) if n in ORDER else len(ORDER), n)):
+        found = target(name)
+        lines += [f"## {name}", "", found.summary, "", *_rules(found), ""]
+        if found.kernels:
+            lines += ["| node | operands -> result |", "|---|---|"]
+            lines += [f"| {k} | {', '.join(f'`{row}`' for row in rows)} |" for k, rows in found.kernels.items()]
+            lines.append("")
+        if found.storage:
+            lines += ["| op on stored integers | types |", "|---|---|"]
+            lines += [f"| {k} | {', '.join(rows)} |" for k, rows in found.storage.items()]
+            lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main(argv: list[str]) -> int:
+    """Write the pages, or say which one is not current."""
+    pages = {DOCS / "passes.md": passes_page(), DOCS / "targets.md": targets_page()}
+    stale = [path.name for path, text in pages.items() if not path.exists() or path.read_text() != text]
+    if "--check" in argv:
+        for name in stale:
+            print(f"docs/{name} is not current: run python docs/generate.py", file=sys.stderr)
+        return bool(stale)
+    for path, text in pages.items():
+        path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,165 @@
+"""
+Steps of quantization spelled as arithmetic: x * m, x + z, round, cast, and integer products.
+
+A step is a promise about one op with one constant; which chains of steps mean a quantization, the passes know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import OpResult
+
+from qdialect.constants import constant_array
+from qdialect.promises.base import Promise
+from qdialect.promises.monotone import clip_bounds
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+Array = npt.NDArray[Any]
+
+
+class Step(NamedTuple):
+    """One operand and the constant that it is combined with."""
+
+    value: SSAValue
+    constant: Array
+
+
+@dataclass(frozen=True)
+class Multiplies(Promise):
+    """The op multiplies its operand by a constant."""
+
+    inverse: bool = False
+    """Whether it divides by it instead."""
+
+
+@dataclass(frozen=True)
+class Shifts(Promise):
+    """The op adds a constant to its operand."""
+
+    inverse: bool = False
+    """Whether it subtracts it instead."""
+
+
+@dataclass(frozen=True)
+class Rounds(Promise):
+    """The op rounds to the nearest integer, half to even."""
+
+
+@dataclass(frozen=True)
+class Converts(Promise):
+    """The op gives each element another type."""
+
+
+@dataclass(frozen=True)
+class Bounds(Promise):
+    """The op limits its operand to a range."""
+
+    step: Callable[[OnnxOp], tuple[SSAValue, float, float] | None]
+    """The operand and the bounds, infinite where there is none; None if one is computed."""
+
+
+@dataclass(frozen=True)
+class IntegerProduct(Promise):
+    """The op sums products of integers less their zero points: operands x, w, x zero point, w zero point."""
+
+    name: str
+    """The op that does so to real numbers."""
+    with_bias: str
+    """The op that does so and adds a bias, for operands of rank 2 where `flat`."""
+    channel_axis: int
+    """The result's axis of output channels."""
+    flat: bool = False
+
+
+def step_of(op: OnnxOp, *, ordered: bool) -> Step | None:
+    """The operand and the constant of a step; `ordered`: the constant must come second."""
+    places: Sequence[tuple[int, int]] = ((0, 1),) if ordered else ((0, 1), (1, 0))
+    for value, other in places:
+        array = constant_array(op.operands[other])
+        if array is not None and constant_array(op.operands[value]) is None:
+            return Step(op.operands[value], array)
+    return None
+
+
+def single_user(value: SSAValue) -> OnnxOp | None:
+    """The one op that takes `value`; None if there are several."""
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+    use = value.first_use
+    if use is None or not value.has_one_use() or not isinstance(use.operation, OnnxOp):
+        return None
+    return use.operation
+
+
+def producer(value: SSAValue) -> OnnxOp | None:
+    """The ONNX op that makes `value`."""
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+    return value.op if isinstance(value, OpResult) and isinstance(value.op, OnnxOp) else None
+
+
+def multiplier(op: OnnxOp | None) -> Step | None:
+    """What an op multiplies its operand by, in float32; None if it does not, or divides."""
+    promise = None if op is None else op.get_trait(Multiplies)
+    if op is None or promise is None or promise.inverse:
+        return None
+    return step_of(op, ordered=False)
+
+
+def shift(op: OnnxOp | None) -> Step | None:
+    """What an op adds to its operand; None if it does not add a constant."""
+    promise = None if op is None else op.get_trait(Shifts)
+    step = None if op is None or promise is None else step_of(op, ordered=promise.inverse)
+    if promise is None or step is None:
+        return None
+    return Step(step.value, -step.constant) if promise.inverse else step
+
+
+def along(array: Array, rank: int | None, axis: int) -> Array | None:
+    """A constant's entries if it varies along one axis only of a tensor of `rank`: shape () or (n,); else None."""
+    if array.size == 1:
+        return array.reshape(()) if rank is None or array.ndim <= rank else None
+    if rank is None or array.ndim > rank:
+        return None
+    shape = (1,) * (rank - array.ndim) + array.shape
+    return array.reshape(-1) if shape[axis] == array.size else None
+
+
+def _clip(op: OnnxOp) -> tuple[SSAValue, float, float] | None:
+    bounds = clip_bounds(op)
+    return None if bounds is None else (op.operands[0], *bounds)
+
+
+def _bound(lower: bool) -> Callable[[OnnxOp], tuple[SSAValue, float, float] | None]:
+    def bounds(op: OnnxOp) -> tuple[SSAValue, float, float] | None:
+        step = step_of(op, ordered=False) if len(op.operands) == 2 else None
+        if step is None or step.constant.size != 1 or step.constant.ndim > 1:
+            return None
+        bound = float(step.constant.reshape(-1)[0])
+        return (step.value, bound, np.inf) if lower else (step.value, -np.inf, bound)
+
+    return bounds
+
+
+ARITHMETIC: dict[tuple[str, str], Promise] = {
+    ("", "Mul"): Multiplies(),
+    ("", "Div"): Multiplies(inverse=True),
+    ("", "Add"): Shifts(),
+    ("", "Sub"): Shifts(inverse=True),
+    ("", "Round"): Rounds(),
+    ("", "Cast"): Converts(),
+    ("", "Clip"): Bounds(_clip),
+    ("", "Max"): Bounds(_bound(lower=True)),
+    ("", "Min"): Bounds(_bound(lower=False)),
+    ("", "ConvInteger"): IntegerProduct("Conv", "Conv", channel_axis=1),
+    ("", "MatMulInteger"): IntegerProduct("MatMul", "Gemm", channel_axis=-1, flat=True),
+}

@@ -1,0 +1,211 @@
+"""
+QOperator nodes read backwards: the op whose `Kernels` promise names the node, on quantized types.
+
+The templates of `kernels` say which input is whose integers, scale and zero point; nothing is listed here twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type, IntegerAttr, IntegerType, Signedness
+
+from qdialect import numerics
+from qdialect.constants import UNKNOWN_RANK, constant_array, rank_of
+from qdialect.dialects.onnx_types import element_of
+from qdialect.dialects.quant import Storage, UniformType
+from qdialect.promises.base import Blocked, Promise
+from qdialect.promises.casts import RUN_TIME
+from qdialect.promises.kernels import KERNELS, MICROSOFT, Kernel
+from qdialect.promises.linear import Linear
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute, SSAValue
+
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+
+@dataclass(frozen=True)
+class QOperator(Promise):
+    """The node computes `quantize(op(dequantize(operands)))` for one of these ops, by this template."""
+
+    forms: tuple[tuple[str, Kernel], ...]
+
+
+STORAGE_WIDTHS = (2, 4, 8, 16, 32)
+
+Cells = Mapping[tuple[int | None, str], "SSAValue | None"]
+"""An input by what it is: (operand's place, or None for the result; `v`, `s` or `z`)."""
+
+
+class Reading(NamedTuple):
+    """Which op a node stands for, and which of its inputs are what."""
+
+    name: str
+    kernel: Kernel
+    cells: Cells
+
+    @property
+    def operands(self) -> list[SSAValue | None]:
+        """The op's operands as the node has them: integers, or floats where the template takes them so."""
+        places = [p for p, part in self.cells if p is not None and part == "v"]
+        return [self.cells.get((p, "v")) for p in range(max(places) + 1)]
+
+
+def _cells(op: OnnxOp, kernel: Kernel) -> Cells | None:
+    """The node's inputs by the template's tokens; None if it has others than the template."""
+    inputs, tokens = op.inputs, kernel.inputs.split()
+    if tokens[-1] == "*":
+        rest = len(inputs) - (len(tokens) - 1)
+        tokens = [*tokens[:-1], *(f"{k}{part}" for k in range(rest // 3) for part in "vsz")]
+    if len(inputs) > len(tokens):
+        return None
+    inputs += [None] * (len(tokens) - len(inputs))
+    cells = {(None if t[0] == "y" else int(t[0]), t[1]): v for t, v in zip(tokens, inputs, strict=True)}
+    given = all(v is not None for (_, part), v in cells.items() if part == "s")
+    return cells if given else None
+
+
+def reading(op: OnnxOp) -> Reading | Blocked:
+    """The op that a QOperator node stands for."""
+    promise = op.get_trait(QOperator)
+    assert promise is not None
+    for name, kernel in promise.forms:
+        if (cells := _cells(op, kernel)) is not None:
+            return Reading(name, kernel, cells)
+    return Blocked("more-inputs", f"{op.op_type} has inputs that no op on quantized types takes")
+
+
+def read_attributes(op: OnnxOp, reading: Reading, opset: int) -> Mapping[str, Attribute] | Blocked:
+    """The op's attributes from the node's: a plain 0 that the op has no word for is its only behaviour."""
+    from qdialect.dialects.onnx_ops import op_named
+
+    given = reading.kernel.read(op, opset)
+    if isinstance(given, Blocked):
+        return given
+    schema = op_named("", reading.name).SCHEMA
+    version = None if schema is None else schema.at(opset)
+    if version is None:
+        return Blocked("opset", f"opset {opset} has no {reading.name}")
+    for name, value in given.items():
+        off = isinstance(value, IntegerAttr) and value.value.data == 0
+        if name not in version.attributes and not off:
+            return Blocked("attribute", f"{reading.name} has no attribute '{name}' in opset {opset}")
+    return {k: v for k, v in given.items() if k in version.attributes}
+
+
+def storage_of(element: Attribute | None) -> Storage | None:
+    """The storage type of a plain integer element; None for what no type stores: bool, int64, floats."""
+    if not isinstance(element, IntegerType) or element.width.data not in STORAGE_WIDTHS:
+        return None
+    sign = "u" if element.signedness.data == Signedness.UNSIGNED else "i"
+    return Storage.of(f"{sign}{element.width.data}")
+
+
+def parameters_type(
+    scale: SSAValue | None, zero_point: SSAValue | None, storage: Storage | None, axis: int | None
+) -> UniformType | Blocked:
+    """The type of integers with these parameters; several scales run along `axis`, where None allows one only."""
+    scales, zeros = constant_array(scale), constant_array(zero_point)
+    if scales is None or (zero_point is not None and zeros is None):
+        return RUN_TIME
+    if storage is None:
+        return Blocked("storage-type", "the type of the integers is not known")
+    if scales.dtype != np.float32:
+        return Blocked("scale-type", f"the scale is {scales.dtype}, the kernels compute in float32")
+    if not (np.isfinite(scales).all() and (scales > 0).all()):
+        return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
+    zeros = np.zeros(1, np.int32) if zeros is None else zeros.astype(np.int32)
+    if scales.size == zeros.size == 1:
+        return UniformType.per_tensor(storage, scales.reshape(()), zeros.reshape(()))  # pyright: ignore
+    if axis is None or max(scales.ndim, zeros.ndim) > 1:
+        return Blocked("per-axis", "the operand has a scale for each channel")
+    count = max(scales.size, zeros.size)
+    if {scales.size, zeros.size} - {1, count}:
+        return Blocked("scale-count", f"{scales.size} scales, {zeros.size} zero points")
+    return UniformType.per_axis(
+        storage, axis, np.broadcast_to(scales.reshape(-1), count), np.broadcast_to(zeros.reshape(-1), count)
+    )
+
+
+def _storage_at(cells: Cells, place: int | None, otherwise: SSAValue) -> Storage | None:
+    value, zero_point = cells.get((place, "v")), cells.get((place, "z"))
+    candidates = (value if place is not None else None, zero_point, otherwise)
+    return next((s for v in candidates if v is not None and (s := storage_of(element_of(v.type)))), None)
+
+
+def _result_storage(op: OnnxOp, cells: Cells) -> Storage | None:
+    return _storage_at(cells, None, (cells[0, "v"] if (0, "s") in cells else None) or op.results[0])
+
+
+def result_element(op: OnnxOp, reading: Reading) -> Attribute | None:
+    """What a node's result is made of: plain integers, or float32; None if nothing says."""
+    from qdialect.dialects.onnx_types import BY_NUMPY
+
+    if reading.kernel.float_result:
+        return Float32Type()
+    storage = _result_storage(op, reading.cells)
+    return None if storage is None else BY_NUMPY[np.dtype(storage.dtype).name].attribute
+
+
+class Types(NamedTuple):
+    """What the op's operands, by place, and its result are quantized to; a result of None is float."""
+
+    operands: Mapping[int, UniformType]
+    result: UniformType | None
+
+
+def read_types(op: OnnxOp, reading: Reading, draft: OnnxOp) -> Types | Blocked:
+    """The quantized types of `draft`, the op on plain operands; a bias counts steps of x_scale * w_scale."""
+    cells, linear = reading.cells, draft.get_trait(Linear)
+    types: dict[int, UniformType] = {}
+    result: UniformType | None = None
+    for place, part in cells:
+        if part != "s":
+            continue
+        value = op.results[0] if place is None else cells[place, "v"]
+        assert value is not None
+        axis = linear.weight_axis(draft) if linear is not None and place == 1 else None
+        storage = _result_storage(op, cells) if place is None else _storage_at(cells, place, value)
+        type = parameters_type(cells[place, "s"], cells.get((place, "z")), storage, axis)
+        if isinstance(type, Blocked):
+            return type
+        if place is None:
+            result = type
+        else:
+            types[place] = type
+    if linear is None or cells.get((2, "v")) is None:
+        return Types(types, result)
+    bias = _bias_type(types[0], types[1], cells[2, "v"])
+    return bias if isinstance(bias, Blocked) else Types({**types, 2: bias}, result)
+
+
+def _bias_type(x: UniformType, w: UniformType, bias: SSAValue | None) -> UniformType | Blocked:
+    assert bias is not None
+    storage, scales = Storage.of("i32"), numerics.bias_scale(x.scales, w.scales)
+    if storage_of(element_of(bias.type)) != storage:
+        return Blocked("bias-type", "the bias is not int32")
+    if not scales.ndim:
+        return UniformType.per_tensor(storage, scales)  # pyright: ignore[reportArgumentType]
+    rank = rank_of(bias)
+    return UNKNOWN_RANK if rank is None else UniformType.per_axis(storage, rank - 1, scales)
+
+
+def _read_backwards() -> dict[tuple[str, str], QOperator]:
+    forms: dict[tuple[str, str], list[tuple[str, Kernel]]] = {}
+    written = [(key, kernels.forms) for key, kernels in KERNELS.items()]
+    for (_, name), templates in (*written, *_UNWRITTEN):
+        for kernel in templates:
+            forms.setdefault((kernel.domain, kernel.op_type), []).append((name, kernel))
+    return {key: QOperator(tuple(found)) for key, found in forms.items()}
+
+
+_UNWRITTEN: Sequence[tuple[tuple[str, str], tuple[Kernel, ...]]] = (
+    (("", "ReduceMean"), (Kernel(MICROSOFT, "QLinearReduceMean", "0v 0s 0z ys yz"),)),
+)
+"""Nodes that models may hold and no target runs: read, never written."""
+
+QOPERATORS = _read_backwards()

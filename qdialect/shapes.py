@@ -1,0 +1,123 @@
+"""
+What is not known of a value's type, learnt from what makes it.
+
+onnx's shape inference knows nothing of com.microsoft, so behind a QLinearAdd every type is unknown. A QOperator
+node has the shape of the op that it stands for and the element of its zero point: there onnx's inference goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import Float32Type, ModuleOp, UnrankedTensorType
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.rewriter import Rewriter
+
+from qdialect.constants import constant
+from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
+from qdialect.dialects.onnx_types import ANY, element_of, expressed_of, quantized_of, with_element
+from qdialect.promises.base import Blocked
+from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
+
+if TYPE_CHECKING:
+    from onnx import TypeProto
+
+SMALL = 1024
+"""Constants of up to this many elements can be shapes, axes or repeats; inference reads them."""
+
+
+def _is_known(value: SSAValue) -> bool:
+    return not (isinstance(value.type, UnrankedTensorType) or element_of(value.type) == ANY)
+
+
+def learn_types(module: ModuleOp) -> None:
+    """Infer the types of results that have none, where a QOperator node has hidden them."""
+    if not any(_hides(op) for op in module.walk()):
+        return
+    for op in list(module.walk()):
+        if isinstance(op, OnnxOp) and op.SCHEMA is not None and not all(map(_is_known, op.results)):
+            _learn(op)
+
+
+def _hides(op: Operation) -> bool:
+    return op.get_trait(QOperator) is not None and not all(map(_is_known, op.results))
+
+
+def _learn(op: OnnxOp) -> None:
+    if op.get_trait(QOperator) is None:
+        if not op.domain and not op.regions:
+            _set(op.results, _inferred(op, op.outputs))
+        return
+    found, opset = reading(op), opset_of(op, "") or 13
+    attributes = found if isinstance(found, Blocked) else read_attributes(op, found, opset)
+    if isinstance(found, Blocked) or isinstance(attributes, Blocked):
+        return
+    draft = op_named("", found.name).build(found.operands, [op.results[0].type], attributes)
+    real = {o: with_element(o.type, Float32Type()) for o in _carriers(found)}
+    types = _inferred(draft, op.outputs, real, opset)
+    draft.erase()
+    element = result_element(op, found)
+    if element is not None:
+        _set(op.results, [None if t is None else with_element(t, element) for t in types])
+
+
+def _carriers(found: Any) -> Sequence[SSAValue]:
+    return [v for (_, part), v in found.cells.items() if part == "v" and v is not None]
+
+
+def _set(results: Sequence[OpResult], types: Sequence[Attribute | None]) -> None:
+    for result, type in zip(list(results), types, strict=True):
+        if type is not None and not _is_known(result):
+            Rewriter.replace_value_with_new_type(result, type)
+
+
+def _proto(type: Attribute) -> TypeProto:
+    from onnx import TypeProto
+
+    from qdialect.exporter_attributes import write_type
+
+    proto = TypeProto()
+    element = expressed_of(type)
+    write_type(
+        type if element is None or quantized_of(type) is None else with_element(type, element), (), proto
+    )
+    return proto
+
+
+def _inferred(
+    op: OnnxOp,
+    outputs: Sequence[SSAValue | None],
+    real: dict[SSAValue, Attribute] | None = None,
+    opset: int = 0,
+) -> list[Attribute | None]:
+    """The types of the results that are there, None where inference finds none; `real` overrides operand types."""
+    import onnx.helper
+    import onnx.numpy_helper
+    import onnx.shape_inference
+
+    from qdialect.exporter_attributes import write_attribute
+    from qdialect.importer_attributes import value_type
+
+    opset = opset or opset_of(op, "") or 13
+    names = {v: f"i{k}" for k, v in enumerate(op.operands)}
+    node = onnx.NodeProto(op_type=op.op_type)
+    node.input.extend("" if v is None else names[v] for v in op.inputs)
+    node.output.extend("" if v is None else f"o{k}" for k, v in enumerate(outputs))
+    kinds = op.SCHEMA.attribute_kinds if op.SCHEMA else {}
+    for name, value in op.onnx_attributes.items():
+        write_attribute(name, value, kinds.get(name), node.attribute.add())
+    types = {name: _proto((real or {}).get(v, v.type)) for v, name in names.items()}
+    data: dict[str, onnx.TensorProto] = {}
+    for value, name in names.items():
+        tensor = constant(value)
+        if tensor is not None and value not in (real or {}) and tensor.array().size <= SMALL:
+            data[name] = onnx.numpy_helper.from_array(tensor.array())
+    try:
+        schema = onnx.defs.get_schema(op.op_type, opset, "")
+        imports = [onnx.helper.make_opsetid("", opset)]
+        found = onnx.shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=imports)
+    except Exception:  # inference gives up on operands that it does not know
+        return [None for v in outputs if v is not None]
+    protos = [found.get(f"o{k}") for k, v in enumerate(outputs) if v is not None]
+    return [None if p is None else value_type(p) for p in protos]

@@ -1,0 +1,106 @@
+// RUN: OPT %s -p legalize | FILECHECK %s
+// RUN: OPT %s -p 'legalize{target=generic}' | FILECHECK %s --check-prefix=GENERIC
+// RUN: DIAGNOSTICS -p legalize
+
+!x = !quant.uniform<i8:f32, 0.02:-3>
+!w = !quant.uniform<i8:f32, 0.25:3>
+!y = !quant.uniform<i8:f32, 0.04:9>
+
+// Activations become u8, 128 more; the weight stays i8. A target without a wish leaves all as it is.
+
+// CHECK-LABEL: func.func @activations(
+// CHECK-NEXT: %[[A:.*]] = quant.qcast %x : tensor<1x4x5x5xf32> to tensor<1x4x5x5x!quant.uniform<u8:f32, 0.02:125>>
+// CHECK-NEXT: %[[T:.*]] = onnx.Conv(%[[A]], %w, _) : (tensor<1x4x5x5x!quant.uniform<u8:f32, 0.02:125>>, tensor<2x4x3x3x!quant.uniform<i8:f32, 0.25:3>>) -> tensor<1x2x3x3x!quant.uniform<u8:f32, 0.04:137>>
+// CHECK-NEXT: quant.dcast %[[T]] : tensor<1x2x3x3x!quant.uniform<u8:f32, 0.04:137>> to tensor<1x2x3x3xf32>
+// GENERIC-LABEL: func.func @activations(
+// GENERIC-NEXT: quant.qcast %x : tensor<1x4x5x5xf32> to tensor<1x4x5x5x!quant.uniform<i8:f32, 0.02:-3>>
+// GENERIC-NEXT: onnx.Conv({{.*}}) -> tensor<1x2x3x3x!quant.uniform<i8:f32, 0.04:9>>
+func.func @activations(%x: tensor<1x4x5x5xf32>, %w: tensor<2x4x3x3x!w>) -> tensor<1x2x3x3xf32> {
+  %a = quant.qcast %x : tensor<1x4x5x5xf32> to tensor<1x4x5x5x!x>
+  %t = onnx.Conv(%a, %w) : (tensor<1x4x5x5x!x>, tensor<2x4x3x3x!w>) -> tensor<1x2x3x3x!y>
+  %r = quant.dcast %t : tensor<1x2x3x3x!y> to tensor<1x2x3x3xf32>
+  func.return %r : tensor<1x2x3x3xf32>
+}
+
+// A constant among activations is one of them, its bytes 128 more; storage bounds move along.
+
+// CHECK-LABEL: func.func @constant(
+// CHECK: %[[C:.*]] = onnx.Constant() {value = #onnx.tensor<[129, 126, 255, 0] : tensor<4xui8>>} : () -> tensor<4x!quant.uniform<u8:f32, 0.25:131>>
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4] : tensor<4x1xi8>>} : () -> tensor<4x1x!quant.uniform<i8:f32, 0.25:3>>
+// CHECK: %[[A:.*]] = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8<1:255>:f32, 0.02:125>>
+// CHECK-NEXT: %[[S:.*]] = onnx.Add(%[[A]], %[[C]]) : {{.*}} -> tensor<2x4x!quant.uniform<u8:f32, 0.04:137>>
+// CHECK-NEXT: onnx.MatMul(%[[S]], %[[W]])
+func.func @constant(%x: tensor<2x4xf32>) -> tensor<2x1xf32> {
+  %c = onnx.Constant() {value = #onnx.tensor<[1, -2, 127, -128] : tensor<4xi8>>} : () -> tensor<4x!w>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4] : tensor<4x1xi8>>} : () -> tensor<4x1x!w>
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i8<-127:127>:f32, 0.02:-3>>
+  %s = onnx.Add(%a, %c) : (tensor<2x4x!quant.uniform<i8<-127:127>:f32, 0.02:-3>>, tensor<4x!w>) -> tensor<2x4x!y>
+  %t = onnx.MatMul(%s, %w) : (tensor<2x4x!y>, tensor<4x1x!w>) -> tensor<2x1xf32>
+  func.return %t : tensor<2x1xf32>
+}
+
+// Per axis.
+
+// CHECK-LABEL: func.func @per_axis(
+// CHECK-NEXT: %[[A:.*]] = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
+// CHECK-NEXT: quant.dcast %[[A]]
+func.func @per_axis(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
+  %r = quant.dcast %a : tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>> to tensor<2x4xf32>
+  func.return %r : tensor<2x4xf32>
+}
+
+// Integers that come in and go out as i8 do so still: a pair stands at each boundary.
+
+// CHECK-LABEL: func.func @boundary(
+// CHECK-NEXT: %[[A:.*]] = quant.scast %x : tensor<2x4xi8> to tensor<2x4x!quant.uniform<i8:f32, 0.02:-3>>
+// CHECK-NEXT: %[[R:.*]] = quant.dcast %[[A]]
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[R]] : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32, 0.02:125>>
+// CHECK-NEXT: %[[M:.*]] = onnx.Relu(%[[Q]])
+// CHECK-NEXT: %[[S:.*]] = quant.dcast %[[M]]
+// CHECK-NEXT: %[[P:.*]] = quant.qcast %[[S]] : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i8:f32, 0.02:-3>>
+// CHECK-NEXT: quant.scast %[[P]] : tensor<2x4x!quant.uniform<i8:f32, 0.02:-3>> to tensor<2x4xi8>
+func.func @boundary(%x: tensor<2x4xi8>) -> tensor<2x4xi8> {
+  %a = quant.scast %x : tensor<2x4xi8> to tensor<2x4x!x>
+  %s = onnx.Relu(%a) : (tensor<2x4x!x>) -> tensor<2x4x!x>
+  %q = quant.scast %s : tensor<2x4x!x> to tensor<2x4xi8>
+  func.return %q : tensor<2x4xi8>
+}
+
+// A function keeps its signature.
+
+// CHECK-LABEL: func.func @returned(
+// CHECK-SAME: -> tensor<2x4x!quant.uniform<i8:f32, 0.02:-3>> {
+// CHECK-NEXT: %[[M:.*]] = onnx.Relu(%a) : {{.*}} -> tensor<2x4x!quant.uniform<u8:f32, 0.02:125>>
+// CHECK-NEXT: %[[R:.*]] = quant.dcast %[[M]]
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[R]]
+// CHECK-NEXT: func.return %[[Q]] : tensor<2x4x!quant.uniform<i8:f32, 0.02:-3>>
+func.func @returned(%a: tensor<2x4x!x>) -> tensor<2x4x!x> {
+  %s = onnx.Relu(%a) : (tensor<2x4x!x>) -> tensor<2x4x!x>
+  func.return %s : tensor<2x4x!x>
+}
+
+// Nothing changes: what only leaves as i8, 16 bits, unsigned, blocks.
+
+// CHECK-LABEL: func.func @unchanged_output(
+// CHECK-NEXT: %[[A:.*]] = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i8:f32, 0.02:-3>>
+// CHECK-NEXT: quant.scast %[[A]]
+func.func @unchanged_output(%x: tensor<2x4xf32>) -> tensor<2x4xi8> {
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!x>
+  %q = quant.scast %a : tensor<2x4x!x> to tensor<2x4xi8>
+  func.return %q : tensor<2x4xi8>
+}
+
+// CHECK-LABEL: func.func @unchanged_types(
+// CHECK-NEXT: quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i16:f32, 0.02:-3>>
+// CHECK: quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32, 0.02:3>>
+// CHECK{LITERAL}: quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:4}, {{0.5}, {0.25:3}}>>
+func.func @unchanged_types(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) {
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i16:f32, 0.02:-3>>
+  %p = quant.dcast %a : tensor<2x4x!quant.uniform<i16:f32, 0.02:-3>> to tensor<2x4xf32>
+  %b = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32, 0.02:3>>
+  %q = quant.dcast %b : tensor<2x4x!quant.uniform<u8:f32, 0.02:3>> to tensor<2x4xf32>
+  %c = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:4}, {{0.5}, {0.25:3}}>>
+  %r = quant.dcast %c : tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:4}, {{0.5}, {0.25:3}}>> to tensor<2x4xf32>
+  func.return %p, %q, %r : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+}

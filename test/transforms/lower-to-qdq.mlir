@@ -1,0 +1,163 @@
+// RUN: OPT %s -p lower-to-qdq | FILECHECK %s
+// RUN: DIAGNOSTICS -p lower-to-qdq
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>
+!y = !quant.uniform<u8:f32, 0.04:9>
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+
+// An op between casts. A clamp behind it shares its quantize: nothing is quantized between.
+
+// CHECK-LABEL: func.func @conv(
+// CHECK-DAG: %[[YS:.*]] = onnx.Constant() {value = #onnx.tensor<[0.04] : tensor<f32>>}
+// CHECK-DAG: %[[YZ:.*]] = onnx.Constant() {value = #onnx.tensor<[9] : tensor<ui8>>}
+// CHECK-DAG: %[[XS:.*]] = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>}
+// CHECK-DAG: %[[XZ:.*]] = onnx.Constant() {value = #onnx.tensor<[13] : tensor<ui8>>}
+// CHECK-DAG: %[[WS:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2xf32>>}
+// CHECK-DAG: %[[WZ:.*]] = onnx.Constant() {value = #onnx.tensor<[3, -7] : tensor<2xi8>>}
+// CHECK-DAG: %[[BS:.*]] = onnx.Constant() {value = #onnx.tensor<[0.01, 0.005] : tensor<2xf32>>}
+// CHECK-DAG: %[[BZ:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0] : tensor<2xi32>>}
+// CHECK-DAG: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[8, -4] : tensor<2xi32>>}
+// CHECK: %[[Q:.*]] = onnx.QuantizeLinear(%x, %[[XS]], %[[XZ]])
+// CHECK-NEXT: %[[A:.*]] = onnx.DequantizeLinear(%[[Q]], %[[XS]], %[[XZ]])
+// CHECK-NEXT: %[[V:.*]] = onnx.DequantizeLinear(%v, %[[WS]], %[[WZ]]) {axis = 0 : i64}
+// CHECK-NEXT: %[[C:.*]] = onnx.DequantizeLinear(%[[B]], %[[BS]], %[[BZ]]) {axis = 0 : i64}
+// CHECK-NEXT: %[[T:.*]] = onnx.Conv(%[[A]], %[[V]], %[[C]]) {strides = array<i64: 2, 1>} : (tensor<1x4x5x5xf32>, tensor<2x4x3x3xf32>, tensor<2xf32>) -> tensor<1x2x3x3xf32>
+// CHECK-NEXT: %[[U:.*]] = onnx.Relu(%[[T]])
+// CHECK-NEXT: %[[Y:.*]] = onnx.QuantizeLinear(%[[U]], %[[YS]], %[[YZ]])
+// CHECK-NEXT: %[[R:.*]] = onnx.DequantizeLinear(%[[Y]], %[[YS]], %[[YZ]])
+// CHECK-NEXT: func.return %[[R]]
+func.func @conv(%x: tensor<1x4x5x5xf32>, %v: tensor<2x4x3x3xi8>) -> tensor<1x2x3x3xf32> {
+  %w = quant.scast %v : tensor<2x4x3x3xi8> to tensor<2x4x3x3x!w>
+  %a = quant.qcast %x : tensor<1x4x5x5xf32> to tensor<1x4x5x5x!x>
+
+  %b = onnx.Constant() {value = #onnx.tensor<[8, -4] : tensor<2xi32>>} : () -> tensor<2x!quant.uniform<i32:f32:0, {0.01,0.005}>>
+  %t = onnx.Conv(%a, %w, %b) {strides = array<i64: 2, 1>} : (tensor<1x4x5x5x!x>, tensor<2x4x3x3x!w>, tensor<2x!quant.uniform<i32:f32:0, {0.01,0.005}>>) -> tensor<1x2x3x3x!y>
+  %u = onnx.Relu(%t) : (tensor<1x2x3x3x!y>) -> tensor<1x2x3x3x!y>
+  %q = quant.dcast %u : tensor<1x2x3x3x!y> to tensor<1x2x3x3xf32>
+  func.return %q : tensor<1x2x3x3xf32>
+}
+
+// What moves stands in front of the quantize.
+
+// CHECK-LABEL: func.func @layout(
+// CHECK-DAG: %[[XS:.*]] = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>}
+// CHECK-DAG: %[[XZ:.*]] = onnx.Constant() {value = #onnx.tensor<[13] : tensor<ui8>>}
+// CHECK: %[[T:.*]] = onnx.Transpose(%x) {perm = array<i64: 1, 2, 0>} : (tensor<2x3x4xf32>) -> tensor<3x4x2xf32>
+// CHECK-NEXT: %[[Q:.*]] = onnx.QuantizeLinear(%[[T]], %[[XS]], %[[XZ]])
+// CHECK-NEXT: func.return %[[Q]]
+func.func @layout(%x: tensor<2x3x4xf32>) -> tensor<3x4x2xui8> {
+  %a = quant.qcast %x : tensor<2x3x4xf32> to tensor<2x3x4x!x>
+  %t = onnx.Transpose(%a) {perm = array<i64: 1, 2, 0>} : (tensor<2x3x4x!x>) -> tensor<3x4x2x!x>
+  %q = quant.scast %t : tensor<3x4x2x!x> to tensor<3x4x2xui8>
+  func.return %q : tensor<3x4x2xui8>
+}
+
+// Two readers of one value share a pair.
+
+// CHECK-LABEL: func.func @sum(
+// CHECK-DAG: %[[YS:.*]] = onnx.Constant() {value = #onnx.tensor<[0.04] : tensor<f32>>}
+// CHECK-DAG: %[[YZ:.*]] = onnx.Constant() {value = #onnx.tensor<[9] : tensor<ui8>>}
+// CHECK-DAG: %[[XS:.*]] = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>}
+// CHECK-DAG: %[[XZ:.*]] = onnx.Constant() {value = #onnx.tensor<[13] : tensor<ui8>>}
+// CHECK: %[[A:.*]] = onnx.DequantizeLinear(%a, %[[XS]], %[[XZ]])
+// CHECK-NEXT: %[[B:.*]] = onnx.DequantizeLinear(%b, %[[YS]], %[[YZ]])
+// CHECK-NEXT: %[[T:.*]] = onnx.Add(%[[A]], %[[B]])
+// CHECK-NEXT: %[[Q:.*]] = onnx.QuantizeLinear(%[[T]], %[[YS]], %[[YZ]])
+// CHECK-NEXT: %[[R:.*]] = onnx.DequantizeLinear(%[[Q]], %[[YS]], %[[YZ]])
+// CHECK-NEXT: %[[V:.*]] = onnx.Sigmoid(%[[R]])
+// CHECK-NEXT: func.return %[[R]], %[[V]]
+func.func @sum(%a: tensor<2x3xui8>, %b: tensor<2x3xui8>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %p = quant.scast %a : tensor<2x3xui8> to tensor<2x3x!x>
+  %q = quant.scast %b : tensor<2x3xui8> to tensor<2x3x!y>
+  %t = onnx.Add(%p, %q) : (tensor<2x3x!x>, tensor<2x3x!y>) -> tensor<2x3x!y>
+  %u = quant.dcast %t : tensor<2x3x!y> to tensor<2x3xf32>
+  %v = onnx.Sigmoid(%t) : (tensor<2x3x!y>) -> tensor<2x3xf32>
+  func.return %u, %v : tensor<2x3xf32>, tensor<2x3xf32>
+}
+
+// Storage bounds are a clamp of integers.
+
+// CHECK-LABEL: func.func @narrow_storage(
+// CHECK-DAG: %[[YS:.*]] = onnx.Constant() {value = #onnx.tensor<[0.04] : tensor<f32>>}
+// CHECK-DAG: %[[YZ:.*]] = onnx.Constant() {value = #onnx.tensor<[9] : tensor<ui8>>}
+// CHECK: %[[Q:.*]] = onnx.QuantizeLinear(%x, %[[YS]], %[[YZ]])
+// CHECK-DAG: %[[L:.*]] = onnx.Constant() {value = #onnx.tensor<[3] : tensor<ui8>>}
+// CHECK-DAG: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[200] : tensor<ui8>>}
+// CHECK: %[[C:.*]] = onnx.Clip(%[[Q]], %[[L]], %[[H]])
+// CHECK-NEXT: onnx.DequantizeLinear(%[[C]], %[[YS]], %[[YZ]])
+func.func @narrow_storage(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %p = quant.qcast %x : tensor<3xf32> to tensor<3x!quant.uniform<u8<3:200>:f32, 0.04:9>>
+  %u = quant.dcast %p : tensor<3x!quant.uniform<u8<3:200>:f32, 0.04:9>> to tensor<3xf32>
+  func.return %u : tensor<3xf32>
+}
+
+// 16 bits before opset 21 are onnxruntime's own.
+
+// CHECK-LABEL: func.func @wide(
+// CHECK-DAG: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[9] : tensor<i16>>}
+// CHECK: %[[Q:.*]] = onnx_ms.QuantizeLinear(%x, %{{.*}}, %[[Z]])
+// CHECK-NEXT: onnx_ms.DequantizeLinear(%[[Q]], %{{.*}}, %[[Z]])
+func.func @wide(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %p = quant.qcast %x : tensor<3xf32> to tensor<3x!quant.uniform<i16:f32, 0.04:9>>
+  %u = quant.dcast %p : tensor<3x!quant.uniform<i16:f32, 0.04:9>> to tensor<3xf32>
+  func.return %u : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @axis(
+// CHECK-DAG: %[[WS:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2xf32>>}
+// CHECK-DAG: %[[WZ:.*]] = onnx.Constant() {value = #onnx.tensor<[3, -7] : tensor<2xi8>>}
+// CHECK: %[[Q:.*]] = onnx.QuantizeLinear(%x, %[[WS]], %[[WZ]]) {axis = 0 : i64}
+// CHECK-NEXT: onnx.DequantizeLinear(%[[Q]], %[[WS]], %[[WZ]]) {axis = 0 : i64}
+func.func @axis(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %p = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!w>
+  %u = quant.dcast %p : tensor<2x3x!w> to tensor<2x3xf32>
+  func.return %u : tensor<2x3xf32>
+}
+
+// Nothing is written anew: floats and plain integers have no casts.
+
+// CHECK-LABEL: func.func @unchanged_float(
+// CHECK-NEXT: %[[T:.*]] = onnx.Add(%x, %x)
+// CHECK-NEXT: %[[M:.*]] = onnx.Max(%i, %i)
+// CHECK-NEXT: func.return %[[T]], %[[M]]
+func.func @unchanged_float(%x: tensor<2x3xf32>, %i: tensor<2xi8>) -> (tensor<2x3xf32>, tensor<2xi8>) {
+  %t = onnx.Add(%x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %m = onnx.Max(%i, %i) : (tensor<2xi8>, tensor<2xi8>) -> tensor<2xi8>
+  func.return %t, %m : tensor<2x3xf32>, tensor<2xi8>
+}
+
+// Nothing stands in front of a quantize that somebody else needs.
+
+// CHECK-LABEL: func.func @unmoved_clamp(
+// CHECK: %[[Q:.*]] = onnx.QuantizeLinear(%x
+// CHECK: %[[R:.*]] = onnx.DequantizeLinear(%[[Q]]
+// CHECK-NEXT: %[[M:.*]] = onnx.Relu(%[[R]])
+// CHECK: func.return %[[M]], %[[Q]]
+func.func @unmoved_clamp(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xui8>) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!x>
+  %i = quant.scast %q : tensor<2x3x!x> to tensor<2x3xui8>
+  %m = onnx.Relu(%q) : (tensor<2x3x!x>) -> tensor<2x3x!x>
+  %r = quant.dcast %m : tensor<2x3x!x> to tensor<2x3xf32>
+  func.return %r, %i : tensor<2x3xf32>, tensor<2x3xui8>
+}
+
+}
+
+// -----
+
+// Blocks, from opset 21 on.
+
+// CHECK-LABEL: func.func @blocks(
+// CHECK-DAG: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2x1xf32>>}
+// CHECK-DAG: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[3, -7] : tensor<2x1xi8>>}
+// CHECK: %[[Q:.*]] = onnx.QuantizeLinear(%x, %[[S]], %[[Z]]) {axis = 0 : i64, block_size = 2 : i64}
+// CHECK-NEXT: onnx.DequantizeLinear(%[[Q]], %[[S]], %[[Z]]) {axis = 0 : i64, block_size = 2 : i64}
+builtin.module attributes {onnx.opset_import = {ai.onnx = 21 : i64}} {
+func.func @blocks(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
+  %p = quant.qcast %x : tensor<4x1xf32> to tensor<4x1x!quant.uniform<i8:f32:{0:2, 1:1}, {{0.5:3}, {0.25:-7}}>>
+  %u = quant.dcast %p : tensor<4x1x!quant.uniform<i8:f32:{0:2, 1:1}, {{0.5:3}, {0.25:-7}}>> to tensor<4x1xf32>
+  func.return %u : tensor<4x1xf32>
+}
+}

@@ -1,0 +1,210 @@
+// RUN: OPT %s -p raise-arithmetic | FILECHECK %s
+// RUN: DIAGNOSTICS -p raise-arithmetic
+
+// CHECK-LABEL: func.func @quantize
+// CHECK-SAME: (%[[X:.*]]: tensor<3x4xf32>)
+// CHECK: %[[Q:.*]] = quant.qcast %[[X]] : tensor<3x4xf32> to tensor<3x4x!quant.uniform<u8:f32, 0.25:138>>
+// CHECK-NEXT: %[[I:.*]] = quant.scast %[[Q]] : {{.*}} to tensor<3x4xui8>
+// CHECK-NEXT: func.return %[[I]]
+func.func @quantize(%x : tensor<3x4xf32>) -> tensor<3x4xui8> {
+  %m = onnx.Constant() {value = #onnx.tensor<[4.0] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[138.0] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[255.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Mul(%m, %x) : (tensor<f32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %d = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = onnx.Cast(%d) {to = 2 : i64} : (tensor<3x4xf32>) -> tensor<3x4xui8>
+  func.return %y : tensor<3x4xui8>
+}
+
+// -----
+
+// Division, one scale for each column, bounds narrower than the storage and in front of the Round.
+// CHECK-LABEL: func.func @quantize_by_column
+// CHECK: quant.qcast %{{.*}} to tensor<3x2x!quant.uniform<i8<-7:7>:f32:1, {0.5,0.3}>>
+func.func @quantize_by_column(%x : tensor<3x2xf32>) -> tensor<3x2xi8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.3] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[-7.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[7.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Div(%x, %s) : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  %b = onnx.Max(%a, %lo) : (tensor<3x2xf32>, tensor<f32>) -> tensor<3x2xf32>
+  %c = onnx.Min(%hi, %b) : (tensor<f32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  %d = onnx.Round(%c) : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %y = onnx.Cast(%d) {to = 3 : i64} : (tensor<3x2xf32>) -> tensor<3x2xi8>
+  func.return %y : tensor<3x2xi8>
+}
+
+// -----
+
+// Aidge: no Cast, so the result is a float tensor of integers, and the weights are integers in float.
+// CHECK-LABEL: func.func @float_integers
+// CHECK: %[[W:.*]] = onnx.Constant() {{.*}} -> tensor<3x2x1x1x!quant.uniform<i8:f32, 1.0>>
+// CHECK-NEXT: %[[RW:.*]] = quant.dcast %[[W]]
+// CHECK: %[[B:.*]] = onnx.Constant() {{.*}} -> tensor<3x!quant.uniform<i32:f32, 1.0>>
+// CHECK-NEXT: %[[RB:.*]] = quant.dcast %[[B]]
+// CHECK: %[[C:.*]] = onnx.Conv(%{{.*}}, %[[RW]], %[[RB]])
+// CHECK: %[[R:.*]] = onnx.Relu(%[[C]])
+// CHECK: %[[Q:.*]] = quant.qcast %[[R]] : {{.*}} to tensor<1x3x4x5x!quant.uniform<i8:f32, 8.0>>
+// CHECK-NEXT: %[[I:.*]] = quant.scast %[[Q]] : {{.*}} to tensor<1x3x4x5xi8>
+// CHECK-NEXT: %[[O:.*]] = quant.scast %[[I]] : {{.*}} to tensor<1x3x4x5x!quant.uniform<i8:f32, 1.0>>
+// CHECK-NEXT: %[[Y:.*]] = quant.dcast %[[O]]
+// CHECK-NEXT: func.return %[[Y]]
+func.func @float_integers(%x : tensor<1x2x4x5xf32>) -> tensor<1x3x4x5xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 3.0, -4.0, 5.0, -6.0] : tensor<3x2x1x1xf32>>} : () -> tensor<3x2x1x1xf32>
+  %b = onnx.Constant() {value = #onnx.tensor<[1000.0, -20.0, 3.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.125] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[-128.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[127.0] : tensor<f32>>} : () -> tensor<f32>
+  %c = onnx.Conv(%x, %w, %b) : (tensor<1x2x4x5xf32>, tensor<3x2x1x1xf32>, tensor<3xf32>) -> tensor<1x3x4x5xf32>
+  %r = onnx.Relu(%c) : (tensor<1x3x4x5xf32>) -> tensor<1x3x4x5xf32>
+  %a = onnx.Mul(%r, %m) : (tensor<1x3x4x5xf32>, tensor<f32>) -> tensor<1x3x4x5xf32>
+  %d = onnx.Round(%a) : (tensor<1x3x4x5xf32>) -> tensor<1x3x4x5xf32>
+  %y = onnx.Clip(%d, %lo, %hi) : (tensor<1x3x4x5xf32>, tensor<f32>, tensor<f32>) -> tensor<1x3x4x5xf32>
+  func.return %y : tensor<1x3x4x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @dequantize
+// CHECK-SAME: (%[[X:.*]]: tensor<3x4xui8>)
+// CHECK: %[[Q:.*]] = quant.scast %[[X]] : tensor<3x4xui8> to tensor<3x4x!quant.uniform<u8:f32, 0.3:138>>
+// CHECK-NEXT: %[[Y:.*]] = quant.dcast %[[Q]]
+// CHECK-NEXT: func.return %[[Y]]
+func.func @dequantize(%x : tensor<3x4xui8>) -> tensor<3x4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.3] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[138.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Cast(%x) {to = 1 : i64} : (tensor<3x4xui8>) -> tensor<3x4xf32>
+  %b = onnx.Sub(%a, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = onnx.Mul(%b, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// Fake quantization without a Cast: both halves meet.
+// CHECK-LABEL: func.func @fake
+// CHECK: %[[Q:.*]] = quant.qcast %{{.*}} to tensor<3x4x!quant.uniform<u8:f32, 0.25:13>>
+// CHECK-NEXT: %[[Y:.*]] = quant.dcast %[[Q]]
+// CHECK-NEXT: func.return %[[Y]]
+func.func @fake(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[13.0] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[255.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Div(%x, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %d = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  %e = onnx.Sub(%d, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = onnx.Mul(%e, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// Brevitas: a clamp between quantize and dequantize is the range of the type.
+// CHECK-LABEL: func.func @narrow
+// CHECK: %[[Q:.*]] = quant.qcast %{{.*}} to tensor<3x4x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
+// CHECK-NEXT: %[[Y:.*]] = quant.dcast %[[Q]]
+// CHECK-NEXT: func.return %[[Y]]
+func.func @narrow(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %lo = onnx.Constant() {value = #onnx.tensor<[-7] : tensor<i8>>} : () -> tensor<i8>
+  %hi = onnx.Constant() {value = #onnx.tensor<[7] : tensor<i8>>} : () -> tensor<i8>
+  %q = quant.qcast %x : tensor<3x4xf32> to tensor<3x4x!quant.uniform<i8:f32, 0.5:2>>
+  %i = quant.scast %q : tensor<3x4x!quant.uniform<i8:f32, 0.5:2>> to tensor<3x4xi8>
+  %c = onnx.Clip(%i, %lo, %hi) : (tensor<3x4xi8>, tensor<i8>, tensor<i8>) -> tensor<3x4xi8>
+  %p = quant.scast %c : tensor<3x4xi8> to tensor<3x4x!quant.uniform<i8:f32, 0.5:2>>
+  %y = quant.dcast %p : tensor<3x4x!quant.uniform<i8:f32, 0.5:2>> to tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// A clamp that starts at the zero point is an activation.
+// CHECK-LABEL: func.func @unmoved_activation
+// CHECK: quant.qcast %{{.*}} to tensor<3x4x!quant.uniform<i8:f32, 0.5:2>>
+// CHECK: onnx.Max
+func.func @unmoved_activation(%x : tensor<3x4xf32>) -> tensor<3x4xi8> {
+  %z = onnx.Constant() {value = #onnx.tensor<[2] : tensor<i8>>} : () -> tensor<i8>
+  %q = quant.qcast %x : tensor<3x4xf32> to tensor<3x4x!quant.uniform<i8:f32, 0.5:2>>
+  %i = quant.scast %q : tensor<3x4x!quant.uniform<i8:f32, 0.5:2>> to tensor<3x4xi8>
+  %y = onnx.Max(%i, %z) : (tensor<3x4xi8>, tensor<i8>) -> tensor<3x4xi8>
+  func.return %y : tensor<3x4xi8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_no_round
+// CHECK: onnx.Mul
+// CHECK-NEXT: onnx.Clip
+func.func @unmoved_no_round(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %m = onnx.Constant() {value = #onnx.tensor<[4.0] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[-128.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[127.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Mul(%x, %m) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  // expected-remark@+1 {{keep fractions; round in between [raise-arithmetic: no-round]}}
+  %y = onnx.Clip(%a, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// A Cast wraps where a quantize saturates.
+// CHECK-LABEL: func.func @unmoved_unbounded
+// CHECK: onnx.Round
+func.func @unmoved_unbounded(%x : tensor<3x4xf32>) -> tensor<3x4xui8> {
+  %m = onnx.Constant() {value = #onnx.tensor<[4.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Mul(%x, %m) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  // expected-remark@+1 {{[raise-arithmetic: unbounded]}}
+  %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %y = onnx.Cast(%b) {to = 2 : i64} : (tensor<3x4xf32>) -> tensor<3x4xui8>
+  func.return %y : tensor<3x4xui8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_negative_multiplier
+// CHECK: onnx.Round
+func.func @unmoved_negative_multiplier(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %m = onnx.Constant() {value = #onnx.tensor<[-4.0] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[-128.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[127.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Mul(%x, %m) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  // expected-remark@+1 {{[raise-arithmetic: scale-value]}}
+  %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %y = onnx.Clip(%b, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_wide_cast
+// CHECK: onnx.Cast
+// CHECK: onnx.Mul
+func.func @unmoved_wide_cast(%x : tensor<3x4xi32>) -> tensor<3x4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.3] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Cast(%x) {to = 1 : i64} : (tensor<3x4xi32>) -> tensor<3x4xf32>
+  %y = onnx.Mul(%a, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// Indices are no quantized values, on either side of their Cast.
+// CHECK-LABEL: func.func @unmoved_indices
+// CHECK: onnx.Cast
+// CHECK: onnx.Round
+func.func @unmoved_indices(%x : tensor<3x4xi64>) -> tensor<3x4xi64> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.3] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[127.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Cast(%x) {to = 1 : i64} : (tensor<3x4xi64>) -> tensor<3x4xf32>
+  %b = onnx.Mul(%a, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  // expected-remark@+1 {{[raise-arithmetic: wide-storage]}}
+  %c = onnx.Round(%b) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %d = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = onnx.Cast(%d) {to = 7 : i64} : (tensor<3x4xf32>) -> tensor<3x4xi64>
+  func.return %y : tensor<3x4xi64>
+}

@@ -1,0 +1,123 @@
+// RUN: OPT %s -p raise-integer{float-results=true} | FILECHECK %s
+// RUN: OPT %s -p raise-integer{float-results=false} | FILECHECK --check-prefix=INTEGER %s
+
+// x's scale is that of the cast which made it; the rest of the factor is the weight's, by output channel.
+// CHECK-LABEL: func.func @conv
+// CHECK: %[[Q:.*]] = quant.qcast
+// CHECK: %[[QW:.*]] = onnx.Constant() {{.*}} -> tensor<3x2x1x1x!quant.uniform<i8:f32:0, {0.25,0.5,0.125}>>
+// CHECK: %[[QB:.*]] = onnx.Constant() {value = #onnx.tensor<[10, -20, 30] : tensor<3xi32>>} : () -> tensor<3x!quant.uniform<i32:f32:0, {0.125,0.25,0.0625}>>
+// CHECK: %[[X:.*]] = quant.dcast %[[Q]]
+// CHECK-NEXT: %[[W:.*]] = quant.dcast %[[QW]]
+// CHECK-NEXT: %[[B:.*]] = quant.dcast %[[QB]]
+// CHECK-NEXT: %[[Y:.*]] = onnx.Conv(%[[X]], %[[W]], %[[B]]) {strides = array<i64: 2, 1>}
+// CHECK-NEXT: quant.qcast %[[Y]]
+// INTEGER-LABEL: func.func @conv
+// INTEGER: onnx.Conv(
+func.func @conv(%x : tensor<1x2x4x5xf32>) -> tensor<1x3x2x5x!quant.uniform<u8:f32, 2.0:7>> {
+  %q = quant.qcast %x : tensor<1x2x4x5xf32> to tensor<1x2x4x5x!quant.uniform<u8:f32, 0.5:117>>
+  %i = quant.scast %q : tensor<1x2x4x5x!quant.uniform<u8:f32, 0.5:117>> to tensor<1x2x4x5xui8>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<3x2x1x1xi8>>} : () -> tensor<3x2x1x1xi8>
+  %b = onnx.Constant() {value = #onnx.tensor<[10, -20, 30] : tensor<1x3x1x1xi32>>} : () -> tensor<1x3x1x1xi32>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.125, 0.25, 0.0625] : tensor<1x3x1x1xf32>>} : () -> tensor<1x3x1x1xf32>
+  %s = onnx.ConvInteger(%i, %w, %z) {strides = array<i64: 2, 1>} : (tensor<1x2x4x5xui8>, tensor<3x2x1x1xi8>, tensor<ui8>) -> tensor<1x3x2x5xi32>
+  %t = onnx.Add(%s, %b) {} : (tensor<1x3x2x5xi32>, tensor<1x3x1x1xi32>) -> tensor<1x3x2x5xi32>
+  %f = onnx.Cast(%t) {to = 1 : i64} : (tensor<1x3x2x5xi32>) -> tensor<1x3x2x5xf32>
+  %y = onnx.Mul(%m, %f) {} : (tensor<1x3x1x1xf32>, tensor<1x3x2x5xf32>) -> tensor<1x3x2x5xf32>
+  %r = quant.qcast %y : tensor<1x3x2x5xf32> to tensor<1x3x2x5x!quant.uniform<u8:f32, 2.0:7>>
+  func.return %r : tensor<1x3x2x5x!quant.uniform<u8:f32, 2.0:7>>
+}
+
+// -----
+
+// Nothing says what x's scale is: the whole factor is the weight's. A matrix with a float bias is a Gemm.
+// CHECK-LABEL: func.func @matmul_of_integers
+// CHECK: quant.scast %{{.*}} : tensor<4x2xui8> to tensor<4x2x!quant.uniform<u8:f32, 1.0:5>>
+// CHECK: onnx.Constant() {{.*}} -> tensor<2x3x!quant.uniform<i8:f32:1, {0.5,0.25,0.125}>>
+// CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0] : tensor<3xf32>>}
+// CHECK: %[[Y:.*]] = onnx.Gemm(%{{.*}}, %{{.*}}, %[[B]])
+// CHECK: func.return %[[Y]]
+func.func @matmul_of_integers(%x : tensor<4x2xui8>) -> tensor<4x3xf32> {
+  %z = onnx.Constant() {value = #onnx.tensor<[5] : tensor<ui8>>} : () -> tensor<ui8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25, 0.125] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %s = onnx.MatMulInteger(%x, %w, %z) {} : (tensor<4x2xui8>, tensor<2x3xi8>, tensor<ui8>) -> tensor<4x3xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
+  %y = onnx.Mul(%f, %m) {} : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+  %r = onnx.Add(%y, %b) {} : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+  func.return %r : tensor<4x3xf32>
+}
+
+// -----
+
+// No kernel makes floats of a convolution: where integers are wanted, they stay.
+// CHECK-LABEL: func.func @unmoved_float_convolution
+// CHECK: onnx.Conv(
+// INTEGER-LABEL: func.func @unmoved_float_convolution
+// INTEGER: onnx.ConvInteger(
+func.func @unmoved_float_convolution(%x : tensor<1x2x4x5xui8>) -> tensor<1x3x4x5xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<3x2x1x1xi8>>} : () -> tensor<3x2x1x1xi8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.125] : tensor<f32>>} : () -> tensor<f32>
+  %s = onnx.ConvInteger(%x, %w) {} : (tensor<1x2x4x5xui8>, tensor<3x2x1x1xi8>) -> tensor<1x3x4x5xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<1x3x4x5xi32>) -> tensor<1x3x4x5xf32>
+  %y = onnx.Mul(%f, %m) {} : (tensor<1x3x4x5xf32>, tensor<f32>) -> tensor<1x3x4x5xf32>
+  func.return %y : tensor<1x3x4x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_run_time_scale
+// CHECK: onnx.DynamicQuantizeLinear
+// CHECK: onnx.MatMulInteger
+func.func @unmoved_run_time_scale(%x : tensor<4x2xf32>) -> tensor<4x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %q, %xs, %z = onnx.DynamicQuantizeLinear(%x) {} : (tensor<4x2xf32>) -> (tensor<4x2xui8>, tensor<f32>, tensor<ui8>)
+  %s = onnx.MatMulInteger(%q, %w, %z) {} : (tensor<4x2xui8>, tensor<2x3xi8>, tensor<ui8>) -> tensor<4x3xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
+  %n = onnx.Mul(%xs, %m) {} : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %y = onnx.Mul(%f, %n) {} : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
+  func.return %y : tensor<4x3xf32>
+}
+
+// -----
+
+// Even with a constant factor: the zero point is the input's.
+// CHECK-LABEL: func.func @unmoved_run_time_zero_point
+// CHECK: onnx.MatMulInteger
+func.func @unmoved_run_time_zero_point(%x : tensor<4x2xui8>, %z : tensor<ui8>) -> tensor<4x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %s = onnx.MatMulInteger(%x, %w, %z) {} : (tensor<4x2xui8>, tensor<2x3xi8>, tensor<ui8>) -> tensor<4x3xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
+  %y = onnx.Mul(%f, %m) {} : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
+  func.return %y : tensor<4x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_second_consumer
+// CHECK: onnx.MatMulInteger
+func.func @unmoved_second_consumer(%x : tensor<4x2xui8>) -> (tensor<4x3xf32>, tensor<4x3xi32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %s = onnx.MatMulInteger(%x, %w) {} : (tensor<4x2xui8>, tensor<2x3xi8>) -> tensor<4x3xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
+  %y = onnx.Mul(%f, %m) {} : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
+  func.return %y, %s : tensor<4x3xf32>, tensor<4x3xi32>
+}
+
+// -----
+
+// A factor for each row is none for each output channel.
+// CHECK-LABEL: func.func @unmoved_scale_by_row
+// CHECK: onnx.MatMulInteger
+func.func @unmoved_scale_by_row(%x : tensor<4x2xui8>) -> tensor<4x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25, 0.125, 2.0] : tensor<4x1xf32>>} : () -> tensor<4x1xf32>
+  %s = onnx.MatMulInteger(%x, %w) {} : (tensor<4x2xui8>, tensor<2x3xi8>) -> tensor<4x3xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
+  %y = onnx.Mul(%f, %m) {} : (tensor<4x3xf32>, tensor<4x1xf32>) -> tensor<4x3xf32>
+  func.return %y : tensor<4x3xf32>
+}

@@ -1,0 +1,88 @@
+// RUN: OPT %s -p raise-qoperator | FILECHECK %s
+
+// The two scales' product is the bias's scale; the weight's scales run along output channels.
+// CHECK-LABEL: func.func @conv
+// CHECK-SAME: (%[[X:.*]]: tensor<1x2x4x5xui8>)
+// CHECK: %[[QX:.*]] = quant.scast %[[X]] : tensor<1x2x4x5xui8> to tensor<1x2x4x5x!quant.uniform<u8:f32, 0.5:117>>
+// CHECK: %[[QW:.*]] = onnx.Constant() {{.*}} -> tensor<3x2x1x1x!quant.uniform<i8:f32:0, {0.25,0.5,0.125}>>
+// CHECK: %[[QB:.*]] = onnx.Constant() {{.*}} -> tensor<3x!quant.uniform<i32:f32:0, {0.125,0.25,0.0625}>>
+// CHECK: %[[Y:.*]] = onnx.Conv(%[[QX]], %[[QW]], %[[QB]]) {strides = array<i64: 2, 1>} : {{.*}} -> tensor<1x3x2x5x!quant.uniform<u8:f32, 4.0:99>>
+// CHECK: %[[I:.*]] = quant.scast %[[Y]] : {{.*}} to tensor<1x3x2x5xui8>
+// CHECK: func.return %[[I]]
+func.func @conv(%x : tensor<1x2x4x5xui8>) -> tensor<1x3x2x5xui8> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %xz = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<3x2x1x1xi8>>} : () -> tensor<3x2x1x1xi8>
+  %ws = onnx.Constant() {value = #onnx.tensor<[0.25, 0.5, 0.125] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %wz = onnx.Constant() {value = #onnx.tensor<[0, 0, 0] : tensor<3xi8>>} : () -> tensor<3xi8>
+  %ys = onnx.Constant() {value = #onnx.tensor<[4.0] : tensor<f32>>} : () -> tensor<f32>
+  %yz = onnx.Constant() {value = #onnx.tensor<[99] : tensor<ui8>>} : () -> tensor<ui8>
+  %b = onnx.Constant() {value = #onnx.tensor<[10, -20, 30] : tensor<3xi32>>} : () -> tensor<3xi32>
+  %y = onnx.QLinearConv(%x, %xs, %xz, %w, %ws, %wz, %ys, %yz, %b) {strides = array<i64: 2, 1>} : (tensor<1x2x4x5xui8>, tensor<f32>, tensor<ui8>, tensor<3x2x1x1xi8>, tensor<3xf32>, tensor<3xi8>, tensor<f32>, tensor<ui8>, tensor<3xi32>) -> tensor<1x3x2x5xui8>
+  func.return %y : tensor<1x3x2x5xui8>
+}
+
+// -----
+
+// Behind a com.microsoft node the model says no type; the node's own inputs do.
+// CHECK-LABEL: func.func @unknown_result
+// CHECK: %[[R:.*]] = onnx.LeakyRelu(%{{.*}}) {alpha = 5.000000e-01 : f32} : {{.*}} -> tensor<3x4x!quant.uniform<u8:f32, 0.25:90>>
+// CHECK: %[[I:.*]] = quant.scast %[[R]] : {{.*}} to tensor<3x4xui8>
+// CHECK: onnx.Transpose(%[[I]]) {{.*}} -> tensor<4x3xui8>
+func.func @unknown_result(%x : tensor<3x4xui8>) -> tensor<*x!onnx.any> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %xz = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %ys = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %yz = onnx.Constant() {value = #onnx.tensor<[90] : tensor<ui8>>} : () -> tensor<ui8>
+  %r = onnx_ms.QLinearLeakyRelu(%x, %xs, %xz, %ys, %yz) {alpha = 0.5 : f32} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*x!onnx.any>
+  %y = onnx.Transpose(%r) {perm = array<i64: 1, 0>} : (tensor<*x!onnx.any>) -> tensor<*x!onnx.any>
+  func.return %y : tensor<*x!onnx.any>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_run_time_scale
+// CHECK: onnx_ms.QLinearSigmoid
+func.func @unmoved_run_time_scale(%x : tensor<3x4xui8>, %xs : tensor<f32>) -> tensor<3x4xui8> {
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %ys = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %y = onnx_ms.QLinearSigmoid(%x, %xs, %z, %ys, %z) {} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x4xui8>
+  func.return %y : tensor<3x4xui8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_channels_last
+// CHECK: onnx_ms.QLinearGlobalAveragePool
+func.func @unmoved_channels_last(%x : tensor<1x2x4x5xui8>) -> tensor<1x1x1x5xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %y = onnx_ms.QLinearGlobalAveragePool(%x, %s, %z, %s, %z) {channels_last = 1 : i64} : (tensor<1x2x4x5xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<1x1x1x5xui8>
+  func.return %y : tensor<1x1x1x5xui8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_negative_scale
+// CHECK: onnx_ms.QLinearSigmoid
+func.func @unmoved_negative_scale(%x : tensor<3x4xui8>) -> tensor<3x4xui8> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[-0.5] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %ys = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %y = onnx_ms.QLinearSigmoid(%x, %xs, %z, %ys, %z) {} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x4xui8>
+  func.return %y : tensor<3x4xui8>
+}
+
+// -----
+
+// A product scaled by alpha scales the integer bias with it: no type says that.
+// CHECK-LABEL: func.func @unmoved_alpha_and_bias
+// CHECK: onnx_ms.QGemm
+func.func @unmoved_alpha_and_bias(%x : tensor<3x2xui8>) -> tensor<3x4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x4xui8>>} : () -> tensor<2x4xui8>
+  %b = onnx.Constant() {value = #onnx.tensor<[10, -20, 30, 40] : tensor<4xi32>>} : () -> tensor<4xi32>
+  %y = onnx_ms.QGemm(%x, %s, %z, %w, %s, %z, %b) {alpha = 0.5 : f32} : (tensor<3x2xui8>, tensor<f32>, tensor<ui8>, tensor<2x4xui8>, tensor<f32>, tensor<ui8>, tensor<4xi32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}

@@ -1,0 +1,66 @@
+// RUN: OPT %s -p sink-dequantize | FILECHECK %s
+
+// A maximum with the zero point is Relu.
+// CHECK-LABEL: func.func @max_is_relu
+// CHECK-SAME: (%[[Q:.*]]: tensor<3x4x
+// CHECK-NEXT: %[[R:.*]] = onnx.Relu(%[[Q]])
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[R]])
+// CHECK-NEXT: quant.scast %[[T]] : {{.*}} to tensor<4x3xui8>
+func.func @max_is_relu(%q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>>) -> tensor<4x3xui8> {
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %i = quant.scast %q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>> to tensor<3x4xui8>
+  %m = onnx.Max(%z, %i) {} : (tensor<ui8>, tensor<3x4xui8>) -> tensor<3x4xui8>
+  %t = onnx.Transpose(%m) {perm = array<i64: 1, 0>} : (tensor<3x4xui8>) -> tensor<4x3xui8>
+  func.return %t : tensor<4x3xui8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @clip
+// CHECK: %[[HI:.*]] = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>}
+// CHECK: onnx.Clip(%{{.*}}, _, %[[HI]])
+func.func @clip(%q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>>) -> tensor<3x4xui8> {
+  %lo = onnx.Constant() {value = #onnx.tensor<[0] : tensor<ui8>>} : () -> tensor<ui8>
+  %hi = onnx.Constant() {value = #onnx.tensor<[129] : tensor<ui8>>} : () -> tensor<ui8>
+  %i = quant.scast %q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>> to tensor<3x4xui8>
+  %m = onnx.Clip(%i, %lo, %hi) {} : (tensor<3x4xui8>, tensor<ui8>, tensor<ui8>) -> tensor<3x4xui8>
+  func.return %m : tensor<3x4xui8>
+}
+
+// -----
+
+// The stored 119 is (119 - 117) * 0.5.
+// CHECK-LABEL: func.func @pad
+// CHECK: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<f32>>}
+// CHECK: onnx.Pad(%{{.*}}, %{{.*}}, %[[V]], _)
+func.func @pad(%q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>>) -> tensor<4x6xui8> {
+  %p = onnx.Constant() {value = #onnx.tensor<[1, 0, 0, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %v = onnx.Constant() {value = #onnx.tensor<[119] : tensor<ui8>>} : () -> tensor<ui8>
+  %i = quant.scast %q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>> to tensor<3x4xui8>
+  %m = onnx.Pad(%i, %p, %v) {} : (tensor<3x4xui8>, tensor<4xi64>, tensor<ui8>) -> tensor<4x6xui8>
+  func.return %m : tensor<4x6xui8>
+}
+
+// -----
+
+// Integer constants beside integers of one type are of that type.
+// CHECK-LABEL: func.func @concat_with_constant
+// CHECK: %[[K:.*]] = onnx.Constant() {{.*}} -> tensor<1x2x!quant.uniform<u8:f32, 0.5:117>>
+// CHECK: onnx.Concat(%{{.*}}, %[[K]]) {axis = 1 : i64}
+func.func @concat_with_constant(%q : tensor<1x4x!quant.uniform<u8:f32, 0.5:117>>) -> tensor<1x6xui8> {
+  %k = onnx.Constant() {value = #onnx.tensor<[3, 250] : tensor<1x2xui8>>} : () -> tensor<1x2xui8>
+  %i = quant.scast %q : tensor<1x4x!quant.uniform<u8:f32, 0.5:117>> to tensor<1x4xui8>
+  %m = onnx.Concat(%i, %k) {axis = 1 : i64} : (tensor<1x4xui8>, tensor<1x2xui8>) -> tensor<1x6xui8>
+  func.return %m : tensor<1x6xui8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_bound_varies
+// CHECK: onnx.Max(%{{.*}}, %{{.*}}) : (tensor<3x2xui8>
+func.func @unmoved_bound_varies(%q : tensor<3x2x!quant.uniform<u8:f32:0, {0.5,0.25,2.0:3}>>) -> tensor<3x2xui8> {
+  %z = onnx.Constant() {value = #onnx.tensor<[11, 12] : tensor<2xui8>>} : () -> tensor<2xui8>
+  %i = quant.scast %q : tensor<3x2x!quant.uniform<u8:f32:0, {0.5,0.25,2.0:3}>> to tensor<3x2xui8>
+  %m = onnx.Max(%i, %z) {} : (tensor<3x2xui8>, tensor<2xui8>) -> tensor<3x2xui8>
+  func.return %m : tensor<3x2xui8>
+}

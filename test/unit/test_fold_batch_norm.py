@@ -1,0 +1,241 @@
+"""Folding factors and shifts holds its bounds against float64, whatever the statistics are."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect import numerics, oracle
+from qdialect.compiler import compile
+from qdialect.exporter import export_model
+from qdialect.importer import import_model
+from qdialect.remarks import remarks_of
+
+Array = npt.NDArray[Any]
+
+DRAWS = 10_000
+HALF_ULP = 2.0**-24
+TINY = 2.0**-126
+
+
+def statistics(rng: np.random.Generator, n: int) -> tuple[Array, Array, Array, Array]:
+    """gamma, beta, mean and variance: ordinary ones, and negative, zero, 1e-9 and 1e9 among them."""
+    gamma = rng.normal(0, 1, n) * rng.choice([1, 1, 1, 1e-9, 1e9, 0], n)
+    beta, mean = rng.normal(0, 1, n), rng.normal(0, 1, n) * rng.choice([1, 1, 100], n)
+    variance = rng.uniform(0.1, 2, n) * rng.choice([1, 1, 1e-9, 1e9], n)
+    return tuple(a.astype(np.float32) for a in (gamma, beta, mean, variance))  # pyright: ignore[reportReturnType]
+
+
+def factors(rng: np.random.Generator, n: int) -> Array:
+    gamma, _, _, variance = (a.astype(np.float64) for a in statistics(rng, n))
+    return gamma / np.sqrt(variance + 1e-5)
+
+
+# --- The arithmetic ---
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "dtype"), [(-128, 127, np.int8), (0, 255, np.uint8), (-8, 7, np.int8)]
+)
+def test_folded_weights_are_the_real_ones_times_the_factor(low: int, high: int, dtype: type[np.integer[Any]]):
+    rng = np.random.default_rng(1)
+    stored = rng.integers(low, high + 1, (DRAWS, 6)).astype(dtype)
+    scales = rng.uniform(1e-4, 1, DRAWS).astype(np.float32)
+    zeros = rng.integers(low, high + 1, DRAWS).astype(np.int32)
+    factor = factors(rng, DRAWS)
+    new = numerics.fold_affine_weight(stored, scales, zeros, factor, 0, low, high)
+
+    assert (new.scales > 0).all()
+    assert not new.clamped.any()
+    assert new.stored.min() >= low
+    assert new.stored.max() <= high
+    assert new.zero_points.min() >= low
+    assert new.zero_points.max() <= high
+    before = (stored.astype(np.int64) - zeros[:, None]) * scales.astype(np.float64)[:, None]
+    after = (new.stored.astype(np.int64) - new.zero_points[:, None]) * new.scales.astype(np.float64)[:, None]
+    wanted = before * factor[:, None]
+    np.testing.assert_array_less(
+        np.abs(after - wanted), np.abs(wanted) * HALF_ULP * 1.0001 + TINY * (high - low + 1)
+    )
+
+
+def test_integers_stay_where_no_factor_is_negative_or_zero():
+    stored = np.array([[1, -128], [127, 3]], np.int8)
+    new = numerics.fold_affine_weight(stored, np.float32(0.5), 3, np.array([2.0, 1e-9]), 1, -128, 127)
+    assert new.stored is stored
+    np.testing.assert_array_equal(new.zero_points, [3, 3])
+
+
+def test_every_weight_has_an_exact_negative():
+    q = np.arange(-128, 128, dtype=np.int8)
+    for zero_point in (-128, -7, 0, 5, 127):
+        new = numerics.fold_affine_weight(
+            q[None], np.float32(0.25), zero_point, np.array([-1.0]), 0, -128, 127
+        )
+        np.testing.assert_array_equal(
+            new.stored[0].astype(int) - new.zero_points[0], zero_point - q.astype(int)
+        )
+
+
+def test_zero_points_that_must_stay_cost_one_step_and_are_reported():
+    q = np.array([[-128, 5], [-127, 5]], np.int8)
+    factor = np.array([-1.0, -1.0])
+    new = numerics.fold_affine_weight(q, np.float32(0.25), 0, factor, 0, -128, 127, keep_zero_points=True)
+    np.testing.assert_array_equal(new.stored, [[127, -5], [127, -5]])
+    np.testing.assert_array_equal(new.zero_points, [0, 0])
+    np.testing.assert_array_equal(new.clamped, [True, False])
+
+
+def test_a_channel_as_weight_keeps_the_factor():
+    factor = factors(np.random.default_rng(2), DRAWS)
+    stored, scales = numerics.channel_as_weight(factor)
+    assert (scales > 0).all()
+    error = np.abs(stored * scales.astype(np.float64) - factor)
+    np.testing.assert_array_less(error, np.abs(factor) * HALF_ULP * 1.0001 + TINY * 127)
+
+
+def test_a_widened_weight_lets_the_bias_in_and_moves_little():
+    rng = np.random.default_rng(3)
+    n, x_scale = 500, np.float32(0.02)
+    stored = rng.integers(-128, 128, (n, 72)).astype(np.int8)
+    scales = (10.0 ** rng.uniform(-14, -7, n)).astype(np.float32)
+    bias = rng.normal(0, 1, n).astype(np.float32)
+    _, overflow = numerics.quantize_bias(bias, x_scale, scales)
+    assert 100 < overflow.sum() < n
+    new = numerics.widen_for_bias(stored, scales, 0, bias, x_scale, overflow, 0, -128, 127)
+    steps, still = numerics.quantize_bias(bias, x_scale, new.scales)
+    assert not still.any()
+    assert (np.abs(steps[overflow].astype(np.int64)) <= numerics.MAX_FOLDED_BIAS).all()
+    np.testing.assert_array_equal(new.stored[~overflow], stored[~overflow])
+    np.testing.assert_array_equal(new.scales[~overflow], scales[~overflow])
+    x = rng.integers(-255, 256, (72, 50)) * x_scale.astype(np.float64)
+    before = (stored * scales.astype(np.float64)[:, None]) @ x
+    after = (new.stored * new.scales.astype(np.float64)[:, None]) @ x
+    assert (np.abs(after - before) <= 1e-4 * np.abs(bias[:, None]))[overflow].all()
+    assert (new.moved[~overflow] == 0).all()
+
+
+# --- Whole models, original against compiled ---
+
+KINDS = ["Conv", "ConvTranspose", "Gemm", "MatMul"]
+X_SCALE, X_ZERO = 0.02, 117
+
+
+def weight(kind: str, rng: np.random.Generator, inputs: int, channels: int) -> tuple[Array, int]:
+    """Stored weights and the axis of their output channels."""
+    shape, axis = {
+        "Conv": ((channels, inputs, 3, 2), 0),
+        "ConvTranspose": ((inputs, channels, 3, 2), 1),
+        "Gemm": ((channels, inputs), 0),
+        "MatMul": ((inputs, channels), 1),
+    }[kind]
+    return rng.integers(-128, 128, shape).astype(np.int8), axis
+
+
+def model(kind: str, seed: int, quantized: float | None) -> tuple[onnx.ModelProto, Array]:
+    """x -> Q -> DQ -> linear op on int8 weights -> BatchNormalization [-> Q], and an input."""
+    rng = np.random.default_rng(seed)
+    inputs, channels = 5, 48
+    stored, axis = weight(kind, rng, inputs, channels)
+    per_axis = bool(rng.integers(2))
+    gamma, beta, mean, variance = statistics(rng, channels)
+    constants = {
+        "xs": np.float32(X_SCALE), "xz": np.uint8(X_ZERO), "w": stored,
+        "ws": rng.uniform(1e-3, 1e-2, channels if per_axis else ()).astype(np.float32),
+        "wz": np.zeros(channels if per_axis else (), np.int8),
+        "gamma": gamma, "beta": beta, "mean": mean, "variance": variance,
+        "ys": np.float32(quantized or 1), "yz": np.uint8(120),
+    }  # fmt: skip
+    operands = ["x_real", "w_real"]
+    if kind != "MatMul" and rng.integers(2):
+        constants["b"] = rng.normal(0, 1, channels).astype(np.float32)
+        operands.append("b")
+    linear = helper.make_node(kind, operands, ["c"])
+    if kind == "Gemm":
+        factors_of_its_own = {"transB": 1, "alpha": 0.5, "beta": 2.0}
+        linear.attribute.extend(helper.make_attribute(k, v) for k, v in factors_of_its_own.items())
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["xq"]),
+        helper.make_node("DequantizeLinear", ["xq", "xs", "xz"], ["x_real"]),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["w_real"], axis=axis),
+        linear,
+        helper.make_node("BatchNormalization", ["c", "gamma", "beta", "mean", "variance"], ["y"]),
+        helper.make_node("QuantizeLinear", ["y", "ys", "yz"], ["q"]),
+    ]
+    x_shape = [2, inputs, 6, 5] if stored.ndim == 4 else [7, inputs]
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    q = helper.make_tensor_value_info("q", TensorProto.UINT8, None)
+    graph = helper.make_graph(
+        nodes if quantized else nodes[:-1],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, x_shape)],
+        [q if quantized else y],
+        [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return onnx.shape_inference.infer_shapes(made), rng.uniform(-2.3, 2.7, x_shape).astype(np.float32)
+
+
+def taken(made: onnx.ModelProto) -> ModuleOp:
+    """The module of a model whose message is needed again."""
+    return import_model(onnx.ModelProto.FromString(made.SerializeToString()))
+
+
+def real_result(made: onnx.ModelProto, x: Array) -> tuple[Array, Array, Array]:
+    """
+    What the model gives in float64, and for each channel the largest magnitude of anything summed in it and half a step
+    of its accumulator.
+    """
+    constants = {i.name: numpy_helper.to_array(i).astype(np.float64) for i in made.graph.initializer}
+    kept = onnx.ModelProto()
+    kept.CopyFrom(made)
+    kept.graph.output.append(helper.make_tensor_value_info("c", TensorProto.FLOAT, None))
+    y, c = oracle.run(kept, {"x": x})
+    shape = [1, -1] + [1] * (c.ndim - 2)
+    gamma, beta, mean, variance = (constants[k] for k in ("gamma", "beta", "mean", "variance"))
+    factor = gamma / np.sqrt(variance + 1e-5)
+    exact = c.astype(np.float64) * factor.reshape(shape) + (beta - mean * factor).reshape(shape)
+    summed = np.abs(c * factor.reshape(shape)).max(axis=tuple(k for k in range(c.ndim) if k != 1))
+    bias = np.abs(constants["b"]) if "b" in constants else np.zeros_like(beta)
+    size = np.maximum(
+        np.maximum(summed, np.abs(bias * factor)), np.maximum(np.abs(beta), np.abs(mean * factor))
+    )
+    del y
+    half_step = 0.5 * X_SCALE * constants["ws"] * np.where(factor == 0, 1, np.abs(factor))
+    return exact, size.reshape(shape), half_step.reshape(shape)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("target", ["generic", "onnxruntime"])
+def test_float_results_are_close(kind: str, target: str):
+    for seed in range(4):
+        made, x = model(kind, seed, None)
+        module = taken(made)
+        compile(module, target)
+        compiled = export_model(module)
+        assert all(n.op_type != "BatchNormalization" for n in compiled.graph.node)
+        (got,) = oracle.run(compiled, {"x": x})
+        exact, size, half_step = real_result(made, x)
+        # An integer kernel's bias may lie half a step beside; it is the same in every other bit.
+        allowed = 1e-4 * size + (half_step if target == "onnxruntime" else 0) + 1e-30
+        assert (np.abs(got - exact) <= allowed).all(), seed
+
+
+@pytest.mark.parametrize("kind", ["Conv", "Gemm"])
+def test_integer_results_differ_by_one_step_at_most(kind: str):
+    for seed in range(10, 18):
+        made, x = model(kind, seed, 0.031)
+        module = taken(made)
+        compile(module, "onnxruntime")
+        compiled = export_model(module)
+        types = [n.op_type for n in compiled.graph.node]
+        assert "BatchNormalization" not in types
+        assert types.count("QLinearConv") + types.count("QGemm") == 1, list(remarks_of(module))
+        (expected,), (got,) = oracle.run(made, {"x": x}), oracle.run(compiled, {"x": x})
+        difference = np.abs(expected.astype(int) - got.astype(int))
+        assert difference.max() <= 1, seed
+        assert (difference != 0).mean() < 0.005

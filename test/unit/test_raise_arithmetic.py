@@ -1,0 +1,189 @@
+"""`raise-arithmetic` and `quantize-inputs` on numbers: spelled-out quantization against the casts it is read as."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+import pytest
+
+from qdialect.compiler import compile, run_passes
+from qdialect.exporter import export_model
+from qdialect.importer import import_model
+from qdialect.oracle import run
+from qdialect.transforms import get_all_passes
+
+Constants = dict[str, "np.ndarray | float"]
+TIES = np.arange(-2500, 2500, 0.0625, dtype=np.float32).reshape(4, -1)
+"""Every tie of a power of two from 1/8 to 8, and values beyond any 8-bit range."""
+
+
+def model(nodes: list[onnx.NodeProto], x: np.ndarray, constants: Constants, output: int) -> onnx.ModelProto:
+    """A graph from `x` to `y`; constants are float32 unless they are arrays."""
+    arrays = {k: v if isinstance(v, np.ndarray) else np.array(v, np.float32) for k, v in constants.items()}
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info("x", oh.np_dtype_to_tensor_dtype(x.dtype), x.shape)],
+        [oh.make_tensor_value_info("y", output, None)],
+        [onh.from_array(v, k) for k, v in arrays.items()],
+    )
+    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+
+
+def chain(*steps: tuple[str, list[str]], to: int | None = None) -> list[onnx.NodeProto]:
+    """Ops in a row; each takes what the one before it makes, then the named constants."""
+    nodes, last = [], "x"
+    for k, (op_type, rest) in enumerate(steps):
+        node = oh.make_node(op_type, [last, *rest], [last := f"t{k}"])
+        if op_type == "Cast":
+            node.attribute.append(oh.make_attribute("to", to))
+        nodes.append(node)
+    nodes[-1].output[0] = "y"
+    return nodes
+
+
+def raised(original: onnx.ModelProto, *more: str) -> onnx.ModelProto:
+    """The model with its arithmetic read as casts and written as nodes."""
+    module = import_model(onnx.ModelProto.FromString(original.SerializeToString()))
+    names = ("fold-constants", "raise-qdq", "raise-arithmetic", *more, "fold-casts", "lower-to-qdq")
+    run_passes(module, [get_all_passes()[name]()() for name in names])
+    module.verify()
+    return export_model(module)
+
+
+def operators(m: onnx.ModelProto) -> list[str]:
+    return [n.op_type for n in m.graph.node]
+
+
+BOUNDS = ("Clip", ["lo", "hi"])
+U8: Constants = {"lo": 0.0, "hi": 255.0}
+QUANTIZERS = {
+    "cast": (chain(("Mul", ["m"]), ("Round", []), ("Add", ["z"]), BOUNDS, ("Cast", []), to=2), U8, 2),
+    "division": (chain(("Div", ["s"]), ("Round", []), ("Add", ["z"]), BOUNDS, ("Cast", []), to=2), U8, 2),
+    "max-min": (
+        chain(("Mul", ["m"]), ("Round", []), ("Max", ["lo"]), ("Min", ["hi"]), ("Cast", []), to=3),
+        {"lo": -127.0, "hi": 127.0},
+        3,
+    ),
+    "bounds-first": (
+        chain(("Mul", ["m"]), BOUNDS, ("Round", []), ("Sub", ["z"]), ("Cast", []), to=3),
+        {"lo": -50.0, "hi": 127.0},
+        3,
+    ),
+    "floats": (chain(("Mul", ["m"]), ("Round", []), BOUNDS), {"lo": -128.0, "hi": 127.0}, 1),
+    "columns": (chain(("Mul", ["mc"]), ("Round", []), BOUNDS), {"lo": -100.0, "hi": 99.0}, 1),
+}
+
+
+@pytest.mark.parametrize("name", QUANTIZERS)
+@pytest.mark.parametrize("scale", [4.0, 0.25, 0.037, 3.1])
+def test_quantizer(name: str, scale: float):
+    nodes, bounds, output = QUANTIZERS[name]
+    spread = np.exp2(np.arange(4, dtype=np.float32) - 1).reshape(4, 1)
+    constants = {"m": 1 / scale, "s": scale, "z": 37.0, "mc": spread / np.float32(scale), **bounds}
+    used = {i for n in nodes for i in n.input}
+    original = model(nodes, TIES, {k: v for k, v in constants.items() if k in used}, output)
+    made = raised(original)
+    assert not {"Mul", "Div", "Round", "Add", "Sub"} & set(operators(made))
+    assert "QuantizeLinear" in operators(made)
+    a, b = (run(m, {"x": TIES})[0] for m in (original, made))
+    assert a.dtype == b.dtype
+    assert len(np.unique(a)) > 10
+    difference = np.abs(a.astype(np.float32) - b.astype(np.float32))
+    if scale in (4.0, 0.25) or name == "division":
+        assert difference.max() == 0
+    assert difference.max() <= 1
+    assert (difference > 0).mean() < 1e-3
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("inverse", [False, True])
+def test_dequantizer_on_all_values(dtype: str, inverse: bool):
+    x = np.arange(np.iinfo(dtype).min, np.iinfo(dtype).max + 1).astype(dtype).reshape(4, 64)
+    nodes = chain(("Cast", []), ("Sub", ["z"]), ("Div" if inverse else "Mul", ["s"]), to=1)
+    original = model(nodes, x, {"z": 37.0, "s": 0.037}, 1)
+    made = raised(original)
+    assert operators(made) == ["DequantizeLinear"]
+    a, b = (run(m, {"x": x})[0] for m in (original, made))
+    if not inverse:
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_bounds_of_integers_are_the_types():
+    nodes = [
+        oh.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        oh.make_node("Clip", ["q", "lo", "hi"], ["c"]),
+        oh.make_node("DequantizeLinear", ["c", "s", "z"], ["y"]),
+    ]
+    i8 = {k: np.array(v, np.int8) for k, v in (("z", 2), ("lo", -7), ("hi", 7))}
+    original = model(nodes, TIES, {"s": 0.5, **i8}, 1)
+    made = raised(original)
+    assert operators(made) == ["QuantizeLinear", "Clip", "DequantizeLinear"]
+    np.testing.assert_array_equal(run(original, {"x": TIES})[0], run(made, {"x": TIES})[0])
+
+
+@pytest.mark.parametrize(
+    ("steps", "constants"),
+    [
+        ((("Mul", ["m"]), BOUNDS), {"m": 0.1, "lo": -128.0, "hi": 127.0}),
+        ((("Mul", ["m"]), ("Round", [])), {"m": 0.1}),
+        ((("Mul", ["m"]), ("Round", []), BOUNDS), {"m": 0.1, "lo": -7.5, "hi": 7.5}),
+        ((("Mul", ["m"]), ("Floor", []), BOUNDS), {"m": 0.1, "lo": -128.0, "hi": 127.0}),
+    ],
+)
+def test_what_is_no_quantizer_stays(steps: tuple[tuple[str, list[str]], ...], constants: Constants):
+    original = model(chain(*steps), TIES, constants, 1)
+    assert operators(raised(original)) == operators(original)
+
+
+def aidge() -> tuple[onnx.ModelProto, np.ndarray]:
+    """Two convolutions as Aidge exports them: weights, biases and activations are integers in float."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(-127, 128, (1, 3, 9, 8)).astype(np.float32)
+    constants: Constants = {"lo": -128.0, "hi": 127.0}
+    nodes: list[onnx.NodeProto] = []
+    last = "x"
+    for k, (i, o) in enumerate(((3, 8), (8, 4))):
+        constants |= {
+            f"w{k}": rng.normal(0, 0.3, (o, i, 3, 2)).astype(np.float32),
+            f"b{k}": rng.normal(0, 0.3, o).astype(np.float32),
+            f"wm{k}": 90.0 + k,
+            f"bm{k}": 4000.0,
+            f"m{k}": 0.003 + 0.001 * k,
+        }
+        for part in "wb":
+            nodes.append(oh.make_node("Mul", [f"{part}{k}", f"{part}m{k}"], [f"{part}s{k}"]))
+            nodes.append(oh.make_node("Round", [f"{part}s{k}"], [f"{part}r{k}"]))
+        nodes.append(oh.make_node("Conv", [last, f"wr{k}", f"br{k}"], [f"c{k}"]))
+        nodes.append(oh.make_node("Relu", [f"c{k}"], [f"e{k}"]))
+        nodes.append(oh.make_node("Mul", [f"e{k}", f"m{k}"], [f"s{k}"]))
+        nodes.append(oh.make_node("Round", [f"s{k}"], [f"r{k}"]))
+        nodes.append(oh.make_node("Clip", [f"r{k}", "lo", "hi"], [last := f"q{k}"]))
+    nodes[-1].output[0] = "y"
+    return model(nodes, x, constants, 1), x
+
+
+@pytest.mark.parametrize(("target", "form"), [("onnxruntime", "qoperator"), ("generic", "qdq")])
+def test_aidge_model_becomes_integer(target: str, form: str):
+    original, x = aidge()
+    module = import_model(onnx.ModelProto.FromString(original.SerializeToString()))
+    compile(module, target, form, "lossy")
+    made = export_model(module)
+    convolution = "QLinearConv" if form == "qoperator" else "Conv"
+    assert operators(made).count(convolution) == 2
+    assert not {"Mul", "Round"} & set(operators(made))
+    if form == "qoperator":
+        assert "Conv" not in operators(made)
+    a, b = run(original, {"x": x})[0], run(made, {"x": x})[0]
+    assert len(np.unique(a)) > 10
+    assert np.abs(a - b).max() <= 1
+
+
+def test_inputs_are_quantized_only_where_losses_are_allowed():
+    original, _ = aidge()
+    module = import_model(original)
+    compile(module, "generic", "qdq", "close")
+    assert operators(export_model(module)).count("QuantizeLinear") == 2

@@ -1,0 +1,87 @@
+"""
+Quantize graph inputs that hold integers already, as the weights beside them say.
+
+    linear(x, dcast(w))  ->  linear(dcast(qcast(x)), dcast(w))      w and qcast of scale 1, x a float graph input
+
+Lossy: nothing in the model says that x holds integers of that range; fractions are rounded and the rest saturates.
+Exporters that scale weights and not inputs (Aidge) mean it so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+
+from qdialect.constants import constant
+from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_types import element_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
+from qdialect.errors import UserError
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked
+from qdialect.promises.linear import Linear
+from qdialect.rewriting import Pattern, Rewriter
+
+STORAGES = ("i8", "u8")
+
+
+def _is_integers(value: SSAValue) -> bool:
+    """Whether `value` is a constant of integers that stand for themselves."""
+    if not (isinstance(value, OpResult) and isinstance(value.op, DequantizeOp)):
+        return False
+    type = value.op.element_type
+    alone = type.is_per_tensor and type.scale == np.float32(1.0) and type.zero_point == 0
+    return alone and constant(value.op.operands[0]) is not None
+
+
+class QuantizeInput(Pattern):
+    """A linear op between a float graph input and a weight of scale 1."""
+
+    def __init__(self, storage: Storage):
+        self._type = UniformType.per_tensor(storage, np.float32(1.0))
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Linear) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        x = op.operands[0]
+        if not isinstance(x, BlockArgument) or not isinstance(element_of(x.type), Float32Type):
+            return None
+        if not _is_integers(op.operands[1]):
+            return None
+        users = [use.operation for use in x.uses]
+        if any(u.get_trait(Linear) is None or u.operands[0] is not x for u in users):
+            return Blocked("second-consumer", "the graph input is used in float besides")
+        quantize = QuantizeOp(x, self._type)
+        real = DequantizeOp(quantize.results[0])
+        first = x.owner.first_op
+        assert first is not None
+        rewriter.insert_before(first, [quantize, real])
+        for user in users:
+            rewriter.set_operand(user, 0, real.results[0])
+        return None
+
+
+@dataclass(frozen=True)
+class QuantizeInputsPass(RewritePass):
+    """Float graph inputs beside integer weights of scale 1 are quantized with scale 1."""
+
+    name = "quantize-inputs"
+    exactness: ClassVar[Exactness] = Exactness.LOSSY
+    rewrite: ClassVar[str] = (
+        "linear(x, dcast(w)) -> linear(dcast(qcast(x)), dcast(w)), scale 1: fractions are rounded"
+    )
+
+    storage: str = "i8"
+    """What the inputs are stored in: `i8` or `u8`."""
+
+    def patterns(self) -> Sequence[Pattern]:
+        if self.storage not in STORAGES:
+            raise UserError(
+                f"inputs cannot be stored in '{self.storage}'", f"choose from {', '.join(STORAGES)}"
+            )
+        return [QuantizeInput(Storage.of(self.storage))]

@@ -1,0 +1,358 @@
+"""
+Read quantization that is spelled as arithmetic as casts. No Round, no raise: without it fractions survive.
+
+    Cast(Clip(Round(Mul(x, m)) + z, lo, hi))  ->  scast(qcast(x)) : <lo:hi>, scale 1/m, zero point z
+    Clip(Round(Mul(x, m)), lo, hi)            ->  dcast(scast(qcast(x))), read under scale 1: floats that are integers
+    Mul(Sub(Cast(q), z), s)                   ->  dcast(scast(q))
+    Clip(scast(qcast(x)), lo, hi)             ->  scast(qcast(x)) : <lo:hi>
+
+Exact where the multiplier is a power of two; else x * m and x / (1/m) may round to two sides of a tie: one step.
+A float weight of integers that such a Round made is one of int8 under scale 1, its bias one of int32.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import Float32Type, IntegerType
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.constants import constant_array, rank_of
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, tensor_type, with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
+from qdialect.names import location, tensor_name
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.arithmetic import (
+    Bounds,
+    Converts,
+    Multiplies,
+    Rounds,
+    along,
+    producer,
+    shift,
+    single_user,
+    step_of,
+)
+from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.linear import Linear
+from qdialect.promises.qoperator import storage_of
+from qdialect.rewriting import Pattern, Rewriter
+from qdialect.transforms.raise_qoperator import as_type
+
+Array = npt.NDArray[Any]
+ONE = np.float32(1.0)
+WIDTHS = (8, 16)
+"""Of what is stored: wider integers are indices or accumulators."""
+UNBOUNDED = Blocked(
+    "unbounded", "nothing saturates the rounded values", "clip them to the range of the integers"
+)
+
+
+def _integral(array: Array) -> bool:
+    with np.errstate(invalid="ignore"):
+        return bool(np.all(np.isfinite(array) & (array == np.rint(array))))
+
+
+class _Steps(NamedTuple):
+    """What a chain around a Round does to its input: clip(rint(x / scale) + zero_point, low, high)."""
+
+    x: SSAValue
+    scale: Array | None
+    """Float32, () or of the multiplier's shape; None without multiplier."""
+    zero_point: float
+    low: float
+    high: float
+    last: OnnxOp
+
+
+def _scale(op: OnnxOp, *, inverse: bool) -> tuple[SSAValue, Array] | None:
+    """The operand of a multiplication and the scale: the factor's inverse for `inverse`, else the factor."""
+    promise = op.get_trait(Multiplies)
+    step = None if promise is None else step_of(op, ordered=promise.inverse)
+    if promise is None or step is None or step.constant.dtype != np.float32:
+        return None
+    with np.errstate(all="ignore"):
+        scale = step.constant if promise.inverse == inverse else np.asarray(ONE / step.constant)
+    return step.value, scale
+
+
+def _above(op: OnnxOp) -> _Steps:
+    """The steps that lead to a Round: Mul or Div, an integer offset, integer bounds."""
+    x, low, high, zero_point = op.operands[0], -np.inf, np.inf, 0.0
+    while (at := producer(x)) is not None and (bounds := _integer_bounds(at)) is not None:
+        x, low, high = bounds[0], max(low, bounds[1]), min(high, bounds[2])
+    added = shift(at := producer(x))
+    if added is not None and added.constant.size == 1 and _integral(added.constant):
+        x, zero_point = added.value, float(added.constant.reshape(-1)[0])
+        at = producer(x)
+    scaled = None if at is None else _scale(at, inverse=True)
+    if scaled is None:
+        return _Steps(x, None, zero_point, low, high, op)
+    return _Steps(scaled[0], scaled[1], zero_point, low, high, op)
+
+
+def _integer_bounds(op: OnnxOp) -> tuple[SSAValue, float, float] | None:
+    """The operand and bounds of a clamp whose bounds are integers or infinite."""
+    promise = op.get_trait(Bounds)
+    found = None if promise is None else promise.step(op)
+    if found is None:
+        return None
+    bounds = np.array(found[1:])
+    return found if _integral(bounds[np.isfinite(bounds)]) else None
+
+
+def _steps(op: OnnxOp) -> _Steps:
+    """All steps around a Round, up to the last clamp behind it."""
+    steps = _above(op)
+    user = single_user(op.results[0])
+    added = shift(user)
+    if user is not None and added is not None and added.constant.size == 1 and _integral(added.constant):
+        z = float(added.constant.reshape(-1)[0])
+        steps = _Steps(*steps[:2], steps.zero_point + z, steps.low + z, steps.high + z, user)
+        user = single_user(user.results[0])
+    while user is not None and (bounds := _integer_bounds(user)) is not None:
+        low, high = (min(max(b, bounds[1]), bounds[2]) for b in (steps.low, steps.high))
+        steps = _Steps(*steps[:3], low, high, user)
+        user = single_user(user.results[0])
+    return steps
+
+
+def _smallest(low: float, high: float) -> Storage | Blocked:
+    """The narrowest storage of 8 or 16 bits for a range of integers; unsigned where it fits."""
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return UNBOUNDED
+    for width in WIDTHS:
+        for signed in (False, True):
+            least = -(1 << (width - 1)) if signed else 0
+            if least <= low < high < least + (1 << width):
+                return Storage.make(width, signed, int(low), int(high))
+    return Blocked("wide-range", f"no integer of 8 or 16 bits holds [{low:g}, {high:g}]")
+
+
+def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
+    """The storage of a Cast, narrowed to the range: beyond its own bounds a Cast wraps, a quantize saturates."""
+    if not storage.low <= low < high <= storage.high:
+        return UNBOUNDED
+    return Storage.make(storage.width, storage.signed, int(low), int(high))
+
+
+def _uniform(
+    storage: Storage, scale: Array | None, zero_point: float, value: SSAValue
+) -> UniformType | Blocked:
+    scale = np.asarray(ONE) if scale is None else scale
+    if not (np.isfinite(scale).all() and (scale > 0).all()):
+        return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
+    if not storage.low <= zero_point <= storage.high:
+        return Blocked("zero-point-outside", f"the zero point {zero_point:g} is none of the stored integers")
+    if scale.size == 1:
+        return UniformType.per_tensor(storage, np.float32(scale.reshape(-1)[0]), int(zero_point))
+    rank = rank_of(value)
+    axis = None if rank is None else int(np.argmax(scale.shape)) + rank - scale.ndim
+    found = None if axis is None else along(scale, rank, axis)
+    if axis is None or found is None:
+        return Blocked("scale-shape", "the scales run along more axes than one")
+    return UniformType.per_axis(storage, axis, found, int(zero_point))
+
+
+def _under_one(storage: Storage) -> UniformType | None:
+    """The integers as the real numbers that they are; None if 0 is none of them."""
+    return UniformType.per_tensor(storage, ONE) if storage.low <= 0 <= storage.high else None
+
+
+class RaiseRounding(Pattern):
+    """A Round among steps that quantize."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Rounds) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        if constant_array(op.operands[0]) is not None or not _is_float32(op.operands[0]):
+            return None
+        steps = _steps(op)
+        cast = single_user(steps.last.results[0])
+        element = (
+            None if cast is None or cast.get_trait(Converts) is None else element_of(cast.results[0].type)
+        )
+        if isinstance(element, IntegerType) and element.width.data not in WIDTHS:
+            return Blocked("wide-storage", f"the values are cast to {element}, as indices are")
+        stored = storage_of(element)
+        storage = _smallest(*steps[3:5]) if stored is None else _within(stored, *steps[3:5])
+        if isinstance(storage, Blocked):
+            return storage
+        type = _uniform(storage, steps.scale, steps.zero_point, steps.x)
+        if isinstance(type, Blocked):
+            return type
+        quantize = QuantizeOp(steps.x, type)
+        plain = StorageCastOp(quantize.results[0], with_element(steps.x.type, storage_element(type)))
+        if stored is not None and cast is not None:
+            rewriter.replace(cast, [quantize, plain])
+            return None
+        one = _under_one(storage)
+        if one is None:
+            return Blocked("zero-point-outside", "0 is none of the integers, so they are no type of scale 1")
+        reading = StorageCastOp(plain.results[0], with_element(steps.x.type, one))
+        rewriter.replace(steps.last, [quantize, plain, reading, DequantizeOp(reading.results[0])])
+        _read_weights(steps.x, rewriter)
+        return None
+
+
+def _is_float32(value: SSAValue) -> bool:
+    return isinstance(element_of(value.type), Float32Type)
+
+
+def _read_weights(value: SSAValue, rewriter: Rewriter) -> None:
+    """Integers in the float constants of the linear op that makes `value`, as integers."""
+    op = producer(value)
+    while (
+        op is not None and (promise := op.get_trait(Commutes)) is not None and len(promise.operands(op)) == 1
+    ):
+        op = producer(op.operands[promise.operands(op)[0]])
+    if op is None or op.get_trait(Linear) is None:
+        return
+    for place, name in ((1, "i8"), (2, "i32")):
+        given = op.input(place)
+        array = constant_array(given)
+        storage = Storage.of(name)
+        if given is None or array is None or array.dtype != np.float32 or not _integral(array):
+            continue
+        if array.min() < storage.low or array.max() > storage.high - (name == "i32") * 127:
+            continue  # float32 has no 2**31 - 1
+        values = array.astype(storage.dtype)
+        made = ConstantOp.of(
+            from_array(values), tensor_type(UniformType.per_tensor(storage, ONE), array.shape)
+        )
+        made.location = (
+            location("", [tensor_name(given.op)]) if isinstance(given, OpResult) else made.location
+        )
+        real = DequantizeOp(made.results[0])
+        rewriter.insert_before(op, [made, real])
+        rewriter.set_operand(op, place, real.results[0])
+
+
+class NoRound(Pattern):
+    """A multiplication and a clamp to integers without a Round: blocked, with the reason."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Bounds) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        found = _integer_bounds(op)
+        if found is None or not all(np.isfinite(found[1:])) or not _is_float32(op.operands[0]):
+            return None
+        at = producer(found[0])
+        scaled = None if at is None else _scale(at, inverse=True)
+        user = single_user(op.results[0])
+        if scaled is None or (user is not None and user.get_trait(Rounds) is not None):
+            return None
+        return Blocked(
+            "no-round", "a multiplication and a clamp without a Round keep fractions", "round in between"
+        )
+
+
+class RaiseScaling(Pattern):
+    """Integers cast to float, less a zero point, times a scale; or floats that are integers."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is DequantizeOp or op_class.get_trait(Converts) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        source, known = self._integers(op)
+        if source is None or not _is_float32(op.results[0]):
+            return None
+        user, zero_point = single_user(op.results[0]), 0.0
+        added = shift(user)
+        if user is not None and added is not None:
+            if added.constant.size != 1 or not _integral(added.constant):
+                return None
+            zero_point, user = -float(added.constant.reshape(-1)[0]), single_user(user.results[0])
+        scaled = None if user is None else _scale(user, inverse=False)
+        if user is None or scaled is None:
+            return None
+        after = single_user(user.results[0])
+        if after is not None and after.get_trait(Rounds) is not None:
+            return None  # a multiplication in front of a Round is the quantizer's
+        type = _uniform(known, scaled[1], zero_point, source)
+        if isinstance(type, Blocked):
+            return type
+        reads, value = as_type(source, type)
+        rewriter.replace(user, [*reads, DequantizeOp(value)])
+        return None
+
+    def _integers(self, op: Operation) -> tuple[SSAValue | None, Storage]:
+        """The plain integers that an op turns into the floats that they are, and their storage."""
+        none = None, Storage.of("u8")
+        source = op.operands[0]
+        if isinstance(op, DequantizeOp):
+            type = op.element_type
+            if not type.is_per_tensor or type.scale != ONE or type.zero_point:
+                return none
+            if not (isinstance(source, OpResult) and isinstance(source.op, StorageCastOp)):
+                return none
+            return source.op.operands[0], type.storage
+        storage = storage_of(element_of(source.type))
+        if storage is None or storage.width not in WIDTHS:
+            return none
+        if isinstance(source, OpResult) and isinstance(source.op, StorageCastOp):
+            known = quantized_of(source.op.operands[0].type)
+            storage = storage if known is None else known.storage
+        return source, storage
+
+
+class NarrowStorage(Pattern):
+    """A clamp of freshly quantized integers: the range is the type's."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Bounds) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        found = _integer_bounds(op)
+        if found is None or not (isinstance(found[0], OpResult) and isinstance(found[0].op, StorageCastOp)):
+            return None
+        quantize = found[0].op.operands[0].owner
+        if not isinstance(quantize, QuantizeOp):
+            return None
+        type = quantize.element_type
+        low, high = (int(min(max(b, found[1]), found[2])) for b in (type.storage.low, type.storage.high))
+        if not (low < high and (type.zero_points >= low).all() and (type.zero_points <= high).all()):
+            return Blocked("zero-point-outside", "the zero point lies outside the range of the clamp")
+        if low > type.storage.low and (type.zero_points == low).any():
+            return None  # a clamp at the zero point is an activation, which sink-dequantize reads
+        narrow = type.with_storage(Storage.make(type.storage.width, type.storage.signed, low, high))
+        cast = QuantizeOp(quantize.operands[0], narrow)
+        cast.location = quantize.location
+        plain = StorageCastOp(cast.results[0], op.results[0].type)
+        users = [use.operation for use in op.results[0].uses]
+        rewriter.replace(op, [cast, plain])
+        for user in users:
+            wide = quantized_of(user.results[0].type) if isinstance(user, StorageCastOp) else None
+            fits = wide is not None and (wide.zero_points >= low).all() and (wide.zero_points <= high).all()
+            if (
+                wide is not None
+                and fits
+                and all(isinstance(u.operation, DequantizeOp) for u in user.results[0].uses)
+            ):
+                storage = Storage.make(wide.storage.width, wide.storage.signed, low, high)
+                reads, value = as_type(plain.results[0], wide.with_storage(storage))
+                rewriter.replace(user, reads, [value])
+        return None
+
+
+@dataclass(frozen=True)
+class RaiseArithmeticPass(RewritePass):
+    """Quantization spelled as arithmetic becomes casts."""
+
+    name = "raise-arithmetic"
+    exactness: ClassVar[Exactness] = Exactness.CLOSE
+    rewrite: ClassVar[str] = (
+        "Clip(Round(Mul(x, m)) + z) -> qcast(x) of scale 1/m: one step at near-ties, exact for powers of two"
+    )
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [RaiseRounding(), NarrowStorage(), NoRound(), RaiseScaling()]

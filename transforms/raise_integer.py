@@ -1,0 +1,252 @@
+"""
+Read integer products with an explicit rescale as the op on real numbers between casts.
+
+    Mul(Cast(ConvInteger(x, w, xz, wz) [+ b]), m) [+ c]  ->  Conv(dcast(scast(x)), dcast(w), dcast(b) or c)
+
+Close: the integer sum is exact, the float form rounds. m is x_scale * w_scale: x_scale is that of the cast which made x
+where one is known, else 1.0, and the weight's is m / x_scale. A scale or zero point that is computed at run time
+(DynamicQuantizeLinear) stays so: frozen, it would hold for one input only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect import numerics
+from qdialect.constants import constant_array, rank_of
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import element_of, quantized_of, tensor_type
+from qdialect.dialects.quant import QuantizeOp, Storage, StorageCastOp, UniformType
+from qdialect.names import location
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.arithmetic import Converts, IntegerProduct, along, multiplier, shift, single_user
+from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.casts import RUN_TIME
+from qdialect.promises.kernels import Kernels
+from qdialect.promises.linear import BIAS_TOLERANCE, Linear
+from qdialect.promises.qoperator import storage_of
+from qdialect.rewriting import Pattern, Rewriter
+from qdialect.transforms.raise_qoperator import as_type, dequantize_operands
+
+Array = npt.NDArray[Any]
+
+
+class _Chain(NamedTuple):
+    """What follows an integer product, up to the last op of the rescale."""
+
+    last: OnnxOp
+    factor: Array
+    """x_scale * w_scale: float32, shape () or (channels,)."""
+    integer_bias: Array | None
+    """int32 (channels,)."""
+    float_bias: Array | None
+    """float32 (channels,)."""
+
+
+def _second_consumer(what: str) -> Blocked:
+    return Blocked("second-consumer", f"the {what} has a second consumer, or none that is known")
+
+
+def _chain(op: OnnxOp, axis: int) -> _Chain | Blocked:
+    rank, value = rank_of(op.results[0]), op.results[0]
+    user, integer_bias = single_user(value), None
+    if user is not None and (added := shift(user)) is not None:
+        integer_bias = along(added.constant, rank, axis)
+        if integer_bias is None:
+            return Blocked("bias-shape", "the integer bias has not one value for each channel")
+        user = single_user(user.results[0])
+    if user is None:
+        return _second_consumer("integer sum")
+    if user.get_trait(Converts) is None or not isinstance(element_of(user.results[0].type), Float32Type):
+        return Blocked(
+            "no-rescale", "no Cast to float32 and multiplication by a constant follow the integer sum"
+        )
+    scaled = _factors(user, rank, axis)
+    if isinstance(scaled, Blocked):
+        return scaled
+    last, factor = scaled
+    float_bias, added = None, shift(user := single_user(last.results[0]))
+    if integer_bias is None and user is not None and added is not None:
+        float_bias = along(added.constant, rank, axis)
+        last = last if float_bias is None else user
+    return _Chain(last, factor, integer_bias, float_bias)
+
+
+def _factors(cast: OnnxOp, rank: int | None, axis: int) -> tuple[OnnxOp, Array] | Blocked:
+    """The last of the multiplications by constants behind a Cast, and their product."""
+    last, factor = cast, None
+    while (step := multiplier(user := single_user(last.results[0]))) is not None and user is not None:
+        found = along(step.constant, rank, axis)
+        if found is None:
+            return Blocked("scale-shape", "the factor is not one for each output channel")
+        last, factor = user, found if factor is None else numerics.bias_scale(factor, found)
+    if factor is None:
+        return RUN_TIME
+    if factor.dtype != np.float32 or not (np.isfinite(factor).all() and (factor > 0).all()):
+        return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
+    return last, factor
+
+
+def _known_type(value: SSAValue) -> UniformType | None:
+    """The per-tensor type whose integers `value` reads."""
+    if isinstance(value, OpResult) and isinstance(value.op, StorageCastOp):
+        type = quantized_of(value.op.operands[0].type)
+        return type if type is not None and type.is_per_tensor else None
+    return None
+
+
+def _zero_points(value: SSAValue | None) -> Array | None:
+    """Constant zero points, 0 if left out; None if they are computed."""
+    array = np.zeros((), np.int32) if value is None else constant_array(value)
+    if array is None:
+        return None
+    return array.astype(np.int32).reshape(() if array.size == 1 else -1)
+
+
+def _types(op: OnnxOp, draft: OnnxOp, factor: Array) -> tuple[UniformType, UniformType] | Blocked:
+    """x's type and w's: their scales multiply to `factor`."""
+    x_zero, w_zero = (_zero_points(op.input(k)) for k in (2, 3))
+    x_storage, w_storage = (storage_of(element_of(op.operands[k].type)) for k in (0, 1))
+    if x_zero is None or w_zero is None:
+        return RUN_TIME
+    if x_storage is None or w_storage is None:
+        return Blocked("storage-type", "the type of the integers is not known")
+    if x_zero.ndim:
+        return Blocked("per-axis", "the activation has a zero point for each row")
+    known_x, known_w = _known_type(op.operands[0]), _known_type(op.operands[1])
+    x_scale = np.float32(1.0) if known_x is None else known_x.scale
+    x = UniformType.per_tensor(x_storage, x_scale, int(x_zero))
+    if known_x is not None and known_x.zero_point == int(x_zero):
+        x = known_x
+    scales = np.asarray(factor / x_scale, np.float32)
+    if not (np.isfinite(scales).all() and (scales > 0).all()):
+        return Blocked("scale-value", "the weight's scale leaves float32")
+    if not scales.ndim and not w_zero.ndim:
+        if known_w is not None and abs(known_w.scale - scales) <= 2 * BIAS_TOLERANCE * scales:
+            return x, known_w.with_parameters(known_w.scales, w_zero)
+        return x, UniformType.per_tensor(w_storage, np.float32(scales), int(w_zero))
+    linear = draft.get_trait(Linear)
+    axis = None if linear is None else linear.weight_axis(draft)
+    if axis is None:
+        return Blocked("unknown-rank", "the rank of the weight is not known")
+    count = max(scales.size, w_zero.size)
+    return x, UniformType.per_axis(
+        w_storage, axis, np.broadcast_to(scales, count), np.broadcast_to(w_zero, count)
+    )
+
+
+def _quantize_follows(value: SSAValue) -> bool:
+    """Whether a quantize takes `value`, behind ops that move or select at most."""
+    for use in value.uses:
+        op = use.operation
+        if isinstance(op, QuantizeOp):
+            return True
+        if isinstance(op, OnnxOp) and op.get_trait(Commutes) is not None and _quantize_follows(op.results[0]):
+            return True
+    return False
+
+
+class RaiseIntegerProduct(Pattern):
+    """ConvInteger or MatMulInteger and the rescale behind it."""
+
+    def __init__(self, float_results: bool):
+        self._float_results = float_results
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(IntegerProduct) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(IntegerProduct)
+        assert promise is not None
+        chain = _chain(op, promise.channel_axis)
+        if isinstance(chain, Blocked):
+            return chain
+        name, biased = promise.name, chain.integer_bias is not None or chain.float_bias is not None
+        if biased and (not promise.flat or [rank_of(o) for o in op.operands[:2]] == [2, 2]):
+            name = promise.with_bias
+        elif biased:
+            return self._without_bias(op, promise, chain, rewriter)
+        return self._raise(op, name, chain, rewriter)
+
+    def _without_bias(
+        self, op: OnnxOp, promise: IntegerProduct, chain: _Chain, rewriter: Rewriter
+    ) -> Blocked | None:
+        """A batch of matrices has no op with a bias: a float bias keeps its Add."""
+        if chain.integer_bias is not None:
+            return Blocked("integer-bias", "a bias is added to the integer sum of a batch of matrices")
+        before = next(o.owner for o in chain.last.operands if not isinstance(o.owner, ConstantOp))
+        assert isinstance(before, OnnxOp)
+        return self._raise(op, promise.name, chain._replace(last=before, float_bias=None), rewriter)
+
+    def _raise(self, op: OnnxOp, name: str, chain: _Chain, rewriter: Rewriter) -> Blocked | None:
+        cls = op_named("", name)
+        kernels = cls.get_trait(Kernels)
+        has_kernel = kernels is not None and any(k.float_result for k in kernels.forms)
+        if not (self._float_results or has_kernel or _quantize_follows(chain.last.results[0])):
+            return Blocked("float-result", "no quantize follows, so the integer product stays as it is")
+        draft = cls.build(list(op.operands[:2]), [chain.last.results[0].type], op.onnx_attributes)
+        types = _types(op, draft, chain.factor)
+        channels = None
+        if not isinstance(types, Blocked) and (linear := draft.get_trait(Linear)) is not None:
+            channels = linear.output_channels(draft)
+        draft.erase()
+        if isinstance(types, Blocked):
+            return types
+        reads: list[Operation] = []
+        operands: list[SSAValue] = []
+        for value, type in zip(op.operands[:2], types, strict=True):
+            found, read = as_type(value, type)
+            reads += found
+            operands.append(read)
+        if name != op.get_trait(IntegerProduct).name or _has_bias(chain):  # pyright: ignore[reportOptionalMemberAccess]
+            if channels is None:
+                return Blocked("unknown-shape", "the number of output channels is not known")
+            bias = _bias(chain, *types, channels)
+            reads.append(bias)
+            operands.append(bias.results[0])
+        new = cls.build(operands, [chain.last.results[0].type], op.onnx_attributes)
+        new.location = chain.last.location
+        rewriter.replace(chain.last, [*reads, *dequantize_operands(new), new])
+        return None
+
+
+def _has_bias(chain: _Chain) -> bool:
+    return chain.integer_bias is not None or chain.float_bias is not None
+
+
+def _bias(chain: _Chain, x: UniformType, w: UniformType, channels: int) -> ConstantOp:
+    """The bias as operand, one value for each channel: int32 in steps of x_scale * w_scale, or float as it was."""
+    if chain.integer_bias is None:
+        assert chain.float_bias is not None
+        return ConstantOp.of(from_array(np.broadcast_to(chain.float_bias, (channels,)).copy()))
+    stored = np.broadcast_to(chain.integer_bias.astype(np.int32), (channels,)).copy()
+    scales, storage = numerics.bias_scale(x.scales, w.scales), Storage.of("i32")
+    if scales.ndim:
+        type = UniformType.per_axis(storage, 0, scales)
+    else:
+        type = UniformType.per_tensor(storage, np.float32(scales))
+    made = ConstantOp.of(from_array(stored), tensor_type(type, (channels,)))
+    made.location = location("")
+    return made
+
+
+@dataclass(frozen=True)
+class RaiseIntegerPass(RewritePass):
+    """Integer products with constant scales become ops between casts."""
+
+    name = "raise-integer"
+    exactness: ClassVar[Exactness] = Exactness.CLOSE
+    rewrite: ClassVar[str] = "Mul(Cast(ConvInteger(x, w)), m) -> Conv(dcast(x), dcast(w)): floats to 1e-4"
+
+    float_results: bool = True
+    """Whether to raise where a float result is wanted that no QOperator kernel makes."""
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [RaiseIntegerProduct(self.float_results)]

@@ -1,0 +1,125 @@
+"""
+Read QOperator nodes as the op on quantized types, so that scales and zero points live in types.
+
+    QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)  ->  scast(op(scast(a), scast(b), ...) : T)
+
+Close: that is the node's definition, but an integer kernel sums without the float form's rounding. Which input is
+what, the kernels' templates say, read backwards; a scale that is computed at run time stays with the node.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
+from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
+from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked
+from qdialect.promises.linear import Linear
+from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_types, reading
+from qdialect.rewriting import Pattern, Rewriter
+from qdialect.shapes import learn_types
+from qdialect.transforms.raise_qdq import reads_as
+
+DEFAULT_OPSET = 13
+
+
+class RaiseQOperator(Pattern):
+    """A node that a kernel's template describes."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(QOperator) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        found = reading(op)
+        if isinstance(found, Blocked):
+            return found
+        attributes = read_attributes(op, found, opset_of(op, "") or DEFAULT_OPSET)
+        if isinstance(attributes, Blocked):
+            return attributes
+        new = op_named("", found.name).build(found.operands, [op.results[0].type], attributes)
+        types = found.kernel.guard(new) or read_types(op, found, new)
+        if isinstance(types, Blocked):
+            new.erase()
+            return types
+        reads = quantize_operands(new, types)
+        if (blocked := _checked(new)) is not None:
+            for unused in (new, *reversed(reads)):
+                unused.erase()
+            return blocked
+        if types.result is None:
+            reads += dequantize_operands(new)
+        replace_by(op, [*reads, new], types.result, rewriter)
+        return None
+
+
+def quantize_operands(op: OnnxOp, types: Types) -> list[Operation]:
+    """Let `op` read its integer operands as elements of `types`, and return the operations that do so."""
+    reads: list[Operation] = []
+    for place, type in types.operands.items():
+        found, value = as_type(op.operands[place], type)
+        reads += found
+        op.operands[place] = value
+    return reads
+
+
+def dequantize_operands(op: OnnxOp) -> list[Operation]:
+    """Let `op` take real numbers, for `fuse-quantized` to see a quantize that may follow; the casts are returned."""
+    casts: list[Operation] = []
+    for place, value in enumerate(op.operands):
+        if quantized_of(value.type) is not None:
+            cast = DequantizeOp(value)
+            casts.append(cast)
+            op.operands[place] = cast.results[0]
+    return casts
+
+
+def as_type(value: SSAValue, type: UniformType) -> tuple[Sequence[Operation], SSAValue]:
+    """`value`'s integers as elements of `type`, and the operations that read them so."""
+    found = reads_as(value, type)
+    if found:
+        return found, found[-1].results[0]
+    assert isinstance(value.owner, StorageCastOp)
+    return (), value.owner.operands[0]
+
+
+def _checked(op: OnnxOp) -> Blocked | None:
+    linear = op.get_trait(Linear)
+    return None if linear is None else linear.check(op)
+
+
+def replace_by(
+    op: Operation, ops: Sequence[Operation], result: UniformType | None, rewriter: Rewriter
+) -> None:
+    """Replace `op`, which makes integers or, if `result` is None, floats; the last of `ops` makes `result`."""
+    new = ops[-1]
+    if result is None:
+        rewriter.replace(op, ops)
+        return
+    value = new.results[0]
+    new.results[0]._type = with_element(value.type, result)  # pyright: ignore[reportPrivateUsage]
+    new.location = op.location
+    plain = StorageCastOp(value, with_element(value.type, storage_element(result)))
+    rewriter.replace(op, [*ops, plain])
+
+
+@dataclass(frozen=True)
+class RaiseQoperatorPass(RewritePass):
+    """QLinear nodes become ops on quantized types."""
+
+    name = "raise-qoperator"
+    exactness: ClassVar[Exactness] = Exactness.CLOSE
+    rewrite: ClassVar[str] = "QLinearOp(a, a_scale, ..., scale, zero_point) -> op(a) : T: one step at most"
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [RaiseQOperator()]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        learn_types(op)  # onnx's inference stops at com.microsoft
+        super().apply(ctx, op)
