@@ -14,6 +14,7 @@ NAMES = (
     "fold-constants",
     "fold-identity",
     "fold-pad",
+    "fold-scales",
     "freeze",
     "fuse-quantized",
     "hoist-quantize",

@@ -24,6 +24,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.arithmetic import ARITHMETIC
     from qdialect.promises.casts import CASTS
     from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS, JOINS, RANGES
+    from qdialect.promises.homogeneous import HOMOGENEOUS
     from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
     from qdialect.promises.layout import LAYOUT
@@ -51,6 +52,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         STORAGE_FORMS,
         QOPERATORS,
         STORAGE_READINGS,
+        HOMOGENEOUS,
     )
 
 

@@ -55,6 +55,14 @@ class Linear(Promise):
         axis = None if rank is None else self.output_axis(op, rank)
         return axis if axis is not None and rank is not None and 0 <= axis < rank else None
 
+    def is_depthwise(self, op: OnnxOp, channels: int) -> bool:
+        """Whether each of the activation's channels, which are axis 1, makes outputs of its own, and no sum mixes two."""
+        shape = static_shape(op.operands[1])
+        axis = None if shape is None else self.input_axis(op, len(shape))
+        if shape is None or axis is None or self.weight_axis(op) != 0:
+            return False
+        return op.int_attr("group", 1) == channels and shape[axis] == 1
+
     def sees_border(self, op: OnnxOp) -> bool:
         """Whether elements that are not the activation's may enter the sums: real zeros around it."""
         if op.str_attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER"):
@@ -68,16 +76,16 @@ class Linear(Promise):
     def check_operands(self, op: OnnxOp, operands: Sequence[SSAValue]) -> Blocked | None:
         """What would be wrong if `op` had these operands."""
         x, w = quantized_of(operands[0].type), quantized_of(operands[1].type)
-        if w is not None and not w.is_per_tensor and w.axis != self.weight_axis(op):
+        if w is not None and not w.is_per_tensor and w.axis != self.weight_axis(op):  # O10
             return WRONG_AXIS
         b = quantized_of(operands[2].type) if self.has_bias and len(operands) > 2 else None
         if b is None:
             return None
-        if x is None or w is None or not x.is_per_tensor:
+        if x is None or w is None or not x.is_per_tensor:  # O11
             return Blocked(
                 "bias-alone", "the bias is quantized but its operands are not, per tensor and per channel"
             )
-        return (
+        return (  # O12
             None
             if bias_matches(x, w, b)
             else Blocked("bias-scale", "the bias is not in steps of x_scale * w_scale", "run rescale-bias")

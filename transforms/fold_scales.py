@@ -1,0 +1,212 @@
+"""
+Fold the scales that an activation has for each channel into the weights on both sides of it.
+
+    qcast(f(linear(x, w, b))) : s[c], z     ->  qcast(f(linear(x, w / s, b / s))) : 1, z
+    depthwise(dcast(q : s[c], z), w, b)     ->  depthwise(dcast(q : 1, z), w * s, b)
+
+Close: both weights' scales are rounded once to float32, stored integers stay. f is a chain of ops that a positive
+factor goes through. Channels with different zero points become one where nothing is below zero: all start at the
+lowest integer, and a Min keeps each channel's largest.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.affine_folding import (
+    SECOND_CONSUMER,
+    Array,
+    LinearTarget,
+    folded_bias,
+    folded_weight,
+    linear_of,
+    new_constant,
+)
+from qdialect.constants import rank_of
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.names import location, node_name, tensor_name
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.affine import AffineMap
+from qdialect.promises.base import Blocked
+from qdialect.promises.homogeneous import Homogeneous
+from qdialect.promises.linear import Linear
+from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
+
+INTEGER_MIN_OPSET = 12
+"""The opset from which Min takes 8-bit integers."""
+
+
+class Above(NamedTuple):
+    """The linear op whose result is quantized, and the ops between, from the linear op down."""
+
+    target: LinearTarget
+    between: list[OnnxOp]
+
+
+class FoldScales(Pattern):
+    """A quantize with a scale for each channel between a linear op and depthwise ones."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, QuantizeOp)
+        type = op.element_type
+        if type.axis != 1 or not isinstance(type.expressed, Float32Type):
+            return None
+        above, users = _above(op), _depthwise_users(op, type.scales.size)
+        for found in (above, users):
+            if found is None or isinstance(found, Blocked):
+                return found
+        assert isinstance(above, Above)
+        assert isinstance(users, list)
+        ceiling = _ceiling(op, type, above)
+        if isinstance(ceiling, Blocked):
+            return ceiling
+        made = _scaled(above.target, 1 / type.scales.astype(np.float64))
+        if isinstance(made, Blocked):
+            return made
+        below: list[list[Operation]] = []
+        for user in users:
+            scales = np.repeat(type.scales.astype(np.float64), user.channels // type.scales.size)
+            weight = folded_weight(user, scales, symmetric=True, lossy=False)
+            if isinstance(weight, Blocked):
+                return weight
+            below.append(weight)
+        _replace(op, above, made, ceiling, rewriter)
+        for user, weight in zip(users, below, strict=True):
+            rewriter.insert_before(user.op, weight)
+            rewriter.set_operand(user.op, 1, weight[-1].results[0])
+        return None
+
+
+def _above(op: QuantizeOp) -> Above | Blocked | None:
+    value, between = op.operands[0], list[OnnxOp]()
+    while True:
+        if not isinstance(value, OpResult) or not isinstance(value.op, OnnxOp):
+            return None
+        if not value.has_one_use():
+            return SECOND_CONSUMER
+        if KEEP_FLOAT in value.op.attributes:
+            return KEPT
+        if value.op.parent is not op.parent:
+            return Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
+        linear = linear_of(value)
+        if linear is not None:
+            break
+        if value.op.get_trait(Homogeneous) is None:
+            return Blocked(
+                "not-homogeneous", f"{value.op.op_type} does not let a factor for each channel through"
+            )
+        between.insert(0, value.op)
+        value = value.op.operands[0]
+    channels, rank = linear.output_channels(value.op), rank_of(value)
+    if (
+        channels is None
+        or channels != op.element_type.scales.size
+        or rank is None
+        or linear.result_axis not in (1, 1 - rank)
+    ):
+        return Blocked("other-axis", "the scales do not run along the linear op's channels")
+    return Above(LinearTarget(value.op, linear, channels), between)
+
+
+def _depthwise_users(op: QuantizeOp, channels: int) -> list[LinearTarget] | Blocked:
+    """The linear ops that take the quantized value, each channel by itself."""
+    found: list[LinearTarget] = []
+    for cast in [use.operation for use in op.results[0].uses]:
+        if not isinstance(cast, DequantizeOp):
+            return Blocked("integers-used", "the integers themselves are used")
+        for use in cast.results[0].uses:
+            user = use.operation
+            linear = user.get_trait(Linear)
+            if linear is None or not isinstance(user, OnnxOp) or use.index != 0:
+                return Blocked("not-depthwise", "an op that mixes channels, or none that is linear, follows")
+            if KEEP_FLOAT in user.attributes:
+                return KEPT
+            made = linear.output_channels(user)
+            if made is None or not linear.is_depthwise(user, channels):
+                return Blocked("not-depthwise", "an op that sums over channels follows")
+            found.append(LinearTarget(user, linear, made))
+    return found
+
+
+def _ceiling(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked | None:
+    """The largest real number of each channel, in steps; None if all have one zero point."""
+    if np.unique(type.zero_points).size == 1:
+        return None
+    last = above.between[-1].get_trait(Homogeneous) if above.between else None
+    if last is None or not last.not_negative:
+        return Blocked("zero-points", "the channels have different zero points, and may be below zero")
+    rank = rank_of(op.operands[0])
+    if rank is None or (opset_of(op, "") or 13) < INTEGER_MIN_OPSET:
+        return Blocked("opset", "the channels have different zero points, and Min takes no integers yet")
+    return (type.storage.high - type.zero_points).astype(np.float32).reshape(1, -1, *[1] * (rank - 2))
+
+
+def _scaled(target: LinearTarget, factor: Array) -> list[Operation] | Blocked:
+    """The linear op with its result multiplied, the last of new operations."""
+    op, linear, _ = target
+    weight = folded_weight(target, factor, symmetric=True, lossy=False)
+    if isinstance(weight, Blocked):
+        return weight
+    bias = folded_bias(target, AffineMap(0, 1, factor, np.zeros_like(factor)))
+    if isinstance(bias, Blocked):
+        return bias
+    inputs: list[SSAValue | None] = [op.operands[0], weight[-1].results[0]]
+    ops = list(weight)
+    if bias is not None:
+        shift = new_constant(bias, op.input(2))
+        ops.append(shift)
+        inputs.append(shift.results[0])
+    if not linear.has_bias and bias is not None:
+        return Blocked("no-bias", f"{op.op_type} takes no bias")
+    attributes = {k: v for k, v in op.onnx_attributes.items() if k != "beta"}
+    new = op.__class__.build(inputs, list(op.result_types), attributes)
+    new.location = op.location
+    return [*ops, new]
+
+
+def _replace(
+    op: QuantizeOp, above: Above, made: list[Operation], ceiling: Array | None, rewriter: Rewriter
+) -> None:
+    type = op.element_type
+    rewriter.replace(above.target.op, made)
+    value, zero, ops = op.operands[0], int(type.zero_points[0]), list[Operation]()
+    if ceiling is not None:
+        zero = type.storage.low
+        bound = ConstantOp.of(from_array(ceiling))
+        bound.location = location("", [f"{tensor_name(value.owner)}_ceiling"])  # pyright: ignore[reportArgumentType]
+        lower = op_named("", "Min").build([value, bound.results[0]], [value.type])
+        lower.location = location(f"{node_name(value.owner)}_ceiling")  # pyright: ignore[reportArgumentType]
+        ops, value = [bound, lower], lower.results[0]
+    cast = QuantizeOp(value, UniformType.per_tensor(type.storage, 1.0, zero, type.expressed))
+    cast.location = op.location
+    reads = [use.operation for use in op.results[0].uses]
+    rewriter.insert_before(op, [*ops, cast])
+    for read in reads:
+        real = DequantizeOp(cast.results[0])
+        real.location = read.location
+        rewriter.replace(read, [real])
+    if op.parent is not None:
+        rewriter.erase(op)
+
+
+@dataclass(frozen=True)
+class FoldScalesPass(RewritePass):
+    """Scales of an activation's channels go into the weights on both sides of it."""
+
+    name = "fold-scales"
+    exactness: ClassVar[Exactness] = Exactness.CLOSE
+    rewrite: ClassVar[str] = (
+        "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales are rounded"
+    )
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [FoldScales()]
