@@ -3,9 +3,9 @@ Compile random QDQ graphs and hold each pass, and the whole, against the oracle.
 
     python benchmarks/random_graphs.py --count 1000 --seed 0
 
-Each graph is compiled for onnxruntime (QOperator) and for generic (QDQ). After each pass the module is verified and judged
-per op by the pass's class. The whole is run with optimization off: SQNR against the model it was made from. Compiling the
-result again must leave as many ops of each type.
+Each graph is compiled for onnxruntime (QOperator) and for generic (QDQ). After each pass the module is verified and
+judged per op by the pass's class. The whole is run with optimization off: SQNR against the model it was made from.
+Compiling the result again must leave as many ops of each type.
 """
 
 from __future__ import annotations

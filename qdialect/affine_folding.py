@@ -6,6 +6,7 @@ A factor goes into the weight's scales, so that stored integers stay; where the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +16,15 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.constants import constant, real_constant
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, UniformType
-from qdialect.names import location, tensor_name
+from qdialect.names import location, node_name, tensor_name, tensor_names
 from qdialect.promises.affine import AffineMap, affine_map
 from qdialect.promises.base import Blocked
 from qdialect.promises.linear import WRONG_AXIS, Linear
+from qdialect.rewriting import Rewriter
 
 Array = npt.NDArray[Any]
 
@@ -171,3 +173,32 @@ def folded_bias(target: LinearTarget, map: AffineMap) -> Array | Blocked | None:
     element = expressed_of(target.op.results[0].type)
     dtype = BY_ATTRIBUTE[element].dtype if element in BY_ATTRIBUTE else np.float32
     return np.array(np.broadcast_to(new, (target.channels,))).astype(dtype)
+
+
+def replace_linear(
+    op: OnnxOp,
+    target: LinearTarget,
+    weight: list[Operation],
+    bias: Array | None,
+    rewriter: Rewriter,
+    drops: Sequence[str] = ("beta",),
+) -> None:
+    """Put the linear op with its new weight and bias in the place of `op`; what takes no bias gets an Add behind it."""
+    above, linear, _ = target
+    attributes = {k: v for k, v in above.onnx_attributes.items() if k not in drops}
+    inputs: list[SSAValue | None] = [above.operands[0], weight[-1].results[0]]
+    ops = list(weight)
+    shift: ConstantOp | None = None
+    if bias is not None:
+        shift = new_constant(bias, above.input(2) if linear.has_bias else None)
+        if above.input(2) is None or not linear.has_bias:
+            shift.location = location("", [f"{tensor_name(op)}_bias"])
+        ops.append(shift)
+        inputs += [shift.results[0]] if linear.has_bias else []
+    new = above.__class__.build(inputs, [op.results[0].type], attributes)
+    new.location = location(node_name(above), tensor_names(op))
+    ops.append(new)
+    if shift is not None and not linear.has_bias:
+        new.location = above.location
+        ops.append(op_named("", "Add").build([new.results[0], shift.results[0]], [op.results[0].type]))
+    rewriter.replace(op, ops)

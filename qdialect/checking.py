@@ -1,15 +1,17 @@
 """
 `--check-numerics`: what each pass did to the numbers, judged by the oracle form per op.
 
-How a pass is judged. The oracle form of the module is run before the pass, every tensor an output. A value of the module
-after the pass is *the same* as one before it if an ONNX tensor name, or a graph output, is theirs both, and both hold the
-same kind of element: the same stored integers, or the same real numbers in steps of the same scale (so u8 and i8 readings
-of one byte are compared too). Each such value is then cut after the pass: it is computed from the nearest such values
-above it, which come in as the oracle had them before, and compared with what the oracle had for itself. So errors do not
-add up over a model, and what lies between two such values, the ops that the pass made, is what is judged:
+How a pass is judged. The oracle form of the module is run before the pass, every tensor an output. A value of the
+module after the pass is *the same* as one before it if they share an ONNX tensor name or a graph output (or, without a
+name, if it is the very same value), and both hold the same kind of element: the same stored integers, or the same real
+numbers in steps of the same scale, so that u8 and i8 readings of one byte are compared too. Each such value is then cut
+after the pass: it is computed from the nearest such values above it, which come in as the oracle had them before, and
+compared with what the oracle had for itself. So errors do not add up over a model, and what lies between two such
+values, the ops that the pass made, is what is judged:
 
     exact   no element differs
-    close   integers differ by one step at most, floats by 1e-4 of the largest magnitude at most
+    close   integers differ by one step at most, floats by 1e-4 of the largest magnitude at most;
+            the result of a dequantize counts as the integers it is made of
 
 A value whose name is gone is judged through those that use it. Constants are what they are: not cut, and not compared
 with constants of the same name. A lossy pass is not judged. Random ops are not compared.
@@ -34,7 +36,7 @@ from qdialect import numerics
 from qdialect.compiler import exactness_of
 from qdialect.dialects.onnx_ops import RANDOM, ConstantOp, CustomOp, OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, tensor_type
-from qdialect.dialects.quant import UniformType
+from qdialect.dialects.quant import DequantizeOp, UniformType
 from qdialect.names import called, tensor_name
 from qdialect.oracle import run
 from qdialect.oracle_form import is_visible, main_of, oracle_form, stored_type
@@ -44,6 +46,8 @@ from qdialect.rewriting import Rewritten, recording
 Array = npt.NDArray[Any]
 CLOSE_FLOAT = 1e-4
 """Of the largest magnitude."""
+ROUNDING = 2.0**-22
+"""Of a real number: two units in the last place of float32."""
 MAX_BATCHES = 4
 """Of a file's batches, this many are run: each pass runs each twice."""
 
@@ -83,7 +87,8 @@ class Finding:
     def __str__(self) -> str:
         pattern = f", pattern {self.pattern}," if self.pattern else ""
         d = self.difference
-        return f"pass '{self.pass_name}'{pattern} is not {self.exactness} at {d.op} '{d.node}': tensor '{d.tensor}', {d.detail}"
+        where = f"{d.op} '{d.node}': tensor '{d.tensor}'"
+        return f"pass '{self.pass_name}'{pattern} is not {self.exactness} at {where}, {d.detail}"
 
 
 def names_of(module: ModuleOp) -> dict[SSAValue, list[str]]:
@@ -140,7 +145,7 @@ def _run(
     if not form.outputs:
         return {}
     results = run(export_model(form.module), inputs)
-    return {v: a for v, a in zip(form.outputs, results, strict=True) if isinstance(a, np.ndarray)}
+    return {v: a for v, a in zip(form.outputs, results, strict=True)}
 
 
 def input_names(module: ModuleOp) -> list[str]:
@@ -160,6 +165,7 @@ class Reference:
     def __init__(self, module: ModuleOp, feeds: Mapping[str, Array]):
         self.feeds = feeds
         seen = observe(module, feeds)
+        self._by_value = {v: one for v, one in seen.items() if one.computed and not _is_random(v)}
         self._by_name: dict[str, list[Seen]] = {}
         for value, names in names_of(module).items():
             if value in seen and not _is_random(value):
@@ -184,22 +190,27 @@ class Reference:
         expected: dict[SSAValue, Array] = {}
         constants: dict[SSAValue, Array] = {}
         names = names_of(module)
-        for value, known in names.items():
+        for value in (result for op in main_of(module).body.block.ops for result in op.results):
             if not is_visible(value) or _is_random(value):
                 continue
-            is_constant = isinstance(value.owner, ConstantOp)
-            if (array := self.expected(known, value.type, not is_constant)) is not None:
+            constant = value.owner.value if isinstance(value.owner, ConstantOp) else None
+            array = self.expected(names.get(value, ()), value.type, constant is None)
+            if array is None and value not in names and (seen := self._by_value.get(value)) is not None:
+                array = as_stored(seen, value.type)
+            if array is not None:
                 expected[value] = array
-                if is_constant and isinstance(value.owner, ConstantOp) and value.owner.value is not None:
-                    constants[value] = value.owner.value.array()
+                if constant is not None:
+                    constants[value] = constant.array()
         cut = {v: a for v, a in expected.items() if v not in constants}
         now = constants | _run(module, self.feeds, cut)
         found: list[Difference] = []
         for value, wanted in expected.items():
-            if (detail := beyond(wanted, now[value], exactness)) is not None:
-                op = value.owner
-                assert isinstance(op, Operation)
-                found.append(Difference(names[value][0].removeprefix("output "), op.name, called(op), detail))
+            op = value.owner
+            assert isinstance(op, Operation)
+            step = _step(op, wanted) if isinstance(op, DequantizeOp) else None
+            if (detail := beyond(wanted, now[value], exactness, step)) is not None:
+                name = names.get(value, [called(op)])[0].removeprefix("output ")
+                found.append(Difference(name, op.name, called(op), detail))
         return found
 
 
@@ -240,8 +251,16 @@ def _within(stored: Array, type: UniformType) -> bool:
     return bool(np.all((stored >= type.storage.low) & (stored <= type.storage.high)))
 
 
-def beyond(wanted: Array, got: Array, exactness: Exactness) -> str | None:
-    """How far `got` is beyond the class; None if it is within."""
+def _step(op: DequantizeOp, real: Array) -> Array:
+    """One step of what a dequantize makes, at each of its elements; with room for rounding the product."""
+    type = op.element_type
+    scales = numerics.expand_parameters(type.scales, real.shape, type.axis, type.blocks)
+    largest = np.abs(real[np.isfinite(real)]).max(initial=0.0)
+    return scales.astype(np.float64) + largest * ROUNDING
+
+
+def beyond(wanted: Array, got: Array, exactness: Exactness, step: Array | None = None) -> str | None:
+    """How far `got` is beyond the class; None if it is within. `step`: of real numbers that count as integers."""
     if wanted.shape != got.shape:
         return f"the shape is {list(got.shape)}, it was {list(wanted.shape)}"
     if exactness is Exactness.LOSSY or wanted.dtype.kind not in "iufbV":
@@ -254,16 +273,17 @@ def beyond(wanted: Array, got: Array, exactness: Exactness) -> str | None:
         apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
     apart = np.where(np.isnan(apart), np.inf, apart)
     most, count = float(apart.max()), int(np.count_nonzero(apart))
-    limit = 0.0
+    limit = np.zeros(()) if step is None or exactness is Exactness.EXACT else step
     if exactness is Exactness.CLOSE:
-        limit = CLOSE_FLOAT * float(np.abs(a[np.isfinite(a)]).max(initial=0.0)) if is_float else 1.0
-    if most <= limit:
+        close = CLOSE_FLOAT * float(np.abs(a[np.isfinite(a)]).max(initial=0.0)) if is_float else 1.0
+        limit = np.maximum(limit, close)
+    if np.all(apart <= limit):
         return None
     return f"{count} of {a.size} {'floats' if is_float else 'integers'} differ, by up to {most:g}"
 
 
 def _fingerprint(module: ModuleOp) -> list[tuple[Any, ...]]:
-    """Equal before and after a pass only if it changed nothing; it keeps the operations alive, so that none comes back."""
+    """Equal before and after a pass only if it changed nothing; it keeps the operations, so none comes back."""
     return [
         (op, *op.operands, *op.result_types, *op.properties.values(), *op.attributes.values())
         for op in module.walk()

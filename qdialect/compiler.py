@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 
 from qdialect.errors import UserError
 from qdialect.names import node_name, tensor_names
-from qdialect.passes import Exactness
+from qdialect.passes import Exactness, RewritePass
 from qdialect.remarks import remarks_of
 from qdialect.report import Report, Step, op_counts, places, staying_float, surviving
 from qdialect.rewriting import KEEP_FLOAT, recording
@@ -147,11 +147,6 @@ def run_passes(module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         one.apply(context, module)
 
 
-def pipeline_text(passes: Sequence[ModulePass]) -> str:
-    """Passes as `qdialect-opt --pass-pipeline` takes them."""
-    return f"builtin.module({','.join(str(one.spec()) for one in passes)})"
-
-
 class Compilation:
     """A module on its way through a pipeline; notes what each pass did."""
 
@@ -171,11 +166,10 @@ class Compilation:
             self._there = places(self.module)
         with recording(named=False) as records:
             one.apply(self._context, self.module)
-        counts = op_counts(self.module)
-        report.steps.append(
-            Step(str(one.spec()), exactness_of(one).value, len(records), sum(counts.values()))
-        )
-        report.after = counts
+        if records or not isinstance(one, RewritePass):  # counting is a walk; an idle pass changes no count
+            report.after = op_counts(self.module)
+        count = sum((report.after or report.before).values())
+        report.steps.append(Step(str(one.spec()), exactness_of(one).value, len(records), count))
 
     def finish(self) -> Report:
         """Verify, and say what was done. Raises VerifyException if the module breaks a constraint."""

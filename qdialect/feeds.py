@@ -22,7 +22,7 @@ from qdialect.promises.casts import QuantizeForm
 
 INTEGERS = 2
 """Inputs of 16 bits and more are below this: they are indices, lengths and masks."""
-SIZES = (1, 8, 32, 224)
+SIZES = (1, 8, 32, 224, 512)
 """What sizes that the model leaves open may be, tried in order; the first axis is the batch and stays 1."""
 OVERSHOOT = 1.1
 """How far beyond the range of its quantize a float input goes: saturation is looked at too."""
@@ -114,8 +114,9 @@ def fitting_feeds(module: ModuleOp, *, seed: int = 0) -> dict[str, Array]:
             first = first or error
             continue
         return feeds
-    assert first is not None
-    raise first
+    raise UserError(
+        f"no random inputs suit the model: {first}", "give inputs: --check-numerics=INPUTS.npz"
+    ) from first
 
 
 def _is_open(module: ModuleOp) -> bool:

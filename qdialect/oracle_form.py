@@ -1,10 +1,10 @@
 """
-The oracle form: every op on quantized types written as dequantize, op, quantize in float, each value an output of its own.
+The oracle form: every op on quantized types written as dequantize, op, quantize in float, each value an output.
 
     op(a, b) : T   ->  QuantizeLinear(op(DequantizeLinear(a), DequantizeLinear(b)))
 
-Nothing is merged or moved: it is what an op on quantized types means, and what every pass is judged by. A value can be cut:
-its users take a graph input instead of what computes it, which is still an output.
+Nothing is merged or moved: it is what an op on quantized types means, and what every pass is judged by. A value can be
+cut: its users take a graph input instead of what computes it, which is still an output.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.importer_attributes import int_attr
-from qdialect.lowering import cast_op, clamped
+from qdialect.lowering import Parameters, cast_op, clamped
 from qdialect.promises.base import Commutes
 
 SMALLEST = 8
@@ -88,22 +88,23 @@ class OracleForm:
     """The values of the module it was made from that `o0`, `o1`, ... are."""
 
 
-class _Constants:
+class _Constants(Parameters):
     """Scales and zero points at the head of the block that needs them."""
 
     def __init__(self, block: Block):
+        super().__init__()
         self._block = block
-        self._made: dict[UniformType, tuple[SSAValue, SSAValue]] = {}
+        self._by_type: dict[UniformType, tuple[SSAValue, SSAValue]] = {}
 
     def of(self, type: UniformType, user: Operation, name: str) -> tuple[SSAValue, SSAValue]:
         """Scale and zero point of `type`."""
-        found = self._made.get(type)
+        found = self._by_type.get(type)
         if found is None:
             scales = type.scales.astype(BY_ATTRIBUTE[type.expressed].dtype)
             zero_points = type.zero_points.astype(BY_ATTRIBUTE[storage_element(type)].dtype)
             pair = [ConstantOp.of(from_array(np.asarray(values))) for values in (scales, zero_points)]
             self._block.add_ops(pair)
-            found = self._made[type] = pair[0].results[0], pair[1].results[0]
+            found = self._by_type[type] = pair[0].results[0], pair[1].results[0]
         return found
 
 
@@ -230,8 +231,8 @@ def _renamed(func: FuncOp) -> list[DictionaryAttr]:
 
 def oracle_form(module: ModuleOp, cut: Cut = lambda value: None) -> OracleForm:
     """
-    The oracle form of `module`, which stays as it is: a module of onnx ops in which every tensor of the graph that an op
-    computes is an output, and every value for which `cut` gives a type comes in from outside where it is used.
+    The oracle form of `module`, which stays as it is: a module of onnx ops in which every tensor of the graph that an
+    op computes is an output, and every value for which `cut` gives a type comes in from outside where it is used.
 
     Raises UserError if the module holds ops of other dialects than onnx, quant and func.
     """

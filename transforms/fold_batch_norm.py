@@ -4,6 +4,7 @@ Fold a factor and a shift for each channel (BatchNormalization, Mul, Add, ...) i
     affine(linear(x, w, b))         ->  linear(x, w * factor, b * factor + shift)
     linear(affine(x), w, b)         ->  linear(x + shift / factor, w * factor, b)    float weight, x padded
                                     ->  linear(x, w * factor, b + w * shift)         float weight, nothing padded
+    gemm(x, w, b), alpha, beta      ->  gemm(x, w * alpha, b * beta)                 quantized weight
     qcast(affine(dcast(q)))         ->  qcast(depthwise(dcast(q), +-127, shift))     alone: depthwise
     qcast(affine(x)) : s, z         ->  scast(qcast(x)) : s / factor, z + shift / s  only if lossy
 
@@ -35,6 +36,7 @@ from qdialect.affine_folding import (
     folded_weight,
     linear_of,
     new_constant,
+    replace_linear,
 )
 from qdialect.constants import constant, normal_axis, real_constant, static_shape
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
@@ -49,7 +51,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.importer_attributes import int_attr
-from qdialect.names import location, node_name, tensor_name, tensor_names
+from qdialect.names import location, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.affine import Affine, AffineMap, affine_map
 from qdialect.promises.base import Blocked, Commutes
@@ -87,7 +89,7 @@ class FoldBehind(Pattern):
         weight = folded_weight(target, chain.map.factor, symmetric=self.symmetric, lossy=self.lossy)
         if isinstance(weight, Blocked):
             return weight
-        _replace_behind(op, target, weight, bias, rewriter)
+        replace_linear(op, target, weight, bias, rewriter)
         return None
 
     def _linear_result(self, value: SSAValue) -> SSAValue | Blocked | None:
@@ -123,27 +125,38 @@ class FoldBehind(Pattern):
         return LinearTarget(above, linear, channels)
 
 
-def _replace_behind(
-    op: OnnxOp, target: LinearTarget, weight: list[Operation], bias: Array | None, rewriter: Rewriter
-) -> None:
-    above, linear, _ = target
-    attributes = {k: v for k, v in above.onnx_attributes.items() if k != "beta"}
-    inputs: list[SSAValue | None] = [above.operands[0], weight[-1].results[0]]
-    ops = list(weight)
-    shift: ConstantOp | None = None
-    if bias is not None:
-        shift = new_constant(bias, above.input(2) if linear.has_bias else None)
-        if above.input(2) is None or not linear.has_bias:
-            shift.location = location("", [f"{tensor_name(op)}_bias"])
-        ops.append(shift)
-        inputs += [shift.results[0]] if linear.has_bias else []
-    new = above.__class__.build(inputs, [op.results[0].type], attributes)
-    new.location = location(node_name(above), tensor_names(op))
-    ops.append(new)
-    if shift is not None and not linear.has_bias:
-        new.location = above.location
-        ops.append(op_named("", "Add").build([new.results[0], shift.results[0]], [op.results[0].type]))
-    rewriter.replace(op, ops)
+@dataclass(frozen=True)
+class FoldOwnFactors(Pattern):
+    """A linear op on quantized weight that scales its product or its bias itself, which no kernel does."""
+
+    symmetric: bool
+    lossy: bool
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        linear = op_class.get_trait(Linear)
+        return linear is not None and linear.has_bias
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        linear, alpha, beta = op.get_trait(Linear), op.float_attr("alpha", 1.0), op.float_attr("beta", 1.0)
+        w = op.operands[1]
+        source = w.owner.operands[0] if isinstance(w.owner, DequantizeOp) else w
+        if linear is None or (alpha == 1 and beta == 1) or quantized_of(source.type) is None:
+            return None
+        channels = linear.output_channels(op)
+        if channels is None:
+            return COMPUTED_WEIGHT
+        target, one = LinearTarget(op, linear, channels), np.float64(1)
+        bias = folded_bias(target, AffineMap(0, None, np.asarray(one), np.asarray(one - 1)))
+        if isinstance(bias, Blocked):
+            return bias
+        weight = folded_weight(
+            target, np.asarray(alpha, np.float64), symmetric=self.symmetric, lossy=self.lossy
+        )
+        if isinstance(weight, Blocked):
+            return weight
+        replace_linear(op, target, weight, bias, rewriter, drops=("alpha", "beta"))
+        return None
 
 
 class FoldInFront(Pattern):
@@ -362,7 +375,11 @@ class FoldBatchNormPass(RewritePass):
     """Whether to drop a rounding between the two ops, and to clamp integers that have no negative."""
 
     def patterns(self) -> Sequence[Pattern]:
-        found: list[Pattern] = [FoldBehind(self.symmetric, self.lossy), FoldInFront()]
+        found: list[Pattern] = [
+            FoldBehind(self.symmetric, self.lossy),
+            FoldOwnFactors(self.symmetric, self.lossy),
+            FoldInFront(),
+        ]
         if self.depthwise:
             found.append(FoldAlone())
         if self.lossy:

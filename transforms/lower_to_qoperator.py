@@ -205,9 +205,8 @@ class LowerToStorage(Pattern):
         built = form.build(op, x, type)
         blocked = built if isinstance(built, Blocked) else self._runs(op, built.kernel, type)
         if isinstance(built, Blocked) or blocked is not None:
-            made = [*reads, *(() if isinstance(built, Blocked) else built.ops)]
-            for unused in reversed(made):  # they would go on using what they read
-                unused.erase()
+            for made in reversed([*reads, *(() if isinstance(built, Blocked) else built.ops)]):
+                made.erase()  # else the operand would keep a use that stands nowhere
             return blocked
         built.ops[-1].location = op.location
         rewriter.replace(

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import Float32Type
+from xdsl.dialects.builtin import Float32Type, IntegerType
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.constants import constant_array, rank_of
@@ -45,6 +45,8 @@ from qdialect.transforms.raise_qoperator import as_type
 
 Array = npt.NDArray[Any]
 ONE = np.float32(1.0)
+WIDTHS = (8, 16)
+"""Of what is stored: wider integers are indices or accumulators."""
 UNBOUNDED = Blocked(
     "unbounded", "nothing saturates the rounded values", "clip them to the range of the integers"
 )
@@ -123,7 +125,7 @@ def _smallest(low: float, high: float) -> Storage | Blocked:
     """The narrowest storage of 8 or 16 bits for a range of integers; unsigned where it fits."""
     if not (np.isfinite(low) and np.isfinite(high)):
         return UNBOUNDED
-    for width in (8, 16):
+    for width in WIDTHS:
         for signed in (False, True):
             least = -(1 << (width - 1)) if signed else 0
             if least <= low < high < least + (1 << width):
@@ -133,8 +135,6 @@ def _smallest(low: float, high: float) -> Storage | Blocked:
 
 def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
     """The storage of a Cast, narrowed to the range: beyond its own bounds a Cast wraps, a quantize saturates."""
-    if storage.width not in (8, 16):
-        return Blocked("wide-storage", f"the values are cast to {storage.name}")
     if not storage.low <= low < high <= storage.high:
         return UNBOUNDED
     return Storage.make(storage.width, storage.signed, int(low), int(high))
@@ -178,6 +178,8 @@ class RaiseRounding(Pattern):
         element = (
             None if cast is None or cast.get_trait(Converts) is None else element_of(cast.results[0].type)
         )
+        if isinstance(element, IntegerType) and element.width.data not in WIDTHS:
+            return Blocked("wide-storage", f"the values are cast to {element}, as indices are")
         stored = storage_of(element)
         storage = _smallest(*steps[3:5]) if stored is None else _within(stored, *steps[3:5])
         if isinstance(storage, Blocked):
@@ -294,7 +296,7 @@ class RaiseScaling(Pattern):
                 return none
             return source.op.operands[0], type.storage
         storage = storage_of(element_of(source.type))
-        if storage is None or storage.width not in (8, 16):
+        if storage is None or storage.width not in WIDTHS:
             return none
         if isinstance(source, OpResult) and isinstance(source.op, StorageCastOp):
             known = quantized_of(source.op.operands[0].type)

@@ -123,6 +123,8 @@ def _rebuild(
     new = type_of(op).create(
         operands=operands, result_types=result_types, properties=op.properties, attributes=op.attributes
     )
+    if cast is StorageCastOp:
+        new.location = op.location  # the integers are the tensor that the model names
     results: list[SSAValue] = list(new.results)
     casts: list[Operation] = []
     for place in promise.results(op):

@@ -23,7 +23,8 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_unbuilt(arguments)
     options = options_of(arguments)
     if arguments.print_pipeline:
-        from qdialect.compiler import Options, pipeline, pipeline_text
+        from qdialect.cli.pipeline import pipeline_text
+        from qdialect.compiler import Options, pipeline
 
         print(pipeline_text(pipeline(Options(**options))))
         return DONE

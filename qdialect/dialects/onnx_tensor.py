@@ -327,6 +327,8 @@ def _build(parser: AttrParser, payload: _Payload, type: TensorType[Attribute]) -
     if payload.numbers is not None:
         if len(payload.numbers) != count:
             parser.raise_error(f"{len(payload.numbers)} values for {type}")
+        if "int" in element.spelling or element.spelling == "bool":
+            _check_integers(parser, payload.numbers, element)
         return from_array(np.array(payload.numbers).astype(element.dtype).reshape(type.get_shape())).data
     if isinstance(type.element_type, StringType):
         assert isinstance(payload.raw, bytes)
@@ -335,6 +337,15 @@ def _build(parser: AttrParser, payload: _Payload, type: TensorType[Attribute]) -
     if length != byte_size(element, count):
         parser.raise_error(f"{length} bytes for {type}, which takes {byte_size(element, count)}")
     return TensorData(type, payload.raw)
+
+
+def _check_integers(parser: AttrParser, numbers: Sequence[int | float], element: ElementType) -> None:
+    """Raise ParseError for what `element` does not hold: numpy would wrap it around."""
+    bits = 1 if element.spelling == "bool" else element.bits
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if element.spelling[0] == "i" else (0, (1 << bits) - 1)
+    for number in numbers:
+        if not isinstance(number, int) or not low <= number <= high:
+            parser.raise_error(f"{number} is no value of type {element.spelling}")
 
 
 def _split_strings(parser: AttrParser, raw: bytes, count: int) -> tuple[bytes, ...]:

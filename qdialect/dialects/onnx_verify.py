@@ -43,7 +43,7 @@ ATTRIBUTE_CLASSES: dict[AttributeKind, tuple[type[Attribute], ...]] = {
 
 def _check_count(what: str, count: int, arity: tuple[int, int | None]) -> None:
     least, most = arity
-    if count < least or (most is not None and count > most):
+    if count < least or (most is not None and count > most):  # O2
         bounds = str(least) if least == most else f"{least} to {'any number' if most is None else most}"
         raise VerifyException(f"expected {bounds} {what}, got {count}")
 
@@ -52,12 +52,12 @@ def _check_attributes(op: OnnxOp, version: Version) -> None:
     given = op.onnx_attributes
     for name, value in given.items():
         schema = version.attributes.get(name)
-        if schema is None:
+        if schema is None:  # O3
             raise VerifyException(f"opset has no attribute '{name}' for {op.op_type}-{version.since}")
-        if not isinstance(value, (*ATTRIBUTE_CLASSES.get(schema.kind, ()), ReferenceAttr)):
+        if not isinstance(value, (*ATTRIBUTE_CLASSES.get(schema.kind, ()), ReferenceAttr)):  # O4
             raise VerifyException(f"attribute '{name}' is {schema.kind.name}, got {value}")
     for schema in version.attributes.values():
-        if schema.required and schema.kind != AttributeKind.GRAPH and schema.name not in given:
+        if schema.required and schema.kind != AttributeKind.GRAPH and schema.name not in given:  # O5
             raise VerifyException(f"attribute '{schema.name}' is required")
 
 
@@ -77,7 +77,7 @@ def _check_types(
     last = len(formals) - 1
     for k, value in enumerate(values):
         if value is None:
-            if k <= last and formals[k].option == "S":
+            if k <= last and formals[k].option == "S":  # O6
                 raise VerifyException(f"{what} '{formals[k].name}' is required")
             continue
         type = value.type
@@ -85,7 +85,7 @@ def _check_types(
         formal = formals[min(k, last)]
         if element == ANY:
             continue
-        if not _allowed(type, version.types[formal.type_variable]):
+        if not _allowed(type, version.types[formal.type_variable]):  # O7
             raise VerifyException(f"{what} '{formal.name}' cannot be {spelling(type)}")
         if formal.homogeneous or formal.option != "V":
             text = (
@@ -93,7 +93,7 @@ def _check_types(
                 if element is None
                 else (element.expressed if isinstance(element, UniformType) else element)
             )
-            if bound.setdefault(formal.type_variable, text) != text:
+            if bound.setdefault(formal.type_variable, text) != text:  # O8
                 raise VerifyException(
                     f"{what} '{formal.name}' is {text}, but another of type {formal.type_variable} is "
                     f"{bound[formal.type_variable]}"
@@ -118,7 +118,7 @@ def verify_at(op: OnnxOp, opset: int | None) -> None:
 
     assert op.SCHEMA is not None
     version = op.SCHEMA.at(NEWEST if opset is None else opset)
-    if version is None:
+    if version is None:  # O1
         since = op.SCHEMA.versions[0].since
         raise VerifyException(f"opset {opset} has no {op.op_type}; it came with {since}")
     _check_count("inputs", len(op.inputs), version.input_arity)
@@ -140,7 +140,7 @@ def _check_constant(op: ConstantOp) -> None:
         return
     element = quantized_of(type)
     stored = element_of(type) if element is None else storage_element(element)
-    if stored != value.type.element_type or shape_of(type) != value.type.get_shape():
+    if stored != value.type.element_type or shape_of(type) != value.type.get_shape():  # O9
         raise VerifyException(f"a value of {value.type} cannot be stored as {type}")
 
 

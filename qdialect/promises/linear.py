@@ -76,16 +76,16 @@ class Linear(Promise):
     def check_operands(self, op: OnnxOp, operands: Sequence[SSAValue]) -> Blocked | None:
         """What would be wrong if `op` had these operands."""
         x, w = quantized_of(operands[0].type), quantized_of(operands[1].type)
-        if w is not None and not w.is_per_tensor and w.axis != self.weight_axis(op):
+        if w is not None and not w.is_per_tensor and w.axis != self.weight_axis(op):  # O10
             return WRONG_AXIS
         b = quantized_of(operands[2].type) if self.has_bias and len(operands) > 2 else None
         if b is None:
             return None
-        if x is None or w is None or not x.is_per_tensor:
+        if x is None or w is None or not x.is_per_tensor:  # O11
             return Blocked(
                 "bias-alone", "the bias is quantized but its operands are not, per tensor and per channel"
             )
-        return (
+        return (  # O12
             None
             if bias_matches(x, w, b)
             else Blocked("bias-scale", "the bias is not in steps of x_scale * w_scale", "run rescale-bias")

@@ -35,6 +35,8 @@ class QOperator(Promise):
     forms: tuple[tuple[str, Kernel], ...]
 
 
+STORAGE_WIDTHS = (2, 4, 8, 16, 32)
+
 Cells = Mapping[tuple[int | None, str], "SSAValue | None"]
 """An input by what it is: (operand's place, or None for the result; `v`, `s` or `z`)."""
 
@@ -96,8 +98,8 @@ def read_attributes(op: OnnxOp, reading: Reading, opset: int) -> Mapping[str, At
 
 
 def storage_of(element: Attribute | None) -> Storage | None:
-    """The storage type of a plain integer element."""
-    if not isinstance(element, IntegerType):
+    """The storage type of a plain integer element; None for what no type stores: bool, int64, floats."""
+    if not isinstance(element, IntegerType) or element.width.data not in STORAGE_WIDTHS:
         return None
     sign = "u" if element.signedness.data == Signedness.UNSIGNED else "i"
     return Storage.of(f"{sign}{element.width.data}")

@@ -83,12 +83,12 @@ func.func @transposed_groups(%x: tensor<1x2x5x3xf32>) -> tensor<1x4x5x3xf32> {
   func.return %y : tensor<1x4x5x3xf32>
 }
 
-// Gemm: the output channels are axis 0 of a transposed weight; beta goes into the bias, alpha stays.
+// Gemm: the output channels are axis 0 of a transposed weight; alpha goes into the scales, beta into the bias.
 // CHECK-LABEL: func.func @gemm(
-// CHECK: %[[V0:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5, 6, 7] : tensor<2x3xi8>>} : () -> tensor<2x3x!quant.uniform<i8:f32:0, {0.5:3,0.75:3}>>
-// CHECK-NEXT: %[[V1:.*]] = quant.dcast %[[V0]] : tensor<2x3x!quant.uniform<i8:f32:0, {0.5:3,0.75:3}>> to tensor<2x3xf32>
+// CHECK: %[[V0:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5, 6, 7] : tensor<2x3xi8>>} : () -> tensor<2x3x!quant.uniform<i8:f32:0, {0.25:3,0.375:3}>>
+// CHECK-NEXT: %[[V1:.*]] = quant.dcast %[[V0]] : tensor<2x3x!quant.uniform<i8:f32:0, {0.25:3,0.375:3}>> to tensor<2x3xf32>
 // CHECK-NEXT: %[[V2:.*]] = onnx.Constant() {value = #onnx.tensor<[8.0, 120.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-// CHECK-NEXT: %[[Y:.*]] = onnx.Gemm(%x, %[[V1]], %[[V2]]) {alpha = 5.000000e-01 : f32, transB = 1 : i64} : (tensor<5x3xf32>, tensor<2x3xf32>, tensor<2xf32>) -> tensor<5x2xf32>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Gemm(%x, %[[V1]], %[[V2]]) {transB = 1 : i64} : (tensor<5x3xf32>, tensor<2x3xf32>, tensor<2xf32>) -> tensor<5x2xf32>
 // CHECK-NEXT: func.return %[[Y]] : tensor<5x2xf32>
 func.func @gemm(%x: tensor<5x3xf32>) -> tensor<5x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5, 6, 7] : tensor<2x3xi8>>} : () -> tensor<2x3x!quant.uniform<i8:f32, 0.25:3>>
@@ -420,4 +420,41 @@ func.func @unmoved_not_quantized(%q: tensor<1x2x5x3x!quant.uniform<u8:f32, 0.02:
   // expected-remark@+1 {{[fold-batch-norm: not-quantized]}}
   %m = onnx.Mul(%x, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
   func.return %m : tensor<1x2x5x3xf32>
+}
+
+// Alone, but with a scale for each channel already.
+// CHECK-LABEL: func.func @unmoved_not_per_tensor(
+// CHECK: onnx.Mul(
+func.func @unmoved_not_per_tensor(%q: tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:128,0.03}>>) -> tensor<1x2x5x3x!quant.uniform<u8:f32, 0.05:7>> {
+  %f = onnx.Constant() {value = #onnx.tensor<[63.5, -127.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
+  %x = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:128,0.03}>> to tensor<1x2x5x3xf32>
+  // expected-remark@+1 {{[fold-batch-norm: not-per-tensor]}}
+  %m = onnx.Mul(%x, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
+  %y = quant.qcast %m : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32, 0.05:7>>
+  func.return %y : tensor<1x2x5x3x!quant.uniform<u8:f32, 0.05:7>>
+}
+
+// Alone, on rows: no convolution has two axes.
+// CHECK-LABEL: func.func @unmoved_no_convolution(
+// CHECK: onnx.Mul(
+func.func @unmoved_no_convolution(%q: tensor<5x2x!quant.uniform<u8:f32, 0.02:128>>) -> tensor<5x2x!quant.uniform<u8:f32, 0.05:7>> {
+  %f = onnx.Constant() {value = #onnx.tensor<[63.5, -127.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %x = quant.dcast %q : tensor<5x2x!quant.uniform<u8:f32, 0.02:128>> to tensor<5x2xf32>
+  // expected-remark@+1 {{[fold-batch-norm: no-convolution]}}
+  %m = onnx.Mul(%x, %f) : (tensor<5x2xf32>, tensor<2xf32>) -> tensor<5x2xf32>
+  %y = quant.qcast %m : tensor<5x2xf32> to tensor<5x2x!quant.uniform<u8:f32, 0.05:7>>
+  func.return %y : tensor<5x2x!quant.uniform<u8:f32, 0.05:7>>
+}
+
+// The weight's scales run along its input channels.
+// CHECK-LABEL: func.func @unmoved_weight_axis(
+// CHECK: onnx.Mul(
+func.func @unmoved_weight_axis(%x: tensor<1x2x5x4xf32>) -> tensor<1x3x5x4xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5, 6, 7] : tensor<3x2x1x1xi8>>} : () -> tensor<3x2x1x1x!quant.uniform<i8:f32:1, {0.25,0.5}>>
+  %f = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0, 5.0] : tensor<3x1x1xf32>>} : () -> tensor<3x1x1xf32>
+  %r = quant.dcast %w : tensor<3x2x1x1x!quant.uniform<i8:f32:1, {0.25,0.5}>> to tensor<3x2x1x1xf32>
+  %c = onnx.Conv(%x, %r) : (tensor<1x2x5x4xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x5x4xf32>
+  // expected-remark@+1 {{[fold-batch-norm: weight-axis]}}
+  %y = onnx.Mul(%c, %f) : (tensor<1x3x5x4xf32>, tensor<3x1x1xf32>) -> tensor<1x3x5x4xf32>
+  func.return %y : tensor<1x3x5x4xf32>
 }

@@ -189,3 +189,22 @@ func.func @unmoved_wide_cast(%x : tensor<3x4xi32>) -> tensor<3x4xf32> {
   %y = onnx.Mul(%a, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
 }
+
+// -----
+
+// Indices are no quantized values, on either side of their Cast.
+// CHECK-LABEL: func.func @unmoved_indices
+// CHECK: onnx.Cast
+// CHECK: onnx.Round
+func.func @unmoved_indices(%x : tensor<3x4xi64>) -> tensor<3x4xi64> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.3] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[127.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Cast(%x) {to = 1 : i64} : (tensor<3x4xi64>) -> tensor<3x4xf32>
+  %b = onnx.Mul(%a, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  // expected-remark@+1 {{[raise-arithmetic: wide-storage]}}
+  %c = onnx.Round(%b) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %d = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = onnx.Cast(%d) {to = 7 : i64} : (tensor<3x4xf32>) -> tensor<3x4xi64>
+  func.return %y : tensor<3x4xi64>
+}

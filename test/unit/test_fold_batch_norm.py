@@ -156,7 +156,8 @@ def model(kind: str, seed: int, quantized: float | None) -> tuple[onnx.ModelProt
         operands.append("b")
     linear = helper.make_node(kind, operands, ["c"])
     if kind == "Gemm":
-        linear.attribute.append(helper.make_attribute("transB", 1))
+        factors_of_its_own = {"transB": 1, "alpha": 0.5, "beta": 2.0}
+        linear.attribute.extend(helper.make_attribute(k, v) for k, v in factors_of_its_own.items())
     nodes = [
         helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["xq"]),
         helper.make_node("DequantizeLinear", ["xq", "xs", "xz"], ["x_real"]),

@@ -102,9 +102,9 @@ func.func @f16() -> tensor<3xf16> {
 }
 
 // CHECK-LABEL: func.func @bf16(
-// CHECK: onnx.Constant() {value = #onnx.tensor<[0.1{{[0-9]*}}, 3.3{{[0-9]*}}e+38] : tensor<2xbf16>>} : () -> tensor<2xbf16>
+// CHECK: onnx.Constant() {value = #onnx.tensor<[0.100097656, 3.2964854e+38] : tensor<2xbf16>>} : () -> tensor<2xbf16>
 func.func @bf16() -> tensor<2xbf16> {
-  %c = onnx.Constant() {value = #onnx.tensor<[0.1, 3.3e38] : tensor<2xbf16>>} : () -> tensor<2xbf16>
+  %c = onnx.Constant() {value = #onnx.tensor<[0.100097656, 3.2964854e+38] : tensor<2xbf16>>} : () -> tensor<2xbf16>
   func.return %c : tensor<2xbf16>
 }
 

@@ -1,0 +1,28 @@
+// RUN: OPT %s -p 'fold-batch-norm{lossy=true}' | FILECHECK %s
+// RUN: DIAGNOSTICS -p 'fold-batch-norm{lossy=true}'
+
+// No scale carries a negative factor.
+
+// CHECK-LABEL: func.func @unmoved_negative_factor(
+// CHECK: %[[M:.*]] = onnx.Mul(
+// CHECK-NEXT: quant.qcast %[[M]]
+func.func @unmoved_negative_factor(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3x!quant.uniform<i8:f32, 0.5:3>> {
+  %f = onnx.Constant() {value = #onnx.tensor<[2.0, -4.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
+  %m = onnx.Mul(%x, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
+  // expected-remark@+1 {{[fold-batch-norm: negative-factor]}}
+  %y = quant.qcast %m : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32, 0.5:3>>
+  func.return %y : tensor<1x2x5x3x!quant.uniform<i8:f32, 0.5:3>>
+}
+
+// The shift is -132 steps, storage ends at -128.
+
+// CHECK-LABEL: func.func @unmoved_shift_beyond_storage(
+// CHECK: %[[M:.*]] = onnx.Add(
+// CHECK-NEXT: quant.qcast %[[M]]
+func.func @unmoved_shift_beyond_storage(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3x!quant.uniform<i8:f32, 0.5:3>> {
+  %s = onnx.Constant() {value = #onnx.tensor<[2.0, -66.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
+  %m = onnx.Add(%x, %s) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
+  // expected-remark@+1 {{[fold-batch-norm: shift-beyond-storage]}}
+  %y = quant.qcast %m : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32, 0.5:3>>
+  func.return %y : tensor<1x2x5x3x!quant.uniform<i8:f32, 0.5:3>>
+}

@@ -1,0 +1,198 @@
+"""`--check-numerics`: a pass that keeps its word is silent, one that does not is named, with pattern and node."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from qdialect.checking import beyond, check_passes
+from qdialect.compiler import Options, pipeline
+from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.quant import QuantizeOp
+from qdialect.feeds import random_feeds
+from qdialect.importer import import_model
+from qdialect.oracle_form import oracle_form
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked
+from qdialect.rewriting import Pattern, Rewriter
+from qdialect.transforms.raise_qdq import RaiseQdqPass
+
+
+def make_model() -> ModelProto:
+    """x -> Q (u8, 0.03, 120) -> DQ -> LeakyRelu -> Q (u8, 0.021, 40) -> DQ -> y."""
+    constants = {
+        "s": np.float32(0.03), "z": np.uint8(120), "t": np.float32(0.021), "o": np.uint8(40),
+    }  # fmt: skip
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["xq"], "in_q"),
+        helper.make_node("DequantizeLinear", ["xq", "s", "z"], ["xd"], "in_dq"),
+        helper.make_node("LeakyRelu", ["xd"], ["r"], "leaky", alpha=0.3),
+        helper.make_node("QuantizeLinear", ["r", "t", "o"], ["rq"], "out_q"),
+        helper.make_node("DequantizeLinear", ["rq", "t", "o"], ["y"], "out_dq"),
+    ]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3, 50])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 3, 50])]
+    tensors = [numpy_helper.from_array(np.array(v), n) for n, v in constants.items()]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+class DropLeaky(Pattern):
+    """LeakyRelu goes, as if its slope were 1."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.name == "onnx.LeakyRelu"
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        rewriter.replace(op, [], [op.operands[0]])
+        return None
+
+
+class ShiftZeroPoint(Pattern):
+    """The last quantize is off by some steps, whatever the scale."""
+
+    steps = 1
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, QuantizeOp)
+        type = op.element_type
+        if not isinstance(op.operands[0].owner, OnnxOp) or type.zero_point != 40:
+            return None
+        moved = type.with_parameters(type.scales, type.zero_points + self.steps)
+        # Reading it back as what it was moves every real number.
+        cast = QuantizeOp(op.operands[0], moved)
+        from qdialect.dialects.onnx_types import storage_element, with_element
+        from qdialect.dialects.quant import StorageCastOp
+
+        stored = StorageCastOp(cast.results[0], with_element(op.results[0].type, storage_element(moved)))
+        rewriter.replace(op, [cast, stored, StorageCastOp(stored.results[0], op.results[0].type)])
+        return None
+
+
+class ShiftTwice(ShiftZeroPoint):
+    steps = 2
+
+
+@dataclass(frozen=True)
+class WrongPass(RewritePass):
+    """Claims to be exact."""
+
+    name = "wrong"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = ""
+    pattern: ClassVar[Pattern] = DropLeaky()
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [self.pattern]
+
+
+@dataclass(frozen=True)
+class OneStepOffPass(WrongPass):
+    """Claims to be close, and is."""
+
+    exactness: ClassVar[Exactness] = Exactness.CLOSE
+    pattern: ClassVar[Pattern] = ShiftZeroPoint()
+
+
+@dataclass(frozen=True)
+class TwoStepsOffPass(OneStepOffPass):
+    """Claims to be close, and is not."""
+
+    pattern: ClassVar[Pattern] = ShiftTwice()
+
+
+@dataclass(frozen=True)
+class ExactlyOneStepOffPass(OneStepOffPass):
+    """Claims to be exact, and is only close."""
+
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+
+
+@pytest.fixture
+def module() -> ModuleOp:
+    return import_model(make_model())
+
+
+@pytest.mark.parametrize("target", ["onnxruntime", "openvino", "tensorrt", "generic"])
+def test_pipelines_keep_their_word(module: ModuleOp, target: str):
+    feeds = [random_feeds(module, seed=1), random_feeds(module, seed=2)]
+    assert check_passes(module, pipeline(Options(target)), feeds) is None
+
+
+def test_a_wrong_pass_is_named(module: ModuleOp):
+    found = check_passes(module, [RaiseQdqPass(), WrongPass()], [random_feeds(module)])
+    assert found is not None
+    assert (found.pass_name, found.pattern) == ("wrong", "DropLeaky")
+    assert found.difference.tensor == "rq"
+    assert "exact" in str(found)
+    assert "\n" not in str(found)
+
+
+def test_nothing_runs_after_the_wrong_pass(module: ModuleOp):
+    ran: list[str] = []
+    passes = [RaiseQdqPass(), WrongPass(), RaiseQdqPass()]
+
+    def apply(one: object) -> None:
+        assert isinstance(one, RewritePass)
+        ran.append(one.name)
+        one.apply(Context(), module)
+
+    assert check_passes(module, passes, [random_feeds(module)], apply) is not None
+    assert ran == ["raise-qdq", "wrong"]
+
+
+@pytest.mark.parametrize(
+    ("one", "is_found"),
+    [(OneStepOffPass(), False), (ExactlyOneStepOffPass(), True), (TwoStepsOffPass(), True)],
+)
+def test_close_is_one_step(module: ModuleOp, one: RewritePass, is_found: bool):
+    found = check_passes(module, [RaiseQdqPass(), one], [random_feeds(module)])
+    assert (found is not None) == is_found
+
+
+def test_the_oracle_form_shows_every_value(module: ModuleOp):
+    RaiseQdqPass().apply(Context(), module)
+    form = oracle_form(module)
+    # Each cast and the LeakyRelu; the casts to storage and back are values too.
+    assert [v.owner.name for v in form.outputs if isinstance(v.owner, Operation)].count("onnx.LeakyRelu") == 1
+    assert not any(op.name.startswith("quant.") for op in form.module.walk())
+    assert form.cuts == []
+
+
+@pytest.mark.parametrize(
+    ("got", "exactness", "is_beyond"),
+    [
+        ([7, 8], Exactness.EXACT, False),
+        ([7, 9], Exactness.EXACT, True),
+        ([6, 9], Exactness.CLOSE, False),
+        ([7, 10], Exactness.CLOSE, True),
+        ([90, 90], Exactness.LOSSY, False),
+    ],
+)
+def test_integers_are_counted_in_steps(got: list[int], exactness: Exactness, is_beyond: bool):
+    assert (beyond(np.array([7, 8], np.uint8), np.array(got, np.uint8), exactness) is not None) == is_beyond
+
+
+@pytest.mark.parametrize(
+    ("got", "is_beyond"),
+    [([200.0, 1.019], False), ([200.0, 1.021], True), ([np.nan, 1.0], True), ([200.0], True)],
+)
+def test_floats_are_judged_by_the_largest(got: list[float], is_beyond: bool):
+    wanted = np.array([200.0, 1.0], np.float32)
+    assert (beyond(wanted, np.array(got, np.float32), Exactness.CLOSE) is not None) == is_beyond
+
+
+def test_random_feeds_cover_the_quantized_range(module: ModuleOp):
+    feeds = random_feeds(module, seed=3, size=4)
+    assert feeds["x"].shape == (1, 3, 50)
+    assert feeds["x"].min() < -3.3 < 3.9 < feeds["x"].max()  # (0 - 120) * 0.03 to (255 - 120) * 0.03
+    assert np.array_equal(feeds["x"], random_feeds(module, seed=3)["x"])
