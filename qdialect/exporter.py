@@ -257,7 +257,7 @@ class _Exporter:
         outer, self.names = self.names, _Names()  # a function sees nothing of the graph
         block = op.regions[0].block
         proto.domain = _string(op.properties.get("domain"))
-        proto.name = _string(op.properties.get("sym_name"))
+        proto.name = _string(op.properties.get("op_type"))
         proto.overload = _string(op.properties.get("overload"))
         proto.doc_string = _string(op.attributes.get("onnx.doc"))
         _write_imports(op.properties.get("onnx.opset_import"), proto.opset_import)
