@@ -1214,6 +1214,29 @@ func.func @unmoved_float_operand(%a: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
   func.return %z : tensor<6x3xf32>
 }
 
+// PReLU without a slope is Relu; with one it computes.
+
+// CHECK-LABEL: func.func @prelu(
+// CHECK: %[[M:.*]] = onnx.PRelu(%q, %{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: quant.dcast %[[M]]
+func.func @prelu(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %x = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  %y = onnx.PRelu(%x, %s) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_slope(
+// CHECK: %[[X:.*]] = quant.dcast %q
+// CHECK-NEXT: onnx.PRelu(%[[X]]
+func.func @unmoved_slope(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %x = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  // expected-remark@+1 {{a slope other than a constant 0 makes new numbers; use Relu [sink-dequantize: slope]}}
+  %y = onnx.PRelu(%x, %s) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
 // Nothing moves: Sigmoid computes, so it makes no promise; nothing stands in anybody's way.
 
 // CHECK-LABEL: func.func @unmoved_sigmoid(
