@@ -42,7 +42,12 @@ Feeds = dict[str, npt.NDArray[np.generic]]
 
 SCALES = (1e-6, 6 / 37, 0.02, 1.0, 37.5, 1e4)
 ZERO_POINTS = (("u8", 0), ("u8", 13), ("u8", 255), ("i8", -128), ("i8", -3), ("i8", 127))
-ANYWHERE = Target("anywhere", "", "qoperator", storage={n: ["u8", "i8"] for _, n in (*LAYOUT, *MONOTONE)} | {"Max": ["u8", "i8"]})
+ANYWHERE = Target(
+    "anywhere",
+    "",
+    "qoperator",
+    storage={n: ["u8", "i8"] for _, n in (*LAYOUT, *MONOTONE)} | {"Max": ["u8", "i8"]},
+)
 
 
 class Case(NamedTuple):
@@ -75,9 +80,7 @@ def floats(name: str, *values: float, shape: str | None = None) -> str:
 
 
 I64 = "tensor<{}xi64>".format
-BOOLS = (
-    '%m = onnx.Constant() {value = #onnx.tensor<[1, 0, 1] : tensor<3xi1>>} : () -> tensor<3xi1>\n'
-)
+BOOLS = "%m = onnx.Constant() {value = #onnx.tensor<[1, 0, 1] : tensor<3xi1>>} : () -> tensor<3xi1>\n"
 CASES = (
     Case("Transpose", "({x}) {{perm = array<i64: 1, 2, 0>}}", [(3, 16, 16)], (16, 16, 3), (0, 1, 2), (0, 1, 2)),
     Case("Transpose", "({x})", [(3, 16, 16)], (16, 16, 3), (0, 1, 2), (0, 1, 2)),
@@ -125,7 +128,10 @@ def quantized(storage: str, axis: int | None, shape: Shape, scale: float, zero_p
     if axis is None:
         return f"!quant.uniform<{storage}:f32, {scale:.9e}:{zero_point}>"
     low, high = (0, 255) if storage == "u8" else (-128, 127)
-    entries = [f"{scale / (1 + 3 * k):.9e}:{low + (zero_point - low + 37 * k) % (high - low + 1)}" for k in range(shape[axis])]
+    entries = [
+        f"{scale / (1 + 3 * k):.9e}:{low + (zero_point - low + 37 * k) % (high - low + 1)}"
+        for k in range(shape[axis])
+    ]
     return f"!quant.uniform<{storage}:f32:{axis}, {{{','.join(entries)}}}>"
 
 
@@ -249,13 +255,19 @@ def check(case: Case, axis: int | None, make: Maker, one: type[SinkDequantizePas
     float_side = DequantizeOp if one is SinkDequantizePass else QuantizeOp
     for op in after.walk():
         if isinstance(op, OnnxOp) and f"onnx.{case.op}" == op.name:
-            neighbours = [o.owner for o in op.operands] if float_side is DequantizeOp else [u.operation for r in op.results for u in r.uses]
+            neighbours = (
+                [o.owner for o in op.operands]
+                if float_side is DequantizeOp
+                else [u.operation for r in op.results for u in r.uses]
+            )
             assert not any(isinstance(n, float_side) for n in neighbours), "the pass left the op alone"
     after.verify()
     expected, found = outputs(before, feeds, False), outputs(after, feeds, case.integers)
     for n, (a, b) in enumerate(zip(expected, found, strict=True)):
         bits = np.uint32 if a.dtype == np.float32 else a.dtype
-        wrong = (a + 0 if a.dtype == np.float32 else a).view(bits) != (b + 0 if b.dtype == np.float32 else b).view(bits)
+        wrong = (a + 0 if a.dtype == np.float32 else a).view(bits) != (
+            b + 0 if b.dtype == np.float32 else b
+        ).view(bits)
         assert not wrong.any(), f"{int(wrong.sum())} of {wrong.size} elements differ with {parameters()[n]}"
 
 
