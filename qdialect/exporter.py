@@ -31,9 +31,6 @@ from qdialect.names import called, node_name, tensor_names
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
-MAX_IR_VERSION = 13
-"""onnxruntime 1.31 reads no newer one."""
-
 
 class _Names:
     """Tensor names, unique in the whole model: a subgraph sees those of the graphs around it."""
@@ -97,7 +94,7 @@ class _Exporter:
 
     def model(self) -> ModelProto:
         proto, attributes = self.proto, self.module.attributes
-        proto.ir_version = min(_int(attributes.get("onnx.ir_version"), 8), MAX_IR_VERSION)
+        proto.ir_version = _int(attributes.get("onnx.ir_version"), 8)
         for field in ("producer_name", "producer_version", "domain", "doc_string"):
             if isinstance(text := attributes.get(f"onnx.{field}"), StringAttr):
                 setattr(proto, field, text.data)

@@ -174,7 +174,7 @@ def inferred(model: ModelProto) -> ModelProto:
         with _own_casts(model) as places:
             if sys.platform == "linux":
                 seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
-                raw = _apart(lambda: infer(model.SerializeToString(), data_prop=True), seconds)
+                raw = _apart(lambda: infer(model, data_prop=True).SerializeToString(), seconds)
                 found = ModelProto.FromString(raw)
             else:
                 found = infer(model, data_prop=True)

@@ -95,6 +95,8 @@ class FoldBehind(Pattern):
     def _linear_result(self, value: SSAValue) -> SSAValue | Blocked | None:
         """The result of the linear op that `value` comes from, by way of a rounding if that may go."""
         if linear_of(value) is not None:
+            if quantized_of(value.type) is not None and not self.lossy:
+                return QUANTIZER_BETWEEN
             return value if value.has_one_use() else SECOND_CONSUMER
         if not (isinstance(value, OpResult) and isinstance(value.op, DequantizeOp)):
             return None
