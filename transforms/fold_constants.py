@@ -27,7 +27,7 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_ele
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp
 from qdialect.errors import UserError
 from qdialect.external import tensor_bytes
-from qdialect.names import location, node_name, tensor_name
+from qdialect.names import called, location, node_name, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.casts import DequantizeForm
@@ -172,6 +172,8 @@ def _renamed(op: OnnxOp) -> bool:
     shape = static_shape(op.results[0])
     if tensor is None or promise is None or not promise.keeps_order or shape is None:
         return False
+    if prod(shape) != tensor.data.count:
+        return False  # the model lies about the shape
     data = tensor.data.with_type(tensor_type(tensor.type.element_type, shape))
     _substitute(op, [ConstantOp.of(type(tensor)(data), op.results[0].type)])
     return True
@@ -198,6 +200,10 @@ def _erase(op: Operation) -> None:
             source.erase()
 
 
+def _called(value: SSAValue) -> str:
+    return f"what '{called(value.op)}' makes" if isinstance(value, OpResult) else "a value"
+
+
 def fold_computable(module: ModuleOp, pass_name: str) -> None:
     """Replace ops that depend on constants alone by their results."""
     rest = [op for op in _computable(module, pass_name) if not _renamed(op)]
@@ -209,6 +215,9 @@ def fold_computable(module: ModuleOp, pass_name: str) -> None:
     needed = [op for op in rest if any(u.operation not in inside for r in op.results for u in r.uses)]
     try:
         values = evaluate(rest, [r for op in needed for r in op.results])
+        for result, value in values.items():
+            if value.type.get_shape() != static_shape(result):
+                raise UserError(f"{_called(result)} has another shape than the model says")
     except UserError as error:
         for op in needed:
             remarks_of(module).add(pass_name, op, Blocked("not-computable", str(error)))
