@@ -335,8 +335,10 @@ def _write_metadata(value: Attribute | None, protos: Any) -> None:
 
 def _write_value(type: Attribute, name: str, row: dict[str, Attribute], info: ValueInfoProto) -> None:
     info.name = name
-    info.doc_string = _string(row.get("onnx.doc"))
-    info.type.denotation = _string(row.get("onnx.denotation"))
+    if text := _string(row.get("onnx.doc")):
+        info.doc_string = text
+    if text := _string(row.get("onnx.denotation")):
+        info.type.denotation = text
     _write_metadata(row.get("onnx.metadata"), info.metadata_props)
     write_type(type, symbol_names(row.get("onnx.dims")), info.type)
 

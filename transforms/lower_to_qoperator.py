@@ -3,6 +3,7 @@ Write ops on quantized types as the target's integer kernels.
 
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
+    linear(x, dcast(w))      ->  MatMulNBits(x, w, scales, zero points)      x in float
 
 Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most;
 ops that move or select are exact. An op without a kernel stays, with the reason.
@@ -27,6 +28,7 @@ from qdialect.promises.storage import StorageForm
 from qdialect.rewriting import Pattern, Rewriter
 from qdialect.targets import Target, target
 from qdialect.transforms.fold_casts import FoldStorageCasts
+from qdialect.weight_only import LowerWeightOnly
 
 
 def _is_quantized(op: Operation) -> bool:
@@ -250,4 +252,9 @@ class LowerToQoperatorPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         found = target(self.target)
-        return [LowerToStorage(found), LowerToKernel(found, Parameters()), FoldStorageCasts()]
+        return [
+            LowerToStorage(found),
+            LowerToKernel(found, Parameters()),
+            LowerWeightOnly(found),
+            FoldStorageCasts(),
+        ]

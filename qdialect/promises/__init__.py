@@ -33,6 +33,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.padding import PADDING
     from qdialect.promises.qoperator import QOPERATORS
     from qdialect.promises.storage import STORAGE_FORMS, STORAGE_READINGS
+    from qdialect.promises.weight_only import WEIGHT_ONLY
 
     return (  # pyright: ignore[reportReturnType]
         AFFINE,
@@ -53,6 +54,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         QOPERATORS,
         STORAGE_READINGS,
         HOMOGENEOUS,
+        WEIGHT_ONLY,
     )
 
 

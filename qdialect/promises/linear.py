@@ -56,7 +56,7 @@ class Linear(Promise):
         return axis if axis is not None and rank is not None and 0 <= axis < rank else None
 
     def is_depthwise(self, op: OnnxOp, channels: int) -> bool:
-        """Whether each of the activation's channels, which are axis 1, makes outputs of its own, and no sum mixes two."""
+        """Whether each of the activation's channels (axis 1) makes outputs of its own: no sum mixes two."""
         shape = static_shape(op.operands[1])
         axis = None if shape is None else self.input_axis(op, len(shape))
         if shape is None or axis is None or self.weight_axis(op) != 0:

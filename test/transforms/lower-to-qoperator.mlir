@@ -369,3 +369,41 @@ func.func @old_softmax(%a: tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>) -> tenso
   func.return %t : tensor<2x4x!quant.uniform<u8:f32, 0.04:9>>
 }
 }
+
+// -----
+
+// A float activation and a weight of 4 bits, one block of 16 inputs for each of 2 outputs: stored unsigned, the first
+// input in the lower half of the byte, zero points -1 and 2 as 7 and 10.
+// CHECK-LABEL: func.func @weight_only(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[144, 128, 128, 128, 128, 128, 128, 240, 139, 136, 136, 136, 136, 136, 136, 136] : tensor<2x1x8xui8>>}
+// CHECK-NEXT: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2xf32>>}
+// CHECK-NEXT: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[7, 10] : tensor<2xui8>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx_ms.MatMulNBits(%x, %[[W]], %[[S]], %[[Z]]
+// CHECK-SAME: {K = 16 : i64, N = 2 : i64, bits = 4 : i64, block_size = 16 : i64, accuracy_level = 1 : i64}
+// CHECK-NEXT: func.return %[[Y]]
+func.func @weight_only(%x: tensor<3x16xf32>) -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 7, 0] : tensor<16x2xi4>>} : () -> tensor<16x2x!quant.uniform<i4:f32:1, {0.5:-1,0.25:2}>>
+  %r = quant.dcast %w : tensor<16x2x!quant.uniform<i4:f32:1, {0.5:-1,0.25:2}>> to tensor<16x2xf32>
+  %y = onnx.MatMul(%x, %r) : (tensor<3x16xf32>, tensor<16x2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_block_size(
+// CHECK: onnx.MatMul
+func.func @unmoved_block_size(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 5, -6, 4, 2, 7] : tensor<4x2xi4>>} : () -> tensor<4x2x!quant.uniform<i4:f32:{0:2, 1:1}, {{0.5, 0.25}, {0.125, 1.0}}>>
+  %r = quant.dcast %w : tensor<4x2x!quant.uniform<i4:f32:{0:2, 1:1}, {{0.5, 0.25}, {0.125, 1.0}}>> to tensor<4x2xf32>
+  // expected-remark@+1 {{the kernel takes blocks of 16, 32, 64, ... along the inputs alone [lower-to-qoperator: block-size]}}
+  %y = onnx.MatMul(%x, %r) : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_eight_bits(
+// CHECK: onnx.MatMul
+func.func @unmoved_eight_bits(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 5, -6, 4, 2, 7] : tensor<4x2xi8>>} : () -> tensor<4x2x!quant.uniform<i8:f32, 0.5:9>>
+  %r = quant.dcast %w : tensor<4x2x!quant.uniform<i8:f32, 0.5:9>> to tensor<4x2xf32>
+  // expected-remark@+1 {{onnxruntime has no MatMulNBits for i8 [lower-to-qoperator: no-kernel]}}
+  %y = onnx.MatMul(%x, %r) : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}

@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import qdialect
+from qdialect.targets import target
 
 Array = npt.NDArray[Any]
 
@@ -96,3 +97,43 @@ def test_scales_of_channels_between_convolutions(zeros: list[int], tmp_path: Pat
     assert np.unique(before).size > 50
     np.testing.assert_allclose(after, before, rtol=0, atol=scale * 1.001)
     assert (after != before).mean() < 0.01
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize(("inputs", "block"), [(40, 16), (256, 128), (96, 32)])
+def test_weight_only_products_per_column(
+    inputs: int, block: int, dtype: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    rows = ["f32 i8 f32", "f32 u8 f32"]  # there is a kernel, though the target does not want it
+    monkeypatch.setitem(target("onnxruntime").kernels, "MatMulNBits", rows)  # pyright: ignore[reportArgumentType]
+    g = Graph()
+    g.add("MatMul", "y", "x", g.weight("w", (inputs, 7), 1, dtype))
+    data = g.rng.normal(0, 1, (2, 3, inputs)).astype(np.float32)
+    before, after, ops = compiled(g.model((2, 3, inputs), (2, 3, 7)), tmp_path, data)
+    assert ops == ["MatMulNBits"]
+    node = onnx.load(tmp_path / "after.onnx").graph.node[0]
+    assert {a.name: a.i for a in node.attribute}["block_size"] == block
+    np.testing.assert_allclose(after, before, rtol=0, atol=1e-5 * np.abs(before).max())
+
+
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("transposed", [True, False])
+def test_weight_only_products_in_blocks_of_four_bits(signed: bool, transposed: bool, tmp_path: Path):
+    g = Graph()
+    stored = g.rng.integers(0, 16, (48, 5)) - 8 * signed
+    scales, zeros = g.rng.uniform(0.01, 0.1, (3, 5)), g.rng.integers(0, 16, (3, 5)) - 8 * signed
+    given = [a.T if transposed else a for a in (stored, scales, zeros)]
+    kind = TensorProto.INT4 if signed else TensorProto.UINT4
+    g.constant("s", given[1])
+    g.add("DequantizeLinear", "r", "w", "s", "z", axis=int(transposed), block_size=16)
+    if transposed:
+        g.add("Gemm", "y", "x", "r", g.constant("b", g.rng.normal(0, 1, 5)), transB=1)
+    else:
+        g.add("MatMul", "y", "x", "r")
+    data = g.rng.normal(0, 1, (3, 48)).astype(np.float32)
+    model = g.model((3, 48), (3, 5), opset=21)
+    for name, a in (("w", given[0]), ("z", given[2])):
+        model.graph.initializer.append(helper.make_tensor(name, kind, a.shape, a.flatten().tolist()))
+    before, after, ops = compiled(model, tmp_path, data)
+    assert ops == ["MatMulNBits"]
+    np.testing.assert_allclose(after, before, rtol=0, atol=1e-5 * np.abs(before).max())

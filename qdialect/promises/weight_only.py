@@ -1,0 +1,114 @@
+"""Weight-only quantization: a matrix product of floats with a weight that a kernel dequantizes as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import gcd
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from qdialect.promises.base import Blocked, Promise
+
+if TYPE_CHECKING:
+    from qdialect.dialects.onnx_ops import OnnxOp
+    from qdialect.dialects.quant import UniformType
+
+SMALLEST_BLOCK, LARGEST_BLOCK = 16, 128
+"""Sizes of the blocks that a weight without blocks is cut into."""
+
+
+def _no_guard(op: OnnxOp) -> Blocked | None:
+    return None
+
+
+def _gemm_guard(op: OnnxOp) -> Blocked | None:
+    if op.int_attr("transA", 0) or op.float_attr("alpha", 1.0) != 1.0 or op.float_attr("beta", 1.0) != 1.0:
+        return Blocked("gemm-form", "Gemm transposes its activation, or scales its product or its bias")
+    return None
+
+
+@dataclass(frozen=True)
+class WeightOnly(Promise):
+    """The op is activation @ weight (+ bias), the weight of rank 2: what MatMulNBits computes."""
+
+    guard: Callable[[OnnxOp], Blocked | None] = _no_guard
+
+
+WEIGHT_ONLY: dict[tuple[str, str], WeightOnly] = {
+    ("", "MatMul"): WeightOnly(),
+    ("", "Gemm"): WeightOnly(_gemm_guard),
+}
+
+
+class PackedWeight(NamedTuple):
+    """A weight as MatMulNBits takes it: unsigned, blocks of one output one behind the other."""
+
+    stored: npt.NDArray[np.uint8]
+    """(N, blocks, block * bits / 8), the lower bits first."""
+    scales: npt.NDArray[Any]
+    """(N * blocks,)"""
+    zero_points: npt.NDArray[np.uint8] | None
+    """(N * ceil(blocks * bits / 8),); None if all are 2**(bits - 1)."""
+    block: int
+    bits: int
+
+
+def packed_weight(stored: npt.NDArray[Any], type: UniformType, inputs: int) -> PackedWeight | Blocked:
+    """
+    A stored (K, N) weight, `inputs` 0, or (N, K), `inputs` 1, in blocks along K.
+
+    The last block may be short: it is filled with zero points, which no activation meets.
+    """
+    bits, rows = type.storage.width, stored.shape[inputs]
+    block = _block(type, rows, inputs)
+    if isinstance(block, Blocked):
+        return block
+    offset = 1 << (bits - 1) if type.storage.signed else 0
+    by_output = np.moveaxis(stored, inputs, 1).astype(np.int64) + offset
+    count = -(-rows // block)
+    scales, zeros = (
+        _per_block(a, type, stored.shape, inputs, count) for a in (type.scales, type.zero_points + offset)
+    )
+    full = np.zeros((len(by_output), count * block), np.uint8)
+    full[:, :rows] = by_output
+    same = bool(np.all(zeros == 1 << (bits - 1)))
+    return PackedWeight(
+        _nibbles(full, bits).reshape(len(full), count, block * bits // 8),
+        np.ascontiguousarray(scales).reshape(-1),
+        None if same else _nibbles(zeros.astype(np.uint8), bits).reshape(-1),
+        block,
+        bits,
+    )
+
+
+def _block(type: UniformType, rows: int, inputs: int) -> int | Blocked:
+    if type.blocks is None:
+        if type.axis == inputs:
+            return Blocked("weight-axis", "the weight's scales run along the channels that are summed over")
+        return min(LARGEST_BLOCK, max(SMALLEST_BLOCK, gcd(rows, LARGEST_BLOCK)))
+    sizes = dict(type.blocks)
+    block = sizes.get(inputs, 0)
+    if sizes.get(1 - inputs, 1) != 1 or block < SMALLEST_BLOCK or block & (block - 1):
+        return Blocked("block-size", "the kernel takes blocks of 16, 32, 64, ... along the inputs alone")
+    return block
+
+
+def _per_block(
+    values: npt.NDArray[Any], type: UniformType, shape: tuple[int, ...], inputs: int, count: int
+) -> npt.NDArray[Any]:
+    """Parameters as (N, blocks)."""
+    outputs = shape[1 - inputs]
+    if type.blocks is not None:
+        return np.moveaxis(values, inputs, 1)
+    return np.broadcast_to(values.reshape(-1, 1), (outputs, count))
+
+
+def _nibbles(values: npt.NDArray[np.uint8], bits: int) -> npt.NDArray[np.uint8]:
+    """Rows of 8-bit values as they are, of 4-bit values two in a byte, the first in the lower half."""
+    if bits == 8:
+        return values
+    even = np.pad(values, ((0, 0), (0, values.shape[1] % 2)))
+    return (even[:, 0::2] | even[:, 1::2] << 4).astype(np.uint8)

@@ -1,0 +1,107 @@
+"""The pattern that writes a float activation times a quantized weight as one kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.constants import constant, rank_of
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
+from qdialect.dialects.onnx_tensor import TensorAttr, from_array
+from qdialect.dialects.onnx_types import element_of, quantized_of
+from qdialect.dialects.quant import DequantizeOp, UniformType
+from qdialect.importer_attributes import int_attr
+from qdialect.lowering import wish
+from qdialect.names import location
+from qdialect.promises.base import Blocked
+from qdialect.promises.kernels import MICROSOFT
+from qdialect.promises.linear import Linear
+from qdialect.promises.weight_only import PackedWeight, WeightOnly, packed_weight
+from qdialect.rewriting import Pattern, Rewriter
+from qdialect.targets import Target
+
+KERNEL = "MatMulNBits"
+FLOAT_SUMS = 1
+"""accuracy_level: activations stay float32. Without it onnxruntime may quantize them to 8 bits."""
+
+
+class LowerWeightOnly(Pattern):
+    """linear(x, dcast(w), b), x in float, as the kernel that dequantizes w block by block."""
+
+    def __init__(self, target: Target):
+        self._target = target
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(WeightOnly) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise, linear = op.get_trait(WeightOnly), op.get_trait(Linear)
+        assert promise is not None
+        assert linear is not None
+        source = _quantized_constant(op.operands[1])
+        if source is None or element_of(op.operands[0].type) != Float32Type():
+            return None
+        if isinstance(getattr(op.operands[0], "op", None), DequantizeOp):
+            return None  # an integer kernel's affair
+        tensor, type = source
+        if not self._target.has_kernel(KERNEL, ["f32", type.storage.name], "f32"):
+            return Blocked("no-kernel", f"{self._target.name} has no {KERNEL} for {type.storage.name}")
+        outputs = linear.weight_axis(op)
+        blocked = promise.guard(op) or _shapes(op, outputs)
+        if blocked is not None:
+            return blocked
+        assert outputs is not None
+        packed = packed_weight(tensor.array(), type, 1 - outputs)
+        if isinstance(packed, Blocked):
+            return packed
+        shape = tensor.type.get_shape()
+        _build(op, packed, shape[1 - outputs], shape[outputs], rewriter)
+        return None
+
+
+def _quantized_constant(value: SSAValue) -> tuple[TensorAttr, UniformType] | None:
+    if not (isinstance(value, OpResult) and isinstance(value.op, DequantizeOp)):
+        return None
+    stored = value.op.operands[0]
+    tensor, type = constant(stored), quantized_of(stored.type)
+    return None if tensor is None or type is None else (tensor, type)
+
+
+def _shapes(op: OnnxOp, outputs: int | None) -> Blocked | None:
+    rank, bias = rank_of(op.operands[0]), op.input(2)
+    if rank_of(op.operands[1]) != 2 or outputs not in (0, 1) or rank is None or rank < 2:
+        return Blocked("weight-rank", "the kernel takes a weight of rank 2 and an activation of 2 or more")
+    if bias is not None and rank_of(bias) != 1:
+        return Blocked("bias-shape", "the bias is not one value for each channel")
+    return None
+
+
+def _build(op: OnnxOp, packed: PackedWeight, inputs: int, outputs: int, rewriter: Rewriter) -> None:
+    name, made = wish(op.operands[1]) or "weight", list[Operation]()
+
+    def add(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], suffix: str) -> SSAValue:
+        new = ConstantOp.of(from_array(array))
+        new.location = location("", [f"{name}_{suffix}"])
+        made.append(new)
+        return new.results[0]
+
+    operands: list[SSAValue | None] = [
+        op.operands[0],
+        add(packed.stored, f"q{packed.bits}"),
+        add(packed.scales, "scales"),
+        None if packed.zero_points is None else add(packed.zero_points, "zero_points"),
+    ]
+    if (bias := op.input(2)) is not None:
+        operands += [None, bias]
+    attributes = {
+        "K": int_attr(inputs),
+        "N": int_attr(outputs),
+        "bits": int_attr(packed.bits),
+        "block_size": int_attr(packed.block),
+        "accuracy_level": int_attr(FLOAT_SUMS),
+    }
+    node = op_named(MICROSOFT, KERNEL).build(operands, list(op.result_types), attributes)
+    node.location = op.location
+    rewriter.replace(op, [*made, node])
