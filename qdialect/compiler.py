@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 
 from qdialect.errors import UserError
 from qdialect.names import node_name, tensor_names
+from qdialect.opsets import lower_opsets
 from qdialect.passes import Exactness, RewritePass
 from qdialect.remarks import remarks_of
 from qdialect.report import Report, Step, op_counts, places, staying_float, surviving
@@ -152,6 +153,7 @@ class Compilation:
 
     def __init__(self, module: ModuleOp, options: Options):
         self.module, self.passes = module, pipeline(options)
+        lower_opsets(module)
         form = options.form or target(options.target).form
         names = [str(one.spec()) for one in self.passes]
         self.report = Report(options.target, form, options.exactness, names, before=op_counts(module))

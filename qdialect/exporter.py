@@ -31,9 +31,6 @@ from qdialect.names import called, node_name, tensor_names
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
-MAX_IR_VERSION = 13
-"""onnxruntime 1.31 reads no newer one."""
-
 
 class _Names:
     """Tensor names, unique in the whole model: a subgraph sees those of the graphs around it."""
@@ -97,7 +94,7 @@ class _Exporter:
 
     def model(self) -> ModelProto:
         proto, attributes = self.proto, self.module.attributes
-        proto.ir_version = min(_int(attributes.get("onnx.ir_version"), 8), MAX_IR_VERSION)
+        proto.ir_version = _int(attributes.get("onnx.ir_version"), 8)
         for field in ("producer_name", "producer_version", "domain", "doc_string"):
             if isinstance(text := attributes.get(f"onnx.{field}"), StringAttr):
                 setattr(proto, field, text.data)
@@ -257,7 +254,7 @@ class _Exporter:
         outer, self.names = self.names, _Names()  # a function sees nothing of the graph
         block = op.regions[0].block
         proto.domain = _string(op.properties.get("domain"))
-        proto.name = _string(op.properties.get("sym_name"))
+        proto.name = _string(op.properties.get("op_type"))
         proto.overload = _string(op.properties.get("overload"))
         proto.doc_string = _string(op.attributes.get("onnx.doc"))
         _write_imports(op.properties.get("onnx.opset_import"), proto.opset_import)
@@ -338,8 +335,10 @@ def _write_metadata(value: Attribute | None, protos: Any) -> None:
 
 def _write_value(type: Attribute, name: str, row: dict[str, Attribute], info: ValueInfoProto) -> None:
     info.name = name
-    info.doc_string = _string(row.get("onnx.doc"))
-    info.type.denotation = _string(row.get("onnx.denotation"))
+    if text := _string(row.get("onnx.doc")):
+        info.doc_string = text
+    if text := _string(row.get("onnx.denotation")):
+        info.type.denotation = text
     _write_metadata(row.get("onnx.metadata"), info.metadata_props)
     write_type(type, symbol_names(row.get("onnx.dims")), info.type)
 

@@ -313,7 +313,7 @@ class _Importer:
         block.add_op(end)
         properties: dict[str, Attribute] = {
             "domain": string(function.domain),
-            "sym_name": string(function.name),
+            "op_type": string(function.name),
             "overload": string(function.overload),
             "inputs": ArrayAttr([string(n) for n in function.input]),
             "outputs": ArrayAttr([string(n) for n in function.output]),

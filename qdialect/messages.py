@@ -7,7 +7,9 @@ is called; docs/limits.md has the numbers.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+import os
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,11 +26,12 @@ MOST_INLINED = 1_000_000
 """Nodes, after functions are put in the place of their calls: twenty functions that each call the next twice are
 a million."""
 
-LONGEST_SHAPE = 1024
-"""Elements; what is longer is no shape, and its tensor is not in the message when types are inferred."""
-
-MOST_PROPAGATED = 1_000_000
-"""Elements; forty Concats, each of the last one's result with itself, would fill all memory."""
+MOST_SECONDS = 2
+MOST_MEMORY = 1 << 30
+"""
+Seconds of the processor, one more for each 10,000 nodes, and bytes that onnx's shape inference may take; it takes
+0.3 s for so many nodes.
+"""
 
 Key = tuple[str, str, str]
 
@@ -99,6 +102,44 @@ def check_functions(model: ModelProto) -> None:
         raise UserError(f"the model's functions stand for more than {MOST_INLINED} nodes", "use fewer calls")
 
 
+def _apart(work: Callable[[], bytes], seconds: int) -> bytes:
+    """
+    What `work` gives, from a process of its own that may take so many seconds and `MOST_MEMORY`; b"" if it takes more,
+    fails or crashes. It must be C++ that knows nothing of this process's threads.
+    """
+    import resource
+    import warnings
+
+    read, write = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads: see above
+        child = os.fork()
+    if child == 0:
+        try:
+            os.close(read)
+            hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+            most = _address_space() + MOST_MEMORY
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            with open(write, "wb", closefd=False) as file:
+                file.write(work())
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(write)
+    with open(read, "rb") as file:
+        result = file.read()
+    _, status = os.waitpid(child, 0)
+    return result if status == 0 else b""
+
+
+def _address_space() -> int:
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
 @contextmanager
 def _own_casts(model: ModelProto) -> Generator[list[int]]:
     """
@@ -119,32 +160,26 @@ def _own_casts(model: ModelProto) -> Generator[list[int]]:
             model.graph.node[k].domain = MICROSOFT
 
 
-def _propagates_much(nodes: Iterable[NodeProto], sizes: dict[str, int]) -> bool:
-    """Whether onnx, carrying the values of shapes along, might come to lists of more than `MOST_PROPAGATED`."""
-    for node in nodes:
-        taken = [sizes.get(name, LONGEST_SHAPE) for name in node.input] or [1]
-        size = sum(taken) if node.op_type == "Concat" else max(taken)
-        if size > MOST_PROPAGATED:
-            return True
-        sizes.update((name, size) for name in node.output)
-        for attribute in node.attribute:
-            graphs = [attribute.g] if attribute.HasField("g") else attribute.graphs
-            if any(_propagates_much(graph.node, sizes) for graph in graphs):
-                return True
-    return False
-
-
 def inferred(model: ModelProto) -> ModelProto:
-    """The model with the types that onnx's shape inference finds; as it is if inference gives up."""
-    from onnx import shape_inference
+    """
+    The model with the types that onnx's shape inference finds; as it is if inference gives up.
 
-    graph = model.graph
-    sizes = {t.name: t.dims[0] if len(t.dims) == 1 else 1 for t in graph.initializer}
-    sizes = {name: size if 0 <= size <= LONGEST_SHAPE else 1 for name, size in sizes.items()}
-    much = _propagates_much(graph.node, sizes) or any(_propagates_much(f.node, {}) for f in model.functions)
+    It carries the elements of shapes along, and ranks: lists that a model can make as long as it likes.
+    """
+    from onnx import ModelProto, shape_inference
+
+    # What is imported before the fork need not be imported in each child.
+    infer = shape_inference.infer_shapes
     try:
         with _own_casts(model) as places:
-            found = shape_inference.infer_shapes(model, data_prop=not much)
+            if sys.platform == "linux":
+                seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
+                raw = _apart(lambda: infer(model, data_prop=True).SerializeToString(), seconds)
+                found = ModelProto.FromString(raw)
+            else:
+                found = infer(model, data_prop=True)
+        if not found.HasField("graph"):
+            return model
         for k in places:
             found.graph.node[k].domain = MICROSOFT
         return found

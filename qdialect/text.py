@@ -19,8 +19,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, TypeAttribute
 from xdsl.parser import Parser, ParserState
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, ParseError, UnregisteredConstructException
-from xdsl.utils.lexer import Input, Span
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+from xdsl.utils.lexer import Input, Span, Token
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
 from qdialect.dialects.onnx_tensor import SMALL, FileSlice, TensorData, print_payload
 from qdialect.errors import UserError
@@ -139,6 +139,17 @@ class _Lexer(MLIRLexer):
     """xDSL's lexer, which takes exponential time for a string without an end; here no part is tried twice."""
 
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+    def _lex_string_literal(self, start_pos: int) -> Token[MLIRTokenKind]:
+        # Escaped UTF-8 is text, too: that is how names beyond ASCII are printed.
+        token = super()._lex_string_literal(start_pos)
+        if token.kind is not MLIRTokenKind.BYTES_LIT:
+            return token
+        try:
+            StringLiteral.from_span(token.span).bytes_contents.decode()
+        except UnicodeDecodeError:
+            return token
+        return Token(MLIRTokenKind.STRING_LIT, token.span)
 
 
 class ModuleParser(Parser):

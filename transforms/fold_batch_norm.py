@@ -95,6 +95,8 @@ class FoldBehind(Pattern):
     def _linear_result(self, value: SSAValue) -> SSAValue | Blocked | None:
         """The result of the linear op that `value` comes from, by way of a rounding if that may go."""
         if linear_of(value) is not None:
+            if quantized_of(value.type) is not None and not self.lossy:
+                return QUANTIZER_BETWEEN
             return value if value.has_one_use() else SECOND_CONSUMER
         if not (isinstance(value, OpResult) and isinstance(value.op, DequantizeOp)):
             return None
@@ -373,6 +375,10 @@ class FoldBatchNormPass(RewritePass):
     """Whether an affine op alone becomes a convolution of each channel by itself."""
     lossy: bool = False
     """Whether to drop a rounding between the two ops, and to clamp integers that have no negative."""
+
+    def __post_init__(self) -> None:
+        if self.lossy:
+            object.__setattr__(self, "exactness", Exactness.LOSSY)
 
     def patterns(self) -> Sequence[Pattern]:
         found: list[Pattern] = [

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.traits import Pure
 
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
@@ -75,6 +76,7 @@ class _Writer:
         for op in reversed(self._dead):
             op.detach()
             op.erase()
+        _erase_unused(module)
 
     def _op(self, op: Operation) -> None:
         if isinstance(op, DequantizeOp):
@@ -216,10 +218,21 @@ class _Writer:
         if isinstance(value.op, QuantizeOp):
             return value.op not in self._requantizes
         promise = value.op.get_trait(Commutes) if isinstance(value.op, OnnxOp) else None
-        if promise is None or promise.selects or len(promise.operands(value.op)) != 1:  # pyright: ignore[reportArgumentType]
+        if promise is None or (promise.selects and not promise.in_place):
+            return False
+        if len(promise.operands(value.op)) != 1:  # pyright: ignore[reportArgumentType]
             return False
         source = value.op.operands[0]
         return isinstance(source, OpResult) and source.has_one_use() and self._from_quantize(source)
+
+
+def _erase_unused(module: ModuleOp) -> None:
+    """What nobody reads is not written: it would be gone when the model is read again."""
+    for op in reversed(list(module.walk())):
+        unused = isinstance(op, OnnxOp) and op.results and not any(r.first_use for r in op.results)
+        if unused and op.has_trait(Pure) and not op.regions:
+            op.detach()
+            op.erase()
 
 
 def _in_block_of(value: SSAValue, anchor: Operation) -> Operation:

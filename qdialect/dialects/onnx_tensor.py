@@ -342,7 +342,9 @@ def _build(parser: AttrParser, payload: _Payload, type: TensorType[Attribute]) -
 def _check_integers(parser: AttrParser, numbers: Sequence[int | float], element: ElementType) -> None:
     """Raise ParseError for what `element` does not hold: numpy would wrap it around."""
     bits = 1 if element.spelling == "bool" else element.bits
-    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if element.spelling[0] == "i" else (0, (1 << bits) - 1)
+    low, high = (
+        (-(1 << bits - 1), (1 << bits - 1) - 1) if element.spelling[0] == "i" else (0, (1 << bits) - 1)
+    )
     for number in numbers:
         if not isinstance(number, int) or not low <= number <= high:
             parser.raise_error(f"{number} is no value of type {element.spelling}")

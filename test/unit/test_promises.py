@@ -1,13 +1,15 @@
 """
 What layout and monotone promises say, on numbers: each entry moves casts and changes no bit.
 
-All 256 stored values, zero points at the ends and within, scales from 1e-6 to 1e4, per tensor and along each axis that the
-promise accepts. The reference is onnxruntime without optimization on the form before the pass.
+All 256 stored values, zero points at the ends and within, scales from 1e-6 to 1e4, per tensor and along each axis
+that the promise accepts. The reference is onnxruntime without optimization on the form before the pass.
 """
+
+# ruff: noqa: E501 -- a case a line, so that the table can be read down
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +27,6 @@ from qdialect.oracle import run
 from qdialect.promises.axes import follow, same
 from qdialect.promises.base import Commutes
 from qdialect.promises.layout import LAYOUT
-from qdialect.promises.linear import Linear
 from qdialect.promises.monotone import MONOTONE
 from qdialect.promises.padding import pad_backward, pad_forward
 from qdialect.remarks import remarks_of
@@ -38,11 +39,12 @@ from qdialect.transforms.lower_to_qoperator import LowerToStorage
 from qdialect.transforms.sink_dequantize import SinkDequantizePass
 
 Shape = tuple[int, ...]
-Feeds = dict[str, npt.NDArray[np.generic]]
+Feeds = dict[str, npt.NDArray[Any]]
 
 SCALES = (1e-6, 6 / 37, 0.02, 1.0, 37.5, 1e4)
 ZERO_POINTS = (("u8", 0), ("u8", 13), ("u8", 255), ("i8", -128), ("i8", -3), ("i8", 127))
-ANYWHERE = Target("anywhere", "", "qoperator", storage={n: ["u8", "i8"] for _, n in (*LAYOUT, *MONOTONE)} | {"Max": ["u8", "i8"]})
+EIGHT_BITS: dict[str, Sequence[str]] = {name: ["u8", "i8"] for _, name in (*LAYOUT, *MONOTONE)}
+ANYWHERE = Target("anywhere", "", "qoperator", storage=EIGHT_BITS)
 
 
 class Case(NamedTuple):
@@ -75,9 +77,7 @@ def floats(name: str, *values: float, shape: str | None = None) -> str:
 
 
 I64 = "tensor<{}xi64>".format
-BOOLS = (
-    '%m = onnx.Constant() {value = #onnx.tensor<[1, 0, 1] : tensor<3xi1>>} : () -> tensor<3xi1>\n'
-)
+BOOLS = "%m = onnx.Constant() {value = #onnx.tensor<[1, 0, 1] : tensor<3xi1>>} : () -> tensor<3xi1>\n"
 CASES = (
     Case("Transpose", "({x}) {{perm = array<i64: 1, 2, 0>}}", [(3, 16, 16)], (16, 16, 3), (0, 1, 2), (0, 1, 2)),
     Case("Transpose", "({x})", [(3, 16, 16)], (16, 16, 3), (0, 1, 2), (0, 1, 2)),
@@ -104,14 +104,15 @@ CASES = (
     Case("ScatterElements", "({x}, %c, {y})", [(128, 2), (3, 2)], (128, 2), constants=ints("c", 3, 100, 17, 0, 1, -1, shape="3x2"), others=I64("3x2"), shrinks=True),
     Case("ScatterND", "({x}, %c, {y})", [(128, 2), (3, 2)], (128, 2), constants=ints("c", 3, 100, 17, shape="3x1"), others=I64("3x1"), shrinks=True),
     Case("Where", "(%m, {x}, {y})", [(128, 3), (3,)], (128, 3), constants=BOOLS, others="tensor<3xi1>", integers=False, shrinks=True),
-    Case("MaxPool", "({x}) {{kernel_shape = array<i64: 2, 2>, pads = array<i64: 1, 1, 0, 0>}}", [(2, 3, 16, 16)], (2, 3, 16, 16), (0, 1), (0, 1)),
+    Case("MaxPool", "({x}) {{kernel_shape = array<i64: 2, 2>, pads = array<i64: 1, 1, 0, 0>}}", [(2, 3, 16, 16)], (2, 3, 16, 16), (0, 1), (0, 1), shrinks=True),
     Case("GlobalMaxPool", "({x})", [(2, 3, 16, 16)], (2, 3, 1, 1), (0, 1), (0, 1), integers=False, shrinks=True),
     Case("ReduceMax", "({x}, %c)", [(4, 64, 2)], (4, 1, 2), constants=ints("c", 1), others=I64(1), shrinks=True),
     Case("ReduceMin", "({x}, %c)", [(4, 64, 2)], (4, 1, 2), constants=ints("c", 1), others=I64(1), shrinks=True),
     Case("TopK", "({x}, %c)", [(3, 256)], (3, 5), constants=ints("c", 5), others=I64(1), integers=False, shrinks=True),
     Case("Max", "({x}, {y})", [(128, 3), (3,)], (128, 3), shrinks=True),
     Case("Min", "({x}, {y})", [(128, 3), (3,)], (128, 3), shrinks=True),
-    Case("Relu", "({x})", [(3, 256)], (3, 256), (0, 1), (0, 1)),
+    Case("Relu", "({x})", [(3, 256)], (3, 256), (0, 1), (0, 1), shrinks=True),
+    Case("PRelu", "({x}, %c)", [(3, 256)], (3, 256), (0, 1), (0, 1), floats("c", 0.0), "tensor<1xf32>", shrinks=True),
 )  # fmt: skip
 IDS = [f"{k}-{c.op}" for k, c in enumerate(CASES)]
 
@@ -125,12 +126,16 @@ def quantized(storage: str, axis: int | None, shape: Shape, scale: float, zero_p
     if axis is None:
         return f"!quant.uniform<{storage}:f32, {scale:.9e}:{zero_point}>"
     low, high = (0, 255) if storage == "u8" else (-128, 127)
-    entries = [f"{scale / (1 + 3 * k):.9e}:{low + (zero_point - low + 37 * k) % (high - low + 1)}" for k in range(shape[axis])]
+    entries = [
+        f"{scale / (1 + 3 * k):.9e}:{low + (zero_point - low + 37 * k) % (high - low + 1)}"
+        for k in range(shape[axis])
+    ]
     return f"!quant.uniform<{storage}:f32:{axis}, {{{','.join(entries)}}}>"
 
 
-def parameters() -> list[tuple[str, int, float]]:
-    return [(storage, zero_point, scale) for storage, zero_point in ZERO_POINTS for scale in SCALES]
+def parameters(axis: int | None) -> list[tuple[str, int, float]]:
+    scales = SCALES if axis is None else SCALES[::3]  # along an axis each choice makes many scales
+    return [(storage, zero_point, scale) for storage, zero_point in ZERO_POINTS for scale in scales]
 
 
 def op_line(case: Case, name: str, operands: Sequence[str]) -> str:
@@ -165,15 +170,7 @@ def module(arguments: dict[str, str], body: str, results: dict[str, str]) -> Mod
     return parse_module(context, text, "case", None)
 
 
-def lowered(module: ModuleOp, integers: bool) -> list[npt.NDArray[np.generic]] | ModuleOp:
-    if integers:
-        apply_patterns(module, "lower", [LowerToStorage(ANYWHERE)])
-    LowerToQdqPass().apply(Context(), module)
-    module.verify()
-    return module
-
-
-def stored_values(storage: str, shape: Shape, seed: int) -> npt.NDArray[np.generic]:
+def stored_values(storage: str, shape: Shape, seed: int) -> npt.NDArray[Any]:
     values = np.resize(np.arange(256), prod(shape)).astype(np.uint8)
     np.random.default_rng(seed).shuffle(values)
     return values.reshape(shape).view(np.uint8 if storage == "u8" else np.int8)
@@ -188,7 +185,7 @@ def sink_module(case: Case, axis: int | None) -> tuple[ModuleOp, Feeds]:
             arguments[f"{storage}_{k}"] = tensor(shape, element)
             feeds[f"{storage}_{k}"] = stored_values(storage, shape, k)
     body, results = case.constants, dict[str, str]()
-    for n, (storage, zero_point, scale) in enumerate(parameters()):
+    for n, (storage, zero_point, scale) in enumerate(parameters(axis)):
         operands: list[str] = []
         for k, shape in enumerate(case.shapes):
             type = tensor(shape, quantized(storage, axis, shape, scale, zero_point))
@@ -206,7 +203,7 @@ def hoist_module(case: Case, axis: int | None) -> tuple[ModuleOp, Feeds]:
     arguments: dict[str, str] = {}
     feeds: Feeds = {}
     body, results = case.constants, dict[str, str]()
-    for n, (storage, zero_point, scale) in enumerate(parameters()):
+    for n, (storage, zero_point, scale) in enumerate(parameters(axis)):
         operands: list[str] = []
         for k, shape in enumerate(case.shapes):
             steps = np.resize(np.arange(-600, 600) / 2, prod(shape)).reshape(shape)
@@ -228,7 +225,7 @@ def hoist_module(case: Case, axis: int | None) -> tuple[ModuleOp, Feeds]:
     return module(arguments, body, results), feeds
 
 
-def outputs(before: ModuleOp, feeds: Feeds, integers: bool) -> list[npt.NDArray[np.generic]]:
+def outputs(before: ModuleOp, feeds: Feeds, integers: bool) -> list[npt.NDArray[Any]]:
     if integers:
         apply_patterns(before, "lower", [LowerToStorage(ANYWHERE)])
     LowerToQdqPass().apply(Context(), before)
@@ -237,6 +234,11 @@ def outputs(before: ModuleOp, feeds: Feeds, integers: bool) -> list[npt.NDArray[
 
 
 Maker = Callable[[Case, int | None], tuple[ModuleOp, Feeds]]
+
+
+def bits_of(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """What is compared: every bit, but -0 is 0."""
+    return (values + np.float32(0)).view(np.uint32) if values.dtype == np.float32 else values
 
 
 def check(case: Case, axis: int | None, make: Maker, one: type[SinkDequantizePass] | type[HoistQuantizePass]):
@@ -249,14 +251,19 @@ def check(case: Case, axis: int | None, make: Maker, one: type[SinkDequantizePas
     float_side = DequantizeOp if one is SinkDequantizePass else QuantizeOp
     for op in after.walk():
         if isinstance(op, OnnxOp) and f"onnx.{case.op}" == op.name:
-            neighbours = [o.owner for o in op.operands] if float_side is DequantizeOp else [u.operation for r in op.results for u in r.uses]
+            neighbours = (
+                [o.owner for o in op.operands]
+                if float_side is DequantizeOp
+                else [u.operation for r in op.results for u in r.uses]
+            )
             assert not any(isinstance(n, float_side) for n in neighbours), "the pass left the op alone"
     after.verify()
     expected, found = outputs(before, feeds, False), outputs(after, feeds, case.integers)
     for n, (a, b) in enumerate(zip(expected, found, strict=True)):
-        bits = np.uint32 if a.dtype == np.float32 else a.dtype
-        wrong = (a + 0 if a.dtype == np.float32 else a).view(bits) != (b + 0 if b.dtype == np.float32 else b).view(bits)
-        assert not wrong.any(), f"{int(wrong.sum())} of {wrong.size} elements differ with {parameters()[n]}"
+        wrong = bits_of(a) != bits_of(b)
+        assert not wrong.any(), (
+            f"{int(wrong.sum())} of {wrong.size} elements differ with {parameters(axis)[n]}"
+        )
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
@@ -269,6 +276,93 @@ def test_sinking_changes_no_bit(case: Case):
 def test_hoisting_changes_no_bit(case: Case):
     for axis in (None, *case.hoists):
         check(case, axis, hoist_module, HoistQuantizePass)
+
+
+def case_of(op: str) -> Case:
+    return next(case for case in CASES if case.op == op)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 6), (-2, 3), (-1000, 5), (0, 1000), (1, 1)], ids=str)
+def test_clip_between_stored_values(low: int, high: int):
+    """Bounds that the type can express, in steps, and bounds beyond it."""
+    one_scale = Case("Clip", "({x}, %a, %b)", [(256,)], (256,), (), (), floats("a", float(low), shape="") + floats("b", float(high), shape=""), "tensor<f32>, tensor<f32>")  # fmt: skip
+    before, feeds = single(one_scale, "!quant.uniform<i8:f32, 1.0:-3>")
+    agree(one_scale, before, feeds, SinkDequantizePass)
+
+
+def single(case: Case, type: str) -> tuple[ModuleOp, Feeds]:
+    """op(dcast(q)) for one type."""
+    shape = case.shapes[0]
+    body = case.constants + f"%q = quant.scast %x : {tensor(shape, 'i8')} to {tensor(shape, type)}\n"
+    body += f"%r = quant.dcast %q : {tensor(shape, type)} to {tensor(shape, 'f32')}\n"
+    body += op_line(case, "y", ["%r"])
+    made = module({"x": tensor(shape, "i8")}, body, {"y": tensor(case.result, "f32")})
+    return made, {"x": stored_values("i8", shape, 0)}
+
+
+def agree(case: Case, before: ModuleOp, feeds: Feeds, one: type[SinkDequantizePass]) -> None:
+    after = before.clone()
+    one().apply(Context(), after)
+    assert not list(remarks_of(after))
+    casts = [op for op in after.walk() if isinstance(op, DequantizeOp)]
+    owners = [cast.operands[0].owner for cast in casts]
+    assert [o.name for o in owners if isinstance(o, OnnxOp)] == [f"onnx.{case.op}"]
+    np.testing.assert_array_equal(outputs(before, feeds, False)[0], outputs(after, feeds, case.integers)[0])
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_split(axis: int | None):
+    type = quantized("i8", axis, (3, 256), 0.02, -3)
+    parts = {0: (2, 256), 1: (1, 256)}
+    body = ints("c", 2, 1) + f"%q = quant.scast %x : tensor<3x256xi8> to {tensor((3, 256), type)}\n"
+    body += f"%r = quant.dcast %q : {tensor((3, 256), type)} to tensor<3x256xf32>\n"
+    body += "%y, %z = onnx.Split(%r, %c) : (tensor<3x256xf32>, tensor<2xi64>) -> (tensor<2x256xf32>, tensor<1x256xf32>)\n"
+    before = module({"x": "tensor<3x256xi8>"}, body, {n: tensor(parts[k], "f32") for k, n in enumerate("yz")})
+    feeds: Feeds = {"x": stored_values("i8", (3, 256), 0)}
+    after = before.clone()
+    SinkDequantizePass().apply(Context(), after)
+    assert sum(isinstance(op, DequantizeOp) for op in after.walk()) == 2
+    for a, b in zip(outputs(before, feeds, False), outputs(after, feeds, True), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def promise(monkeypatch: pytest.MonkeyPatch, op: str, made: Commutes) -> None:
+    """Let an op promise something else, and nothing besides."""
+    monkeypatch.setattr(op_named("", op), "traits", OpTraits(lambda: (Pure(), made)))
+
+
+def test_an_axis_that_is_not_followed_is_caught(monkeypatch: pytest.MonkeyPatch):
+    promise(monkeypatch, "Transpose", Commutes(follow(same), follow(same)))
+    square = Case("Transpose", "({x}) {{perm = array<i64: 1, 2, 0>}}", [(16, 16, 16)], (16, 16, 16))
+    check(square, None, sink_module, SinkDequantizePass)
+    for axis in (0, 1, 2):
+        with pytest.raises(AssertionError, match="elements differ"):
+            check(square, axis, sink_module, SinkDequantizePass)
+        with pytest.raises(AssertionError, match="elements differ"):
+            check(square, axis, hoist_module, HoistQuantizePass)
+
+
+def test_padding_with_the_integer_zero_is_caught(monkeypatch: pytest.MonkeyPatch):
+    """Without its own form on integers, Pad would put in the integer 0 for the real one."""
+    promise(monkeypatch, "Pad", Commutes(pad_forward, pad_backward))
+    with pytest.raises(AssertionError, match="elements differ"):
+        check(case_of("Pad"), None, sink_module, SinkDequantizePass)
+
+
+def test_rows_that_change_places_are_caught(monkeypatch: pytest.MonkeyPatch):
+    """ReverseSequence along the scales' own axis."""
+    promise(monkeypatch, "ReverseSequence", Commutes(follow(same), follow(same)))
+    with pytest.raises(AssertionError, match="elements differ"):
+        check(case_of("ReverseSequence"), 0, sink_module, SinkDequantizePass)
+
+
+def test_a_negative_scale_is_caught(monkeypatch: pytest.MonkeyPatch):
+    """No type takes one (C5). If one did, the greatest stored value would be the least real one."""
+    pool = Case("MaxPool", "({x}) {{kernel_shape = array<i64: 2, 2>}}", [(1, 1, 16, 16)], (1, 1, 15, 15))
+    agree(pool, *single(pool, "!quant.uniform<i8:f32, 0.5:-3>"), SinkDequantizePass)
+    monkeypatch.setattr(quant_parameters, "_checked_scales", lambda scales, _: np.asarray(scales, np.float32))  # pyright: ignore
+    with pytest.raises(AssertionError, match="Arrays are not equal"):
+        agree(pool, *single(pool, "!quant.uniform<i8:f32, -0.5:-3>"), SinkDequantizePass)
 
 
 def test_every_promise_has_a_case():

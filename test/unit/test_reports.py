@@ -1,0 +1,112 @@
+"""What compile and explain say: the pipeline, the report, what stays in float."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import qdialect
+from qdialect.cli import main
+from qdialect.cli.opt import main as opt
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    """Two quantized MatMuls; the second's weight is float, so it stays float."""
+    tensors = {
+        "s": np.float32(0.02),
+        "z": np.uint8(131),
+        "ws": np.float32(0.01),
+        "w": np.arange(-6, 6, dtype=np.int8).reshape(3, 4),
+        "v": np.linspace(-1, 1, 8, dtype=np.float32).reshape(4, 2),
+    }
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["xq"]),
+        helper.make_node("DequantizeLinear", ["xq", "s", "z"], ["xd"]),
+        helper.make_node("DequantizeLinear", ["w", "ws"], ["wd"]),
+        helper.make_node("MatMul", ["xd", "wd"], ["m"], "first"),
+        helper.make_node("QuantizeLinear", ["m", "s", "z"], ["mq"]),
+        helper.make_node("DequantizeLinear", ["mq", "s", "z"], ["md"]),
+        helper.make_node("MatMul", ["md", "v"], ["y"], "second<b>"),
+    ]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [5, 3])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [5, 2])]
+    initializers = [numpy_helper.from_array(np.asarray(v), n) for n, v in tensors.items()]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
+    path = str(tmp_path / "in.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def test_the_printed_pipeline_is_what_runs(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["compile", model, "--print-pipeline"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("builtin.module(")
+    assert text.count("\n") == 1
+    by_passes, by_compile = str(tmp_path / "a.onnx"), str(tmp_path / "b.onnx")
+    assert opt([model, "--pass-pipeline", text.strip(), "-o", by_passes]) == 0
+    assert main(["compile", model, "-o", by_compile]) == 0
+    assert Path(by_passes).read_bytes() == Path(by_compile).read_bytes()
+
+
+def test_explain_lists_what_stays_float(model: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["explain", model, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(one["node"], one["op"], one["id"]) for one in found] == [
+        ("second<b>", "MatMul", "float-operand")
+    ]
+    assert main(["explain", model]) == 0
+    assert "weight is float" in capsys.readouterr().out
+
+
+def test_remarks_count_by_reason(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["compile", model, "-o", str(tmp_path / "o.onnx"), "--remarks"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert [line for line in lines if "stay in float" in line] == [lines[0]]
+    assert lines[0].startswith("remark: 1 MatMul stay in float: ")
+    assert len(lines) == len(set(lines))
+
+
+def test_report_as_json(model: str, tmp_path: Path):
+    path = tmp_path / "r.json"
+    assert main(["compile", model, "-o", str(tmp_path / "o.onnx"), "--report", str(path)]) == 0
+    found = json.loads(path.read_text())
+    assert found["kernels"]["before"]["MatMul"] == 2
+    assert (found["kernels"]["after"]["QLinearMatMul"], found["kernels"]["after"]["MatMul"]) == (1, 1)
+    assert [one["node"] for one in found["float"]] == ["second<b>"]
+    rewrites = {step["name"]: step["rewrites"] for step in found["passes"]}
+    assert rewrites["raise-qdq"] == 5
+    assert rewrites["fold-pad"] == 0
+
+
+def test_report_as_a_page(model: str, tmp_path: Path):
+    path = tmp_path / "r.html"
+    assert main(["compile", model, "-o", str(tmp_path / "o.onnx"), "--report", str(path)]) == 0
+    page = path.read_text()
+    assert "second&lt;b&gt;" in page
+    assert "<b>" not in page
+    assert "http" not in page
+
+
+def test_check_numerics_takes_data(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    out, data = str(tmp_path / "o.onnx"), str(tmp_path / "d.npz")
+    np.savez(data, x=np.linspace(-3, 3, 15, dtype=np.float32).reshape(5, 3))
+    assert main(["compile", model, "-o", out, f"--check-numerics={data}"]) == 0
+    assert main(["compile", model, "-o", out, "--check-numerics"]) == 0
+    np.savez(data, other=np.zeros((5, 3), np.float32))
+    assert main(["compile", model, "-o", out, f"--check-numerics={data}"]) == 1
+    assert "no array for input 'x'" in capsys.readouterr().err
+
+
+def test_a_report_says_each_reason_once_and_only_of_what_is_there(model: str):
+    module = qdialect.load(model)
+    report = qdialect.compile(module)
+    keys = [(one.op, one.node, one.blocked.id) for one in report.remarks]
+    assert ("onnx.MatMul", "second<b>", "float-operand") in keys
+    assert len(keys) == len(set(keys))
+    # Passes before the last stop at the first MatMul too, until it is fused.
+    assert not any(node == "first" for _, node, _ in keys)
+    assert report.after == {"DequantizeLinear": 1, "MatMul": 1, "QLinearMatMul": 1, "QuantizeLinear": 1}

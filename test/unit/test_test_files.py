@@ -1,0 +1,95 @@
+"""The lit tests test something: no directive is one that filecheck would skip, no pass and no guard goes without."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from qdialect.transforms import NAMES
+
+ROOT = Path(__file__).parents[2]
+TESTS = ROOT / "test"
+LIT = sorted(TESTS.rglob("*.mlir"))
+PASSES = sorted((TESTS / "transforms").glob("*.mlir"))
+LOOKS_LIKE_A_DIRECTIVE = re.compile(
+    r"^\s*//\s*([A-Z]+|check)(-[A-Z]+(-\d+)?)?\s*(\{LITERAL\})?:", re.IGNORECASE
+)
+A_DIRECTIVE = re.compile(r"^\s*// [A-Z0-9]+(-(DAG|COUNT-\d+|NOT|EMPTY|NEXT|SAME|LABEL))?(\{LITERAL\})?: ")
+
+UNTESTED_GUARDS = {
+    "no-bias": "every kernel of an op with a bias takes one, as the tables stand",
+}
+"""Guards that nothing can reach today."""
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(TESTS))
+
+
+def prefixes(text: str) -> set[str]:
+    """What the RUN lines make filecheck look for."""
+    runs = [line for line in text.splitlines() if line.startswith("// RUN:")]
+    found = {p for line in runs for p in re.findall(r"--check-prefix[= ](\w+)", line)}
+    if any(("FILECHECK" in line or "ROUNDTRIP" in line) and "--check-prefix" not in line for line in runs):
+        found.add("CHECK")
+    return found
+
+
+@pytest.mark.parametrize("path", LIT, ids=relative)
+def test_every_check_is_a_directive(path: Path):
+    text = path.read_text()
+    wanted = prefixes(text)
+    diagnostics = "expected-" in text and re.search(r"^// RUN: .*DIAGNOSTICS", text, re.MULTILINE)
+    assert wanted or diagnostics or "not OPT" in text or "RUN: not" in text, "nothing looks at the output"
+    lines = [line for line in text.splitlines() if re.match(r"\s*//\s*check", line, re.IGNORECASE)]
+    for prefix in wanted:
+        mine = [line for line in text.splitlines() if re.match(rf"// {prefix}\b", line)]
+        assert mine, f"{prefix} is looked for and nowhere said: the test passes whatever the output"
+        lines += mine
+    assert not [line for line in lines if not A_DIRECTIVE.match(line)]
+
+
+@pytest.mark.parametrize("path", LIT, ids=relative)
+def test_every_label_is_in_the_file(path: Path):
+    """A label that no function has would fail; a function without a label is not looked at."""
+    text = path.read_text()
+    if "CHECK-LABEL: func.func @" not in text:
+        return
+    functions = re.findall(r"^ *func\.func @(\w+)", text, re.MULTILINE)
+    checked = re.findall(r"// CHECK(?:-LABEL)?: .*func\.func @(\w+)", text)
+    assert set(functions) <= set(checked)
+
+
+@pytest.mark.parametrize("path", PASSES, ids=relative)
+def test_every_pass_is_tested_for_what_it_leaves_alone(path: Path):
+    text = path.read_text()
+    assert "@unmoved_" in text or "@unchanged_" in text
+
+
+def test_every_pass_has_one_file_one_name_and_one_test():
+    files = {p.stem.replace("_", "-") for p in (ROOT / "transforms").glob("*.py") if p.stem != "__init__"}
+    assert files == set(NAMES)
+    assert files <= {p.stem for p in PASSES}
+
+
+def guards() -> dict[str, str]:
+    """The id of every `Blocked(...)` in the source, with a place where it stands."""
+    found: dict[str, str] = {}
+    for path in (*(ROOT / "transforms").glob("*.py"), *(ROOT / "qdialect/promises").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Blocked":
+                assert isinstance(node.args[0], ast.Constant), f"{path}:{node.lineno}: an id is a literal"
+                found[str(node.args[0].value)] = f"{path.relative_to(ROOT)}:{node.lineno}"
+    return found
+
+
+def test_every_guard_is_tested():
+    texts = [path.read_text() for path in LIT]
+    texts += [p.read_text() for p in (TESTS / "unit").glob("*.py") if p.name != Path(__file__).name]
+    text = "\n".join(texts)
+    known = guards()
+    untested = {k: v for k, v in known.items() if not re.search(rf'[\[" :]{k}[\]"]', text)}
+    assert set(untested) == set(UNTESTED_GUARDS), {
+        k: v for k, v in untested.items() if k not in UNTESTED_GUARDS
+    }
