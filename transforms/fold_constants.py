@@ -27,7 +27,7 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_ele
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp
 from qdialect.errors import UserError
 from qdialect.external import tensor_bytes
-from qdialect.names import location, node_name, tensor_name
+from qdialect.names import called, location, node_name, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.casts import DequantizeForm
@@ -200,6 +200,10 @@ def _erase(op: Operation) -> None:
             source.erase()
 
 
+def _called(value: SSAValue) -> str:
+    return f"what '{called(value.op)}' makes" if isinstance(value, OpResult) else "a value"
+
+
 def fold_computable(module: ModuleOp, pass_name: str) -> None:
     """Replace ops that depend on constants alone by their results."""
     rest = [op for op in _computable(module, pass_name) if not _renamed(op)]
@@ -223,7 +227,11 @@ def _values(
     from qdialect.oracle import evaluate
 
     try:
-        return evaluate(ops, [r for op in needed for r in op.results])
+        values = evaluate(ops, [r for op in needed for r in op.results])
+        for result, value in values.items():
+            if value.type.get_shape() != static_shape(result):
+                raise UserError(f"{_called(result)} has another shape than the model says")
+        return values
     except UserError as error:
         if len(needed) == 1:
             remarks_of(module).add(pass_name, needed[0], Blocked("not-computable", str(error)))
