@@ -39,6 +39,11 @@ class Target:
     storage_opset: dict[str, int] = field(default_factory=dict[str, int])
     """Op -> the first opset in which it does."""
 
+    @property
+    def costs(self) -> dict[str, dict[str, float]]:
+        """What the forms of a convolution with a float result cost, by kernel; none where nobody measured."""
+        return _costs(self.name)
+
     def has_kernel(self, op_type: str, operands: Sequence[str], result: str) -> bool:
         """Whether `op_type` has a kernel for these storage types."""
         rows = self.kernels.get(op_type, ())
@@ -64,3 +69,12 @@ def target(name: str) -> Target:
         raise UserError(f"there is no target '{name}'", f"choose from {', '.join(target_names())}")
     with path.open("rb") as file:
         return Target(**tomllib.load(file))
+
+
+@cache
+def _costs(name: str) -> dict[str, dict[str, float]]:
+    path = FOLDER / "costs" / f"{name}.toml"
+    if not path.exists():
+        return {}
+    with path.open("rb") as file:
+        return tomllib.load(file)
