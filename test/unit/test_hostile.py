@@ -75,7 +75,7 @@ def nested(depth: int) -> bytes:
     for k in range(1, depth + 1):
         # NodeProto.attribute is field 5, AttributeProto.g 6, GraphProto.node 1.
         branches = [
-            field(5, onnx.AttributeProto(name=name, type=5).SerializeToString() + field(6, body))
+            field(5, onnx.AttributeProto(name=name, type="GRAPH").SerializeToString() + field(6, body))
             for name, body in (("then_branch", graph), ("else_branch", graph if k < 3 else b""))
         ]
         inner = node("If", ["c"], [f"y{k}"]).SerializeToString() + b"".join(branches)
