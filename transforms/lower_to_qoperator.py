@@ -189,7 +189,9 @@ class LowerToStorage(Pattern):
             return None  # mixed scales: the kernel's affair
         form = op.get_trait(StorageForm)
         if form is not None:
-            return self._form(op, form, head, rewriter)
+            blocked = self._form(op, form, head, rewriter)
+            if blocked is None or not promise.moves_storage:
+                return blocked
         if not promise.moves_storage:
             return Blocked("no-kernel", f"{op.op_type} has no form on stored integers")
         if (blocked := self._runs(op, op.op_type, head)) is not None:

@@ -359,10 +359,10 @@ func.func @unmoved_old_pad(%a: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> t
 // CHECK-LABEL: func.func @unmoved_old_max_pool(
 // CHECK-NEXT: %[[T:.*]] = onnx.MaxPool(%a)
 // CHECK-NEXT: func.return %[[T]]
-func.func @unmoved_old_max_pool(%a: tensor<1x2x4x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x3x3x!quant.uniform<u8:f32, 0.02:13>> {
+func.func @unmoved_old_max_pool(%a: tensor<1x2x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x3x!quant.uniform<u8:f32, 0.02:13>> {
   // expected-remark@+1 {{onnxruntime has no MaxPool on u8 in this opset [lower-to-qoperator: no-kernel]}}
-  %t = onnx.MaxPool(%a) {kernel_shape = array<i64: 2, 2>} : (tensor<1x2x4x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x3x3x!quant.uniform<u8:f32, 0.02:13>>
-  func.return %t : tensor<1x2x3x3x!quant.uniform<u8:f32, 0.02:13>>
+  %t = onnx.MaxPool(%a) {kernel_shape = array<i64: 2>} : (tensor<1x2x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<1x2x3x!quant.uniform<u8:f32, 0.02:13>>
 }
 
 }
@@ -468,4 +468,17 @@ func.func @unmoved_grouped(%a: tensor<1x2x9x5x!quant.uniform<u8:f32, 0.02:13>>) 
   // expected-remark@+1 {{no integer kernel with a float result is faster on groups of channels [lower-to-qoperator: grouped]}}
   %y = onnx.Conv(%a, %w) {group = 2 : i64} : (tensor<1x2x9x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x9x5xf32>
   func.return %y : tensor<1x2x9x5xf32>
+}
+
+// Images are pooled with channels last, from any opset on.
+// CHECK-LABEL: func.func @channels_last(
+// CHECK: %[[X:.*]] = quant.scast %a
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[X]]) {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x2x5x4xui8>) -> tensor<1x5x4x2xui8>
+// CHECK-NEXT: %[[P:.*]] = onnx_ms.NhwcMaxPool(%[[T]]) {kernel_shape = array<i64: 2, 1>{{.*}}} : (tensor<1x5x4x2xui8>) -> tensor<1x4x4x2xui8>
+// CHECK-NEXT: %[[B:.*]] = onnx.Transpose(%[[P]]) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x2xui8>) -> tensor<1x2x4x4xui8>
+// CHECK-NEXT: %[[Y:.*]] = quant.scast %[[B]]
+// CHECK-NEXT: func.return %[[Y]]
+func.func @channels_last(%a: tensor<1x2x5x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x4x4x!quant.uniform<u8:f32, 0.02:13>> {
+  %t = onnx.MaxPool(%a) {kernel_shape = array<i64: 2, 1>} : (tensor<1x2x5x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x4x4x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<1x2x4x4x!quant.uniform<u8:f32, 0.02:13>>
 }

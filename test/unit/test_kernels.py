@@ -163,3 +163,16 @@ def test_convolutions_with_a_float_result(
     assert kernel in ops
     assert {"Conv", "ConvInteger", "MatMulIntegerToFloat"} & set(ops) == {kernel}
     np.testing.assert_allclose(after, before, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_max_pool_of_images_with_borders_and_a_ragged_end(dtype: Any, tmp_path: Path):
+    g = Graph()
+    zero = 3 if dtype is np.int8 else 131
+    attributes: dict[str, Any] = {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1], "strides": [2, 2], "ceil_mode": 1}
+    g.add("MaxPool", "m", g.pair("x", 0.02, zero, dtype), **attributes, dilations=[1, 2])
+    g.add("Identity", "y", g.pair("m", 0.02, zero, dtype))
+    data = g.rng.normal(-2, 0.4, (2, 3, 8, 6)).astype(np.float32)  # below zero: a border of zeros would show
+    before, after, ops = compiled(g.model((2, 3, 8, 6), (2, 3, 5, 3)), tmp_path, data)
+    assert "NhwcMaxPool" in ops
+    np.testing.assert_array_equal(after, before)
