@@ -18,7 +18,7 @@ from qdialect.dialects.quant import DequantizeOp
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
 from qdialect.promises.composition import Adds, TakesBias
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
 
 
 def _is_bias(value: SSAValue) -> bool:
@@ -39,6 +39,8 @@ class ComposeBias(Pattern):
             promise = product.op.get_trait(TakesBias)
             if promise is None or not all(isinstance(o.owner, DequantizeOp) for o in product.op.operands):
                 continue
+            if KEEP_FLOAT in product.op.attributes:
+                return KEPT
             if not product.has_one_use():
                 return Blocked("second-consumer", "the product has a second consumer")
             whole = promise.whole(product.op, bias)

@@ -19,7 +19,7 @@ from qdialect.dialects.onnx_types import element_of
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
 from qdialect.promises.padding import AddsPadding, ZeroPads, pad_value
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
 
 
 def spatial_pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
@@ -67,6 +67,8 @@ class FoldPad(Pattern):
         pad = source.op
         if pad.get_trait(AddsPadding) is None:
             return None
+        if KEEP_FLOAT in pad.attributes:
+            return KEPT
         if not source.has_one_use():
             return Blocked("second-consumer", "the padded tensor has a second consumer")
         if element_of(pad.operands[0].type) != element_of(source.type):

@@ -101,12 +101,19 @@ def _gemm_parts(op: OnnxOp) -> Parts | Blocked:
 def _normalization_parts(op: OnnxOp) -> Parts | Blocked:
     if len(op.outputs) > 1 or op.int_attr("training_mode", 0):
         return Blocked("training-mode", "BatchNormalization computes its own statistics")
+    if element_of(op.results[0].type) != BY_NUMPY["float32"].attribute:
+        return Blocked("element-type", "only a BatchNormalization in f32 is decomposed")
     arrays = [constant_array(op.input(k)) for k in range(1, 5)]
     rank = rank_of(op.operands[0])
-    if rank is None or any(a is None for a in arrays):
-        return Blocked("computed-parameter", "a parameter of BatchNormalization is computed")
+    if rank is None or any(a is None or a.ndim != 1 for a in arrays):
+        return Blocked(
+            "computed-parameter", "a parameter of BatchNormalization is computed, or not one for each channel"
+        )
     gamma, beta, mean, variance = (np.asarray(a, np.float64) for a in arrays)
-    factor = gamma / np.sqrt(variance + op.float_attr("epsilon", 1e-5))
+    variance = variance + op.float_attr("epsilon", 1e-5)
+    if not (variance > 0).all():
+        return Blocked("not-finite", "a variance is negative or not finite", "train the model again")
+    factor = gamma / np.sqrt(variance)
     shape = (-1, *[1] * (rank - 2))
     scale = ConstantOp.of(from_array(factor.astype(np.float32).reshape(shape)))
     shift = ConstantOp.of(from_array((beta - mean * factor).astype(np.float32).reshape(shape)))

@@ -138,7 +138,12 @@ def _pads_that_count(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute]
     if any(op.ints_attr("pads") or ()) and not op.int_attr("count_include_pad", 0):
         return Blocked("pads-not-counted", "the average leaves its own pads out, but a Pad's zeros in")
     attributes = _more_pads(op, added)
-    return attributes if isinstance(attributes, Blocked) else {**attributes, "count_include_pad": int_attr(1)}
+    if isinstance(attributes, Blocked):
+        return attributes
+    own, sizes = op.ints_attr("pads") or (0,) * len(added), (op.ints_attr("kernel_shape") or ()) * 2
+    if any(a + b >= size for a, b, size in zip(own, added, sizes, strict=True)):
+        return Blocked("pads-fill-window", "a window would lie in the padding alone, which no pool may")
+    return {**attributes, "count_include_pad": int_attr(1)}
 
 
 PADDING: dict[tuple[str, str], Promise] = {

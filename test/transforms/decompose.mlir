@@ -1,76 +1,102 @@
 // RUN: OPT %s -p 'decompose{ops=Gemm,BatchNormalization}' | FILECHECK %s
-// RUN: OPT %s -p 'decompose{ops=Gemm}' | FILECHECK %s --check-prefix=GEMM
+// RUN: OPT %s -p 'decompose{ops=BatchNormalization}' | FILECHECK %s --check-prefix=SOME
 // RUN: DIAGNOSTICS -p 'decompose{ops=Gemm,BatchNormalization}'
 
-// Each part on its own: transposed operands, factors, the sum.
-
 // CHECK-LABEL: func.func @gemm(
-// CHECK-DAG: %[[T:.*]] = onnx.Transpose(%b) {perm = array<i64: 1, 0>} : (tensor<2x4xf32>) -> tensor<4x2xf32>
-// CHECK-DAG: %[[A:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>}
-// CHECK-DAG: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[2.0] : tensor<f32>>}
-// CHECK-DAG: %[[P:.*]] = onnx.MatMul(%a, %[[T]])
-// CHECK-DAG: %[[S:.*]] = onnx.Mul(%[[P]], %[[A]])
-// CHECK-DAG: %[[U:.*]] = onnx.Mul(%c, %[[B]])
-// CHECK: %[[Y:.*]] = onnx.Add(%[[S]], %[[U]])
+// CHECK-NEXT: %[[P:.*]] = onnx.MatMul(%a, %b) : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Add(%[[P]], %c) : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
 // CHECK-NEXT: func.return %[[Y]]
-// GEMM-LABEL: func.func @gemm(
-// GEMM-NOT: onnx.Gemm
-// GEMM: func.return
-func.func @gemm(%a: tensor<3x4xf32>, %b: tensor<2x4xf32>, %c: tensor<2xf32>) -> tensor<3x2xf32> {
-  %y = onnx.Gemm(%a, %b, %c) {transB = 1 : i64, alpha = 0.5 : f32, beta = 2.0 : f32} : (tensor<3x4xf32>, tensor<2x4xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+// SOME-LABEL: func.func @gemm(
+// SOME-NEXT: onnx.Gemm(%a, %b, %c)
+func.func @gemm(%a: tensor<3x4xf32>, %b: tensor<4x2xf32>, %c: tensor<2xf32>) -> tensor<3x2xf32> {
+  %y = onnx.Gemm(%a, %b, %c) : (tensor<3x4xf32>, tensor<4x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
 
-// CHECK-LABEL: func.func @product(
-// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%a)
-// CHECK-NEXT: %[[P:.*]] = onnx.MatMul(%[[T]], %b)
-// CHECK-NEXT: func.return %[[P]]
-func.func @product(%a: tensor<4x3xf32>, %b: tensor<4x2xf32>) -> tensor<3x2xf32> {
-  %y = onnx.Gemm(%a, %b) {transA = 1 : i64} : (tensor<4x3xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+// CHECK-LABEL: func.func @gemm_whole(
+// CHECK-NEXT: %[[A:.*]] = onnx.Transpose(%a) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT: %[[B:.*]] = onnx.Transpose(%b) {perm = array<i64: 1, 0>} : (tensor<2x4xf32>) -> tensor<4x2xf32>
+// CHECK-NEXT: %[[P:.*]] = onnx.MatMul(%[[A]], %[[B]]) : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+// CHECK-NEXT: %[[F:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>}
+// CHECK-NEXT: %[[Q:.*]] = onnx.Mul(%[[P]], %[[F]]) : (tensor<3x2xf32>, tensor<f32>) -> tensor<3x2xf32>
+// CHECK-NEXT: %[[G:.*]] = onnx.Constant() {value = #onnx.tensor<[2.0] : tensor<f32>>}
+// CHECK-NEXT: %[[C:.*]] = onnx.Mul(%c, %[[G]]) : (tensor<3x1xf32>, tensor<f32>) -> tensor<3x1xf32>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Add(%[[Q]], %[[C]]) : (tensor<3x2xf32>, tensor<3x1xf32>) -> tensor<3x2xf32>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @gemm_whole(%a: tensor<4x3xf32>, %b: tensor<2x4xf32>, %c: tensor<3x1xf32>) -> tensor<3x2xf32> {
+  %y = onnx.Gemm(%a, %b, %c) {transA = 1 : i64, transB = 1 : i64, alpha = 0.5 : f32, beta = 2.0 : f32} : (tensor<4x3xf32>, tensor<2x4xf32>, tensor<3x1xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
 
-// A factor and a shift for each channel: 2 / sqrt(4) = 1, 3 / sqrt(9) = 1; 0.5 - 1 * 1, 0.25 - 2 * 1.
-// Only where it is asked for.
+// Without a bias, its factor is nobody's.
+
+// CHECK-LABEL: func.func @gemm_alone(
+// CHECK-NEXT: %[[Y:.*]] = onnx.MatMul(%a, %b) : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @gemm_alone(%a: tensor<3x4xf32>, %b: tensor<4x2xf32>) -> tensor<3x2xf32> {
+  %y = onnx.Gemm(%a, %b) {beta = 2.0 : f32} : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
+
+// gamma / sqrt(3.75 + 0.25), 8.75 + 0.25; beta - mean * that.
 
 // CHECK-LABEL: func.func @normalization(
-// CHECK-DAG: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0] : tensor<2x1x1xf32>>}
-// CHECK-DAG: %[[T:.*]] = onnx.Constant() {value = #onnx.tensor<[-0.5, -1.75] : tensor<2x1x1xf32>>}
-// CHECK: %[[P:.*]] = onnx.Mul(%x, %[[S]])
-// CHECK-NEXT: onnx.Add(%[[P]], %[[T]])
-// GEMM-LABEL: func.func @normalization(
-// GEMM: onnx.BatchNormalization(%x
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[3.0, -1.0] : tensor<2x1x1xf32>>}
+// CHECK: %[[T:.*]] = onnx.Constant() {value = #onnx.tensor<[-14.0, 9.0] : tensor<2x1x1xf32>>}
+// CHECK-NEXT: %[[M:.*]] = onnx.Mul(%x, %[[S]]) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Add(%[[M]], %[[T]]) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
+// CHECK-NEXT: func.return %[[Y]]
 func.func @normalization(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
-  %g = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-  %b = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2xf32>>} : () -> tensor<2xf32>
-  %m = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-  %v = onnx.Constant() {value = #onnx.tensor<[4.0, 9.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-  %y = onnx.BatchNormalization(%x, %g, %b, %m, %v) {epsilon = 0.0 : f32} : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
+  %g = onnx.Constant() {value = #onnx.tensor<[6.0, -3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %m = onnx.Constant() {value = #onnx.tensor<[5.0, 7.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %v = onnx.Constant() {value = #onnx.tensor<[3.75, 8.75] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %y = onnx.BatchNormalization(%x, %g, %b, %m, %v) {epsilon = 0.25 : f32} : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
 
-// Nothing is decomposed: another float, statistics of its own, parameters that are computed.
-
-// CHECK-LABEL: func.func @unmoved_element_type(
-// CHECK-NEXT: onnx.Gemm(
-func.func @unmoved_element_type(%a: tensor<3x4xf16>, %b: tensor<4x2xf16>) -> tensor<3x2xf16> {
-  // expected-remark@+1 {{onnx.Gemm 'onnx.Gemm': only a Gemm in f32 is decomposed [decompose: element-type]}}
+// CHECK-LABEL: func.func @unmoved_gemm_element_type(
+// CHECK: onnx.Gemm(
+func.func @unmoved_gemm_element_type(%a: tensor<3x4xf16>, %b: tensor<4x2xf16>) -> tensor<3x2xf16> {
+  // expected-remark@+1 {{only a Gemm in f32 is decomposed [decompose: element-type]}}
   %y = onnx.Gemm(%a, %b) : (tensor<3x4xf16>, tensor<4x2xf16>) -> tensor<3x2xf16>
   func.return %y : tensor<3x2xf16>
 }
 
-// CHECK-LABEL: func.func @unmoved_training(
+// CHECK-LABEL: func.func @unmoved_normalization_element_type(
 // CHECK: onnx.BatchNormalization(
-func.func @unmoved_training(%x: tensor<1x2x5x3xf32>, %g: tensor<2xf32>) -> tensor<1x2x5x3xf32> {
-  // expected-remark@+1 {{BatchNormalization computes its own statistics [decompose: training-mode]}}
-  %y, %m, %v = onnx.BatchNormalization(%x, %g, %g, %g, %g) {training_mode = 1 : i64} : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>)
+func.func @unmoved_normalization_element_type(%x: tensor<1x2x5x3xf16>) -> tensor<1x2x5x3xf16> {
+  %s = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2xf16>>} : () -> tensor<2xf16>
+  // expected-remark@+1 {{only a BatchNormalization in f32 is decomposed [decompose: element-type]}}
+  %y = onnx.BatchNormalization(%x, %s, %s, %s, %s) : (tensor<1x2x5x3xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>) -> tensor<1x2x5x3xf16>
+  func.return %y : tensor<1x2x5x3xf16>
+}
+
+// CHECK-LABEL: func.func @unmoved_training_mode(
+// CHECK: onnx.BatchNormalization(
+func.func @unmoved_training_mode(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{[decompose: training-mode]}}
+  %y = onnx.BatchNormalization(%x, %s, %s, %s, %s) {training_mode = 1 : i64} : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
 
-// CHECK-LABEL: func.func @unmoved_computed(
+// CHECK-LABEL: func.func @unmoved_computed_parameter(
 // CHECK: onnx.BatchNormalization(
-func.func @unmoved_computed(%x: tensor<1x2x5x3xf32>, %g: tensor<2xf32>) -> tensor<1x2x5x3xf32> {
-  // expected-remark@+1 {{a parameter of BatchNormalization is computed [decompose: computed-parameter]}}
-  %y = onnx.BatchNormalization(%x, %g, %g, %g, %g) : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
+func.func @unmoved_computed_parameter(%x: tensor<1x2x5x3xf32>, %v: tensor<2xf32>) -> tensor<1x2x5x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{[decompose: computed-parameter]}}
+  %y = onnx.BatchNormalization(%x, %s, %s, %s, %v) : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
+  func.return %y : tensor<1x2x5x3xf32>
+}
+
+// A variance of -2.
+
+// CHECK-LABEL: func.func @unmoved_not_finite(
+// CHECK: onnx.BatchNormalization(
+func.func @unmoved_not_finite(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[-2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{[decompose: not-finite]}}
+  %y = onnx.BatchNormalization(%x, %s, %s, %s, %s) : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }

@@ -1,45 +1,75 @@
 // RUN: OPT %s -p fold-identity | FILECHECK %s
 // RUN: DIAGNOSTICS -p fold-identity
 
-// A chain of copies, one of an input; what was said of a copy is said of the original.
-
-// CHECK-LABEL: func.func @copies(
-// CHECK-NEXT: %[[R:.*]] = onnx.Relu(%x) attributes {onnx.quantization.0 = {SCALE_TENSOR = #onnx.tensor<[0.5] : tensor<f32>>}}
-// CHECK-NEXT: func.return %[[R]], %x
-func.func @copies(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
-  %r = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %a = onnx.Identity(%r) attributes {onnx.quantization.0 = {SCALE_TENSOR = #onnx.tensor<[0.5] : tensor<f32>>}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %b = onnx.Identity(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %c = onnx.Identity(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  func.return %b, %c : tensor<2x3xf32>, tensor<2x3xf32>
+// CHECK-LABEL: func.func @chain(
+// CHECK-NEXT: %[[R:.*]] = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: %[[N:.*]] = onnx.Neg(%[[R]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: func.return %[[R]], %[[N]]
+func.func @chain(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %a = onnx.Identity(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %b = onnx.Relu(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %c = onnx.Identity(%b) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %d = onnx.Identity(%c) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %e = onnx.Neg(%d) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %c, %e : tensor<2x3xf32>, tensor<2x3xf32>
 }
 
-// Nothing goes: the copy says more of its shape.
+// A quantized copy, and one of indices.
+
+// CHECK-LABEL: func.func @quantized(
+// CHECK-NEXT: %[[G:.*]] = onnx.Gather(%x, %i) {axis = 1 : i64} : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<4xi64>)
+// CHECK-NEXT: func.return %[[G]]
+func.func @quantized(%x: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, %i: tensor<4xi64>) -> tensor<2x4x!quant.uniform<u8:f32, 0.02:13>> {
+  %a = onnx.Identity(%x) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  %b = onnx.Identity(%i) : (tensor<4xi64>) -> tensor<4xi64>
+  %c = onnx.Gather(%a, %b) {axis = 1 : i64} : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<4xi64>) -> tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %c : tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// What is said of the copy is said of the original, unless that has words of its own.
+
+// CHECK-LABEL: func.func @annotated(
+// CHECK-NEXT: %[[A:.*]] = onnx.Relu(%x) attributes {onnx.quantization.0 = {SCALE_TENSOR = "s"}}
+// CHECK-NEXT: %[[B:.*]] = onnx.Neg(%x) attributes {onnx.quantization.0 = {SCALE_TENSOR = "own"}}
+// CHECK-NEXT: func.return %[[A]], %[[B]]
+func.func @annotated(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %a = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %b = onnx.Neg(%x) attributes {onnx.quantization.0 = {SCALE_TENSOR = "own"}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %c = onnx.Identity(%a) attributes {onnx.quantization.0 = {SCALE_TENSOR = "s"}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %d = onnx.Identity(%b) attributes {onnx.quantization.0 = {SCALE_TENSOR = "t"}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %c, %d : tensor<2x3xf32>, tensor<2x3xf32>
+}
+
+// The copy says more of the shape.
 
 // CHECK-LABEL: func.func @unmoved_type_differs(
-// CHECK-NEXT: %[[A:.*]] = onnx.Identity(%x)
+// CHECK-NEXT: %[[A:.*]] = onnx.Identity(%x) : (tensor<?x3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: func.return %[[A]]
-func.func @unmoved_type_differs(%x: tensor<*xf32>) -> tensor<2x3xf32> {
-  // expected-remark@+1 {{onnx.Identity 'onnx.Identity': the copy is known to be of another type or shape [fold-identity: type-differs]}}
-  %a = onnx.Identity(%x) : (tensor<*xf32>) -> tensor<2x3xf32>
+func.func @unmoved_type_differs(%x: tensor<?x3xf32>) -> tensor<2x3xf32> {
+  // expected-remark@+1 {{the copy is known to be of another type or shape [fold-identity: type-differs]}}
+  %a = onnx.Identity(%x) : (tensor<?x3xf32>) -> tensor<2x3xf32>
   func.return %a : tensor<2x3xf32>
 }
 
-// Nothing goes: a branch has to make what it gives.
+// A branch yields what it makes: the copy is all that it makes.
 
 // CHECK-LABEL: func.func @unmoved_other_region(
-// CHECK-NEXT: %[[N:.*]] = onnx.Neg(%x)
-// CHECK: %[[A:.*]] = onnx.Identity(%[[N]])
-// CHECK-NEXT: onnx.Yield(%[[A]])
-func.func @unmoved_other_region(%x: tensor<2xf32>, %p: tensor<i1>) -> tensor<2xf32> {
-  %n = onnx.Neg(%x) : (tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Neg(%x)
+// CHECK-NEXT: onnx.If(%p)
+// CHECK-NEXT: %[[C:.*]] = onnx.Identity(%[[Y]])
+// CHECK-NEXT: onnx.Yield(%[[C]])
+// CHECK: %[[D:.*]] = onnx.Relu(%[[Y]])
+// CHECK-NEXT: onnx.Yield(%[[D]])
+func.func @unmoved_other_region(%x: tensor<2x3xf32>, %p: tensor<i1>) -> tensor<2x3xf32> {
+  %y = onnx.Neg(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %z = onnx.If(%p) then_branch {
     // expected-remark@+1 {{the original is outside this subgraph [fold-identity: other-region]}}
-    %a = onnx.Identity(%n) : (tensor<2xf32>) -> tensor<2xf32>
-    onnx.Yield(%a) : (tensor<2xf32>) -> ()
+    %a = onnx.Identity(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    onnx.Yield(%a) : (tensor<2x3xf32>) -> ()
   } else_branch {
-    %m = onnx.Abs(%x) : (tensor<2xf32>) -> tensor<2xf32>
-    onnx.Yield(%m) : (tensor<2xf32>) -> ()
-  } : (tensor<i1>) -> tensor<2xf32>
-  func.return %z : tensor<2xf32>
+    %b = onnx.Relu(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    %c = onnx.Identity(%b) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    onnx.Yield(%c) : (tensor<2x3xf32>) -> ()
+  } : (tensor<i1>) -> tensor<2x3xf32>
+  func.return %z : tensor<2x3xf32>
 }

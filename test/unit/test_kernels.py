@@ -169,7 +169,12 @@ def test_convolutions_with_a_float_result(
 def test_max_pool_of_images_with_borders_and_a_ragged_end(dtype: Any, tmp_path: Path):
     g = Graph()
     zero = 3 if dtype is np.int8 else 131
-    attributes: dict[str, Any] = {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1], "strides": [2, 2], "ceil_mode": 1}
+    attributes: dict[str, Any] = {
+        "kernel_shape": [3, 2],
+        "pads": [1, 0, 1, 1],
+        "strides": [2, 2],
+        "ceil_mode": 1,
+    }
     g.add("MaxPool", "m", g.pair("x", 0.02, zero, dtype), **attributes, dilations=[1, 2])
     g.add("Identity", "y", g.pair("m", 0.02, zero, dtype))
     data = g.rng.normal(-2, 0.4, (2, 3, 8, 6)).astype(np.float32)  # below zero: a border of zeros would show
