@@ -104,7 +104,7 @@ def _max_pool(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     """Channels last: onnxruntime's MaxPool of bytes is ten times faster so, and convolutions cancel the Transposes."""
     given, made = shape_of(x.type), shape_of(op.results[0].type)
     if given is None or made is None or len(given) != 4 or op.results[1:]:
-        return Blocked("not-images", "only images are pooled with channels last, without indices")
+        return Blocked("no-kernel", "only images are pooled with channels last, without indices")
     attributes = {k: v for k, v in op.onnx_attributes.items() if k != "storage_order"}
     element = storage_element(type)
 

@@ -26,6 +26,8 @@ class Target:
     """The form a model takes by default: `qoperator` or `qdq`."""
     activations: str | None = None
     """The storage type that 8-bit activations take; None: as they are."""
+    weights: str | None = None
+    """The storage type that 8-bit constant weights take; None: as they are."""
     own_pairs: bool = False
     """Whether a residual edge wants a QuantizeLinear and DequantizeLinear of its own."""
     pairs_around_moves: bool = False

@@ -408,6 +408,16 @@ func.func @unmoved_block_size(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
   func.return %y : tensor<3x2xf32>
 }
 
+// CHECK-LABEL: func.func @unmoved_gemm_form(
+// CHECK: onnx.Gemm
+func.func @unmoved_gemm_form(%x: tensor<4x3xf32>) -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 5, -6, 4, 2, 7] : tensor<4x2xi4>>} : () -> tensor<4x2x!quant.uniform<i4:f32, 0.5>>
+  %r = quant.dcast %w : tensor<4x2x!quant.uniform<i4:f32, 0.5>> to tensor<4x2xf32>
+  // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-qoperator: gemm-form]}}
+  %y = onnx.Gemm(%x, %r) {transA = 1 : i64} : (tensor<4x3xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_eight_bits(
 // CHECK: onnx.MatMul
 func.func @unmoved_eight_bits(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {

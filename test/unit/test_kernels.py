@@ -181,3 +181,20 @@ def test_max_pool_of_images_with_borders_and_a_ragged_end(dtype: Any, tmp_path: 
     before, after, ops = compiled(g.model((2, 3, 8, 6), (2, 3, 5, 3)), tmp_path, data)
     assert "NhwcMaxPool" in ops
     np.testing.assert_array_equal(after, before)
+
+
+@pytest.mark.parametrize("group", [1, 4])
+def test_weights_of_unsigned_bytes(group: int, tmp_path: Path):
+    g = Graph()
+    w = g.weight("w", (4, 4 // group, 3, 3), 0, np.uint8)
+    g.add("Conv", "c", g.pair("x", 0.02, 120), w, group=group)
+    scale = 0.4
+    g.add("Identity", "y", g.pair("c", scale, 131))
+    data = g.rng.normal(0, 1.2, (2, 4, 7, 5)).astype(np.float32)
+    before, after, ops = compiled(g.model((2, 4, 7, 5), (2, 4, 5, 3)), tmp_path, data)
+    assert "QLinearConv" in ops
+    stored = {t.data_type for t in onnx.load(tmp_path / "after.onnx").graph.initializer if len(t.dims) == 4}
+    assert stored == {TensorProto.UINT8 if group == 4 else TensorProto.INT8}
+    assert np.unique(before).size > 20
+    np.testing.assert_allclose(after, before, rtol=0, atol=scale * 1.001)
+    assert (after != before).mean() < 0.01
