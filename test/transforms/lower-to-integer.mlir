@@ -99,16 +99,6 @@ func.func @unmoved_weight_zero_points(%x: tensor<1x2x5x4x!x>, %w: tensor<2x2x3x2
   func.return %y : tensor<1x2x3x3x!y>
 }
 
-// A bias in steps of its own.
-
-// CHECK-LABEL: func.func @unmoved_float_bias(
-// CHECK-NEXT: onnx.Conv(%x, %w, %b)
-func.func @unmoved_float_bias(%x: tensor<1x2x5x4x!x>, %w: tensor<2x2x3x2x!w>, %b: tensor<2x!quant.uniform<i32:f32:0, {0.01,0.006}>>) -> tensor<1x2x3x3x!y> {
-  // expected-remark@+1 {{run rescale-bias [lower-to-integer: float-bias]}}
-  %y = onnx.Conv(%x, %w, %b) : (tensor<1x2x5x4x!x>, tensor<2x2x3x2x!w>, tensor<2x!quant.uniform<i32:f32:0, {0.01,0.006}>>) -> tensor<1x2x3x3x!y>
-  func.return %y : tensor<1x2x3x3x!y>
-}
-
 // CHECK-LABEL: func.func @unmoved_unknown_rank(
 // CHECK-NEXT: onnx.Conv(%x, %w, _)
 func.func @unmoved_unknown_rank(%x: tensor<*x!x>, %w: tensor<2x2x3x2x!w>) -> tensor<*x!y> {
