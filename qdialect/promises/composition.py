@@ -106,7 +106,9 @@ def _normalization_parts(op: OnnxOp) -> Parts | Blocked:
     arrays = [constant_array(op.input(k)) for k in range(1, 5)]
     rank = rank_of(op.operands[0])
     if rank is None or any(a is None or a.ndim != 1 for a in arrays):
-        return Blocked("computed-parameter", "a parameter of BatchNormalization is computed, or not one for each channel")
+        return Blocked(
+            "computed-parameter", "a parameter of BatchNormalization is computed, or not one for each channel"
+        )
     gamma, beta, mean, variance = (np.asarray(a, np.float64) for a in arrays)
     variance = variance + op.float_attr("epsilon", 1e-5)
     if not (variance > 0).all():
