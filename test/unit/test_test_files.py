@@ -25,7 +25,6 @@ UNTESTED_GUARDS = {
     # Not written yet.
     "bias-type": "",
     "float-result": "",
-    "gemm-form": "",
     "integer-bias": "",
     "integers-used": "",
     "more-inputs": "",
