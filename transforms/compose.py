@@ -3,8 +3,8 @@ Read a product and the bias added to it as the one op that computes both, which 
 
     Add(MatMul(dcast(x), dcast(w)), b)  ->  Gemm(dcast(x), dcast(w), b)
 
-Close: the bias joins the sum before it is rounded instead of after. Only between casts, and only if nobody else takes the
-product.
+Close: the bias joins the sum before it is rounded instead of after. Only between casts, and only if nobody else takes
+the product.
 """
 
 from collections.abc import Sequence

@@ -138,8 +138,8 @@ def _long_list(op: OnnxOp) -> bool:
     return any(shape is not None and len(shape) == 1 and shape[0] > LONGEST_LIST for shape in shapes)
 
 
-def _computable(module: ModuleOp, pass_name: str) -> list[OnnxOp]:
-    """Ops that depend on constants alone, operands first."""
+def _computable(module: ModuleOp, remarks: dict[Operation, Blocked]) -> list[OnnxOp]:
+    """Ops that depend on constants alone, operands first; why others are left goes to `remarks`."""
     known: set[SSAValue] = set()
     found: list[OnnxOp] = []
     # Each op may double what it takes; together they may not, or forty in a row fill all memory.
@@ -151,12 +151,12 @@ def _computable(module: ModuleOp, pass_name: str) -> list[OnnxOp]:
             continue
         match _foldable(op, known):
             case Blocked() as blocked:
-                remarks_of(module).add(pass_name, op, blocked)
+                remarks[op] = blocked
             case True:
                 assert isinstance(op, OnnxOp)
                 budget -= sum(_bytes(r) or 0 for r in op.results)
                 if budget < 0 or _long_list(op):
-                    remarks_of(module).add(pass_name, op, TOGETHER)
+                    remarks[op] = TOGETHER
                     continue
                 known.update(op.results)
                 found.append(op)
@@ -198,11 +198,12 @@ def _erase(op: Operation) -> None:
             source.erase()
 
 
-def fold_computable(module: ModuleOp, pass_name: str) -> None:
-    """Replace ops that depend on constants alone by their results."""
-    rest = [op for op in _computable(module, pass_name) if not _renamed(op)]
+def fold_computable(module: ModuleOp) -> dict[Operation, Blocked]:
+    """Replace ops that depend on constants alone by their results; why others are left is returned."""
+    remarks: dict[Operation, Blocked] = {}
+    rest = [op for op in _computable(module, remarks) if not _renamed(op)]
     if not rest:
-        return
+        return remarks
     from qdialect.oracle import evaluate
 
     inside = set(rest)
@@ -210,14 +211,13 @@ def fold_computable(module: ModuleOp, pass_name: str) -> None:
     try:
         values = evaluate(rest, [r for op in needed for r in op.results])
     except UserError as error:
-        for op in needed:
-            remarks_of(module).add(pass_name, op, Blocked("not-computable", str(error)))
-        return
+        return remarks | dict.fromkeys(needed, Blocked("not-computable", str(error)))
     for op in needed:
         _substitute(op, [ConstantOp.of(values[r], r.type) for r in op.results])
     for op in reversed(rest):
         if op not in needed:
             _erase(op)
+    return remarks
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,8 @@ class FoldConstantsPass(RewritePass):
         return [QuantizeConstant(), ReadConstant()]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        fold_computable(op, self.name)
+        fold_computable(op)
         super().apply(ctx, op)
-        fold_computable(op, self.name)
+        for left, blocked in fold_computable(op).items():  # what was left before may be gone by now
+            remarks_of(op).add(self.name, left, blocked)
         refresh_signatures(op)

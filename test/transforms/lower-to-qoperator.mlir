@@ -407,3 +407,24 @@ func.func @unmoved_eight_bits(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
   %y = onnx.MatMul(%x, %r) : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
+
+// -----
+
+// Rows of three at a scale of 1/500: the kernel's sums overflow.
+// CHECK-LABEL: func.func @unmoved_short_softmax(
+// CHECK: onnx.Softmax(
+func.func @unmoved_short_softmax(%a: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.002:9>> {
+  // expected-remark@+1 {{[lower-to-qoperator: short-softmax]}}
+  %t = onnx.Softmax(%a) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.002:9>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.002:9>>
+}
+
+// CHECK-LABEL: func.func @unmoved_gemm_form(
+// CHECK: onnx.Gemm(
+func.func @unmoved_gemm_form(%x: tensor<3x16xf32>) -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 7, 0] : tensor<16x2xi4>>} : () -> tensor<16x2x!quant.uniform<i4:f32:1, {0.5:-1,0.25:2}>>
+  %r = quant.dcast %w : tensor<16x2x!quant.uniform<i4:f32:1, {0.5:-1,0.25:2}>> to tensor<16x2xf32>
+  // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-qoperator: gemm-form]}}
+  %y = onnx.Gemm(%x, %r) {alpha = 0.5 : f32} : (tensor<3x16xf32>, tensor<16x2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
