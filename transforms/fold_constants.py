@@ -22,12 +22,12 @@ from xdsl.traits import Pure
 from qdialect import numerics
 from qdialect.constants import constant, static_shape
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import TensorAttr, from_array
+from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, tensor_type
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp
 from qdialect.errors import UserError
 from qdialect.external import tensor_bytes
-from qdialect.names import called, location, node_name, tensor_name
+from qdialect.names import location, node_name, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.casts import DequantizeForm
@@ -138,8 +138,8 @@ def _long_list(op: OnnxOp) -> bool:
     return any(shape is not None and len(shape) == 1 and shape[0] > LONGEST_LIST for shape in shapes)
 
 
-def _computable(module: ModuleOp, pass_name: str) -> list[OnnxOp]:
-    """Ops that depend on constants alone, operands first."""
+def _computable(module: ModuleOp, remarks: dict[Operation, Blocked]) -> list[OnnxOp]:
+    """Ops that depend on constants alone, operands first; why others are left goes to `remarks`."""
     known: set[SSAValue] = set()
     found: list[OnnxOp] = []
     # Each op may double what it takes; together they may not, or forty in a row fill all memory.
@@ -151,12 +151,12 @@ def _computable(module: ModuleOp, pass_name: str) -> list[OnnxOp]:
             continue
         match _foldable(op, known):
             case Blocked() as blocked:
-                remarks_of(module).add(pass_name, op, blocked)
+                remarks[op] = blocked
             case True:
                 assert isinstance(op, OnnxOp)
                 budget -= sum(_bytes(r) or 0 for r in op.results)
                 if budget < 0 or _long_list(op):
-                    remarks_of(module).add(pass_name, op, TOGETHER)
+                    remarks[op] = TOGETHER
                     continue
                 known.update(op.results)
                 found.append(op)
@@ -171,8 +171,6 @@ def _renamed(op: OnnxOp) -> bool:
     promise = op.get_trait(Commutes)
     shape = static_shape(op.results[0])
     if tensor is None or promise is None or not promise.keeps_order or shape is None:
-        return False
-    if prod(shape) != tensor.data.count:  # a model may say of a shape what is not so
         return False
     data = tensor.data.with_type(tensor_type(tensor.type.element_type, shape))
     _substitute(op, [ConstantOp.of(type(tensor)(data), op.results[0].type)])
@@ -200,55 +198,26 @@ def _erase(op: Operation) -> None:
             source.erase()
 
 
-def _called(value: SSAValue) -> str:
-    return f"what '{called(value.op)}' makes" if isinstance(value, OpResult) else "a value"
-
-
-def fold_computable(module: ModuleOp, pass_name: str) -> None:
-    """Replace ops that depend on constants alone by their results."""
-    rest = [op for op in _computable(module, pass_name) if not _renamed(op)]
+def fold_computable(module: ModuleOp) -> dict[Operation, Blocked]:
+    """Replace ops that depend on constants alone by their results; why others are left is returned."""
+    remarks: dict[Operation, Blocked] = {}
+    rest = [op for op in _computable(module, remarks) if not _renamed(op)]
     if not rest:
-        return
-    inside = set(rest)
-    needed = [op for op in rest if any(u.operation not in inside for r in op.results for u in r.uses)]
-    values = _values(module, pass_name, rest, needed)
-    for op in needed:
-        if all(r in values for r in op.results):
-            _substitute(op, [ConstantOp.of(values[r], r.type) for r in op.results])
-    for op in reversed(rest):
-        if op.parent is not None and not any(r.first_use for r in op.results):
-            _erase(op)
-
-
-def _values(
-    module: ModuleOp, pass_name: str, ops: Sequence[OnnxOp], needed: Sequence[OnnxOp]
-) -> dict[SSAValue, TensorAttr]:
-    """The results of `needed`, all at once; one by one if that fails, so that one op does not spoil the others."""
+        return remarks
     from qdialect.oracle import evaluate
 
+    inside = set(rest)
+    needed = [op for op in rest if any(u.operation not in inside for r in op.results for u in r.uses)]
     try:
-        values = evaluate(ops, [r for op in needed for r in op.results])
-        for result, value in values.items():
-            if value.type.get_shape() != static_shape(result):
-                raise UserError(f"{_called(result)} has another shape than the model says")
-        return values
+        values = evaluate(rest, [r for op in needed for r in op.results])
     except UserError as error:
-        if len(needed) == 1:
-            remarks_of(module).add(pass_name, needed[0], Blocked("not-computable", str(error)))
-            return {}
-    found: dict[SSAValue, TensorAttr] = {}
+        return remarks | dict.fromkeys(needed, Blocked("not-computable", str(error)))
     for op in needed:
-        found |= _values(module, pass_name, _ancestry(op, ops), [op])
-    return found
-
-
-def _ancestry(op: OnnxOp, ops: Sequence[OnnxOp]) -> list[OnnxOp]:
-    """Those of `ops` that `op` depends on, and itself, operands first."""
-    wanted: set[Operation] = {op}
-    for one in reversed(ops):
-        if one in wanted:
-            wanted.update(o.op for o in one.operands if isinstance(o, OpResult))
-    return [one for one in ops if one in wanted]
+        _substitute(op, [ConstantOp.of(values[r], r.type) for r in op.results])
+    for op in reversed(rest):
+        if op not in needed:
+            _erase(op)
+    return remarks
 
 
 @dataclass(frozen=True)
@@ -265,7 +234,8 @@ class FoldConstantsPass(RewritePass):
         return [QuantizeConstant(), ReadConstant()]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        fold_computable(op, self.name)
+        fold_computable(op)
         super().apply(ctx, op)
-        fold_computable(op, self.name)
+        for left, blocked in fold_computable(op).items():  # what was left before may be gone by now
+            remarks_of(op).add(self.name, left, blocked)
         refresh_signatures(op)

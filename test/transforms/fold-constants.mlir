@@ -149,3 +149,41 @@ func.func @unmoved_not_computable() -> tensor<2x2xf32> {
 }
 
 }
+
+// -----
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+
+// The last is not computed: a long list, made from what is computed itself.
+
+// CHECK-LABEL: func.func @unmoved_results_grow(
+// CHECK: onnx.Constant() {{.*}} -> tensor<120000xui8>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Concat(
+// CHECK-NEXT: func.return %[[Y]]
+func.func @unmoved_results_grow() -> tensor<240000xui8> {
+  %a = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xui8>>} : () -> tensor<1xui8>
+  %n = onnx.Constant() {value = #onnx.tensor<[60000] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %e = onnx.Expand(%a, %n) : (tensor<1xui8>, tensor<1xi64>) -> tensor<60000xui8>
+  %f = onnx.Concat(%e, %e) {axis = 0 : i64} : (tensor<60000xui8>, tensor<60000xui8>) -> tensor<120000xui8>
+  // expected-remark@+1 {{what constants give would take too much memory, all together [fold-constants: results-grow]}}
+  %y = onnx.Concat(%f, %f) {axis = 0 : i64} : (tensor<120000xui8>, tensor<120000xui8>) -> tensor<240000xui8>
+  func.return %y : tensor<240000xui8>
+}
+}
+
+// -----
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+
+// There is no element 7 of two: an error at run time, which it stays.
+
+// CHECK-LABEL: func.func @unmoved_not_computable(
+// CHECK: onnx.Gather(
+func.func @unmoved_not_computable() -> tensor<1xf32> {
+  %a = onnx.Constant() {value = #onnx.tensor<[2.5, 3.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %i = onnx.Constant() {value = #onnx.tensor<[7] : tensor<1xi64>>} : () -> tensor<1xi64>
+  // expected-remark@+1 {{[fold-constants: not-computable]}}
+  %y = onnx.Gather(%a, %i) : (tensor<2xf32>, tensor<1xi64>) -> tensor<1xf32>
+  func.return %y : tensor<1xf32>
+}
+}

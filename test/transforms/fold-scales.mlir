@@ -101,3 +101,16 @@ func.func @unmoved_not_homogeneous(%x: tensor<1x1x5x3xf32>) -> tensor<1x2x5x3xf3
   %y = onnx.Conv(%d, %w) {group = 2 : i64} : (tensor<1x2x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
+
+// Integers of other scales would be other integers.
+
+// CHECK-LABEL: func.func @unmoved_integers_used(
+// CHECK: quant.qcast %{{.*}} to tensor<1x2x5x3x!quant.uniform<i8:f32:1,
+func.func @unmoved_integers_used(%x: tensor<1x1x5x3xf32>) -> tensor<1x2x5x3xi8> {
+  %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
+  %c = onnx.Conv(%x, %w) : (tensor<1x1x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
+  // expected-remark@+1 {{the integers themselves are used [fold-scales: integers-used]}}
+  %q = quant.qcast %c : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>>
+  %y = quant.scast %q : tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>> to tensor<1x2x5x3xi8>
+  func.return %y : tensor<1x2x5x3xi8>
+}

@@ -1008,3 +1008,15 @@ func.func @pad_2(%x: tensor<2x3xf32>) -> tensor<5x3x!quant.uniform<i8:f32:1, {0.
 }
 
 }
+
+// A clamp of floats quantizes nowhere sooner for it: it stays in front.
+
+// CHECK-LABEL: func.func @unmoved_made_in_float(
+// CHECK-NEXT: %[[Y:.*]] = onnx.MaxPool(%x)
+// CHECK-NEXT: quant.qcast %[[Y]]
+func.func @unmoved_made_in_float(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x4x2x!quant.uniform<u8:f32, 0.02:13>> {
+  %y = onnx.MaxPool(%x) {kernel_shape = array<i64: 2, 3>} : (tensor<1x2x5x4xf32>) -> tensor<1x2x4x2xf32>
+  // expected-remark@+1 {{what the op selects from is made in float, so the op stays in float [hoist-quantize: made-in-float]}}
+  %q = quant.qcast %y : tensor<1x2x4x2xf32> to tensor<1x2x4x2x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %q : tensor<1x2x4x2x!quant.uniform<u8:f32, 0.02:13>>
+}

@@ -208,3 +208,60 @@ func.func @unmoved_indices(%x : tensor<3x4xi64>) -> tensor<3x4xi64> {
   %y = onnx.Cast(%d) {to = 7 : i64} : (tensor<3x4xf32>) -> tensor<3x4xi64>
   func.return %y : tensor<3x4xi64>
 }
+
+// -----
+
+// More than 16 bits.
+// CHECK-LABEL: func.func @unmoved_wide_range
+// CHECK: onnx.Round(
+// CHECK: onnx.Clip(
+func.func @unmoved_wide_range(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[4.0] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[7.0] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[65536.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Mul(%x, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  // expected-remark@+1 {{no integer of 8 or 16 bits holds [0, 65536] [raise-arithmetic: wide-range]}}
+  %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// Real zero would be 300.
+// CHECK-LABEL: func.func @unmoved_zero_point_outside
+// CHECK: onnx.Round(
+// CHECK: onnx.Clip(
+func.func @unmoved_zero_point_outside(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[4.0] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[300.0] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[255.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Mul(%x, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  // expected-remark@+1 {{the zero point 300 is none of the stored integers [raise-arithmetic: zero-point-outside]}}
+  %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// A factor for each element.
+// CHECK-LABEL: func.func @unmoved_scales_of_elements
+// CHECK: onnx.Round(
+// CHECK: onnx.Clip(
+func.func @unmoved_scales_of_elements(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 4.0, 8.0, 1.0, 2.0, 4.0, 8.0, 1.0, 2.0, 4.0, 8.0] : tensor<3x4xf32>>} : () -> tensor<3x4xf32>
+  %z = onnx.Constant() {value = #onnx.tensor<[7.0] : tensor<f32>>} : () -> tensor<f32>
+  %lo = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %hi = onnx.Constant() {value = #onnx.tensor<[255.0] : tensor<f32>>} : () -> tensor<f32>
+  %a = onnx.Mul(%x, %s) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  // expected-remark@+1 {{the scales run along more axes than one [raise-arithmetic: scale-shape]}}
+  %b = onnx.Round(%a) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %c = onnx.Add(%b, %z) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = onnx.Clip(%c, %lo, %hi) : (tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}

@@ -1,5 +1,6 @@
 // RUN: OPT %s -p raise-integer{float-results=true} | FILECHECK %s
 // RUN: OPT %s -p raise-integer{float-results=false} | FILECHECK --check-prefix=INTEGER %s
+// RUN: DIAGNOSTICS -p raise-integer{float-results=false}
 
 // x's scale is that of the cast which made it; the rest of the factor is the weight's, by output channel.
 // CHECK-LABEL: func.func @conv
@@ -59,6 +60,7 @@ func.func @matmul_of_integers(%x : tensor<4x2xui8>) -> tensor<4x3xf32> {
 func.func @unmoved_float_convolution(%x : tensor<1x2x4x5xui8>) -> tensor<1x3x4x5xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<3x2x1x1xi8>>} : () -> tensor<3x2x1x1xi8>
   %m = onnx.Constant() {value = #onnx.tensor<[0.125] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{no quantize follows, so the integer product stays as it is [raise-integer: float-result]}}
   %s = onnx.ConvInteger(%x, %w) {} : (tensor<1x2x4x5xui8>, tensor<3x2x1x1xi8>) -> tensor<1x3x4x5xi32>
   %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<1x3x4x5xi32>) -> tensor<1x3x4x5xf32>
   %y = onnx.Mul(%f, %m) {} : (tensor<1x3x4x5xf32>, tensor<f32>) -> tensor<1x3x4x5xf32>
@@ -74,6 +76,7 @@ func.func @unmoved_run_time_scale(%x : tensor<4x2xf32>) -> tensor<4x3xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
   %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
   %q, %xs, %z = onnx.DynamicQuantizeLinear(%x) {} : (tensor<4x2xf32>) -> (tensor<4x2xui8>, tensor<f32>, tensor<ui8>)
+  // expected-remark@+1 {{[raise-integer: run-time-scale]}}
   %s = onnx.MatMulInteger(%q, %w, %z) {} : (tensor<4x2xui8>, tensor<2x3xi8>, tensor<ui8>) -> tensor<4x3xi32>
   %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
   %n = onnx.Mul(%xs, %m) {} : (tensor<f32>, tensor<f32>) -> tensor<f32>
@@ -89,6 +92,7 @@ func.func @unmoved_run_time_scale(%x : tensor<4x2xf32>) -> tensor<4x3xf32> {
 func.func @unmoved_run_time_zero_point(%x : tensor<4x2xui8>, %z : tensor<ui8>) -> tensor<4x3xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
   %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-integer: run-time-scale]}}
   %s = onnx.MatMulInteger(%x, %w, %z) {} : (tensor<4x2xui8>, tensor<2x3xi8>, tensor<ui8>) -> tensor<4x3xi32>
   %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
   %y = onnx.Mul(%f, %m) {} : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
@@ -102,6 +106,7 @@ func.func @unmoved_run_time_zero_point(%x : tensor<4x2xui8>, %z : tensor<ui8>) -
 func.func @unmoved_second_consumer(%x : tensor<4x2xui8>) -> (tensor<4x3xf32>, tensor<4x3xi32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
   %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-integer: second-consumer]}}
   %s = onnx.MatMulInteger(%x, %w) {} : (tensor<4x2xui8>, tensor<2x3xi8>) -> tensor<4x3xi32>
   %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
   %y = onnx.Mul(%f, %m) {} : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
@@ -116,8 +121,62 @@ func.func @unmoved_second_consumer(%x : tensor<4x2xui8>) -> (tensor<4x3xf32>, te
 func.func @unmoved_scale_by_row(%x : tensor<4x2xui8>) -> tensor<4x3xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
   %m = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25, 0.125, 2.0] : tensor<4x1xf32>>} : () -> tensor<4x1xf32>
+  // expected-remark@+1 {{the factor is not one for each output channel [raise-integer: scale-shape]}}
   %s = onnx.MatMulInteger(%x, %w) {} : (tensor<4x2xui8>, tensor<2x3xi8>) -> tensor<4x3xi32>
   %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
   %y = onnx.Mul(%f, %m) {} : (tensor<4x3xf32>, tensor<4x1xf32>) -> tensor<4x3xf32>
   func.return %y : tensor<4x3xf32>
+}
+
+// -----
+
+// Integers are wanted: nothing scales the sum.
+// CHECK-LABEL: func.func @unmoved_no_rescale
+// CHECK: onnx.MatMulInteger(
+// INTEGER-LABEL: func.func @unmoved_no_rescale
+// INTEGER: onnx.MatMulInteger(
+func.func @unmoved_no_rescale(%x : tensor<4x2xui8>) -> tensor<4x3xi32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
+  // expected-remark@+1 {{[raise-integer: no-rescale]}}
+  %s = onnx.MatMulInteger(%x, %w) {} : (tensor<4x2xui8>, tensor<2x3xi8>) -> tensor<4x3xi32>
+  %y = onnx.Abs(%s) : (tensor<4x3xi32>) -> tensor<4x3xi32>
+  func.return %y : tensor<4x3xi32>
+}
+
+// -----
+
+// No product of batches has a bias.
+// CHECK-LABEL: func.func @unmoved_integer_bias
+// CHECK: onnx.MatMulInteger(
+// INTEGER-LABEL: func.func @unmoved_integer_bias
+// INTEGER: onnx.MatMulInteger(
+func.func @unmoved_integer_bias(%x : tensor<5x4x2xui8>) -> tensor<5x4x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %b = onnx.Constant() {value = #onnx.tensor<[10, -20, 30] : tensor<3xi32>>} : () -> tensor<3xi32>
+  // expected-remark@+1 {{a bias is added to the integer sum of a batch of matrices [raise-integer: integer-bias]}}
+  %s = onnx.MatMulInteger(%x, %w) {} : (tensor<5x4x2xui8>, tensor<2x3xi8>) -> tensor<5x4x3xi32>
+  %t = onnx.Add(%s, %b) : (tensor<5x4x3xi32>, tensor<3xi32>) -> tensor<5x4x3xi32>
+  %f = onnx.Cast(%t) {to = 1 : i64} : (tensor<5x4x3xi32>) -> tensor<5x4x3xf32>
+  %y = onnx.Mul(%f, %m) {} : (tensor<5x4x3xf32>, tensor<f32>) -> tensor<5x4x3xf32>
+  func.return %y : tensor<5x4x3xf32>
+}
+
+// -----
+
+// A bias for how many channels?
+// CHECK-LABEL: func.func @unmoved_unknown_shape
+// CHECK: onnx.MatMulInteger(
+// INTEGER-LABEL: func.func @unmoved_unknown_shape
+// INTEGER: onnx.MatMulInteger(
+func.func @unmoved_unknown_shape(%x : tensor<4x2xui8>, %v : tensor<2x?xi8>) -> tensor<4x?xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.5] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{the number of output channels is not known [raise-integer: unknown-shape]}}
+  %s = onnx.MatMulInteger(%x, %v) {} : (tensor<4x2xui8>, tensor<2x?xi8>) -> tensor<4x?xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x?xi32>) -> tensor<4x?xf32>
+  %g = onnx.Mul(%f, %m) {} : (tensor<4x?xf32>, tensor<f32>) -> tensor<4x?xf32>
+  %y = onnx.Add(%g, %b) {} : (tensor<4x?xf32>, tensor<f32>) -> tensor<4x?xf32>
+  func.return %y : tensor<4x?xf32>
 }

@@ -1,4 +1,5 @@
 // RUN: OPT %s -p raise-qoperator | FILECHECK %s
+// RUN: DIAGNOSTICS -p raise-qoperator
 
 // The two scales' product is the bias's scale; the weight's scales run along output channels.
 // CHECK-LABEL: func.func @conv
@@ -46,6 +47,7 @@ func.func @unknown_result(%x : tensor<3x4xui8>) -> tensor<*x!onnx.any> {
 func.func @unmoved_run_time_scale(%x : tensor<3x4xui8>, %xs : tensor<f32>) -> tensor<3x4xui8> {
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
   %ys = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-qoperator: run-time-scale]}}
   %y = onnx_ms.QLinearSigmoid(%x, %xs, %z, %ys, %z) {} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x4xui8>
   func.return %y : tensor<3x4xui8>
 }
@@ -57,6 +59,7 @@ func.func @unmoved_run_time_scale(%x : tensor<3x4xui8>, %xs : tensor<f32>) -> te
 func.func @unmoved_channels_last(%x : tensor<1x2x4x5xui8>) -> tensor<1x1x1x5xui8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  // expected-remark@+1 {{[raise-qoperator: attribute]}}
   %y = onnx_ms.QLinearGlobalAveragePool(%x, %s, %z, %s, %z) {channels_last = 1 : i64} : (tensor<1x2x4x5xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<1x1x1x5xui8>
   func.return %y : tensor<1x1x1x5xui8>
 }
@@ -69,6 +72,7 @@ func.func @unmoved_negative_scale(%x : tensor<3x4xui8>) -> tensor<3x4xui8> {
   %xs = onnx.Constant() {value = #onnx.tensor<[-0.5] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
   %ys = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-qoperator: scale-value]}}
   %y = onnx_ms.QLinearSigmoid(%x, %xs, %z, %ys, %z) {} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x4xui8>
   func.return %y : tensor<3x4xui8>
 }
@@ -83,6 +87,36 @@ func.func @unmoved_alpha_and_bias(%x : tensor<3x2xui8>) -> tensor<3x4xf32> {
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x4xui8>>} : () -> tensor<2x4xui8>
   %b = onnx.Constant() {value = #onnx.tensor<[10, -20, 30, 40] : tensor<4xi32>>} : () -> tensor<4xi32>
+  // expected-remark@+1 {{[raise-qoperator: gemm-alpha]}}
   %y = onnx_ms.QGemm(%x, %s, %z, %w, %s, %z, %b) {alpha = 0.5 : f32} : (tensor<3x2xui8>, tensor<f32>, tensor<ui8>, tensor<2x4xui8>, tensor<f32>, tensor<ui8>, tensor<4xi32>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// A bias of nobody knows what.
+// CHECK-LABEL: func.func @unmoved_bias_type
+// CHECK: onnx_ms.QGemm(
+func.func @unmoved_bias_type(%x : tensor<3x2xui8>, %b : tensor<4x!onnx.any>) -> tensor<3x4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x4xui8>>} : () -> tensor<2x4xui8>
+  // expected-remark@+1 {{[raise-qoperator: bias-type]}}
+  %y = onnx_ms.QGemm(%x, %s, %z, %w, %s, %z, %b) {} : (tensor<3x2xui8>, tensor<f32>, tensor<ui8>, tensor<2x4xui8>, tensor<f32>, tensor<ui8>, tensor<4x!onnx.any>) -> tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// A float bias joins the sum behind the scales: no op on quantized types does that.
+// CHECK-LABEL: func.func @unmoved_more_inputs
+// CHECK: onnx_ms.MatMulIntegerToFloat(
+func.func @unmoved_more_inputs(%x : tensor<3x2xui8>) -> tensor<3x4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x4xui8>>} : () -> tensor<2x4xui8>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5, 3.5, 4.5] : tensor<4xf32>>} : () -> tensor<4xf32>
+  // expected-remark@+1 {{[raise-qoperator: more-inputs]}}
+  %y = onnx_ms.MatMulIntegerToFloat(%x, %w, %s, %s, %z, %z, %b) {} : (tensor<3x2xui8>, tensor<2x4xui8>, tensor<f32>, tensor<f32>, tensor<ui8>, tensor<ui8>, tensor<4xf32>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
 }

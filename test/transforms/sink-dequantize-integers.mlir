@@ -1,4 +1,5 @@
 // RUN: OPT %s -p sink-dequantize | FILECHECK %s
+// RUN: DIAGNOSTICS -p sink-dequantize
 
 // A maximum with the zero point is Relu.
 // CHECK-LABEL: func.func @max_is_relu
@@ -61,6 +62,60 @@ func.func @concat_with_constant(%q : tensor<1x4x!quant.uniform<u8:f32, 0.5:117>>
 func.func @unmoved_bound_varies(%q : tensor<3x2x!quant.uniform<u8:f32:0, {0.5,0.25,2.0:3}>>) -> tensor<3x2xui8> {
   %z = onnx.Constant() {value = #onnx.tensor<[11, 12] : tensor<2xui8>>} : () -> tensor<2xui8>
   %i = quant.scast %q : tensor<3x2x!quant.uniform<u8:f32:0, {0.5,0.25,2.0:3}>> to tensor<3x2xui8>
+  // expected-remark@+1 {{[sink-dequantize: clip-per-axis]}}
   %m = onnx.Max(%i, %z) {} : (tensor<3x2xui8>, tensor<2xui8>) -> tensor<3x2xui8>
   func.return %m : tensor<3x2xui8>
+}
+
+// -----
+
+// Nothing lies between 9 and 3.
+// CHECK-LABEL: func.func @unmoved_empty_range
+// CHECK: onnx.Clip({{.*}}) : (tensor<3x4xui8>
+func.func @unmoved_empty_range(%q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>>) -> tensor<3x4xui8> {
+  %l = onnx.Constant() {value = #onnx.tensor<[9] : tensor<ui8>>} : () -> tensor<ui8>
+  %h = onnx.Constant() {value = #onnx.tensor<[3] : tensor<ui8>>} : () -> tensor<ui8>
+  %i = quant.scast %q : tensor<3x4x!quant.uniform<u8:f32, 0.5:117>> to tensor<3x4xui8>
+  // expected-remark@+1 {{the bounds of the clamp leave nothing between them [sink-dequantize: empty-range]}}
+  %m = onnx.Clip(%i, %l, %h) {} : (tensor<3x4xui8>, tensor<ui8>, tensor<ui8>) -> tensor<3x4xui8>
+  func.return %m : tensor<3x4xui8>
+}
+
+// -----
+
+// The type ends at 200.
+// CHECK-LABEL: func.func @unmoved_bound_outside
+// CHECK: onnx.Clip({{.*}}) : (tensor<3x4xui8>
+func.func @unmoved_bound_outside(%q : tensor<3x4x!quant.uniform<u8<0:200>:f32, 0.5:117>>) -> tensor<3x4xui8> {
+  %h = onnx.Constant() {value = #onnx.tensor<[201] : tensor<ui8>>} : () -> tensor<ui8>
+  %i = quant.scast %q : tensor<3x4x!quant.uniform<u8<0:200>:f32, 0.5:117>> to tensor<3x4xui8>
+  // expected-remark@+1 {{the bound is none of the type's integers [sink-dequantize: bound-outside]}}
+  %m = onnx.Clip(%i, _, %h) {} : (tensor<3x4xui8>, tensor<ui8>) -> tensor<3x4xui8>
+  func.return %m : tensor<3x4xui8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_pad_value_outside
+// CHECK: onnx.Pad({{.*}}) : (tensor<3x4xui8>
+func.func @unmoved_pad_value_outside(%q : tensor<3x4x!quant.uniform<u8<0:200>:f32, 0.5:117>>) -> tensor<4x6xui8> {
+  %p = onnx.Constant() {value = #onnx.tensor<[1, 0, 0, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %v = onnx.Constant() {value = #onnx.tensor<[201] : tensor<ui8>>} : () -> tensor<ui8>
+  %i = quant.scast %q : tensor<3x4x!quant.uniform<u8<0:200>:f32, 0.5:117>> to tensor<3x4xui8>
+  // expected-remark@+1 {{the value that Pad puts in is none of the type's integers [sink-dequantize: bound-outside]}}
+  %m = onnx.Pad(%i, %p, %v) {} : (tensor<3x4xui8>, tensor<4xi64>, tensor<ui8>) -> tensor<4x6xui8>
+  func.return %m : tensor<4x6xui8>
+}
+
+// -----
+
+// Of the operand's shape nothing is known.
+// CHECK-LABEL: func.func @unmoved_bound_shape
+// CHECK: onnx.Min({{.*}}) : (tensor<*xui8>
+func.func @unmoved_bound_shape(%q : tensor<*x!quant.uniform<u8:f32:0, {0.5,0.25,2.0:3}>>) -> tensor<*xui8> {
+  %z = onnx.Constant() {value = #onnx.tensor<[11, 12] : tensor<2xui8>>} : () -> tensor<2xui8>
+  %i = quant.scast %q : tensor<*x!quant.uniform<u8:f32:0, {0.5,0.25,2.0:3}>> to tensor<*xui8>
+  // expected-remark@+1 {{the bound differs from element to element [sink-dequantize: bound-shape]}}
+  %m = onnx.Min(%i, %z) {} : (tensor<*xui8>, tensor<2xui8>) -> tensor<*xui8>
+  func.return %m : tensor<*xui8>
 }
