@@ -167,7 +167,7 @@ def mlir(body: str) -> bytes:
     return f"builtin.module {{\n{body}\n}}\n".encode()
 
 
-def text_constant(payload: str, type: str) -> str:
+def text_constant(payload: str, type: str) -> bytes:
     """Text with one constant."""
     return mlir(f"  %0 = onnx.Constant() {{value = #onnx.tensor<{payload} : {type}>}} : () -> {type}")
 
