@@ -22,12 +22,12 @@ from xdsl.traits import Pure
 from qdialect import numerics
 from qdialect.constants import constant, static_shape
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_tensor import TensorAttr, from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, tensor_type
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp
 from qdialect.errors import UserError
 from qdialect.external import tensor_bytes
-from qdialect.names import location, node_name, tensor_name
+from qdialect.names import called, location, node_name, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.casts import DequantizeForm
@@ -172,6 +172,8 @@ def _renamed(op: OnnxOp) -> bool:
     shape = static_shape(op.results[0])
     if tensor is None or promise is None or not promise.keeps_order or shape is None:
         return False
+    if prod(shape) != tensor.data.count:  # a model may say of a shape what is not so
+        return False
     data = tensor.data.with_type(tensor_type(tensor.type.element_type, shape))
     _substitute(op, [ConstantOp.of(type(tensor)(data), op.results[0].type)])
     return True
@@ -198,26 +200,57 @@ def _erase(op: Operation) -> None:
             source.erase()
 
 
+def _called(value: SSAValue) -> str:
+    return f"what '{called(value.op)}' makes" if isinstance(value, OpResult) else "a value"
+
+
 def fold_computable(module: ModuleOp) -> dict[Operation, Blocked]:
     """Replace ops that depend on constants alone by their results; why others are left is returned."""
     remarks: dict[Operation, Blocked] = {}
     rest = [op for op in _computable(module, remarks) if not _renamed(op)]
     if not rest:
         return remarks
-    from qdialect.oracle import evaluate
-
     inside = set(rest)
     needed = [op for op in rest if any(u.operation not in inside for r in op.results for u in r.uses)]
-    try:
-        values = evaluate(rest, [r for op in needed for r in op.results])
-    except UserError as error:
-        return remarks | dict.fromkeys(needed, Blocked("not-computable", str(error)))
+    values = _values(rest, needed, remarks)
     for op in needed:
-        _substitute(op, [ConstantOp.of(values[r], r.type) for r in op.results])
+        if all(r in values for r in op.results):
+            _substitute(op, [ConstantOp.of(values[r], r.type) for r in op.results])
     for op in reversed(rest):
-        if op not in needed:
+        if op.parent is not None and not any(r.first_use for r in op.results):
             _erase(op)
     return remarks
+
+
+def _values(
+    ops: Sequence[OnnxOp], needed: Sequence[OnnxOp], remarks: dict[Operation, Blocked]
+) -> dict[SSAValue, TensorAttr]:
+    """The results of `needed`, all at once; one by one if that fails, so that one op does not spoil the others."""
+    from qdialect.oracle import evaluate
+
+    try:
+        values = evaluate(ops, [r for op in needed for r in op.results])
+        for result, value in values.items():
+            if value.type.get_shape() != static_shape(result):
+                raise UserError(f"{_called(result)} has another shape than the model says")
+        return values
+    except UserError as error:
+        if len(needed) == 1:
+            remarks[needed[0]] = Blocked("not-computable", str(error))
+            return {}
+    found: dict[SSAValue, TensorAttr] = {}
+    for op in needed:
+        found |= _values(_ancestry(op, ops), [op], remarks)
+    return found
+
+
+def _ancestry(op: OnnxOp, ops: Sequence[OnnxOp]) -> list[OnnxOp]:
+    """Those of `ops` that `op` depends on, and itself, operands first."""
+    wanted: set[Operation] = {op}
+    for one in reversed(ops):
+        if one in wanted:
+            wanted.update(o.op for o in one.operands if isinstance(o, OpResult))
+    return [one for one in ops if one in wanted]
 
 
 @dataclass(frozen=True)

@@ -329,6 +329,16 @@ func.func @unmoved_pad_per_axis(%a: tensor<2x3x!w>) -> tensor<2x6x!w> {
   func.return %t : tensor<2x6x!w>
 }
 
+// Nothing is lowered: the kernel's 32 bits do not hold 1 / (4 * 1e-9).
+
+// CHECK-LABEL: func.func @unmoved_short_softmax(
+// CHECK-NEXT: onnx.Softmax(%a)
+func.func @unmoved_short_softmax(%a: tensor<2x4x!x>) -> tensor<2x4x!quant.uniform<u8:f32, 1.0e-09:9>> {
+  // expected-remark@+1 {{the kernel overflows at this scale for a row so short, or of unknown length [lower-to-qoperator: short-softmax]}}
+  %t = onnx.Softmax(%a) : (tensor<2x4x!x>) -> tensor<2x4x!quant.uniform<u8:f32, 1.0e-09:9>>
+  func.return %t : tensor<2x4x!quant.uniform<u8:f32, 1.0e-09:9>>
+}
+
 }
 
 // -----
@@ -349,10 +359,10 @@ func.func @unmoved_old_pad(%a: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> t
 // CHECK-LABEL: func.func @unmoved_old_max_pool(
 // CHECK-NEXT: %[[T:.*]] = onnx.MaxPool(%a)
 // CHECK-NEXT: func.return %[[T]]
-func.func @unmoved_old_max_pool(%a: tensor<1x2x4x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x3x3x!quant.uniform<u8:f32, 0.02:13>> {
+func.func @unmoved_old_max_pool(%a: tensor<1x2x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x3x!quant.uniform<u8:f32, 0.02:13>> {
   // expected-remark@+1 {{onnxruntime has no MaxPool on u8 in this opset [lower-to-qoperator: no-kernel]}}
-  %t = onnx.MaxPool(%a) {kernel_shape = array<i64: 2, 2>} : (tensor<1x2x4x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x3x3x!quant.uniform<u8:f32, 0.02:13>>
-  func.return %t : tensor<1x2x3x3x!quant.uniform<u8:f32, 0.02:13>>
+  %t = onnx.MaxPool(%a) {kernel_shape = array<i64: 2>} : (tensor<1x2x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<1x2x3x!quant.uniform<u8:f32, 0.02:13>>
 }
 
 }
@@ -398,6 +408,16 @@ func.func @unmoved_block_size(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
   func.return %y : tensor<3x2xf32>
 }
 
+// CHECK-LABEL: func.func @unmoved_gemm_form(
+// CHECK: onnx.Gemm
+func.func @unmoved_gemm_form(%x: tensor<4x3xf32>) -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 5, -6, 4, 2, 7] : tensor<4x2xi4>>} : () -> tensor<4x2x!quant.uniform<i4:f32, 0.5>>
+  %r = quant.dcast %w : tensor<4x2x!quant.uniform<i4:f32, 0.5>> to tensor<4x2xf32>
+  // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-qoperator: gemm-form]}}
+  %y = onnx.Gemm(%x, %r) {transA = 1 : i64} : (tensor<4x3xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_eight_bits(
 // CHECK: onnx.MatMul
 func.func @unmoved_eight_bits(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
@@ -406,6 +426,71 @@ func.func @unmoved_eight_bits(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
   // expected-remark@+1 {{onnxruntime has no MatMulNBits for i8 [lower-to-qoperator: no-kernel]}}
   %y = onnx.MatMul(%x, %r) : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
+}
+
+// -----
+
+// One output of eight inputs over many pixels: ConvInteger reads integers, and has little to write in float. The weight
+// becomes u8 at zero point 128, the factor is 0.02 * 0.5.
+// CHECK-LABEL: func.func @float_result_sum(
+// CHECK-DAG: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[129, 130, 131, 127, 126, 125, 255, 0] : tensor<1x8x1x1xui8>>}
+// CHECK-DAG: %[[X:.*]] = quant.scast %a
+// CHECK: %[[S:.*]] = onnx.ConvInteger(%[[X]], %[[W]], %{{.*}}, %{{.*}}) : (tensor<1x8x99x50xui8>, tensor<1x8x1x1xui8>, tensor<ui8>, tensor<ui8>) -> tensor<1x1x99x50xi32>
+// CHECK-NEXT: %[[F:.*]] = onnx.Cast(%[[S]])
+// CHECK-NEXT: %[[M:.*]] = onnx.Constant() {value = #onnx.tensor<[0.01] : tensor<f32>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Mul(%[[F]], %[[M]])
+// CHECK-NEXT: func.return %[[Y]]
+func.func @float_result_sum(%a: tensor<1x8x99x50x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x99x50xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, -1, -2, -3, 127, -128] : tensor<1x8x1x1xi8>>} : () -> tensor<1x8x1x1x!quant.uniform<i8:f32, 0.5>>
+  %y = onnx.Conv(%a, %w) : (tensor<1x8x99x50x!quant.uniform<u8:f32, 0.02:13>>, tensor<1x8x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x1x99x50xf32>
+  func.return %y : tensor<1x1x99x50xf32>
+}
+
+// Few pixels: a matrix product has the least to set up. The weight is turned, its scales run along the columns.
+// CHECK-LABEL: func.func @float_result_product(
+// CHECK: %[[X:.*]] = quant.scast %a
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[X]]) {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x1x2xui8>) -> tensor<1x1x2x3xui8>
+// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 4, 2, 5, 3, 6] : tensor<3x2xi8>>}
+// CHECK-NEXT: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[0.25, -1.5] : tensor<2xf32>>}
+// CHECK-NEXT: %[[P:.*]] = onnx_ms.MatMulIntegerToFloat(%[[T]], %[[W]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[B]]) {{.*}} -> tensor<1x1x2x2xf32>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[P]]) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x1x2x2xf32>) -> tensor<1x2x1x2xf32>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @float_result_product(%a: tensor<1x3x1x2x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x1x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<2x3x1x1xi8>>} : () -> tensor<2x3x1x1x!quant.uniform<i8:f32:0, {0.5,0.25}>>
+  %b = onnx.Constant() {value = #onnx.tensor<[0.25, -1.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %y = onnx.Conv(%a, %w, %b) : (tensor<1x3x1x2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x3x1x1x!quant.uniform<i8:f32:0, {0.5,0.25}>>, tensor<2xf32>) -> tensor<1x2x1x2xf32>
+  func.return %y : tensor<1x2x1x2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_float_is_faster(
+// CHECK: onnx.Conv(%a
+func.func @unmoved_float_is_faster(%a: tensor<1x1x9x5x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x7x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3, -4, -5, -6, -7, -8, -9] : tensor<2x1x3x3xi8>>} : () -> tensor<2x1x3x3x!quant.uniform<i8:f32, 0.5>>
+  // expected-remark@+1 {{with these channels the convolution is as fast in float [lower-to-qoperator: float-is-faster]}}
+  %y = onnx.Conv(%a, %w) : (tensor<1x1x9x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x3x3x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x7x3xf32>
+  func.return %y : tensor<1x2x7x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_grouped(
+// CHECK: onnx.Conv(%a
+func.func @unmoved_grouped(%a: tensor<1x2x9x5x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x9x5xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2x1x1x1xi8>>} : () -> tensor<2x1x1x1x!quant.uniform<i8:f32, 0.5>>
+  // expected-remark@+1 {{no integer kernel with a float result is faster on groups of channels [lower-to-qoperator: grouped]}}
+  %y = onnx.Conv(%a, %w) {group = 2 : i64} : (tensor<1x2x9x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x9x5xf32>
+  func.return %y : tensor<1x2x9x5xf32>
+}
+
+// Images are pooled with channels last, from any opset on.
+// CHECK-LABEL: func.func @channels_last(
+// CHECK: %[[X:.*]] = quant.scast %a
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[X]]) {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x2x5x4xui8>) -> tensor<1x5x4x2xui8>
+// CHECK-NEXT: %[[P:.*]] = onnx_ms.NhwcMaxPool(%[[T]]) {kernel_shape = array<i64: 2, 1>{{.*}}} : (tensor<1x5x4x2xui8>) -> tensor<1x4x4x2xui8>
+// CHECK-NEXT: %[[B:.*]] = onnx.Transpose(%[[P]]) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x2xui8>) -> tensor<1x2x4x4xui8>
+// CHECK-NEXT: %[[Y:.*]] = quant.scast %[[B]]
+// CHECK-NEXT: func.return %[[Y]]
+func.func @channels_last(%a: tensor<1x2x5x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x4x4x!quant.uniform<u8:f32, 0.02:13>> {
+  %t = onnx.MaxPool(%a) {kernel_shape = array<i64: 2, 1>} : (tensor<1x2x5x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x4x4x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<1x2x4x4x!quant.uniform<u8:f32, 0.02:13>>
 }
 
 // -----
