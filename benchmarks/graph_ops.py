@@ -200,7 +200,10 @@ def binary(d: Drawing, x: Value) -> Value | None:
             else d.constant(f32(d.rng.normal(size=shape)))
         )
     inputs = [x.name, other] if d.chance(0.7) else [other, x.name]
-    return d.finish(d.node(d.pick(["Add", "Add", "Mul", "Sub"]), inputs, x.shape))
+    op = d.pick(["Add", "Add", "Mul", "Sub"])
+    if op == "Sub" and other in {v.name for v in d.values}:
+        op = "Add"  # what nearly cancels out says nothing about noise
+    return d.finish(d.node(op, inputs, x.shape))
 
 
 def unary(d: Drawing, x: Value) -> Value | None:

@@ -26,7 +26,9 @@ def described(module_pass: type[ModulePass]) -> str:
     assert module is not None
     text = (module.__doc__ or "").strip()
     file = f"transforms/{module_pass.name.replace('-', '_')}.py"
-    return f"## {module_pass.name}\n\n*{exactness_of(module_pass).value}* -- [`{file}`](../{file})\n\n{text}\n"
+    return (
+        f"## {module_pass.name}\n\n*{exactness_of(module_pass).value}* -- [`{file}`](../{file})\n\n{text}\n"
+    )
 
 
 def passes_page() -> str:
@@ -36,8 +38,8 @@ def passes_page() -> str:
         "# Passes",
         "",
         "Made by `python docs/generate.py` from the passes themselves. A class of exactness is judged per op against",
-        "onnxruntime with optimization off: *exact*, no element differs; *close*, integers by one step at most and floats",
-        "by 1e-4 of the largest magnitude; *lossy*, the meaning changes on purpose and only if it is asked for.",
+        "onnxruntime with optimization off: *exact*, no element differs; *close*, integers by one step at most and",
+        "floats by 1e-4 of the largest magnitude; *lossy*, the meaning changes on purpose and only if asked for.",
         "",
         "| pass | class | rewrite |",
         "|---|---|---|",
@@ -79,7 +81,9 @@ def targets_page() -> str:
         lines += [f"## {name}", "", found.summary, "", *_rules(found), ""]
         if found.kernels:
             lines += ["| node | operands -> result |", "|---|---|"]
-            lines += [f"| {k} | {', '.join(f'`{row}`' for row in rows)} |" for k, rows in found.kernels.items()]
+            lines += [
+                f"| {k} | {', '.join(f'`{row}`' for row in rows)} |" for k, rows in found.kernels.items()
+            ]
             lines.append("")
         if found.storage:
             lines += ["| op on stored integers | types |", "|---|---|"]

@@ -88,7 +88,11 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
     passes = [_made("integer-io")] if options.integer_io else []
     if form != "qdq":
         # Signedness may have been all that two types differed by.
-        passes += [_made("legalize", target=target.name), _made("fold-casts"), _made("fuse-quantized")]
+        passes += [
+            _made("legalize", target=target.name, weights=form == "qoperator"),
+            _made("fold-casts"),
+            _made("fuse-quantized"),
+        ]
         if form == "qoperator":
             passes.append(_made("rescale-bias"))
         passes.append(_made(f"lower-to-{form}", target=target.name))

@@ -10,14 +10,19 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, FunctionType, ModuleOp
+from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
+from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_types import shape_of
 from qdialect.names import called, location, node_name, tensor_names
 from qdialect.promises.base import Blocked
 from qdialect.remarks import remarks_of
+
+DIMS = "onnx.dims"
+"""The names of symbolic sizes, one list per result."""
 
 KEEP_FLOAT = "qdialect.keep_float"
 """An operation with this attribute is left as it is, on request."""
@@ -85,6 +90,17 @@ def _is_dead(op: Operation) -> bool:
     return not any(r.first_use for r in op.results) and op.has_trait(Pure, value_if_unregistered=False)
 
 
+def _carry_dims(op: Operation, old: SSAValue, new: SSAValue) -> None:
+    """Let `new`, which stands in for a result of `op`, keep the names of its symbolic sizes."""
+    rows = op.attributes.get(DIMS)
+    if not isinstance(rows, ArrayAttr) or not isinstance(old, OpResult) or not isinstance(new, OpResult):
+        return
+    heir = new.op
+    single = len(heir.results) == 1 and isinstance(heir, OnnxOp) and DIMS not in heir.attributes
+    if single and old.index < len(rows.data) and shape_of(old.type) == shape_of(new.type):
+        heir.attributes[DIMS] = ArrayAttr([rows.data[old.index]])
+
+
 class Rewriter:
     """What a pattern changes the IR with; it keeps the worklist and carries the names."""
 
@@ -142,6 +158,7 @@ class Rewriter:
             heir.location = op.location
         self.insert_before(op, ops)
         for old, new in zip(op.results, results, strict=True):
+            _carry_dims(op, old, new)
             old.replace_all_uses_with(new)
             self._push_around(new)
         self.erase(op)

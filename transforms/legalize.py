@@ -1,10 +1,11 @@
 """
 Give 8-bit activations the signedness that the target's kernels are made for.
 
-    q : i8, zero point z  ->  q xor 0x80 : u8, zero point z + 128
+    q : i8, zero point z  ->  q xor 0x80 : u8, zero point z + 128      an activation
+    w : u8, zero point z  ->  w xor 0x80 : i8, zero point z - 128      a constant weight of a linear op
 
-Exact: the same real numbers under another reading of the byte. Weights of linear ops stay as they are. Where integers
-come in or go out as they are, a pair of casts stands at the boundary.
+Exact: the same real numbers under another reading of the byte. Where integers come in or go out as they are, a pair of
+casts stands at the boundary. A depthwise weight stays u8 unless its zero point becomes 0: it would be slower.
 """
 
 from dataclasses import dataclass
@@ -25,10 +26,18 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCa
 from qdialect.names import location, tensor_name
 from qdialect.passes import Exactness
 from qdialect.promises.linear import Linear
-from qdialect.rewriting import refresh_signatures
+from qdialect.rewriting import KEEP_FLOAT, refresh_signatures
 from qdialect.targets import target
 
 HALF = 128
+
+
+def signed(type: UniformType) -> UniformType | None:
+    """The i8 type of the same real numbers; None if `type` is not u8."""
+    storage = type.storage
+    if storage.width != 8 or storage.signed or type.blocks:
+        return None
+    return _reread(type, Storage.make(8, True, storage.low - HALF, storage.high - HALF), -HALF)
 
 
 def unsigned(type: UniformType) -> UniformType | None:
@@ -90,6 +99,22 @@ def _is_weight(op: Operation, index: int) -> bool:
     return op.get_trait(Linear) is not None and index > 0
 
 
+def _flipped(
+    value: SSAValue, source: ConstantOp, type: UniformType, done: dict[SSAValue, SSAValue]
+) -> SSAValue:
+    """A constant under the other reading of its bytes."""
+    if value not in done:
+        assert source.value is not None
+        values = numerics.flip_signedness(source.value.array())
+        new = ConstantOp.of(from_array(values), with_element(value.type, type))
+        new.location = location("", [f"{tensor_name(source)}_{type.storage.name}"])
+        block = source.parent
+        assert block is not None
+        block.insert_op_after(new, source)
+        done[value] = new.results[0]
+    return done[value]
+
+
 def _constants(op: OnnxOp, done: dict[SSAValue, SSAValue]) -> None:
     """Constants among activations take the activations' signedness; a weight keeps its own."""
     for k, operand in enumerate(op.operands):
@@ -100,15 +125,7 @@ def _constants(op: OnnxOp, done: dict[SSAValue, SSAValue]) -> None:
         moved = unsigned(type)
         if moved is None:
             continue
-        if operand not in done:
-            values = numerics.flip_signedness(source.value.array())
-            new = ConstantOp.of(from_array(values), with_element(operand.type, moved))
-            new.location = location("", [f"{tensor_name(source)}_u8"])
-            block = source.parent
-            assert block is not None
-            block.insert_op_after(new, source)
-            done[operand] = new.results[0]
-        op.operands[k] = done[operand]
+        op.operands[k] = _flipped(operand, source, moved, done)
 
 
 def _to_unsigned(module: ModuleOp) -> None:
@@ -141,6 +158,22 @@ def _to_unsigned(module: ModuleOp) -> None:
                 op.operands[k] = _requantize(value, old, op)
 
 
+def _to_signed_weights(module: ModuleOp) -> None:
+    done: dict[SSAValue, SSAValue] = {}
+    for op in list(module.walk()):
+        linear = op.get_trait(Linear)
+        if linear is None or not isinstance(op, OnnxOp) or KEEP_FLOAT in op.attributes:
+            continue
+        x, w = (quantized_of(o.type) for o in op.operands[:2])
+        source, groups = op.operands[1].owner, op.int_attr("group", 1)
+        if x is None or w is None or not isinstance(source, ConstantOp) or source.value is None:
+            continue
+        moved = signed(w)
+        if moved is None or (groups > 1 and linear.is_depthwise(op, groups) and moved.zero_points.any()):
+            continue
+        op.operands[1] = _flipped(op.operands[1], source, moved, done)
+
+
 @dataclass(frozen=True)
 class LegalizePass(ModulePass):
     """Types become what the target's kernels are made for."""
@@ -150,8 +183,12 @@ class LegalizePass(ModulePass):
     rewrite: ClassVar[str] = "q : i8, z -> q xor 0x80 : u8, z + 128: the same real numbers"
 
     target: str = "onnxruntime"
+    weights: bool = True
+    """Whether weights take the target's signedness too: its integer sums want the other one."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.weights and target(self.target).weights == "i8":
+            _to_signed_weights(op)
         if target(self.target).activations == "u8":
             _to_unsigned(op)
             refresh_signatures(op)

@@ -3,6 +3,7 @@ Write ops on quantized types as the target's integer kernels.
 
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
+    conv(a, w, b) : float    ->  ConvInteger, or MatMulIntegerToFloat, where that costs less than float
     linear(x, dcast(w))      ->  MatMulNBits(x, w, scales, zero points)      x in float
 
 Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most;
@@ -19,6 +20,7 @@ from xdsl.ir import Operation, SSAValue
 from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.float_results import LowerFloatResult
 from qdialect.lowering import Parameters, clamped, stored, wish
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
@@ -187,7 +189,9 @@ class LowerToStorage(Pattern):
             return None  # mixed scales: the kernel's affair
         form = op.get_trait(StorageForm)
         if form is not None:
-            return self._form(op, form, head, rewriter)
+            blocked = self._form(op, form, head, rewriter)
+            if blocked is None or not promise.moves_storage:
+                return blocked
         if not promise.moves_storage:
             return Blocked("no-kernel", f"{op.op_type} has no form on stored integers")
         if (blocked := self._runs(op, op.op_type, head)) is not None:
@@ -254,6 +258,7 @@ class LowerToQoperatorPass(RewritePass):
         found = target(self.target)
         return [
             LowerToStorage(found),
+            LowerFloatResult(found),
             LowerToKernel(found, Parameters()),
             LowerWeightOnly(found),
             FoldStorageCasts(),

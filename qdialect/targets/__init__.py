@@ -26,6 +26,8 @@ class Target:
     """The form a model takes by default: `qoperator` or `qdq`."""
     activations: str | None = None
     """The storage type that 8-bit activations take; None: as they are."""
+    weights: str | None = None
+    """The storage type that 8-bit constant weights take; None: as they are."""
     own_pairs: bool = False
     """Whether a residual edge wants a QuantizeLinear and DequantizeLinear of its own."""
     pairs_around_moves: bool = False
@@ -38,6 +40,11 @@ class Target:
     """Op -> storage types that it runs on as integers."""
     storage_opset: dict[str, int] = field(default_factory=dict[str, int])
     """Op -> the first opset in which it does."""
+
+    @property
+    def costs(self) -> dict[str, dict[str, float]]:
+        """What the forms of a convolution with a float result cost, by kernel; none where nobody measured."""
+        return _costs(self.name)
 
     def has_kernel(self, op_type: str, operands: Sequence[str], result: str) -> bool:
         """Whether `op_type` has a kernel for these storage types."""
@@ -64,3 +71,12 @@ def target(name: str) -> Target:
         raise UserError(f"there is no target '{name}'", f"choose from {', '.join(target_names())}")
     with path.open("rb") as file:
         return Target(**tomllib.load(file))
+
+
+@cache
+def _costs(name: str) -> dict[str, dict[str, float]]:
+    path = FOLDER / "costs" / f"{name}.toml"
+    if not path.exists():
+        return {}
+    with path.open("rb") as file:
+        return tomllib.load(file)

@@ -136,6 +136,18 @@ func.func @unmoved_result_grows() -> tensor<100000xf32> {
   func.return %y : tensor<100000xf32>
 }
 
+// Nothing is computed: three elements are not four, whatever the type says. The others are computed all the same.
+
+// CHECK-LABEL: func.func @unmoved_not_computable(
+// CHECK: onnx.Reshape(
+func.func @unmoved_not_computable() -> tensor<2x2xf32> {
+  %a = onnx.Constant() {value = #onnx.tensor<[2.5, 1.5, 0.5] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %n = onnx.Constant() {value = #onnx.tensor<[2, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+  // expected-remark@+1 {{[fold-constants: not-computable]}}
+  %y = onnx.Reshape(%a, %n) : (tensor<3xf32>, tensor<2xi64>) -> tensor<2x2xf32>
+  func.return %y : tensor<2x2xf32>
+}
+
 }
 
 // -----

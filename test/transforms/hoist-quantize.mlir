@@ -929,6 +929,18 @@ func.func @unmoved_per_axis(%a: tensor<3x4x2xf32>) -> tensor<4x2x3x!quant.unifor
   func.return %q : tensor<4x2x3x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7,0.125}>>
 }
 
+// Nothing moves: what Relu takes is made in float, and would only be quantized earlier.
+
+// CHECK-LABEL: func.func @unmoved_made_in_float(
+// CHECK-NEXT: %[[Y:.*]] = onnx.Relu(%x)
+// CHECK-NEXT: quant.qcast %[[Y]]
+func.func @unmoved_made_in_float(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %y = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // expected-remark@+1 {{what the op selects from is made in float, so the op stays in float [hoist-quantize: made-in-float]}}
+  %q = quant.qcast %y : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
 // Nothing moves: the quantize runs only in one branch.
 
 // CHECK-LABEL: func.func @unmoved_other_region(

@@ -104,3 +104,23 @@ func.func @unchanged_types(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4x
   %r = quant.dcast %c : tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:4}, {{0.5}, {0.25:3}}>> to tensor<2x4xf32>
   func.return %p, %q, %r : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
 }
+
+// A u8 weight becomes i8, its zero points 128 less, unless it is depthwise and its zero points do not become 0.
+
+// CHECK-LABEL: func.func @weights(
+// CHECK-DAG: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[-127, 127] : tensor<1x2x1x1xi8>>} : () -> tensor<1x2x1x1x!quant.uniform<i8:f32, 0.25:-5>>
+// CHECK-DAG: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[-127, 127] : tensor<2x1x1x1xi8>>} : () -> tensor<2x1x1x1x!quant.uniform<i8:f32, 0.25>>
+// CHECK-DAG: %[[D:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 255] : tensor<2x1x1x1xui8>>} : () -> tensor<2x1x1x1x!quant.uniform<u8:f32, 0.25:123>>
+// CHECK: onnx.Conv(%a, %[[W]], _)
+// CHECK: onnx.Conv(%a, %[[S]], _)
+// CHECK: onnx.Conv(%a, %[[D]], _)
+!a = !quant.uniform<u8:f32, 0.02:125>
+func.func @weights(%a: tensor<1x2x5x4x!a>) -> (tensor<1x1x5x4x!a>, tensor<1x2x5x4x!a>, tensor<1x2x5x4x!a>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 255] : tensor<1x2x1x1xui8>>} : () -> tensor<1x2x1x1x!quant.uniform<u8:f32, 0.25:123>>
+  %s = onnx.Constant() {value = #onnx.tensor<[1, 255] : tensor<2x1x1x1xui8>>} : () -> tensor<2x1x1x1x!quant.uniform<u8:f32, 0.25:128>>
+  %d = onnx.Constant() {value = #onnx.tensor<[1, 255] : tensor<2x1x1x1xui8>>} : () -> tensor<2x1x1x1x!quant.uniform<u8:f32, 0.25:123>>
+  %t = onnx.Conv(%a, %w) : (tensor<1x2x5x4x!a>, tensor<1x2x1x1x!quant.uniform<u8:f32, 0.25:123>>) -> tensor<1x1x5x4x!a>
+  %u = onnx.Conv(%a, %s) {group = 2 : i64} : (tensor<1x2x5x4x!a>, tensor<2x1x1x1x!quant.uniform<u8:f32, 0.25:128>>) -> tensor<1x2x5x4x!a>
+  %v = onnx.Conv(%a, %d) {group = 2 : i64} : (tensor<1x2x5x4x!a>, tensor<2x1x1x1x!quant.uniform<u8:f32, 0.25:123>>) -> tensor<1x2x5x4x!a>
+  func.return %t, %u, %v : tensor<1x1x5x4x!a>, tensor<1x2x5x4x!a>, tensor<1x2x5x4x!a>
+}

@@ -1214,6 +1214,51 @@ func.func @unmoved_float_operand(%a: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
   func.return %z : tensor<6x3xf32>
 }
 
+// PReLU without a slope is Relu; with one it computes.
+
+// CHECK-LABEL: func.func @prelu(
+// CHECK: %[[M:.*]] = onnx.PRelu(%q, %{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: quant.dcast %[[M]]
+func.func @prelu(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %x = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  %y = onnx.PRelu(%x, %s) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_slope(
+// CHECK: %[[X:.*]] = quant.dcast %q
+// CHECK-NEXT: onnx.PRelu(%[[X]]
+func.func @unmoved_slope(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %x = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  // expected-remark@+1 {{a slope other than a constant 0 makes new numbers; use Relu [sink-dequantize: slope]}}
+  %y = onnx.PRelu(%x, %s) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
+// Nothing moves: clamps of integers that are no clamps of what they stand for.
+
+// CHECK-LABEL: func.func @unmoved_integer_clamps(
+// CHECK: onnx.Clip(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<2x3xui8>
+// CHECK: onnx.Max(%{{.*}}, %{{.*}}) : (tensor<2x3xui8>
+// CHECK: onnx.Min(%{{.*}}, %{{.*}}) : (tensor<2x3xui8>
+func.func @unmoved_integer_clamps(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, %n: tensor<2x3x!quant.uniform<u8<10:200>:f32, 0.02:13>>) -> (tensor<2x3xui8>, tensor<2x3xui8>, tensor<2x3xui8>) {
+  %l = onnx.Constant() {value = #onnx.tensor<[90] : tensor<ui8>>} : () -> tensor<ui8>
+  %h = onnx.Constant() {value = #onnx.tensor<[20] : tensor<ui8>>} : () -> tensor<ui8>
+  %o = onnx.Constant() {value = #onnx.tensor<[201] : tensor<ui8>>} : () -> tensor<ui8>
+  %v = onnx.Constant() {value = #onnx.tensor<[11, 12, 13] : tensor<3xui8>>} : () -> tensor<3xui8>
+  %i = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xui8>
+  %j = quant.scast %n : tensor<2x3x!quant.uniform<u8<10:200>:f32, 0.02:13>> to tensor<2x3xui8>
+  // expected-remark@+1 {{the bounds of the clamp leave nothing between them [sink-dequantize: empty-range]}}
+  %a = onnx.Clip(%i, %l, %h) : (tensor<2x3xui8>, tensor<ui8>, tensor<ui8>) -> tensor<2x3xui8>
+  // expected-remark@+1 {{the bound is none of the type's integers [sink-dequantize: bound-outside]}}
+  %b = onnx.Max(%j, %o) : (tensor<2x3xui8>, tensor<ui8>) -> tensor<2x3xui8>
+  // expected-remark@+1 {{the bound differs from element to element [sink-dequantize: bound-shape]}}
+  %c = onnx.Min(%j, %v) : (tensor<2x3xui8>, tensor<3xui8>) -> tensor<2x3xui8>
+  func.return %a, %b, %c : tensor<2x3xui8>, tensor<2x3xui8>, tensor<2x3xui8>
+}
+
 // Nothing moves: Sigmoid computes, so it makes no promise; nothing stands in anybody's way.
 
 // CHECK-LABEL: func.func @unmoved_sigmoid(

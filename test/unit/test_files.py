@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-
 from xdsl.dialects.builtin import i8
 
 from qdialect.dialects.onnx_tensor import TensorData

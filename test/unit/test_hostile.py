@@ -75,7 +75,7 @@ def nested(depth: int) -> bytes:
     for k in range(1, depth + 1):
         # NodeProto.attribute is field 5, AttributeProto.g 6, GraphProto.node 1.
         branches = [
-            field(5, onnx.AttributeProto(name=name, type=5).SerializeToString() + field(6, body))
+            field(5, onnx.AttributeProto(name=name, type="GRAPH").SerializeToString() + field(6, body))
             for name, body in (("then_branch", graph), ("else_branch", graph if k < 3 else b""))
         ]
         inner = node("If", ["c"], [f"y{k}"]).SerializeToString() + b"".join(branches)
@@ -167,6 +167,11 @@ def mlir(body: str) -> bytes:
     return f"builtin.module {{\n{body}\n}}\n".encode()
 
 
+def text_constant(payload: str, type: str) -> bytes:
+    """Text with one constant."""
+    return mlir(f"  %0 = onnx.Constant() {{value = #onnx.tensor<{payload} : {type}>}} : () -> {type}")
+
+
 relu = [node("Relu", ["x"], ["y"])]
 FLOAT = np.float32
 
@@ -242,10 +247,10 @@ MLIR: dict[str, tuple[bytes, str | None]] = {
     "no end of a string": (mlir('  func.func @main() -> () attributes {a = "' + "a" * 60), "before closing string"),
     "no end of a name": (mlir('  func.func @"' + "a" * 60), "before closing string"),
     "backslashes": (mlir('  "' + "\\" * 3001), "error"),
-    "elided": (mlir("  %0 = onnx.Constant() {value = #onnx.tensor<elided : tensor<99xf32>>} : () -> tensor<99xf32>"), "--print-constants"),
-    "outside": (mlir('  %0 = onnx.Constant() {value = #onnx.tensor<"../outside.bin"[0, 8] : tensor<2xf32>>} : () -> tensor<2xf32>'), "not a file inside"),
-    "link": (mlir('  %0 = onnx.Constant() {value = #onnx.tensor<"link.bin"[0, 8] : tensor<2xf32>>} : () -> tensor<2xf32>'), "link"),
-    "short": (mlir('  %0 = onnx.Constant() {value = #onnx.tensor<"inside.bin"[0, 8] : tensor<1099511627776xf32>>} : () -> tensor<1099511627776xf32>'), "takes"),
+    "elided": (text_constant("elided", "tensor<99xf32>"), "--print-constants"),
+    "outside": (text_constant('"../outside.bin"[0, 8]', 'tensor<2xf32>'), "not a file inside"),
+    "link": (text_constant('"link.bin"[0, 8]', 'tensor<2xf32>'), "link"),
+    "short": (text_constant('"inside.bin"[0, 8]', 'tensor<1099511627776xf32>'), "takes"),
     "dense": (mlir('  %0 = "t.t"() {value = dense<1> : tensor<1099511627776xi8>} : () -> ()'), "error"),
     "regions": (mlir('  "builtin.module"() ({' * 5000), "error"),
     "brackets": (mlir("  func.func @f() -> () attributes {a = " + "[" * 20000), "nested too deeply"),

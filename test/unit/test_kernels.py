@@ -105,7 +105,7 @@ def test_weight_only_products_per_column(
     inputs: int, block: int, dtype: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     rows = ["f32 i8 f32", "f32 u8 f32"]  # there is a kernel, though the target does not want it
-    monkeypatch.setitem(target("onnxruntime").kernels, "MatMulNBits", rows)  # pyright: ignore[reportArgumentType]
+    monkeypatch.setitem(target("onnxruntime").kernels, "MatMulNBits", rows)
     g = Graph()
     g.add("MatMul", "y", "x", g.weight("w", (inputs, 7), 1, dtype))
     data = g.rng.normal(0, 1, (2, 3, inputs)).astype(np.float32)
@@ -137,3 +137,64 @@ def test_weight_only_products_in_blocks_of_four_bits(signed: bool, transposed: b
     before, after, ops = compiled(model, tmp_path, data)
     assert ops == ["MatMulNBits"]
     np.testing.assert_allclose(after, before, rtol=0, atol=1e-5 * np.abs(before).max())
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shape", "outputs"),
+    [
+        ("Conv", (2, 1, 7, 5), 2),
+        ("ConvInteger", (1, 8, 60, 50), 1),
+        ("MatMulIntegerToFloat", (2, 24, 3, 2), 5),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_convolutions_with_a_float_result(
+    kernel: str, shape: tuple[int, ...], outputs: int, dtype: Any, tmp_path: Path
+):
+    g = Graph()
+    size = 3 if kernel == "Conv" else 1
+    w = g.weight("w", (outputs, shape[1], size, size), 0, dtype)
+    g.add("Conv", "c", g.pair("x", 0.02, 120), w, g.constant("b", g.rng.normal(0, 1, outputs)))
+    g.add("Tanh", "t", "c")
+    g.add("Neg", "y", "t")
+    data = g.rng.normal(0, 1.2, shape).astype(np.float32)
+    smaller = (shape[0], outputs, *(n - size + 1 for n in shape[2:]))
+    before, after, ops = compiled(g.model(shape, smaller), tmp_path, data)
+    assert kernel in ops
+    assert {"Conv", "ConvInteger", "MatMulIntegerToFloat"} & set(ops) == {kernel}
+    np.testing.assert_allclose(after, before, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_max_pool_of_images_with_borders_and_a_ragged_end(dtype: Any, tmp_path: Path):
+    g = Graph()
+    zero = 3 if dtype is np.int8 else 131
+    attributes: dict[str, Any] = {
+        "kernel_shape": [3, 2],
+        "pads": [1, 0, 1, 1],
+        "strides": [2, 2],
+        "ceil_mode": 1,
+    }
+    g.add("MaxPool", "m", g.pair("x", 0.02, zero, dtype), **attributes, dilations=[1, 2])
+    g.add("Identity", "y", g.pair("m", 0.02, zero, dtype))
+    data = g.rng.normal(-2, 0.4, (2, 3, 8, 6)).astype(np.float32)  # below zero: a border of zeros would show
+    before, after, ops = compiled(g.model((2, 3, 8, 6), (2, 3, 5, 3)), tmp_path, data)
+    assert "NhwcMaxPool" in ops
+    np.testing.assert_array_equal(after, before)
+
+
+@pytest.mark.parametrize("group", [1, 4])
+def test_weights_of_unsigned_bytes(group: int, tmp_path: Path):
+    g = Graph()
+    w = g.weight("w", (4, 4 // group, 3, 3), 0, np.uint8)
+    g.add("Conv", "c", g.pair("x", 0.02, 120), w, group=group)
+    scale = 0.4
+    g.add("Identity", "y", g.pair("c", scale, 131))
+    data = g.rng.normal(0, 1.2, (2, 4, 7, 5)).astype(np.float32)
+    before, after, ops = compiled(g.model((2, 4, 7, 5), (2, 4, 5, 3)), tmp_path, data)
+    assert "QLinearConv" in ops
+    stored = {t.data_type for t in onnx.load(tmp_path / "after.onnx").graph.initializer if len(t.dims) == 4}
+    assert stored == {TensorProto.UINT8 if group == 4 else TensorProto.INT8}
+    assert np.unique(before).size > 20
+    np.testing.assert_allclose(after, before, rtol=0, atol=scale * 1.001)
+    assert (after != before).mean() < 0.01

@@ -1,6 +1,7 @@
 """Models newer than onnxruntime reads: kept by load and save, lowered or refused by compile."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -11,7 +12,7 @@ import qdialect
 from qdialect.opsets import MAX_IR_VERSION, MAX_OPSET, newest_known
 
 
-def write(path: Path, op: str, opset: int, ir: int, **attributes: int) -> Path:
+def write(path: Path, op: str, opset: int, ir: int, **attributes: Any) -> Path:
     """y = op(x, k), k of two integers."""
     inputs, outputs = (helper.make_tensor_value_info(n, 7, [2]) for n in "xy")
     constant = numpy_helper.from_array(np.array([3, -2]), "k")

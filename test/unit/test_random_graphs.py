@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-COUNT = 50
+COUNT = 30
 FOUND_BUGS = (12, 13, 14, 27, 53, 74, 118, 145)
 """Graphs that once showed a bug in a pass, each another one."""
 

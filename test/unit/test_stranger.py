@@ -121,7 +121,7 @@ def kinds() -> Model:
     sparse = onnx.SparseTensorProto(dims=[2, 3])
     sparse.values.CopyFrom(constant("sp", np.array([5, 7], np.float32)))
     sparse.indices.CopyFrom(constant("", np.array([1, 5], np.int64)))
-    words = TensorProto(name="words", data_type=8, dims=[3], string_data=[b"", 'a"\\'.encode(), "é".encode()])
+    words = TensorProto(name="words", data_type=8, dims=[3], string_data=[b"", b'a"\\', "é".encode()])
     nodes = [
         node("SequenceConstruct", ["x", "d"], ["s"]),
         node("ConcatFromSequence", ["s"], ["y"], axis=1),
