@@ -1,0 +1,72 @@
+"""Guards that no text of a reasonable size, or that verifies, can reach."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Attribute
+from xdsl.utils.test_value import create_ssa_value
+
+from qdialect.dialects.onnx_ops import op_named
+from qdialect.dialects.onnx_types import tensor_type
+from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, Storage, UniformType
+from qdialect.importer import import_model
+from qdialect.promises.linear import Linear
+from qdialect.remarks import remarks_of
+from qdialect.transforms import get_all_passes
+
+X = UniformType.per_tensor(Storage.of("u8"), np.float32(0.02), 13)
+W = UniformType.per_axis(Storage.of("i8"), 0, np.array([0.5, 0.25], np.float32), np.array([3, -7], np.int32))
+
+
+def bias(*scales: float) -> UniformType:
+    return UniformType.per_axis(Storage.of("i32"), 0, np.array(scales, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("x", "w", "b", "reason"),
+    [
+        (X, W, bias(0.01, 0.005), None),
+        (X, W, bias(0.01, 0.006), "bias-scale"),
+        (f32, W, bias(0.01, 0.005), "bias-alone"),
+        (X, f32, bias(0.01, 0.005), "bias-alone"),
+    ],
+)
+def test_a_quantized_bias_belongs_to_its_operands(
+    x: Attribute, w: Attribute, b: UniformType, reason: str | None
+):
+    """The verifier gives these as errors, and fuse-quantized takes such a bias in float."""
+    operands = [tensor_type(x, (1, 4, 5, 6)), tensor_type(w, (2, 4, 3, 2)), tensor_type(b, (2,))]
+    conv = op_named("", "Conv").build(
+        [create_ssa_value(t) for t in operands], [tensor_type(f32, (1, 2, 3, 5))]
+    )
+    linear = conv.get_trait(Linear)
+    assert linear is not None
+    blocked = linear.check(conv)
+    assert (blocked and blocked.id) == reason
+
+
+@pytest.mark.parametrize("rows", [MAX_BLOCK_PARAMETERS // 64, MAX_BLOCK_PARAMETERS // 64 + 1])
+def test_no_type_carries_more_scales_than_fit(rows: int):
+    """Columns of 64, each of two blocks of 32."""
+    scales = np.linspace(0.01, 0.09, rows * 64, dtype=np.float32).reshape(2, rows * 32)
+    stored = np.arange(64 * rows * 32, dtype=np.int64).reshape(64, rows * 32).astype(np.int8)
+    node = oh.make_node("DequantizeLinear", ["q", "s"], ["y"], axis=0, block_size=32, name="n")
+    graph = oh.make_graph(
+        [node],
+        "g",
+        [],
+        [oh.make_tensor_value_info("y", 1, stored.shape)],
+        [onh.from_array(stored, "q"), onh.from_array(scales, "s")],
+    )
+    made = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 21)], ir_version=10)
+    onnx.checker.check_model(made)
+    module = import_model(made)
+    get_all_passes()["raise-qdq"]()().apply(Context(), module)
+    wanted = [] if scales.size <= MAX_BLOCK_PARAMETERS else [("n", "many-blocks")]
+    assert [(r.node, r.blocked.id) for r in remarks_of(module)] == wanted
