@@ -218,11 +218,11 @@ class _Writer:
         if isinstance(value.op, QuantizeOp):
             return value.op not in self._requantizes
         promise = value.op.get_trait(Commutes) if isinstance(value.op, OnnxOp) else None
-        if promise is None or (promise.selects and not promise.in_place):
-            return False
-        if len(promise.operands(value.op)) != 1:  # pyright: ignore[reportArgumentType]
+        if promise is None or not isinstance(value.op, OnnxOp) or len(promise.operands(value.op)) != 1:
             return False
         source = value.op.operands[0]
+        if promise.selects and not self._absorbs(value.op, promise, source):
+            return False  # it stands between casts of its own
         return isinstance(source, OpResult) and source.has_one_use() and self._from_quantize(source)
 
 
