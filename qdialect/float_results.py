@@ -106,7 +106,12 @@ class LowerFloatResult(Pattern):
 
     def _product_guard(self, op: OnnxOp) -> Blocked | None:
         rank, bias, w = rank_of(op.operands[0]), op.input(2), quantized_of(op.operands[1].type)
-        if rank is None or op.str_attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER"):
+        ranks = {rank, rank_of(op.operands[1]), rank_of(op.results[0])}  # a model may lie about one
+        if (
+            rank is None
+            or len(ranks) > 1
+            or op.str_attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER")
+        ):
             return Blocked("unknown-rank", "the operand's rank is not known")
         if bias is not None and real_constant(bias) is None:
             return Blocked("computed-bias", "the bias is computed at run time")

@@ -84,7 +84,7 @@ def _batch_norm(op: OnnxOp) -> AffineMap | Blocked:
         return TRAINING
     constants = [real_constant(op.input(k)) for k in range(1, 5)]
     arrays = [c.astype(np.float64) for c in constants if c is not None]
-    if len(arrays) < 4:
+    if len(arrays) < 4 or len({a.shape for a in arrays}) > 1:  # the shapes differ only in a model that lies
         return COMPUTED_STATISTICS
     gamma, beta, mean, variance = arrays
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
