@@ -190,6 +190,7 @@ class _Importer:
         attributes: dict[str, Attribute] = {}
         regions: dict[str, list[Region]] = {}
         for attribute in node.attribute:
+            string(attribute.name)  # or it raises
             if attribute.type == AttributeKind.TENSOR and not attribute.ref_attr_name:
                 if not attribute.HasField("t"):
                     raise UserError(f"{user}: attribute '{attribute.name}' has no tensor")

@@ -180,12 +180,12 @@ def symbols(proto: TypeProto) -> tuple[str, ...]:
 
 def opset_imports(imports: Iterable[OperatorSetIdProto]) -> DictionaryAttr:
     """Opset versions by domain; the default domain is spelled `ai.onnx`."""
-    return DictionaryAttr({i.domain or "ai.onnx": int_attr(i.version) for i in imports})
+    return DictionaryAttr({string(i.domain).data or "ai.onnx": int_attr(i.version) for i in imports})
 
 
 def string_dictionary(entries: Iterable[StringStringEntryProto]) -> DictionaryAttr:
     """Metadata."""
-    return DictionaryAttr({e.key: string(e.value) for e in entries})
+    return DictionaryAttr({string(e.key).data: string(e.value) for e in entries})
 
 
 def described(value: ValueInfoProto) -> dict[str, Attribute]:
