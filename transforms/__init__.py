@@ -31,6 +31,7 @@ NAMES = (
     "raise-qoperator",
     "rescale-bias",
     "sink-dequantize",
+    "unify-scales",
 )
 
 

@@ -1,0 +1,63 @@
+"""
+Bring the operands of an op that selects or joins to the scale of its result, so that it runs on integers.
+
+    f(a : S, b : T) : T  ->  f(qcast(dcast(a)) : T, b) : T
+
+Exact: rounding to T before f chooses or joins is rounding after it. Where a target has a kernel for mixed scales, as
+onnxruntime has for Concat and Where, that kernel does the same with less to write.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.ir import Operation
+
+from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked, Commutes
+from qdialect.rewriting import Pattern, Rewriter
+
+
+class UnifyOperands(Pattern):
+    """An op of several operands on quantized types that are not its result's."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Commutes) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Commutes)
+        assert promise is not None
+        places = promise.operands(op)
+        given = [quantized_of(op.operands[p].type) for p in places]
+        results = [t for p in promise.results(op) if (t := quantized_of(op.results[p].type)) is not None]
+        if len(places) < 2 or not results or any(t is None for t in given):
+            return None
+        wanted = promise.backward(op, results)
+        if isinstance(wanted, Blocked):
+            return wanted
+        for place, now, type in zip(places, given, wanted, strict=True):
+            if now == type:
+                continue
+            real = DequantizeOp(op.operands[place])
+            cast = QuantizeOp(real, type)
+            rewriter.insert_before(op, [real, cast])
+            rewriter.set_operand(op, place, cast.results[0])
+        return None
+
+
+@dataclass(frozen=True)
+class UnifyScalesPass(RewritePass):
+    """Operands of mixed scales take the result's."""
+
+    name = "unify-scales"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = (
+        "f(a : S, b : T) : T -> f(qcast(dcast(a)) : T, b): rounding commutes with choosing"
+    )
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [UnifyOperands()]
