@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
 
 from qdialect.constants import UNKNOWN_RANK, constant_array, normal_axis, rank_of
 from qdialect.dialects.onnx_types import ANY, BY_NUMBER, DYNAMIC, element_of, shape_of
-from qdialect.dialects.quant import Storage, UniformType
+from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, Storage, UniformType
 from qdialect.promises.base import Blocked, Promise
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from qdialect.dialects.onnx_ops import OnnxOp
 
 RUN_TIME = Blocked("run-time-scale", "scale or zero point is computed at run time", "use static quantization")
-MAX_BLOCK_PARAMETERS = 4096
-"""More scales per block than this stay with the op: a type is copied into every value's type."""
 
 
 @dataclass(frozen=True)
