@@ -339,6 +339,23 @@ def widen_for_bias(
     return WidenedWeight(result, new, moved)
 
 
+def range_parameters(low: float, high: float, least: int, greatest: int) -> tuple[np.float32, int]:
+    """
+    Scale and zero point that let integers `least` to `greatest` cover the reals `low` to `high`, which hold 0.
+
+    Signed integers (`least` < 0) cover them symmetrically, with zero point 0.
+    """
+    if least < 0:
+        return np.float32(max(abs(low), abs(high)) / greatest), 0
+    scale = np.float32((high - low) / (greatest - least))
+    return scale, round(-low / float(scale))
+
+
+def shifted_zero_points(zero_points: Array, shift: Array, scales: Array) -> Array:
+    """Zero points that also add `shift` (real) before rounding: zero_point + rint(shift / scale), not clamped."""
+    return zero_points + np.rint(shift / scales)
+
+
 def channel_as_weight(
     factor: npt.ArrayLike,
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:

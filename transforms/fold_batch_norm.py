@@ -341,7 +341,7 @@ class FoldIntoQuantize(Pattern):
         if not (map.factor > 0).all():
             return Blocked("negative-factor", "a factor is not positive, so no scale carries it")
         scales = (type.scales / map.factor).astype(np.float32)
-        zeros = type.zero_points + np.rint(map.shift / type.scales)
+        zeros = numerics.shifted_zero_points(type.zero_points, map.shift, type.scales)
         if (zeros < type.storage.low).any() or (zeros > type.storage.high).any():
             return Blocked("shift-beyond-storage", "a shift is larger than the storage range")
         if not np.isfinite(scales).all() or not (scales > 0).all():

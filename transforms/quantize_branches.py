@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from qdialect import numerics
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
@@ -37,12 +37,8 @@ def _pair_on(value: SSAValue) -> UniformType | None:
 def _covering(bounds: tuple[float, float], like: UniformType) -> UniformType:
     """A type of `like`'s storage for the range `bounds`; symmetric if signed."""
     storage = Storage.of(like.storage.name)
-    low, high = bounds
-    if storage.signed:
-        scale = np.float32(max(abs(low), abs(high)) / storage.high)
-        return UniformType.per_tensor(storage, scale, 0, like.expressed)
-    scale = np.float32((high - low) / (storage.high - storage.low))
-    return UniformType.per_tensor(storage, scale, round(-low / float(scale)), like.expressed)
+    scale, zero_point = numerics.range_parameters(*bounds, storage.low, storage.high)
+    return UniformType.per_tensor(storage, scale, zero_point, like.expressed)
 
 
 class QuantizeBranch(Pattern):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 COMMANDS = {
     "compile": "compile a quantized ONNX model to integer arithmetic",
-    "quantize": "quantize a float ONNX model with calibration data, then compile it",
+    "quantize": "not there yet: quantize a float ONNX model with calibration data",
     "explain": "say which ops stay float, and why",
     "compare": "run two models on the same data and compare their outputs",
     "targets": "list the targets",
@@ -135,7 +135,7 @@ def _add_result(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repo
 def _add_model(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
     names, ops = "NAME,...", "OP,..."
     group.add_argument(
-        "--decompose", type=_list, default=[], metavar=ops, help="split these ops, e.g. LSTM,GRU"
+        "--decompose", type=_list, default=[], metavar=ops, help="split these ops: Gemm, BatchNormalization"
     )
     group.add_argument(
         "--keep-float", type=_list, default=[], metavar=names, help="leave these nodes as they are"

@@ -38,6 +38,11 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
         _write_report(arguments.report, report)
+    if arguments.data:
+        print("warning: compile has no use for --data yet; the result is the same without", file=sys.stderr)
+    if arguments.verbose:
+        for step in report.steps:
+            print(f"{step.name}: {step.rewrites} rewrites, {step.ops} nodes", file=sys.stderr)
     if arguments.remarks:
         _print_remarks(report)
     return DONE
