@@ -34,6 +34,8 @@ Seconds of the processor, one more for each 10,000 nodes, and bytes that onnx's 
 """
 
 Key = tuple[str, str, str]
+APART = sys.platform == "linux"
+"""Whether shape inference runs in a process of its own, which models that are trusted can do without."""
 
 
 def read_model(path: Path) -> ModelProto:
@@ -172,7 +174,7 @@ def inferred(model: ModelProto) -> ModelProto:
     infer = shape_inference.infer_shapes
     try:
         with _own_casts(model) as places:
-            if sys.platform == "linux":
+            if APART:
                 seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
                 raw = _apart(lambda: infer(model, data_prop=True).SerializeToString(), seconds)
                 found = ModelProto.FromString(raw)
