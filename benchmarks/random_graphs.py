@@ -114,9 +114,9 @@ def outcome(case: Case, target: str, *, passes: bool = True, before: Sequence[Ar
         return Outcome(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", type(error).__name__)
 
 
-def outcomes(seed: int, *, passes: bool = True) -> dict[str, Outcome]:
+def outcomes(seed: int, *, passes: bool = True, forms: bool = True) -> dict[str, Outcome]:
     """What becomes of a seed's graph on each target."""
-    case = random_case(seed)
+    case = random_case(seed, forms)
     before = run(case.model, case.feeds)
     targets = TARGETS + (OTHERS if seed % EVERY == 0 else ())
     return {target: outcome(case, target, passes=passes, before=before) for target in targets}
@@ -167,6 +167,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000, help="how many graphs")
     parser.add_argument("--start", type=int, default=0, help="the seed of the first; the others follow")
     parser.add_argument("--whole", action="store_true", help="judge only the whole, not each pass: twice as fast")
+    parser.add_argument("--qdq", action="store_true", help="graphs of QuantizeLinear and DequantizeLinear alone")
     parser.add_argument("--state", type=Path, help="a file for outcomes, to stop and to continue")
     arguments = parser.parse_args()
     messages.APART = False  # these models are our own
@@ -177,7 +178,7 @@ def main() -> int:
     for seed in seeds:
         if seed in found:
             continue
-        found[seed] = outcomes(seed, passes=not arguments.whole)
+        found[seed] = outcomes(seed, passes=not arguments.whole, forms=not arguments.qdq)
         if arguments.state is not None:
             write_state(arguments.state, seed, found[seed])
         for target, one in found[seed].items():
