@@ -66,7 +66,7 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
         # Signedness may be all that two types differ by. Before the first sinking, integers would seem to leave the graph.
         down.append(_made("legalize", target=target.name, weights=False))
         down += [_made("sink-dequantize"), _made("fold-casts")]
-    up = [_made("hoist-quantize", activations=form == "qdq"), _made("fold-casts"), _made("fold-constants")]
+    hoist = _made("hoist-quantize", activations=form == "qdq")
     batch_norm = _made(
         "fold-batch-norm", symmetric=target.symmetric_weights, depthwise=form == "qoperator", lossy=lossy
     )
@@ -78,10 +78,13 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
         *down,
         branches,
         _made("fold-constants"),
+        hoist,  # a quantize right behind a BatchNormalization lets it fold
         batch_norm,
         *scales,
         *compose,
-        *up,
+        hoist,  # and what it folds into makes integers
+        _made("fold-casts"),
+        _made("fold-constants"),
         *map(_made, fuse),
     ]
 

@@ -3,6 +3,7 @@ Drop casts that undo each other.
 
     qcast(dcast(q)) : T -> T       ->  q
     scast(scast(q)) : T -> i -> T  ->  q
+    qcast(x) : T, qcast(x) : T     ->  one qcast, behind x
 
 Exact: requantizing to the same parameters changes no integer (0 differences in 5.1 million 8-bit, 19.7 million 16-bit
 values); between unequal parameters the pair is a requantization and stays, and dcast(qcast(x)) rounds and stays.
@@ -17,7 +18,7 @@ from xdsl.ir import Operation, OpResult
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.rewriting import KEEP_FLOAT, Pattern, Rewriter
 
 
 class FoldRequantize(Pattern):
@@ -56,15 +57,45 @@ class FoldStorageCasts(Pattern):
         return None
 
 
+class MergeQuantizes(Pattern):
+    """Equal quantizes of one value: how many there are is the target's affair, when pairs are written."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        source, block = op.operands[0], op.parent
+        same = [
+            use.operation
+            for use in source.uses
+            if isinstance(use.operation, QuantizeOp)
+            and use.operation.parent is block
+            and use.operation.results[0].type == op.results[0].type
+            and KEEP_FLOAT not in use.operation.attributes
+        ]
+        if len(same) < 2 or block is None:
+            return None
+        maker = source.op if isinstance(source, OpResult) and source.op.parent is block else None
+        place = block.first_op if maker is None else maker.next_op
+        assert isinstance(op, QuantizeOp)
+        assert place is not None
+        one = QuantizeOp(source, op.element_type)
+        one.location = op.location
+        rewriter.insert_before(place, [one])
+        for cast in same:
+            rewriter.replace(cast, [], one.results)
+        return None
+
+
 @dataclass(frozen=True)
 class FoldCastsPass(RewritePass):
-    """Casts that undo each other go."""
+    """Casts that undo each other, or say what another says, go."""
 
     name = "fold-casts"
     exactness: ClassVar[Exactness] = Exactness.EXACT
     rewrite: ClassVar[str] = (
-        "qcast(dcast(q)) -> q for equal types: requantizing to the same parameters is the identity"
+        "qcast(dcast(q)) -> q for equal types: requantizing to the same parameters is the identity; equal casts are one"
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldRequantize(), FoldStorageCasts()]
+        return [FoldRequantize(), MergeQuantizes(), FoldStorageCasts()]

@@ -4,7 +4,7 @@ Bring the bias of an integer op into steps of x_scale * w_scale, as its int32 ac
     linear(x, w, b)  ->  linear(x, w, rint(b / (x_scale * w_scale)) : i32)
     linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    b too large: w requantized, wider
 
-Close: the bias moves by at most half an accumulator step. It is never clipped: a channel whose bias does not fit in
+Close: the bias moves by at most half an accumulator step, and by at most one step of the result. It is never clipped: a channel whose bias does not fit in
 int32 together with its sums gets a wider weight scale, where its bias outweighs what its weights lose. Sums that
 could wrap whatever the bias keep the op as it is.
 """
@@ -117,7 +117,7 @@ def _widen(
     if not np.isfinite(new.scales).all() or (new.moved * reach > MOST_MOVED * np.abs(bias)).any():
         return overflow
     zeros = np.broadcast_to(w.zero_points, bias.shape)
-    type = UniformType.per_axis(w.storage, axis, new.scales, zeros, w.expressed)
+    type = UniformType.along(w.storage, axis, new.scales, zeros, w.expressed)
     return ConstantOp.of(from_array(new.stored), tensor_type(type, weight.shape)), type
 
 
@@ -160,13 +160,19 @@ class RescaleBias(Pattern):
         counted = _count(op, x, w, flat)
         if isinstance(counted, Blocked):
             return counted
+        step, result = numerics.bias_scale(x.scales, counted.scales), quantized_of(op.results[0].type)
+        moved = float(np.abs(counted.stored * step.astype(np.float64) - flat).max(initial=0.0))
+        if result is not None and moved > result.scale:
+            return Blocked(
+                "coarse-sums", f"in steps of the sums a bias is off by {moved:g}, {moved / result.scale:.1f} steps of the result"
+            )
         if counted.weight is not None:
             old = op.operands[1]
             if isinstance(old, OpResult):
                 counted.weight.location = location("", [f"{tensor_name(old.op)}_widened"])
             rewriter.insert_before(op, [counted.weight])
             rewriter.set_operand(op, 1, counted.weight.results[0])
-        self._replace(op, bias, counted.stored, numerics.bias_scale(x.scales, counted.scales), rewriter)
+        self._replace(op, bias, counted.stored, step, rewriter)
         return None
 
     def _has_kernel(self, op: OnnxOp) -> bool:
@@ -185,7 +191,7 @@ class RescaleBias(Pattern):
     ) -> None:
         i32 = Storage.of("i32")
         if scale.ndim:
-            type = UniformType.per_axis(i32, 0, scale, np.zeros(scale.shape, np.int32))
+            type = UniformType.along(i32, 0, scale, np.zeros(scale.shape, np.int32))
         else:
             type = UniformType.per_tensor(i32, scale.item())
         new = ConstantOp.of(from_array(stored), tensor_type(type, stored.shape))

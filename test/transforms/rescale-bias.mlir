@@ -4,7 +4,7 @@
 !x = !quant.uniform<u8:f32, 0.5:13>
 !w = !quant.uniform<i8:f32:0, {0.25:3,0.125:-7}>
 !v = !quant.uniform<i8:f32, 0.25:3>
-!y = !quant.uniform<u8:f32, 0.03:7>
+!y = !quant.uniform<u8:f32, 0.0625:7>
 
 // One step for each channel: x_scale * w_scale, half to even.
 
@@ -54,6 +54,17 @@ func.func @unmoved_bias_of_rows(%x: tensor<3x4x!x>, %w: tensor<4x3x!v>) -> tenso
   // expected-remark@+1 {{onnx.Gemm 'onnx.Gemm': the bias has shape [3, 1], not one value for each channel [rescale-bias: bias-shape]}}
   %t = onnx.Gemm(%x, %w, %c) : (tensor<3x4x!x>, tensor<4x3x!v>, tensor<3x1xf32>) -> tensor<3x3x!y>
   func.return %t : tensor<3x3x!y>
+}
+
+// Nothing moves: a result of 16 bits has finer steps than the sums.
+
+// CHECK-LABEL: func.func @unmoved_coarse_sums(
+// CHECK: onnx.Gemm({{.*}}tensor<3xf32>) ->
+func.func @unmoved_coarse_sums(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>) -> tensor<2x3x!quant.uniform<u16:f32, 0.01:7>> {
+  %c = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 0.05] : tensor<3xf32>>} : () -> tensor<3xf32>
+  // expected-remark@+1 {{in steps of the sums a bias is off by 0.05, 5.0 steps of the result [rescale-bias: coarse-sums]}}
+  %t = onnx.Gemm(%x, %w, %c) : (tensor<2x4x!x>, tensor<4x3x!v>, tensor<3xf32>) -> tensor<2x3x!quant.uniform<u16:f32, 0.01:7>>
+  func.return %t : tensor<2x3x!quant.uniform<u16:f32, 0.01:7>>
 }
 
 // Nothing moves: the activation has several scales.
