@@ -54,7 +54,8 @@ class LowerWeightOnly(Pattern):
         blocked = promise.guard(op) or _shapes(op, outputs)
         if blocked is not None:
             return blocked
-        if self._target.makes_weight_only and outputs == 1:
+        limit = self._target.weight_only_limit
+        if limit is not None and outputs == 1 and tensor.data.count > limit:
             return MADE_BY_SESSION
         assert outputs is not None
         packed = packed_weight(tensor.array(), type, 1 - outputs)

@@ -398,16 +398,6 @@ func.func @weight_only(%x: tensor<3x16xf32>) -> tensor<3x2xf32> {
   func.return %y : tensor<3x2xf32>
 }
 
-// CHECK-LABEL: func.func @unmoved_made_by_session(
-// CHECK: onnx.MatMul
-func.func @unmoved_made_by_session(%x: tensor<3x16xf32>) -> tensor<3x2xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 7, 0] : tensor<16x2xi4>>} : () -> tensor<16x2x!quant.uniform<i4:f32:1, {0.5:-1,0.25:2}>>
-  %r = quant.dcast %w : tensor<16x2x!quant.uniform<i4:f32:1, {0.5:-1,0.25:2}>> to tensor<16x2xf32>
-  // expected-remark@+1 {{a session makes MatMulNBits of it when it loads the model [lower-to-qoperator: made-by-session]}}
-  %y = onnx.MatMul(%x, %r) : (tensor<3x16xf32>, tensor<16x2xf32>) -> tensor<3x2xf32>
-  func.return %y : tensor<3x2xf32>
-}
-
 // CHECK-LABEL: func.func @unmoved_block_size(
 // CHECK: onnx.Gemm
 func.func @unmoved_block_size(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
