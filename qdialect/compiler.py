@@ -72,7 +72,7 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
     )
     scales = [] if form == "qdq" else [_made("fold-scales")]
     compose = [_made("compose")] if form == "qoperator" and not options.decompose else []
-    fuse = ["fuse-quantized", "fold-pad", "fold-activation"]
+    fuse = ["fuse-quantized", "fold-pad", "fold-activation", "fold-casts"]
     branches = _made("quantize-branches", target=target.name)
     return [
         *down,

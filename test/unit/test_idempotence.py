@@ -25,19 +25,18 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}, onnx.ir_ver
 """
 
 ACTIVATION = """
-func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x3xf32> {onnx.name = "y"}) {
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<4x3xf32> {onnx.name = "y"}) {
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
-  %c = onnx.Constant() {value = #onnx.tensor<[0, 1] : tensor<2xi64>>} : () -> tensor<2xi64>
-  %r = onnx.Reshape(%q, %c) : (tensor<2x3x!u>, tensor<2xi64>) -> tensor<2x3x!u>
-  %d = quant.dcast %r : tensor<2x3x!u> to tensor<2x3xf32>
+  %j = onnx.Concat(%q, %q) {axis = 0 : i64} : (tensor<2x3x!u>, tensor<2x3x!u>) -> tensor<4x3x!u>
+  %d = quant.dcast %j : tensor<4x3x!u> to tensor<4x3xf32>
   %k = onnx.Constant() {value = #onnx.tensor<[1.5, 0.25, 3.0] : tensor<3xf32>>} : () -> tensor<3xf32>
-  %s = onnx.Sub(%d, %k) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
-  %p = quant.qcast %s : tensor<2x3xf32> to tensor<2x3x!v>
-  %e = quant.dcast %p : tensor<2x3x!v> to tensor<2x3xf32>
-  %a = onnx.Relu(%e) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %t = quant.qcast %a : tensor<2x3xf32> to tensor<2x3x!v>
-  %y = quant.dcast %t : tensor<2x3x!v> to tensor<2x3xf32>
-  func.return %y : tensor<2x3xf32>
+  %s = onnx.Sub(%d, %k) : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+  %p = quant.qcast %s : tensor<4x3xf32> to tensor<4x3x!v>
+  %e = quant.dcast %p : tensor<4x3x!v> to tensor<4x3xf32>
+  %a = onnx.Relu(%e) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %t = quant.qcast %a : tensor<4x3xf32> to tensor<4x3x!v>
+  %y = quant.dcast %t : tensor<4x3x!v> to tensor<4x3xf32>
+  func.return %y : tensor<4x3xf32>
 }}
 """
 """Sub has no kernel. Written, the Relu stands in front of the quantize, and read again it left the Sub in float."""
@@ -79,7 +78,8 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x2xf32> {onnx
   %m = onnx.MatMul(%d, %w) : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
   %p = quant.qcast %m : tensor<2x2xf32> to tensor<2x2x!a>
   %e = quant.dcast %p : tensor<2x2x!a> to tensor<2x2xf32>
-  %r = onnx.Relu(%e) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %o = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %r = onnx.Clip(%e, %o, _) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
   %t = quant.qcast %r : tensor<2x2xf32> to tensor<2x2x!a>
   %y = quant.dcast %t : tensor<2x2x!a> to tensor<2x2xf32>
   func.return %y : tensor<2x2xf32>
@@ -88,23 +88,20 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x2xf32> {onnx
 """A product with a scale for each channel stayed in float, and was an integer product when read again."""
 
 BRANCH = """
-func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name = "b"}) -> (tensor<2x3xf32> {onnx.name = "y"}) {
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name = "b"}) -> (tensor<4x3xf32> {onnx.name = "y"}) {
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
-  %t = onnx.Tile(%q, %c) : (tensor<2x3x!u>, tensor<2xi64>) -> tensor<2x3x!u>
+  %t = onnx.Concat(%q, %q) {axis = 0 : i64} : (tensor<2x3x!u>, tensor<2x3x!u>) -> tensor<4x3x!u>
   %y = onnx.If(%b) then_branch {
-    %d = quant.dcast %t : tensor<2x3x!u> to tensor<2x3xf32>
-    onnx.Yield(%d) : (tensor<2x3xf32>) -> ()
+    %d = quant.dcast %t : tensor<4x3x!u> to tensor<4x3xf32>
+    onnx.Yield(%d) : (tensor<4x3xf32>) -> ()
   } else_branch {
-    %e = quant.dcast %t : tensor<2x3x!u> to tensor<2x3xf32>
-    %r = onnx.Neg(%e) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-    onnx.Yield(%r) : (tensor<2x3xf32>) -> ()
-  } : (tensor<i1>) -> tensor<2x3xf32>
-  func.return %y : tensor<2x3xf32>
+    %e = quant.dcast %t : tensor<4x3x!u> to tensor<4x3xf32>
+    %r = onnx.Neg(%e) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+    onnx.Yield(%r) : (tensor<4x3xf32>) -> ()
+  } : (tensor<i1>) -> tensor<4x3xf32>
+  func.return %y : tensor<4x3xf32>
 }}
-""".replace(
-    "  %t =",
-    "  %c = onnx.Constant() {value = #onnx.tensor<[1, 1] : tensor<2xi64>>} : () -> tensor<2xi64>\n  %t =",
-)
+"""
 """What a branch yields of the graph around it is copied when it is written; the copy was quantized when read again."""
 
 BATCH_NORM = """
@@ -138,16 +135,15 @@ func.func @main(%x: tensor<2x1x4xf32> {onnx.name = "x"}) -> (tensor<2x1x4xf32> {
 """A weight of one channel had a list of one scale."""
 
 JOINED = """
-func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %z: tensor<2x3xf32> {onnx.name = "z"}, %b: tensor<2x3xi1> {onnx.name = "b"}) -> (tensor<2x3xf32> {onnx.name = "y"}) {
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %z: tensor<4x3xf32> {onnx.name = "z"}, %b: tensor<4x3xi1> {onnx.name = "b"}) -> (tensor<4x3xf32> {onnx.name = "y"}) {
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
-  %c = onnx.Constant() {value = #onnx.tensor<[1, 1] : tensor<2xi64>>} : () -> tensor<2xi64>
-  %t = onnx.Tile(%q, %c) : (tensor<2x3x!u>, tensor<2xi64>) -> tensor<2x3x!u>
-  %n = onnx.Cos(%z) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %p = quant.qcast %n : tensor<2x3xf32> to tensor<2x3x!u>
-  %r = onnx.Relu(%p) : (tensor<2x3x!u>) -> tensor<2x3x!u>
-  %w = onnx.Where(%b, %r, %t) : (tensor<2x3xi1>, tensor<2x3x!u>, tensor<2x3x!u>) -> tensor<2x3x!u>
-  %y = quant.dcast %w : tensor<2x3x!u> to tensor<2x3xf32>
-  func.return %y : tensor<2x3xf32>
+  %t = onnx.Concat(%q, %q) {axis = 0 : i64} : (tensor<2x3x!u>, tensor<2x3x!u>) -> tensor<4x3x!u>
+  %n = onnx.Cos(%z) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %p = quant.qcast %n : tensor<4x3xf32> to tensor<4x3x!u>
+  %r = onnx.Relu(%p) : (tensor<4x3x!u>) -> tensor<4x3x!u>
+  %w = onnx.Where(%b, %r, %t) : (tensor<4x3xi1>, tensor<4x3x!u>, tensor<4x3x!u>) -> tensor<4x3x!u>
+  %y = quant.dcast %w : tensor<4x3x!u> to tensor<4x3xf32>
+  func.return %y : tensor<4x3xf32>
 }}
 """
 """A Where in front of its quantize had a pair in front of the operand that is quantized already."""
@@ -170,7 +166,9 @@ PICKED_SCALE = """
 func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<3xf32> {onnx.name = "y"}) {
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
   %d = quant.dcast %q : tensor<2x3x!u> to tensor<2x3xf32>
-  %n = onnx.Sigmoid(%d) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %i = onnx.Constant() {value = #onnx.tensor<[5, -3, 7, 20, -9, 1, 4, 4, 2] : tensor<3x3xi8>>} : () -> tensor<3x3x!quant.uniform<i8:f32, 0.03>>
+  %w = quant.dcast %i : tensor<3x3x!quant.uniform<i8:f32, 0.03>> to tensor<3x3xf32>
+  %n = onnx.MatMul(%d, %w) : (tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<2x3xf32>
   %p = quant.qcast %n : tensor<2x3xf32> to tensor<2x3x!a>
   %k = onnx.Constant() {value = #onnx.tensor<[1] : tensor<i64>>} : () -> tensor<i64>
   %g = onnx.Gather(%p, %k) {axis = 0 : i64} : (tensor<2x3x!a>, tensor<i64>) -> tensor<3x!quant.uniform<u8:f32, 0.25:7>>
