@@ -74,11 +74,11 @@ def quantized(d: Drawing, floats: list[NodeProto], shape: Sequence[int], storage
     return value
 
 
-def add_node(d: Drawing, op: str, inputs: Sequence[str], output: str, domain: str = "", **attributes: Any) -> None:
+def add_node(
+    d: Drawing, op: str, inputs: Sequence[str], output: str, domain: str = "", **attributes: Any
+) -> None:
     """A node with a name that is given."""
-    d.steps.append(
-        helper.make_node(op, inputs, [output], name=d.name(f"{op}_"), domain=domain, **attributes)
-    )
+    d.steps.append(helper.make_node(op, inputs, [output], name=d.name(f"{op}_"), domain=domain, **attributes))
 
 
 def integer_weight(d: Drawing, real: Array, axis: int | None, storage: str) -> tuple[Array, Array, Array]:
@@ -105,7 +105,7 @@ def qlinear_conv(d: Drawing, x: Value) -> Value | None:
     out, axis, storage = int(d.rng.integers(1, 7)), d.pick([0, None]), mark.head().storage
     weight = integer_weight(d, d.rng.normal(size=(out, c, 3, 2)) / np.sqrt(6 * c), axis, "i8")
     real, bias = real_of(weight, axis), f32(d.rng.normal(size=out) * 0.3)
-    attributes = {"pads": [1, 1, 1, 0], "strides": [1, 2]}
+    attributes: dict[str, Any] = {"pads": [1, 1, 1, 0], "strides": [1, 2]}
     floats = [
         helper.make_node("Conv", [x.name, d.constant(real), d.constant(bias)], [d.name("conv")], **attributes)
     ]
@@ -161,7 +161,7 @@ def qlinear_unary(d: Drawing, x: Value) -> Value | None:
     op: str = d.pick(["Sigmoid", "LeakyRelu", "GlobalAveragePool"])
     if op == "GlobalAveragePool" and len(x.shape) != 4:
         return None
-    attributes = {"alpha": 0.17} if op == "LeakyRelu" else {}
+    attributes: dict[str, Any] = {"alpha": 0.17} if op == "LeakyRelu" else {}
     more = {"channels_last": 0} if op == "GlobalAveragePool" else attributes
     shape = [*x.shape[:2], 1, 1] if op == "GlobalAveragePool" else x.shape
     floats = [helper.make_node(op, [x.name], [d.name(op.lower())], **attributes)]
@@ -218,7 +218,7 @@ def integer_product(d: Drawing, x: Value) -> Value | None:
     shape = (out, x.shape[1], 3, 2) if is_conv else (x.shape[-1], out)
     storage = "u8" if is_conv else d.pick(["u8", "i8"])
     weight = integer_weight(d, d.rng.normal(size=shape) / np.sqrt(np.prod(shape) / out), None, storage)
-    attributes = {"pads": [1, 1, 1, 0]} if is_conv else {}
+    attributes: dict[str, Any] = {"pads": [1, 1, 1, 0]} if is_conv else {}
     name, op = d.name("product"), "Conv" if is_conv else "MatMul"
     floats = [helper.make_node(op, [x.name, d.constant(real_of(weight, None))], [name], **attributes)]
 
@@ -275,8 +275,7 @@ def blocked_weight(d: Drawing, x: Value) -> Value | None:
 def branches(d: Drawing, x: Value) -> Value | None:
     """An If that takes one of two activations of an outer value; the condition is computed, and far from its edge."""
     source = d.inputs[0]
-    axes = {"keepdims": 0}
-    largest = d.node("ReduceMax", [source.name], (), **axes)
+    largest = d.node("ReduceMax", [source.name], (), keepdims=0)
     less = d.node(d.pick(["Less", "Greater"]), [largest.name, d.constant(f32(-50.0))], ())
     graphs = [
         helper.make_graph(
@@ -306,7 +305,11 @@ def resize(d: Drawing, x: Value) -> Value | None:
         return None
     scales = d.constant(f32([1, 1, 2, 2]))
     shape = [*x.shape[:2], x.shape[2] * 2, x.shape[3] * 2]
-    modes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    modes: dict[str, Any] = {
+        "mode": "nearest",
+        "coordinate_transformation_mode": "asymmetric",
+        "nearest_mode": "floor",
+    }
     return d.finish(d.node("Resize", [x.name, "", scales], shape, **modes), x)
 
 

@@ -89,7 +89,9 @@ def compiled(module: ModuleOp, target: str, feeds: Mapping[str, Array] | None) -
     return found
 
 
-def outcome(case: Case, target: str, *, passes: bool = True, before: Sequence[Array] | None = None) -> Outcome:
+def outcome(
+    case: Case, target: str, *, passes: bool = True, before: Sequence[Array] | None = None
+) -> Outcome:
     """
     Compile one graph and look at it; `passes`: judge each pass, which takes half of the time. `before`: what the model
     gives, if that is known.
@@ -101,7 +103,9 @@ def outcome(case: Case, target: str, *, passes: bool = True, before: Sequence[Ar
             return Outcome(finding, " ".join(finding.split()[:2]))
         result = export_model(module)
         before = run(case.model, case.feeds) if before is None else before
-        worst = min((sqnr(a, b) for a, b in zip(before, run(result, case.feeds), strict=True)), default=np.inf)
+        worst = min(
+            (sqnr(a, b) for a, b in zip(before, run(result, case.feeds), strict=True)), default=np.inf
+        )
         integer = sum("QLinear" in n.op_type or n.op_type == "QGemm" for n in result.graph.node)
         again = imported(result)
         compiled(again, target, None)
@@ -131,7 +135,9 @@ def report(found: Mapping[int, Mapping[str, Outcome]]) -> bool:
             continue
         noise = np.array([o.sqnr for o in rows.values()])
         finite = noise[np.isfinite(noise)]
-        spread = ", ".join(f"{p}%: {np.percentile(finite, p):.1f}" for p in (1, 25, 50)) if finite.size else "-"
+        spread = (
+            ", ".join(f"{p}%: {np.percentile(finite, p):.1f}" for p in (1, 25, 50)) if finite.size else "-"
+        )
         median, least = float(np.median(noise)), float(noise.min())
         print(
             f"{target}: {len(rows)} graphs, {int(np.isinf(noise).sum())} identical, "
@@ -163,11 +169,17 @@ def write_state(path: Path, seed: int, row: Mapping[str, Outcome]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Compile random quantized graphs and judge them by the oracle.")
+    parser = argparse.ArgumentParser(
+        description="Compile random quantized graphs and judge them by the oracle."
+    )
     parser.add_argument("--count", type=int, default=1000, help="how many graphs")
     parser.add_argument("--start", type=int, default=0, help="the seed of the first; the others follow")
-    parser.add_argument("--whole", action="store_true", help="judge only the whole, not each pass: twice as fast")
-    parser.add_argument("--qdq", action="store_true", help="graphs of QuantizeLinear and DequantizeLinear alone")
+    parser.add_argument(
+        "--whole", action="store_true", help="judge only the whole, not each pass: twice as fast"
+    )
+    parser.add_argument(
+        "--qdq", action="store_true", help="graphs of QuantizeLinear and DequantizeLinear alone"
+    )
     parser.add_argument("--state", type=Path, help="a file for outcomes, to stop and to continue")
     arguments = parser.parse_args()
     messages.APART = False  # these models are our own

@@ -164,8 +164,8 @@ class Reference:
         seen |= {v: Seen(a, quantized_of(v.type), False) for v, a in made.items() if is_visible(v)}
         now = computed(module, self._feeds, known, ops)
         seen |= {v: Seen(a, quantized_of(v.type), True) for v, a in now.items()}
-        for value, called in names.items():  # an output may be a value now that was there before
-            outputs = [n for n in called if n.startswith(OUTPUT)]
+        for value, given in names.items():  # an output may be a value now that was there before
+            outputs = [n for n in given if n.startswith(OUTPUT)]
             if outputs and value in seen and value not in wanted:
                 if (array := self._expected(outputs, value.type, not _is_constant(value))) is not None:
                     wanted[value] = array

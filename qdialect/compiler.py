@@ -63,7 +63,7 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
     down = [_made(n) for n in ("fold-casts", "sink-dequantize", "fold-casts")]
     down.append(_made("raise-integer", float_results=form == "qdq"))
     if form != "qdq" and not options.integer_io:
-        # Signedness may be all that two types differ by. Before the first sinking, integers would seem to leave the graph.
+        # Signedness may be all that two types differ by. Not before casts are sunk: integers would seem to leave.
         down.append(_made("legalize", target=target.name, weights=False))
         down += [_made("sink-dequantize"), _made("fold-casts")]
     hoist = _made("hoist-quantize", activations=form == "qdq")

@@ -10,12 +10,12 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import SSAValue
 
-from qdialect.observing import input_names
 from qdialect.constants import constant_array
 from qdialect.dialects.onnx_ops import OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, quantized_of, shape_of
 from qdialect.dialects.quant import QuantizeOp
 from qdialect.errors import UserError
+from qdialect.observing import input_names
 from qdialect.oracle import Array
 from qdialect.oracle_form import main_of
 from qdialect.promises.casts import QuantizeForm

@@ -54,7 +54,9 @@ def names_of(module: ModuleOp) -> dict[SSAValue, list[str]]:
     for k, value in enumerate(end.operands):
         given = rows[k].data.get("onnx.name") if k < len(rows) else None
         if isinstance(value, OpResult):
-            names.setdefault(value, []).append(f"{OUTPUT}{given.data if isinstance(given, StringAttr) else k}")
+            names.setdefault(value, []).append(
+                f"{OUTPUT}{given.data if isinstance(given, StringAttr) else k}"
+            )
     return names
 
 
@@ -167,5 +169,3 @@ def as_stored(seen: Seen, type: Attribute) -> Array | None:
 
 def _within(stored: Array, type: UniformType) -> bool:
     return bool(np.all((stored >= type.storage.low) & (stored <= type.storage.high)))
-
-

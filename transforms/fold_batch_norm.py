@@ -349,9 +349,7 @@ class FoldIntoQuantize(Pattern):
         if map.axis is None:
             moved = UniformType.per_tensor(type.storage, scales.item(), int(zeros), type.expressed)
         else:
-            moved = UniformType.along(
-                type.storage, map.axis, scales, zeros.astype(np.int32), type.expressed
-            )
+            moved = UniformType.along(type.storage, map.axis, scales, zeros.astype(np.int32), type.expressed)
         cast = QuantizeOp(source, moved)
         cast.location = op.location
         stored = StorageCastOp(cast.results[0], with_element(op.results[0].type, storage_element(type)))

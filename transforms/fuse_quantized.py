@@ -82,10 +82,10 @@ class FuseQuantized(Pattern):
                 types.append(result.type)
                 continue
             type, linear = quantized_uses(result), op.get_trait(Linear) is not None
-            if isinstance(type, UniformType) and (type.is_per_tensor or not linear):
-                types.append(with_element(result.type, type))
-            elif linear:
+            if linear and not (isinstance(type, UniformType) and type.is_per_tensor):
                 types.append(result.type)
+            elif isinstance(type, UniformType):
+                types.append(with_element(result.type, type))
             else:
                 return NOT_QUANTIZED if type is None else type
         return types

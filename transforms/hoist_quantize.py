@@ -178,7 +178,7 @@ class HoistQuantizePass(RewritePass):
     )
 
     activations: bool = False
-    """Whether to go above an activation of what is made in float too: a QDQ form has it back in front of the quantize."""
+    """Whether to go above an activation of what is made in float too: QDQ has it back in front of the quantize."""
 
     def patterns(self) -> Sequence[Pattern]:
         return [HoistQuantize(self.activations)]

@@ -4,9 +4,9 @@ Bring the bias of an integer op into steps of x_scale * w_scale, as its int32 ac
     linear(x, w, b)  ->  linear(x, w, rint(b / (x_scale * w_scale)) : i32)
     linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    b too large: w requantized, wider
 
-Close: the bias moves by at most half an accumulator step, and by at most one step of the result. It is never clipped: a channel whose bias does not fit in
-int32 together with its sums gets a wider weight scale, where its bias outweighs what its weights lose. Sums that
-could wrap whatever the bias keep the op as it is.
+Close: the bias moves by at most half an accumulator step, and by at most one step of the result. It is never clipped:
+a channel whose bias does not fit in int32 together with its sums gets a wider weight scale, where its bias outweighs
+what its weights lose. Sums that could wrap whatever the bias keep the op as it is.
 """
 
 from collections.abc import Sequence
@@ -167,7 +167,8 @@ class RescaleBias(Pattern):
         moved = float(np.abs(counted.stored * step.astype(np.float64) - flat).max(initial=0.0))
         if result is not None and moved > result.scale:
             return Blocked(
-                "coarse-sums", f"in steps of the sums a bias is off by {moved:g}, {moved / result.scale:.1f} steps of the result"
+                "coarse-sums",
+                f"in steps of the sums a bias is off by {moved:g}, {moved / result.scale:.1f} steps of the result",
             )
         if counted.weight is not None:
             old = op.operands[1]

@@ -43,11 +43,13 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<4x3xf32> {onnx
 
 ONE_SLICE = """
 !a = !quant.uniform<u8:f32:1, {0.5:3,0.25:7,0.125}>
-func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x1xf32> {onnx.name = "y"}, tensor<2x2xf32> {onnx.name = "z"}) {
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x1xf32> {onnx.name = "y"},
+      tensor<2x2xf32> {onnx.name = "z"}) {
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!a>
   %d = quant.dcast %q : tensor<2x3x!a> to tensor<2x3xf32>
   %c = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
-  %s, %z = onnx.Split(%d, %c) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2xi64>) -> (tensor<2x1xf32>, tensor<2x2xf32>)
+  %s, %z = onnx.Split(%d, %c) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2xi64>) -> (tensor<2x1xf32>,
+      tensor<2x2xf32>)
   %p = quant.qcast %s : tensor<2x1xf32> to tensor<2x1x!quant.uniform<u8:f32, 0.5:3>>
   %y = quant.dcast %p : tensor<2x1x!quant.uniform<u8:f32, 0.5:3>> to tensor<2x1xf32>
   func.return %y, %z : tensor<2x1xf32>, tensor<2x2xf32>
@@ -56,7 +58,8 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x1xf32> {onnx
 """One scale along an axis of size 1 and one scale for all were two types."""
 
 SIGNEDNESS = """
-func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<2x3xi1> {onnx.name = "b"}) -> (tensor<2x3xf32> {onnx.name = "y"}) {
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<2x3xi1> {onnx.name = "b"})
+      -> (tensor<2x3xf32> {onnx.name = "y"}) {
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!i>
   %d = quant.dcast %q : tensor<2x3x!i> to tensor<2x3xf32>
   %p = quant.qcast %d : tensor<2x3xf32> to tensor<2x3x!u>
@@ -88,7 +91,8 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x2xf32> {onnx
 """A product with a scale for each channel stayed in float, and was an integer product when read again."""
 
 BRANCH = """
-func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name = "b"}) -> (tensor<4x3xf32> {onnx.name = "y"}) {
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name = "b"})
+      -> (tensor<4x3xf32> {onnx.name = "y"}) {
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
   %t = onnx.Concat(%q, %q) {axis = 0 : i64} : (tensor<2x3x!u>, tensor<2x3x!u>) -> tensor<4x3x!u>
   %y = onnx.If(%b) then_branch {
@@ -105,12 +109,14 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name
 """What a branch yields of the graph around it is copied when it is written; the copy was quantized when read again."""
 
 BATCH_NORM = """
-func.func @main(%x: tensor<2x2x4xf32> {onnx.name = "x"}) -> (tensor<2x2x4xf32> {onnx.name = "y"}, tensor<4x2x2xf32> {onnx.name = "z"}) {
+func.func @main(%x: tensor<2x2x4xf32> {onnx.name = "x"}) -> (tensor<2x2x4xf32> {onnx.name = "y"},
+      tensor<4x2x2xf32> {onnx.name = "z"}) {
   %q = quant.qcast %x : tensor<2x2x4xf32> to tensor<2x2x4x!u>
   %d = quant.dcast %q : tensor<2x2x4x!u> to tensor<2x2x4xf32>
   %g = onnx.Constant() {value = #onnx.tensor<[1.5, -0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
   %h = onnx.Constant() {value = #onnx.tensor<[0.25, 0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
-  %n = onnx.BatchNormalization(%d, %g, %h, %h, %h) : (tensor<2x2x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2x2x4xf32>
+  %n = onnx.BatchNormalization(%d, %g, %h, %h, %h) : (tensor<2x2x4xf32>, tensor<2xf32>, tensor<2xf32>,
+      tensor<2xf32>, tensor<2xf32>) -> tensor<2x2x4xf32>
   %p = quant.qcast %n : tensor<2x2x4xf32> to tensor<2x2x4x!v>
   %y = quant.dcast %p : tensor<2x2x4x!v> to tensor<2x2x4xf32>
   %t = onnx.Transpose(%n) {perm = array<i64: 2, 0, 1>} : (tensor<2x2x4xf32>) -> tensor<4x2x2xf32>
@@ -126,7 +132,8 @@ func.func @main(%x: tensor<2x1x4xf32> {onnx.name = "x"}) -> (tensor<2x1x4xf32> {
   %q = quant.qcast %x : tensor<2x1x4xf32> to tensor<2x1x4x!u>
   %d = quant.dcast %q : tensor<2x1x4x!u> to tensor<2x1x4xf32>
   %g = onnx.Constant() {value = #onnx.tensor<[1.5] : tensor<1xf32>>} : () -> tensor<1xf32>
-  %n = onnx.BatchNormalization(%d, %g, %g, %g, %g) : (tensor<2x1x4xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x1x4xf32>
+  %n = onnx.BatchNormalization(%d, %g, %g, %g, %g) : (tensor<2x1x4xf32>, tensor<1xf32>, tensor<1xf32>,
+      tensor<1xf32>, tensor<1xf32>) -> tensor<2x1x4xf32>
   %p = quant.qcast %n : tensor<2x1x4xf32> to tensor<2x1x4x!v>
   %y = quant.dcast %p : tensor<2x1x4x!v> to tensor<2x1x4xf32>
   func.return %y : tensor<2x1x4xf32>
@@ -135,7 +142,8 @@ func.func @main(%x: tensor<2x1x4xf32> {onnx.name = "x"}) -> (tensor<2x1x4xf32> {
 """A weight of one channel had a list of one scale."""
 
 JOINED = """
-func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %z: tensor<4x3xf32> {onnx.name = "z"}, %b: tensor<4x3xi1> {onnx.name = "b"}) -> (tensor<4x3xf32> {onnx.name = "y"}) {
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %z: tensor<4x3xf32> {onnx.name = "z"},
+      %b: tensor<4x3xi1> {onnx.name = "b"}) -> (tensor<4x3xf32> {onnx.name = "y"}) {
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
   %t = onnx.Concat(%q, %q) {axis = 0 : i64} : (tensor<2x3x!u>, tensor<2x3x!u>) -> tensor<4x3x!u>
   %n = onnx.Cos(%z) : (tensor<4x3xf32>) -> tensor<4x3xf32>
@@ -166,12 +174,14 @@ PICKED_SCALE = """
 func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<3xf32> {onnx.name = "y"}) {
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
   %d = quant.dcast %q : tensor<2x3x!u> to tensor<2x3xf32>
-  %i = onnx.Constant() {value = #onnx.tensor<[5, -3, 7, 20, -9, 1, 4, 4, 2] : tensor<3x3xi8>>} : () -> tensor<3x3x!quant.uniform<i8:f32, 0.03>>
+  %i = onnx.Constant() {value = #onnx.tensor<[5, -3, 7, 20, -9, 1, 4, 4, 2] : tensor<3x3xi8>>} : ()
+      -> tensor<3x3x!quant.uniform<i8:f32, 0.03>>
   %w = quant.dcast %i : tensor<3x3x!quant.uniform<i8:f32, 0.03>> to tensor<3x3xf32>
   %n = onnx.MatMul(%d, %w) : (tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<2x3xf32>
   %p = quant.qcast %n : tensor<2x3xf32> to tensor<2x3x!a>
   %k = onnx.Constant() {value = #onnx.tensor<[1] : tensor<i64>>} : () -> tensor<i64>
-  %g = onnx.Gather(%p, %k) {axis = 0 : i64} : (tensor<2x3x!a>, tensor<i64>) -> tensor<3x!quant.uniform<u8:f32, 0.25:7>>
+  %g = onnx.Gather(%p, %k) {axis = 0 : i64} : (tensor<2x3x!a>, tensor<i64>)
+      -> tensor<3x!quant.uniform<u8:f32, 0.25:7>>
   %y = quant.dcast %g : tensor<3x!quant.uniform<u8:f32, 0.25:7>> to tensor<3xf32>
   func.return %y : tensor<3xf32>
 }}
