@@ -122,6 +122,22 @@ def _widen(
     return ConstantOp.of(from_array(new.stored), tensor_type(type, weight.shape)), type
 
 
+def _coarse(rounded: npt.NDArray[np.float64], bias: npt.NDArray[np.float32], op: OnnxOp) -> Blocked | None:
+    """Why the steps of the sums are too coarse for the result; a bias that leaves its range may move in proportion."""
+    result = quantized_of(op.results[0].type)
+    if result is None:
+        return None
+    moved, step = np.abs(rounded - bias), float(result.scale)
+    reach = step * max(result.zero_point - result.storage.low, result.storage.high - result.zero_point)
+    if (moved <= np.where(np.abs(bias) > reach, np.maximum(step, MOST_MOVED * np.abs(bias)), step)).all():
+        return None
+    worst = float(moved.max())
+    return Blocked(
+        "coarse-sums",
+        f"in steps of the sums a bias is off by {worst:g}, {worst / step:.1f} steps of the result",
+    )
+
+
 class RescaleBias(Pattern):
     """The bias of a linear op between quantized activation and weight."""
 
@@ -163,13 +179,9 @@ class RescaleBias(Pattern):
         counted = _count(op, x, w, flat)
         if isinstance(counted, Blocked):
             return counted
-        step, result = numerics.bias_scale(x.scales, counted.scales), quantized_of(op.results[0].type)
-        moved = float(np.abs(counted.stored * step.astype(np.float64) - flat).max(initial=0.0))
-        if result is not None and moved > result.scale:
-            return Blocked(
-                "coarse-sums",
-                f"in steps of the sums a bias is off by {moved:g}, {moved / result.scale:.1f} steps of the result",
-            )
+        step = numerics.bias_scale(x.scales, counted.scales)
+        if (blocked := _coarse(counted.stored * step.astype(np.float64), flat, op)) is not None:
+            return blocked
         if counted.weight is not None:
             old = op.operands[1]
             if isinstance(old, OpResult):
