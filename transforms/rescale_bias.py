@@ -4,9 +4,9 @@ Bring the bias of an integer op into steps of x_scale * w_scale, as its int32 ac
     linear(x, w, b)  ->  linear(x, w, rint(b / (x_scale * w_scale)) : i32)
     linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    b too large: w requantized, wider
 
-Close: the bias moves by at most half an accumulator step, and by at most one step of the result. It is never clipped:
-a channel whose bias does not fit in int32 together with its sums gets a wider weight scale, where its bias outweighs
-what its weights lose. Sums that could wrap whatever the bias keep the op as it is.
+Close: the bias moves by at most half an accumulator step. It is never clipped: a channel whose bias does not fit in
+int32 together with its sums gets a wider weight scale, where its bias outweighs what its weights lose. Sums that
+could wrap whatever the bias keep the op as it is.
 """
 
 from collections.abc import Sequence
@@ -122,22 +122,6 @@ def _widen(
     return ConstantOp.of(from_array(new.stored), tensor_type(type, weight.shape)), type
 
 
-def _coarse(rounded: npt.NDArray[np.float64], bias: npt.NDArray[np.float32], op: OnnxOp) -> Blocked | None:
-    """Why the steps of the sums are too coarse for the result; a bias that leaves its range may move in proportion."""
-    result = quantized_of(op.results[0].type)
-    if result is None:
-        return None
-    moved, step = np.abs(rounded - bias), float(result.scale)
-    reach = step * max(result.zero_point - result.storage.low, result.storage.high - result.zero_point)
-    if (moved <= np.where(np.abs(bias) > reach, np.maximum(step, MOST_MOVED * np.abs(bias)), step)).all():
-        return None
-    worst = float(moved.max())
-    return Blocked(
-        "coarse-sums",
-        f"in steps of the sums a bias is off by {worst:g}, {worst / step:.1f} steps of the result",
-    )
-
-
 class RescaleBias(Pattern):
     """The bias of a linear op between quantized activation and weight."""
 
@@ -180,8 +164,6 @@ class RescaleBias(Pattern):
         if isinstance(counted, Blocked):
             return counted
         step = numerics.bias_scale(x.scales, counted.scales)
-        if (blocked := _coarse(counted.stored * step.astype(np.float64), flat, op)) is not None:
-            return blocked
         if counted.weight is not None:
             old = op.operands[1]
             if isinstance(old, OpResult):
@@ -193,8 +175,10 @@ class RescaleBias(Pattern):
 
     def _has_kernel(self, op: OnnxOp) -> bool:
         kernels, result = op.get_trait(Kernels), quantized_of(op.results[0].type)
-        if kernels is None or (result is not None and not result.is_per_tensor):
-            return False
+        if kernels is None or (
+            result is not None and not (result.is_per_tensor and result.storage.width == 8)
+        ):
+            return False  # a result of more bits may have finer steps than the sums
         return any(k.float_result == (result is None) and "2v" in k.inputs for k in kernels.forms)
 
     def _replace(
