@@ -24,6 +24,8 @@ from qdialect.promises.qoperator import QOperator, read_attributes, reading, res
 if TYPE_CHECKING:
     from onnx import TypeProto
 
+CASTS = 21
+"""The opset whose casts are those of com.microsoft: they take 16 bits."""
 SMALL = 1024
 """Constants of up to this many elements can be shapes, axes or repeats; inference reads them."""
 
@@ -59,7 +61,7 @@ def _learn(op: OnnxOp) -> None:
         if op.regions:
             _set(op.results, _yielded(op))
         elif not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
-            _set(op.results, _inferred(op, op.outputs))
+            _set(op.results, _inferred(op, op.outputs, opset=CASTS if op.domain else 0))
         return
     found, opset = reading(op), opset_of(op, "") or 13
     attributes = found if isinstance(found, Blocked) else read_attributes(op, found, opset)
