@@ -27,6 +27,7 @@ from qdialect.exporter_attributes import (
     write_type,
 )
 from qdialect.names import called, node_name, tensor_names
+from qdialect.onnx_parts import messages
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
@@ -84,12 +85,10 @@ def _wish(value: SSAValue) -> str:
 
 class _Exporter:
     def __init__(self, module: ModuleOp, write: WriteTensor):
-        from onnx import ModelProto
-
         self.module, self.write = module, write
         self.names = _Names()
         self.nodes: set[str] = set()
-        self.proto = ModelProto()
+        self.proto: ModelProto = messages().ModelProto()
         self.value_info = "onnx.value_info" in module.attributes
 
     def model(self) -> ModelProto:

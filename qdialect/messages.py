@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qdialect import onnx_parts
 from qdialect.errors import UserError
 
 if TYPE_CHECKING:
@@ -39,14 +40,13 @@ Key = tuple[str, str, str]
 def read_model(path: Path) -> ModelProto:
     """The message in a file. Raises UserError if the file cannot be read or is no ONNX model."""
     from google.protobuf.message import DecodeError
-    from onnx import ModelProto
 
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     try:
-        model = ModelProto.FromString(raw)
+        model: ModelProto = onnx_parts.messages().ModelProto.FromString(raw)
     except DecodeError:
         raise UserError(
             f"{path} is no ONNX model, or is cut short or nested too deeply", "export the model again"
@@ -166,18 +166,16 @@ def inferred(model: ModelProto) -> ModelProto:
 
     It carries the elements of shapes along, and ranks: lists that a model can make as long as it likes.
     """
-    from onnx import ModelProto, shape_inference
-
-    # What is imported before the fork need not be imported in each child.
-    infer = shape_inference.infer_shapes
+    infer = onnx_parts.infer_shapes()  # loaded before the fork: not anew in each child
     try:
         with _own_casts(model) as places:
-            if sys.platform == "linux":
-                seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
-                raw = _apart(lambda: infer(model, data_prop=True).SerializeToString(), seconds)
-                found = ModelProto.FromString(raw)
-            else:
-                found = infer(model, data_prop=True)
+            given = model.SerializeToString()
+        if sys.platform == "linux":
+            seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
+            raw = _apart(lambda: infer(given, False, False, True), seconds)
+        else:
+            raw = infer(given, False, False, True)
+        found: ModelProto = onnx_parts.messages().ModelProto.FromString(raw)
         if not found.HasField("graph"):
             return model
         for k in places:

@@ -16,6 +16,7 @@ def main(argv: list[str] | None = None) -> int:
         parsed = arguments.parse(sys.argv[1:] if argv is None else argv)
     except SystemExit as exit_:  # argparse has said why
         return exit_.code if isinstance(exit_.code, int) else WRONG_USAGE
+    parsed.ends = argv is None
 
     def run() -> int:
         match parsed.command:
@@ -29,4 +30,4 @@ def main(argv: list[str] | None = None) -> int:
                 from qdialect.cli.targets import run
         return run(parsed)
 
-    return guarded(run, ends=argv is None)
+    return guarded(run, ends=parsed.ends)
