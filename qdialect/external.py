@@ -12,6 +12,7 @@ from qdialect.dialects.onnx_tensor import FileSlice, TensorAttr, TensorData
 from qdialect.errors import UserError
 from qdialect.exporter_attributes import write_raw
 from qdialect.files import Outputs, reason
+from qdialect.walking import operations
 
 if TYPE_CHECKING:
     from onnx import TensorProto
@@ -29,7 +30,7 @@ ALIGNMENT = 4096
 def tensor_bytes(module: ModuleOp) -> int:
     """Bytes of raw data in all constants of a module."""
     total = 0
-    for op in module.walk():
+    for op in operations(module):
         total += sum(v.data.nbytes for v in op.properties.values() if isinstance(v, TensorAttr))
         if isinstance(op, FuncOp) and op.arg_attrs is not None:
             values = (v for row in op.arg_attrs.data for v in row.data.values())

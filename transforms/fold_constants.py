@@ -33,6 +33,7 @@ from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.casts import DequantizeForm
 from qdialect.remarks import remarks_of
 from qdialect.rewriting import Pattern, Rewriter, refresh_signatures
+from qdialect.walking import operations
 
 MAX_GROWTH = 2
 SMALL_RESULT = 1 << 16
@@ -99,19 +100,11 @@ def _bytes(value: SSAValue) -> int | None:
 
 def _foldable(op: Operation, known: set[SSAValue]) -> bool | Blocked:
     """Whether an op can be computed from `known` values alone."""
-    if (
-        not isinstance(op, OnnxOp)
-        or isinstance(op, ConstantOp)
-        or not op.has_trait(Pure)
-        or op.SCHEMA is None
-    ):
+    if not isinstance(op, OnnxOp) or isinstance(op, ConstantOp) or op.SCHEMA is None:
         return False
-    if (
-        not op.operands
-        or op.regions
-        or any(o not in known for o in op.operands)
-        or op.get_trait(DequantizeForm)
-    ):
+    if not op.operands or op.regions or any(o not in known for o in op.operands):
+        return False
+    if not op.has_trait(Pure) or op.get_trait(DequantizeForm):
         return False
     promise = op.get_trait(Commutes)
     if any(quantized_of(v.type) for v in (*op.operands, *op.results)) and not (
@@ -143,8 +136,8 @@ def _computable(module: ModuleOp, remarks: dict[Operation, Blocked]) -> list[Onn
     known: set[SSAValue] = set()
     found: list[OnnxOp] = []
     # Each op may double what it takes; together they may not, or forty in a row fill all memory.
-    budget = SMALL_MODEL + MAX_GROWTH * tensor_bytes(module)
-    for op in module.walk():
+    budget: int | None = None
+    for op in operations(module):
         if isinstance(op, ConstantOp):
             if op.value is not None:
                 known.update(op.results)
@@ -154,6 +147,8 @@ def _computable(module: ModuleOp, remarks: dict[Operation, Blocked]) -> list[Onn
                 remarks[op] = blocked
             case True:
                 assert isinstance(op, OnnxOp)
+                if budget is None:
+                    budget = SMALL_MODEL + MAX_GROWTH * tensor_bytes(module)
                 budget -= sum(_bytes(r) or 0 for r in op.results)
                 if budget < 0 or _long_list(op):
                     remarks[op] = TOGETHER
