@@ -89,6 +89,7 @@ class _Exporter:
         self.names = _Names()
         self.nodes: set[str] = set()
         self.proto: ModelProto = messages().ModelProto()
+        self.graph = self.proto.graph
         self.value_info = "onnx.value_info" in module.attributes
 
     def model(self) -> ModelProto:
@@ -109,7 +110,7 @@ class _Exporter:
                 self._function(op, proto.functions.add())
             elif not isinstance(op, FuncOp):
                 raise UserError(f"{op.name} cannot stand beside the graph in ONNX")
-        self._main(mains[0], proto.graph)
+        self._main(mains[0], self.graph)
         return proto
 
     def _main(self, func: FuncOp, graph: GraphProto) -> None:
@@ -184,8 +185,8 @@ class _Exporter:
         self._value_infos(op, graph, outputs)
 
     def _initializer(self, name: str, data: TensorData, graph: GraphProto) -> None:
-        tensor = graph.initializer.add(name=name)
-        self.write(data, tensor)
+        place = len(graph.initializer) if graph is self.graph else None
+        self.write(data, graph.initializer.add(name=name), place)
 
     def _value_infos(self, op: OnnxOp, graph: GraphProto, outputs: set[SSAValue]) -> None:
         if not self.value_info and op.domain == "":

@@ -7,9 +7,10 @@ functions `onnx.Function`. What a message says that the IR has no word for trave
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, LocationAttr, ModuleOp
@@ -69,10 +70,12 @@ def _location(node: str, tensors: Sequence[str] = ()) -> LocationAttr:
 
 
 class _Importer:
-    def __init__(self, model: ModelProto, folder: Path | None, infer: bool):
+    def __init__(
+        self, model: ModelProto, folder: Path | None, infer: bool, large: Mapping[int, memoryview]
+    ):
         self.model, self.folder = model, folder
         self.has_value_info = bool(model.graph.value_info)
-        self.tensors = TensorTable(model, folder)
+        self.tensors = TensorTable(model, folder, large)
         if infer:
             self.model = inferred(model)
         self.functions = {(f.domain, f.name, f.overload) for f in model.functions}
@@ -362,11 +365,18 @@ def _opsets(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
     return {"" if i.domain == "ai.onnx" else i.domain: i.version for i in imports}
 
 
-def import_model(model: ModelProto, folder: Path | None = None, *, infer: bool = True) -> ModuleOp:
+def import_model(
+    model: ModelProto,
+    folder: Path | None = None,
+    *,
+    infer: bool = True,
+    large: Mapping[int, memoryview] = MappingProxyType({}),
+) -> ModuleOp:
     """
-    The module of an ONNX model. `folder` is where external data lies.
+    The module of an ONNX model. `folder` is where external data lies, `large` the raw data of those initializers of
+    the graph, by place, that have none in the message.
 
     The message loses its large tensors, which the module takes over. Raises UserError for a model that ONNX does not
     allow.
     """
-    return _Importer(model, folder, infer).module()
+    return _Importer(model, folder, infer, large).module()

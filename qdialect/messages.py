@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from qdialect import onnx_parts
+from qdialect import onnx_parts, wire
 from qdialect.errors import UserError
 
 if TYPE_CHECKING:
@@ -34,11 +34,28 @@ Seconds of the processor, one more for each 10,000 nodes, and bytes that onnx's 
 0.3 s for so many nodes.
 """
 
+KEPT_FOR_INFERENCE = 1024
+"""Tensors of up to this many bytes stay in the messages: shape inference reads shapes, axes and repeats from them."""
+
 Key = tuple[str, str, str]
 
 
-def read_model(path: Path) -> ModelProto:
-    """The message in a file. Raises UserError if the file cannot be read or is no ONNX model."""
+class Model(NamedTuple):
+    """A model as it is read."""
+
+    proto: ModelProto
+    large: Mapping[int, memoryview]
+    """The raw data of the graph's large initializers, by place; the message is without."""
+
+    def whole(self) -> ModelProto:
+        """The message with all data in it, copied."""
+        for place, raw in self.large.items():
+            self.proto.graph.initializer[place].raw_data = bytes(raw)
+        return self.proto
+
+
+def read_model(path: Path) -> Model:
+    """The model in a file. Raises UserError if the file cannot be read or is no ONNX model."""
     from google.protobuf.message import DecodeError
 
     try:
@@ -46,7 +63,8 @@ def read_model(path: Path) -> ModelProto:
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     try:
-        model: ModelProto = onnx_parts.messages().ModelProto.FromString(raw)
+        message, large = wire.split(raw, KEPT_FOR_INFERENCE)
+        model: ModelProto = onnx_parts.messages().ModelProto.FromString(message)
     except DecodeError:
         raise UserError(
             f"{path} is no ONNX model, or is cut short or nested too deeply", "export the model again"
@@ -56,7 +74,7 @@ def read_model(path: Path) -> ModelProto:
             f"{path} is no ONNX model: it has no graph or no IR version", "export the model again"
         )
     check_functions(model)
-    return model
+    return Model(model, large)
 
 
 def _nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
