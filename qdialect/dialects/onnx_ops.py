@@ -60,7 +60,7 @@ def _placed(values: Sequence[SSAValue], sizes: Attribute | None) -> list[SSAValu
 
 
 @cache
-def _trait(op_class: type[OnnxOp], trait: Any) -> Any:
+def trait_of(op_class: type[OnnxOp], trait: Any) -> Any:
     return super(OnnxOp, op_class).get_trait(trait)
 
 
@@ -93,8 +93,8 @@ class OnnxOp(Operation):
 
     @classmethod
     def get_trait(cls, trait: type[OpTraitInvT] | OpTraitInvT) -> OpTraitInvT | None:
-        """The trait of a kind, or equal to the one given: what all passes ask all operations."""
-        return _trait(cls, trait)
+        """The trait of a kind, or equal to the one given: what all passes ask all operations, so it is kept."""
+        return trait_of(cls, trait)
 
     @property
     def domain(self) -> str:

@@ -35,7 +35,9 @@ def joined(message: bytes, large: dict[int, memoryview]) -> bytes:
 def test_joining_undoes_splitting(sizes: tuple[int, ...]):
     message = model(*sizes).SerializeToString(deterministic=True)
     rest, large = wire.split(message, LEAST)
-    assert {place: len(raw) for place, raw in large.items()} == {k: n for k, n in enumerate(sizes) if n > LEAST}
+    assert {place: len(raw) for place, raw in large.items()} == {
+        k: n for k, n in enumerate(sizes) if n > LEAST
+    }
     read = onnx.ModelProto.FromString(rest)
     assert [len(t.raw_data) for t in read.graph.initializer] == [n if n <= LEAST else 0 for n in sizes]
     assert len(read.graph.node[0].attribute[0].g.initializer[0].raw_data) == 500
@@ -72,7 +74,13 @@ def test_what_is_no_message_is_left_to_protobuf():
             assert onnx.ModelProto.FromString(joined(rest, large)) == expected  # pyright: ignore
         else:
             assert (rest, large) == (message[:cut], {})
-    for bad in (b"\x3b\x00", b"\x3f\x00", b"\xff" * 11, b"\x3a\x80", b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f"):
+    for bad in (
+        b"\x3b\x00",
+        b"\x3f\x00",
+        b"\xff" * 11,
+        b"\x3a\x80",
+        b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
+    ):
         assert wire.split(bad, LEAST) == (bad, {})
 
 
