@@ -36,6 +36,7 @@ from qdialect.dialects.schemas import AttributeKind
 from qdialect.errors import UserError
 from qdialect.importer_attributes import (
     attribute_value,
+    check_text,
     constant_value,
     custom_properties,
     describe,
@@ -65,14 +66,12 @@ def _dims(names: tuple[tuple[str, ...], ...]) -> Attribute:
 
 def _location(node: str, tensors: Sequence[str] = ()) -> LocationAttr:
     for name in (node, *tensors):
-        string(name)  # or it raises
+        check_text(name)
     return location(node, tensors)
 
 
 class _Importer:
-    def __init__(
-        self, model: ModelProto, folder: Path | None, infer: bool, large: Mapping[int, memoryview]
-    ):
+    def __init__(self, model: ModelProto, folder: Path | None, infer: bool, large: Mapping[int, memoryview]):
         self.model, self.folder = model, folder
         self.has_value_info = bool(model.graph.value_info)
         self.tensors = TensorTable(model, folder, large)
@@ -193,7 +192,7 @@ class _Importer:
         attributes: dict[str, Attribute] = {}
         regions: dict[str, list[Region]] = {}
         for attribute in node.attribute:
-            string(attribute.name)  # or it raises
+            check_text(attribute.name)
             if attribute.type == AttributeKind.TENSOR and not attribute.ref_attr_name:
                 if not attribute.HasField("t"):
                     raise UserError(f"{user}: attribute '{attribute.name}' has no tensor")

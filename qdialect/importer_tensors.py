@@ -23,6 +23,7 @@ from qdialect.messages import KEPT_FOR_INFERENCE
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
+
 def external_slice(tensor: TensorProto, folder: Path | None, length: int) -> FileSlice:
     """
     Where a tensor's external data lies.

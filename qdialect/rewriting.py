@@ -196,7 +196,7 @@ class Rewriter:
             self._queued.discard(dead)
             self.blocked.pop(dead, None)
             dead.detach()
-            dead.erase()
+            dead.drop_all_references()
             for producer in producers:
                 if _is_dead(producer):
                     stack.append(producer)
