@@ -53,6 +53,9 @@ class UniformType(Data[UniformParameters], TypeAttribute):
         cls, storage: Storage, scale: float | np.floating, zero_point: int = 0, expressed: Attribute = f32
     ) -> UniformType:
         """One scale and zero point for the whole tensor."""
+        given: tuple[Any, Any] = scale, zero_point
+        if any(isinstance(number, np.ndarray) for number in given):  # of rank 0, or refused
+            return cls(UniformParameters(storage, expressed, None, None, *given))
         return _per_tensor(storage, float(scale), zero_point, expressed)
 
     @classmethod
