@@ -39,34 +39,36 @@ PHASES = """
 import gc, importlib, json, os, sys, time
 gc.disable()
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-seconds, depth, find_and_load = {"imports": 0.0}, 0, importlib._bootstrap._find_and_load
+phases, running, since = {}, ["python"], [time.perf_counter(), time.process_time()]
+find_and_load = importlib._bootstrap._find_and_load
 
-def timed(*arguments):
-    global depth
-    start, depth = time.perf_counter(), depth + 1
+def switch():
+    "Add what has passed to the innermost phase."
+    now = time.perf_counter(), time.process_time()
+    spent = phases.setdefault(running[-1], [0.0, 0.0])
+    spent[:] = [total + b - a for total, a, b in zip(spent, since, now)]
+    since[:] = now
+
+def phase(name, work, *arguments):
+    switch()
+    running.append(name)
     try:
-        return find_and_load(*arguments)
+        return work(*arguments)
     finally:
-        depth -= 1
-        seconds["imports"] += 0 if depth else time.perf_counter() - start
+        switch()
+        running.pop()
 
-def phase(name, work):
-    start, before = time.perf_counter(), seconds["imports"]
-    result = work()
-    loading = seconds["imports"] - before
-    seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - start - loading
-    return result
-
-importlib._bootstrap._find_and_load = timed
+importlib._bootstrap._find_and_load = lambda *arguments: phase("imports", find_and_load, *arguments)
 import qdialect
 from qdialect.compiler import Compilation, Options
-module = phase("read", lambda: qdialect.load(sys.argv[1]))
-compilation = phase("options", lambda: Compilation(module, Options()))
+module = phase("read", qdialect.load, sys.argv[1])
+compilation = phase("options", Compilation, module, Options())
 for one in compilation.passes:
-    phase("passes", lambda: compilation.step(one))
+    phase("passes", compilation.step, one)
 phase("verify", compilation.finish)
-phase("write", lambda: qdialect.save(module, sys.argv[2]))
-print(json.dumps(seconds))
+phase("write", qdialect.save, module, sys.argv[2])
+del phases["python"]
+print(json.dumps(phases))
 """
 
 
@@ -96,8 +98,8 @@ def python(code: str, *arguments: Path) -> list[str | Path]:
     return [sys.executable, "-c", code, *arguments]
 
 
-def phases(model: Path, output: Path, environment: Mapping[str, str]) -> dict[str, float]:
-    """Seconds of each phase, in a process of its own."""
+def phases(model: Path, output: Path, environment: Mapping[str, str]) -> dict[str, list[float]]:
+    """Wall seconds and seconds of the processor of each phase, in a process of its own."""
     done = subprocess.run(python(PHASES, model, output), capture_output=True, text=True, env=environment)
     if done.returncode:
         sys.exit(done.stderr)
@@ -120,7 +122,7 @@ def report(model: Path, folder: Path) -> None:
     for command, _ in commands.values():
         measure(command, environment)
     results: dict[str, list[Run]] = {name: [] for name in commands}
-    in_phases: list[dict[str, float]] = []
+    in_phases: list[dict[str, list[float]]] = []
     for _ in range(RUNS):
         for name, (command, _) in commands.items():
             results[name].append(measure(command, environment))
@@ -143,12 +145,22 @@ def report(model: Path, folder: Path) -> None:
     ratios = [a / b for a, b in zip(columns["qdialect"], columns["onnxruntime"], strict=True)]
     print(f"{'ratio':14}{ratios[0]:>9.2f}x{ratios[1]:>9.2f}x{ratios[2]:>10.2f}x{ratios[3]:>9.2f}x")
 
-    best_of = {phase: min(run[phase] for run in in_phases) for phase in in_phases[0]}
-    total = sum(best_of.values())
-    print(f"\n{'inside':14}{'seconds':>10}{'share':>10}")
-    for phase, seconds in best_of.items():
-        print(f"{phase:14}{seconds:>10.3f}{seconds / total:>10.0%}")
-    print(f"{'after imports':14}{total - best_of['imports']:>10.3f}")
+    report_phases(in_phases)
+
+
+def report_phases(runs: Sequence[Mapping[str, list[float]]]) -> None:
+    """Print the best of each phase, and what is left without imports."""
+    best = {
+        phase: [min(column) for column in zip(*(run[phase] for run in runs), strict=True)]
+        for phase in runs[0]
+    }
+    total = sum(seconds for seconds, _ in best.values())
+    print(f"\n{'inside':14}{'seconds':>10}{'share':>10}{'processor':>11}")
+    for phase, (seconds, processor) in best.items():
+        print(f"{phase:14}{seconds:>10.3f}{seconds / total:>10.0%}{processor:>11.3f}")
+    seconds, processor = (sum(column) for column in zip(*best.values(), strict=True))
+    seconds, processor = seconds - best["imports"][0], processor - best["imports"][1]
+    print(f"{'after imports':14}{seconds:>10.3f}{seconds / total:>10.0%}{processor:>11.3f}")
 
 
 def main(arguments: Sequence[str]) -> None:
