@@ -20,6 +20,7 @@ from qdialect.dialects.onnx_types import ANY, element_of, expressed_of, quantize
 from qdialect.promises.base import Blocked
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
+from qdialect.walking import operations
 
 if TYPE_CHECKING:
     from onnx import TypeProto
@@ -36,7 +37,7 @@ def _is_known(value: SSAValue) -> bool:
 
 def learn_types(module: ModuleOp) -> None:
     """Infer the types of results that have none, where a QOperator node has hidden them."""
-    if not any(_hides(op) for op in module.walk()):
+    if not any(_hides(op) for op in operations(module)):
         return
     for op in list(_inside_first(module)):
         if isinstance(op, OnnxOp) and op.SCHEMA is not None and not all(map(_is_known, op.results)):
