@@ -2,8 +2,10 @@
 Drop activations that change no stored integer.
 
     Relu(q), Clip(q)  ->  q      if the bounds, as stored integers, are the ends of the storage range
+    LeakyRelu(q) : T  ->  q      if the type expresses nothing below zero; likewise PRelu, Elu, Abs
+    HardSigmoid(q)    ->  q      if alpha is 1, beta 0, and the type expresses nothing outside [0, 1]
 
-Exact: decided in integers, since (6/37)*37 is not 6 in float32.
+Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; of the others, every number is tried.
 """
 
 from collections.abc import Sequence
@@ -16,27 +18,29 @@ from qdialect.dialects.onnx_ops import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
-from qdialect.promises.monotone import Clamp
+from qdialect.promises.clamping import Clamp, Keeps
 from qdialect.rewriting import Pattern, Rewriter
 
 
 class FoldRedundantClamp(Pattern):
-    """A clamp on one quantized type."""
+    """A clamp, or what keeps numbers, on one quantized type."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Clamp) is not None
+        return op_class.get_trait(Clamp) is not None or op_class.get_trait(Keeps) is not None
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
-        clamp = op.get_trait(Clamp)
-        assert clamp is not None
+        clamp, keeps = op.get_trait(Clamp), op.get_trait(Keeps)
         type = quantized_of(op.operands[0].type)
         if type is None or op.operands[0].type != op.results[0].type:
             return None
         if not type.is_per_tensor:
             # onnxruntime fuses a Conv right in front of a per-axis quantize into a kernel that then refuses to run.
             return Blocked("per-axis", "the result has a scale for each channel")
-        if not clamp.is_redundant(op, type):
+        redundant = any(one is not None and one.is_redundant(op, type) for one in (clamp, keeps))
+        if not redundant and (clamp is None or (keeps is not None and clamp.bounds(op) is None)):
+            return None  # it computes, as it should
+        if not redundant:
             return Blocked(
                 "range-wider", "the storage range goes beyond the activation's, so it stays as a clamp"
             )

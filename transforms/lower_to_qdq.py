@@ -26,7 +26,8 @@ from qdialect.errors import UserError
 from qdialect.lowering import Parameters, cast_op, clamped, stored, wish
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.base import Commutes
+from qdialect.promises.layout import SizesOnly
 from qdialect.rewriting import refresh_signatures
 from qdialect.targets import Target, target
 
@@ -158,7 +159,7 @@ class _Writer:
     def _rebuild(self, op: Operation) -> None:
         assert isinstance(op, OnnxOp)
         promise = op.get_trait(Commutes)
-        moves = promise is not None and self._moves(op, promise)
+        moves = promise is not None and promise.moves(op)
         on_grid = moves
         operands: list[SSAValue] = []
         for value in op.operands:
@@ -166,7 +167,9 @@ class _Writer:
                 operands.append(value)
                 continue
             before = self._reals.get(value)
-            if moves and before is not None and self._absorbs(op, promise, value):
+            if op.get_trait(SizesOnly) is not None:
+                operands.append(self._integers(value, op) if before is None else before.value)
+            elif moves and before is not None and self._absorbs(op, promise, value):
                 operands.append(before.value)
                 on_grid &= before.on_grid
             else:
@@ -191,16 +194,6 @@ class _Writer:
                 self._reals[old] = _Real(real, on_grid)
             else:
                 self._replace(old, real)
-
-    def _moves(self, op: OnnxOp, promise: Commutes) -> bool:
-        """Whether the op carries its operands' types to its results: then no rounding happens in it."""
-        operands = [quantized_of(op.operands[p].type) for p in promise.operands(op)]
-        results = [quantized_of(op.results[p].type) for p in promise.results(op)]
-        known = [t for t in operands if t is not None]
-        if len(known) != len(operands):
-            return False
-        moved = promise.forward(op, known)
-        return not isinstance(moved, Blocked) and list(moved) == results
 
     def _absorbs(self, op: OnnxOp, promise: Commutes | None, value: SSAValue) -> bool:
         """Whether the op can stand in front of its operand's quantize: nobody else needs the integers."""
