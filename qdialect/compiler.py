@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 
 from qdialect.errors import UserError
 from qdialect.names import node_name, tensor_names
-from qdialect.opsets import lower_opsets
+from qdialect.opsets import import_domains, lower_opsets
 from qdialect.passes import Exactness, RewritePass
 from qdialect.remarks import remarks_of
 from qdialect.report import Report, Step, op_counts, places, staying_float, surviving
@@ -179,6 +179,7 @@ class Compilation:
 
     def finish(self) -> Report:
         """Verify, and say what was done. Raises VerifyException if the module breaks a constraint."""
+        import_domains(self.module)
         self.module.verify()
         self.report.remarks = surviving(remarks_of(self.module), self._there | places(self.module))
         return self.report

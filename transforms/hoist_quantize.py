@@ -2,6 +2,7 @@
 Move quantize above ops that move or select elements, towards the op that made them.
 
     qcast(f(x, ...))  ->  f(qcast(x), ...)
+    qcast(If(yield a, yield b))  ->  If(yield qcast(a), yield qcast(b))     likewise what Loop and Scan stack
 
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
 more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
@@ -14,6 +15,7 @@ from typing import ClassVar
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from qdialect.boundaries import HoistAcross
 from qdialect.constants import static_shape
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
@@ -175,4 +177,4 @@ class HoistQuantizePass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [HoistQuantize()]
+        return [HoistQuantize(), HoistAcross()]

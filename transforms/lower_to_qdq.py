@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
+from qdialect.boundaries import dequantize_across
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
@@ -61,9 +62,11 @@ class _Writer:
         self._dequantized: dict[tuple[SSAValue, Block], SSAValue] = {}
         self._dead: list[Operation] = []
         self._requantizes: set[Operation] = set()
+        self._boundary: set[Operation] = set()
 
     def write(self, module: ModuleOp) -> None:
         """Replace every op on quantized types and every cast."""
+        self._boundary = dequantize_across(list(module.walk()))
         ops = list(module.walk())
         # Known before the walk replaces what they quantize.
         self._requantizes = {
@@ -81,7 +84,10 @@ class _Writer:
 
     def _op(self, op: Operation) -> None:
         if isinstance(op, DequantizeOp):
-            if op.results[0].first_use is not None:
+            real = self._reals.get(op.operands[0])
+            if op in self._boundary and real is not None and op.operands[0].has_one_use():
+                self._replace(op.results[0], real.value)  # quantized again behind the boundary
+            elif op.results[0].first_use is not None:
                 self._replace(op.results[0], self._float(op.operands[0], op, for_layout=True))
         elif isinstance(op, StorageCastOp):
             source, result = op.operands[0], op.results[0]

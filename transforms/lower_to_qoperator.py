@@ -17,6 +17,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
+from qdialect.boundaries import StoreAcross
 from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
@@ -246,6 +247,7 @@ class LowerToQoperatorPass(RewritePass):
     def patterns(self) -> Sequence[Pattern]:
         found = target(self.target)
         return [
+            StoreAcross(),
             LowerToStorage(found),
             LowerFloatResult(found),
             LowerToKernel(found, Parameters()),

@@ -14,7 +14,7 @@ from typing import ClassVar
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import element_of, storage_element, with_element
+from qdialect.dialects.onnx_types import element_of, shape_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
@@ -38,6 +38,19 @@ class RaiseQuantize(Pattern):
         stored = StorageCastOp(cast.results[0], with_element(cast.results[0].type, storage_element(type)))
         rewriter.replace(op, [cast, stored])
         return None
+
+
+def _learn_shape(value: SSAValue, known: Attribute, rewriter: Rewriter) -> SSAValue:
+    """`value` of the shape that the model states of what is read of it; likewise what it is cast from."""
+    shape, element = shape_of(known), element_of(value.type)
+    if shape is None or element is None or shape_of(value.type) is not None:
+        return value
+    if not isinstance(value, OpResult):
+        return value
+    op = value.op
+    if isinstance(op, QuantizeOp | StorageCastOp) or op.get_trait(QuantizeForm) is not None:
+        _learn_shape(op.operands[0], known, rewriter)
+    return rewriter.retype(value, tensor_type(element, shape))
 
 
 def reads_as(value: SSAValue, type: UniformType) -> Sequence[Operation]:
@@ -68,6 +81,7 @@ class RaiseDequantize(Pattern):
         stored: Attribute = storage_element(type)
         if element_of(q.type) != stored:
             return Blocked("storage-type", f"the operand's type is not known to be {stored}")
+        q = _learn_shape(q, op.results[0].type, rewriter)
         ops = reads_as(q, type)
         source = ops[-1].results[0] if ops else q.owner.operands[0]  # pyright: ignore
         rewriter.replace(op, [*ops, DequantizeOp(source)])

@@ -4,6 +4,7 @@ Move dequantize below ops that move or select elements: they then work on intege
     f(dcast(q), ...)  ->  dcast(f(q, ...))
     f(scast(q), ...)  ->  scast(f(q, ...))      f moves what is stored
     max(scast(q), z)  ->  scast(relu(q))        likewise Clip, Min and Pad of integers
+    If(yield dcast(a), yield dcast(b))  ->  dcast(If(yield a, yield b))     both of one type; likewise Loop, Scan
 
 Exact: f computes nothing, so each element keeps its scale and zero point; per-axis parameters follow their axis.
 """
@@ -14,6 +15,7 @@ from typing import ClassVar
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from qdialect.boundaries import SinkAcross
 from qdialect.constants import constant
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
@@ -147,4 +149,4 @@ class SinkDequantizePass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [ReadStorage(), SinkCast()]
+        return [ReadStorage(), SinkCast(), SinkAcross()]

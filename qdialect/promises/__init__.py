@@ -25,6 +25,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.casts import CASTS
     from qdialect.promises.clamping import CLAMPS, KEEPS
     from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS, JOINS, RANGES
+    from qdialect.promises.control import CONTROL
     from qdialect.promises.filling import FILLING
     from qdialect.promises.homogeneous import HOMOGENEOUS
     from qdialect.promises.integer import INTEGER_SUMS
@@ -49,6 +50,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         COPIES,
         SIZES,
         FILLING,
+        CONTROL,
         MONOTONE,
         CLAMPS,
         KEEPS,

@@ -1,5 +1,5 @@
 """
-Operators that take float tensors and that no cast moves past, and why. A new operator is in a table of promises or here.
+Operators that take float tensors and that no cast moves past, and why. Any other is in a table of promises.
 
 An operator that only computes still stands on quantized types, between a dequantize and a quantize of its own.
 """
