@@ -42,7 +42,22 @@ class Slot(NamedTuple):
 class Carries(Promise):
     """The op has subgraphs, and hands values in and out as they are."""
 
-    slots: Callable[[OnnxOp], Sequence[Slot]]
+    every: Callable[[OnnxOp], Sequence[Slot]]
+    """What the operator's definition says."""
+
+    def slots(self, op: OnnxOp) -> list[Slot]:
+        """The values, but those for which a subgraph has no place: a model may be wrong."""
+        ends = [region.block.last_op for region in op.regions]
+        if not ends or any(end is None for end in ends):
+            return []
+        yielded = min(len(end.operands) for end in ends if end is not None)
+        arguments = len(op.regions[0].block.args)
+        return [
+            slot
+            for slot in self.every(op)
+            if (slot.yielded is None or slot.yielded < yielded)
+            and (slot.argument is None or slot.argument < arguments)
+        ]
 
 
 def yields(op: OnnxOp, slot: Slot) -> list[tuple[Operation, int, SSAValue]]:
