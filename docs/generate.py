@@ -12,7 +12,8 @@ from pathlib import Path
 
 from xdsl.passes import ModulePass
 
-from qdialect.compiler import Options, exactness_of, pipeline
+from qdialect.compiler import Options, pipeline
+from qdialect.passes import classes_of
 from qdialect.targets import Target, target, target_names
 from qdialect.transforms import get_all_passes
 
@@ -26,9 +27,7 @@ def described(module_pass: type[ModulePass]) -> str:
     assert module is not None
     text = (module.__doc__ or "").strip()
     file = f"transforms/{module_pass.name.replace('-', '_')}.py"
-    return (
-        f"## {module_pass.name}\n\n*{exactness_of(module_pass).value}* -- [`{file}`](../{file})\n\n{text}\n"
-    )
+    return f"## {module_pass.name}\n\n*{classes_of(module_pass)}* -- [`{file}`](../{file})\n\n{text}\n"
 
 
 def passes_page() -> str:
@@ -40,13 +39,14 @@ def passes_page() -> str:
         "Made by `python docs/generate.py` from the passes themselves. A class of exactness is judged per op against",
         "onnxruntime with optimization off: *exact*, no element differs; *close*, integers by one step at most and",
         "floats by 1e-4 of the largest magnitude; *lossy*, the meaning changes on purpose and only if asked for.",
+        "*Exact or close*: rewrites of both; `{exact=true}`, which `--exactness exact` gives, keeps to the former.",
         "",
         "| pass | class | rewrite |",
         "|---|---|---|",
     ]
     for one in passes:
         rewrite = str(getattr(one, "rewrite", "")).replace("|", "\\|")
-        lines.append(f"| [`{one.name}`](#{one.name}) | {exactness_of(one).value} | {rewrite} |")
+        lines.append(f"| [`{one.name}`](#{one.name}) | {classes_of(one)} | {rewrite} |")
     lines += ["", "## Pipelines", ""]
     for name, form in [("onnxruntime", "qoperator"), ("onnxruntime", "integer"), ("tensorrt", "qdq")]:
         names = ", ".join(f"`{p.name}`" for p in pipeline(Options(target=name, form=form)))

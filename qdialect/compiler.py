@@ -47,11 +47,15 @@ def _made(name: str, **options: Any) -> ModulePass:
     return get_all_passes()[name]()(**options)
 
 
+def _exact(options: Options) -> bool:
+    return options.exactness == Exactness.EXACT.value
+
+
 def _raising(options: Options) -> list[ModulePass]:
     """Whatever tool made the model: its quantization in types."""
     passes = [] if options.keep_overridable else [_made("freeze")]
     passes += [_made("fold-identity"), _made("fold-constants"), _made("raise-qoperator"), _made("raise-qdq")]
-    passes += [_made("raise-arithmetic"), _made("quantize-inputs")]
+    passes += [_made("raise-arithmetic", exact=_exact(options)), _made("quantize-inputs")]
     if options.decompose:
         passes.append(_made("decompose", ops=options.decompose))
     return passes
@@ -95,7 +99,8 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
         ]
         if form == "qoperator":
             passes += [_made("legalize-expressed"), _made("fold-casts"), _made("rescale-bias")]
-        passes.append(_made(f"lower-to-{form}", target=target.name))
+        exact = {"exact": _exact(options)} if form == "qoperator" else {}
+        passes.append(_made(f"lower-to-{form}", target=target.name, **exact))
     return [*passes, _made("lower-to-qdq", target=target.name)]
 
 
@@ -124,7 +129,9 @@ def pipeline(options: Options) -> list[ModulePass]:
 
 
 def exactness_of(module_pass: ModulePass | type[ModulePass]) -> Exactness:
-    """A pass's class of exactness."""
+    """The class of exactness of a pass, or of one application of it."""
+    if isinstance(module_pass, RewritePass):
+        return module_pass.level
     found = getattr(module_pass, "exactness", Exactness.EXACT)
     assert isinstance(found, Exactness)
     return found

@@ -243,9 +243,13 @@ class LowerToQoperatorPass(RewritePass):
     rewrite: ClassVar[str] = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"
 
     target: str = "onnxruntime"
+    exact: bool = False
+    """Whether only ops that move or select become integer ones; what computes stays."""
 
     def patterns(self) -> Sequence[Pattern]:
         found = target(self.target)
+        if self.exact:
+            return [StoreAcross(), LowerToStorage(found), FoldStorageCasts()]
         return [
             StoreAcross(),
             LowerToStorage(found),
