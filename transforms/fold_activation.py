@@ -3,6 +3,7 @@ Drop activations that change no stored integer.
 
     Relu(q), Clip(q)  ->  q      if the bounds, as stored integers, are the ends of the storage range
     LeakyRelu(q) : T  ->  q      if the type expresses nothing below zero; likewise PRelu, Elu, Abs
+    Max(q, c), Min(q, c)  ->  q   if the type expresses nothing beyond c
     HardSigmoid(q)    ->  q      if alpha is 1, beta 0, and the type expresses nothing outside [0, 1]
 
 Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; of the others, every number is tried.
@@ -31,8 +32,12 @@ class FoldRedundantClamp(Pattern):
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
         clamp, keeps = op.get_trait(Clamp), op.get_trait(Keeps)
-        type = quantized_of(op.operands[0].type)
-        if type is None or op.operands[0].type != op.results[0].type:
+        place = 0 if keeps is None else keeps.place(op)
+        if place is None:
+            return None
+        kept = op.operands[place]
+        type = quantized_of(kept.type)
+        if type is None or kept.type != op.results[0].type:
             return None
         if not type.is_per_tensor:
             # onnxruntime fuses a Conv right in front of a per-axis quantize into a kernel that then refuses to run.
@@ -44,7 +49,7 @@ class FoldRedundantClamp(Pattern):
             return Blocked(
                 "range-wider", "the storage range goes beyond the activation's, so it stays as a clamp"
             )
-        rewriter.replace(op, [], [op.operands[0]])
+        rewriter.replace(op, [], [kept])
         return None
 
 

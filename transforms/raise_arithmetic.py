@@ -26,7 +26,7 @@ from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
-from qdialect.names import location, tensor_name
+from qdialect.names import location, node_name, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.arithmetic import (
     Bounds,
@@ -357,7 +357,7 @@ class NarrowStorage(Pattern):
             return None  # a clamp at the zero point is an activation, which sink-dequantize reads
         narrow = type.with_storage(Storage.make(type.storage.width, type.storage.signed, low, high))
         cast = QuantizeOp(quantize.operands[0], narrow)
-        cast.location = quantize.location
+        cast.location = location(node_name(quantize))  # the tensor of that name went on beyond the clamp
         plain = StorageCastOp(cast.results[0], op.results[0].type)
         users = [use.operation for use in op.results[0].uses]
         rewriter.replace(op, [cast, plain])

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qdialect import numerics
+from qdialect.constants import is_constant, real_constant
 from qdialect.dialects.quant import UniformType
 from qdialect.promises.base import Promise
 from qdialect.promises.monotone import clip_bounds, is_relu, stored_bounds
@@ -55,6 +56,8 @@ class Keeps(Promise):
 
     kept: Callable[[OnnxOp, Array], npt.NDArray[np.bool_]]
     """Whether it does, for an array of real numbers."""
+    place: Callable[[OnnxOp], int | None] = lambda op: 0
+    """The operand that it gives back; None if there is no such one."""
 
     def is_redundant(self, op: OnnxOp, type: UniformType) -> bool:
         """Whether the op gives back every real number that `type`, per tensor, expresses."""
@@ -84,10 +87,29 @@ def _unscaled(op: OnnxOp, x: Array) -> npt.NDArray[np.bool_]:
     return (x >= 0) & (x <= 1) & clamps
 
 
+def _beside_constant(op: OnnxOp) -> int | None:
+    """The operand of a Max or Min of one operand and a constant."""
+    constants = [k for k, operand in enumerate(op.operands) if is_constant(operand)]
+    return 1 - constants[0] if len(op.operands) == 2 and len(constants) == 1 else None
+
+
+def _beyond(lower: bool) -> Callable[[OnnxOp, Array], npt.NDArray[np.bool_]]:
+    def kept(op: OnnxOp, x: Array) -> npt.NDArray[np.bool_]:
+        place = _beside_constant(op)
+        bound = None if place is None else real_constant(op.operands[1 - place])
+        if bound is None or not bound.size:
+            return np.zeros(x.shape, bool)
+        return x >= bound.max() if lower else x <= bound.min()
+
+    return kept
+
+
 KEEPS: dict[tuple[str, str], Keeps] = {
     ("", "Abs"): Keeps(_not_negative),
     ("", "Elu"): Keeps(_not_negative),
     ("", "HardSigmoid"): Keeps(_unscaled),
+    ("", "Max"): Keeps(_beyond(lower=True), _beside_constant),
+    ("", "Min"): Keeps(_beyond(lower=False), _beside_constant),
     ("", "LeakyRelu"): Keeps(_not_negative),
     ("", "PRelu"): Keeps(_not_negative),
     ("", "ThresholdedRelu"): Keeps(_above_threshold),

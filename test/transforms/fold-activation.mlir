@@ -202,3 +202,24 @@ func.func @unmoved_slope(%q: tensor<2x3x!quant.uniform<u8:f32, 0.003921569>>) ->
   %t = onnx.HardSigmoid(%q) : (tensor<2x3x!quant.uniform<u8:f32, 0.003921569>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.003921569>>
   func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.003921569>>
 }
+
+// A bound of Max or Min, on either side, at the end of the range; and one step inside.
+
+// CHECK-LABEL: func.func @max_min(
+// CHECK-NEXT: func.return %q
+func.func @max_min(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
+  %a = onnx.Constant() {value = #onnx.tensor<[0] : tensor<ui8>>} : () -> tensor<!quant.uniform<u8:f32, 0.02>>
+  %b = onnx.Constant() {value = #onnx.tensor<[255] : tensor<1xui8>>} : () -> tensor<1x!quant.uniform<u8:f32, 0.02>>
+  %s = onnx.Max(%a, %q) : (tensor<!quant.uniform<u8:f32, 0.02>>, tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  %t = onnx.Min(%s, %b) : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>, tensor<1x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}
+
+// CHECK-LABEL: func.func @unmoved_min(
+// CHECK: %[[T:.*]] = onnx.Min(%q
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_min(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
+  %b = onnx.Constant() {value = #onnx.tensor<[254] : tensor<1xui8>>} : () -> tensor<1x!quant.uniform<u8:f32, 0.02>>
+  %t = onnx.Min(%q, %b) : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>, tensor<1x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}

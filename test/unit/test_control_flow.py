@@ -27,7 +27,7 @@ SHAPE = list(X.shape)
 def parameters(signed: bool = False, **scales: float) -> list[onnx.TensorProto]:
     """A scale and a zero point for each name."""
     kind, zero = (np.int8, -3) if signed else (np.uint8, 117)
-    made = [onh.from_array(np.float32(s), f"{n}_s") for n, s in scales.items()]
+    made = [onh.from_array(np.array(s, np.float32), f"{n}_s") for n, s in scales.items()]
     return made + [onh.from_array(np.array(zero, kind), f"{n}_z") for n in scales]
 
 

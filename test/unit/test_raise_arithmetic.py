@@ -190,7 +190,9 @@ def test_inputs_are_quantized_only_where_losses_are_allowed():
 
 
 NEAR_TIES = np.nextafter(
-    np.repeat(np.arange(-300, 300) / 2, 8).astype(np.float32), np.float32([-9, 9] * 2400), dtype=np.float32
+    np.repeat(np.arange(-300, 300) / 2, 8).astype(np.float32),
+    np.array([-9, 9] * 2400, np.float32),
+    dtype=np.float32,
 )
 """Beside the ties of a scale of 1; multiplied by a scale, beside its own."""
 EXACT = {
