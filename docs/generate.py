@@ -1,5 +1,5 @@
 """
-Write `docs/passes.md` and `docs/targets.md` from the passes and the target files.
+Write `docs/passes.md`, `docs/targets.md` and `docs/promises.md` from the passes, the target files and the promises.
 
     python docs/generate.py [--check]
 
@@ -92,9 +92,53 @@ def targets_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def promises_page() -> str:
+    """Every operator of ai.onnx on float tensors: what casts move past, and why they stop at the others."""
+    from qdialect.promises.filling import FILLING
+    from qdialect.promises.layout import LAYOUT
+    from qdialect.promises.monotone import MONOTONE
+    from qdialect.promises.unpromised import UNPROMISED
+
+    tables = [
+        ("moves elements", LAYOUT),
+        ("moves elements and puts real zeros between, which the type stores as its zero point", FILLING),
+        (
+            "selects elements, compares them, or says which is which; a positive scale keeps the order",
+            MONOTONE,
+        ),
+    ]
+    lines = [
+        "# What quantization moves past",
+        "",
+        "Made by `python docs/generate.py` from `qdialect/promises/`. Casts move past an operator of the first table",
+        "where scales allow it: per tensor always; scales along an axis or per block follow it, or a remark says why not.",
+        "",
+        "| an operator that | |",
+        "|---|---|",
+    ]
+    lines += [f"| {what} | {', '.join(sorted(name for _, name in table))} |" for what, table in tables]
+    lines += [
+        "| hands values in and out of subgraphs, where both sides agree on the type | If, Loop, Scan |",
+        "",
+        "They stop at the others, which stand on quantized types between a dequantize and a quantize of their own.",
+        "",
+        "| why | |",
+        "|---|---|",
+    ]
+    reasons = dict.fromkeys(UNPROMISED.values())
+    lines += [
+        f"| {r} | {', '.join(sorted(n for n, why in UNPROMISED.items() if why == r))} |" for r in reasons
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def main(argv: list[str]) -> int:
     """Write the pages, or say which one is not current."""
-    pages = {DOCS / "passes.md": passes_page(), DOCS / "targets.md": targets_page()}
+    pages = {
+        DOCS / "passes.md": passes_page(),
+        DOCS / "targets.md": targets_page(),
+        DOCS / "promises.md": promises_page(),
+    }
     stale = [path.name for path, text in pages.items() if not path.exists() or path.read_text() != text]
     if "--check" in argv:
         for name in stale:

@@ -4,6 +4,8 @@ Read QuantizeLinear and DequantizeLinear as casts, so that scale and zero point 
     QuantizeLinear(x, s, z)    ->  scast(qcast(x))  : what others read of it is the stored integer
     DequantizeLinear(q, s, z)  ->  dcast(scast(q))
 
+A quantization annotation alone quantizes nothing: no runtime rounds for it. It is kept, and reported.
+
 Exact: the casts are defined as what the two operators compute.
 """
 
@@ -11,6 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
@@ -19,7 +24,15 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, Uni
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
+from qdialect.remarks import remarks_of
 from qdialect.rewriting import Pattern, Rewriter
+
+ANNOTATION = "onnx.quantization."
+ANNOTATED = Blocked(
+    "annotation-only",
+    "an annotation states scale and zero point, but no node quantizes the tensor, so it is float",
+    "insert QuantizeLinear and DequantizeLinear",
+)
 
 
 class RaiseQuantize(Pattern):
@@ -100,3 +113,19 @@ class RaiseQdqPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         return [RaiseQuantize(), RaiseDequantize()]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        super().apply(ctx, op)
+        for one in op.walk():
+            for key in one.attributes:
+                if key.startswith(ANNOTATION) and _is_float_alone(one, int(key[len(ANNOTATION) :])):
+                    remarks_of(op).add(self.name, one, ANNOTATED)
+
+
+def _is_float_alone(op: Operation, index: int) -> bool:
+    """Whether result `index`, or of a graph that argument, is a float tensor that nobody quantizes or dequantized."""
+    values = op.body.block.args if isinstance(op, FuncOp) else op.results
+    if index >= len(values) or isinstance(op, DequantizeOp | ConstantOp):
+        return False
+    is_float = isinstance(element_of(values[index].type), Float16Type | BFloat16Type | Float32Type)
+    return is_float and not any(isinstance(use.operation, QuantizeOp) for use in values[index].uses)

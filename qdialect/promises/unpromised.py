@@ -11,7 +11,6 @@ MANY = "each element is computed from several"
 ROUNDED = "its result is of numbers that no scale of its operand has"
 MADE = "its elements are random or come from attributes, not from an operand"
 SEQUENCE = "a sequence or optional value has no quantized type"
-BODY = "what it does is in its body; its results are what the body makes"
 BOUND = "an element is kept or dropped by where it lies, which rounding may change, and no kernel does so to integers"
 CASTS = "it is quantization itself, read as types by the raising passes or, where scales are not constant, left alone"
 GONE = "deprecated before ONNX had quantization"
@@ -30,7 +29,6 @@ _REASONS: dict[str, str] = {
     MADE: "Bernoulli EyeLike Multinomial RandomNormalLike RandomUniformLike Range",
     SEQUENCE: """ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt SequenceConstruct
         SequenceErase SequenceInsert SequenceLength SequenceMap SplitToSequence""",
-    BODY: "If Loop Scan",
     BOUND: "HardSigmoid Shrink ThresholdedRelu",
     CASTS: "DequantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul QuantizeLinear",
     GONE: "Upsample",

@@ -44,8 +44,8 @@ def weights() -> list[onnx.TensorProto]:
     w = RNG.integers(-127, 128, (3, 3, 3, 3)).astype(np.int8)
     return [
         onh.from_array(w, "w_q"),
-        onh.from_array(np.float32(0.01), "w_s"),
-        onh.from_array(np.int8(0), "w_z"),
+        onh.from_array(np.array(0.01, np.float32), "w_s"),
+        onh.from_array(np.array(0, np.int8), "w_z"),
     ]
 
 

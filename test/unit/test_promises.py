@@ -25,6 +25,7 @@ from qdialect.exporter import export_model
 from qdialect.oracle import run
 from qdialect.promises import promises_of
 from qdialect.promises.base import Commutes
+from qdialect.promises.control import Carries
 from qdialect.promises.filling import FILLING
 from qdialect.promises.layout import LAYOUT
 from qdialect.promises.monotone import MONOTONE
@@ -409,5 +410,5 @@ def test_every_op_promises_or_says_why_not():
         assert schema is not None
         last = schema.versions[-1]
         if any(floats & last.types.get(i.type_variable, {i.type_variable}) for i in last.inputs):
-            moves = any(isinstance(one, Commutes) for one in promises_of("", name))
+            moves = any(isinstance(one, Commutes | Carries) for one in promises_of("", name))
             assert moves != (name in UNPROMISED), name
