@@ -111,7 +111,7 @@ def promises_page() -> str:
         "# What quantization moves past",
         "",
         "Made by `python docs/generate.py` from `qdialect/promises/`. Casts move past an operator of the first table",
-        "where scales allow it: per tensor always; scales along an axis or per block follow it, or a remark says why not.",
+        "where scales allow it: per tensor always; scales along an axis or per block follow, or a remark says why.",
         "",
         "| an operator that | |",
         "|---|---|",
