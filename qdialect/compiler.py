@@ -96,6 +96,7 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
             _made("legalize", target=target.name, weights=form == "qoperator"),
             _made("fold-casts"),
             _made("fuse-quantized"),
+            _made("fold-activation"),
         ]
         if form == "qoperator":
             passes += [_made("legalize-expressed"), _made("fold-casts"), _made("rescale-bias")]

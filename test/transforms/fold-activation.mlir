@@ -215,11 +215,22 @@ func.func @max_min(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!
   func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
 }
 
-// CHECK-LABEL: func.func @unmoved_min(
-// CHECK: %[[T:.*]] = onnx.Min(%q
+// CHECK-LABEL: func.func @min(
+// CHECK: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[5.08] : tensor<f32>>}
+// CHECK-NEXT: %[[T:.*]] = onnx.Clip(%q, _, %[[H]])
 // CHECK-NEXT: func.return %[[T]]
-func.func @unmoved_min(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
+func.func @min(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
   %b = onnx.Constant() {value = #onnx.tensor<[254] : tensor<1xui8>>} : () -> tensor<1x!quant.uniform<u8:f32, 0.02>>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
   %t = onnx.Min(%q, %b) : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>, tensor<1x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
   func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}
+
+// CHECK-LABEL: func.func @unmoved_max_of_a_row(
+// CHECK: %[[T:.*]] = onnx.Max(%q
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_max_of_a_row(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %b = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<3xui8>>} : () -> tensor<3x!quant.uniform<u8:f32, 0.02:13>>
+  %t = onnx.Max(%q, %b) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }
