@@ -33,7 +33,7 @@ from xdsl.ir import OpTraits
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from qdialect.dialects import quant_parameters
+from qdialect.dialects import onnx_ops, quant_parameters
 from qdialect.dialects.onnx_ops import OnnxOp, op_named
 from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.promises.axes import follow, same
@@ -48,6 +48,7 @@ from qdialect.transforms.sink_dequantize import SinkDequantizePass
 def promise(monkeypatch: pytest.MonkeyPatch, op: str, made: Commutes) -> None:
     """Let an op promise something else, and nothing besides; Clip keeps its form on integers, which needs its own."""
     forms = (STORAGE_FORMS["", op],) if op == "Clip" else ()
+    monkeypatch.setattr(onnx_ops, "trait_of", onnx_ops.trait_of.__wrapped__)
     monkeypatch.setattr(op_named("", op), "traits", OpTraits(lambda: (Pure(), made, *forms)))
 
 
