@@ -12,13 +12,14 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.passes import ModulePass
 
 from qdialect.errors import UserError
-from qdialect.names import node_name, tensor_names
+from qdialect.names import called, node_name, tensor_names
 from qdialect.opsets import lower_opsets
 from qdialect.passes import Exactness, RewritePass
 from qdialect.remarks import remarks_of
-from qdialect.report import Report, Step, op_counts, places, staying_float, surviving
+from qdialect.report import Report, Stays, Step, op_counts, places, staying_float, surviving
 from qdialect.rewriting import KEEP_FLOAT, recording
 from qdialect.targets import Target, target
+from qdialect.targets.legality import breaches
 from qdialect.transforms import get_all_passes
 
 FORMS = ("qoperator", "qdq", "integer")
@@ -85,14 +86,18 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
 
 def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
     """Types written as what the target takes."""
-    passes = [_made("integer-io")] if options.integer_io else []
-    if form != "qdq":
+    interface = [_made("integer-io")] if options.integer_io else []
+    legalize = [
+        _made("legalize", target=target.name, weights=form != "integer"),
         # Signedness may have been all that two types differed by.
-        passes += [
-            _made("legalize", target=target.name, weights=form == "qoperator"),
-            _made("fold-casts"),
-            _made("fuse-quantized"),
-        ]
+        _made("fold-casts"),
+        _made("fuse-quantized"),
+    ]
+    if target.symmetric_activations:  # then the integers that come in and go out are the target's too
+        passes = [*legalize, *interface]
+    else:
+        passes = [*interface, *legalize]
+    if form != "qdq":
         if form == "qoperator":
             passes.append(_made("rescale-bias"))
         passes.append(_made(f"lower-to-{form}", target=target.name))
@@ -178,8 +183,14 @@ class Compilation:
         report.steps.append(Step(str(one.spec()), exactness_of(one).value, len(records), count))
 
     def finish(self) -> Report:
-        """Verify, and say what was done. Raises VerifyException if the module breaks a constraint."""
+        """
+        Verify, hold the result against the target's rules, and say what was done.
+
+        Raises VerifyException if the module breaks a constraint.
+        """
         self.module.verify()
+        found = breaches(self.module, target(self.report.target))
+        self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in found]
         self.report.remarks = surviving(remarks_of(self.module), self._there | places(self.module))
         return self.report
 

@@ -2,6 +2,7 @@
 Move quantize above ops that move or select elements, towards the op that made them.
 
     qcast(f(x, ...))  ->  f(qcast(x), ...)
+    scast(f(x, ...))  ->  f(scast(x), ...)      integers that come into the graph, read as a quantized type
 
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
 more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
@@ -16,8 +17,8 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.constants import static_shape
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import with_element
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.dialects.onnx_types import quantized_of, with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
@@ -83,6 +84,36 @@ class HoistQuantize(Pattern):
         return None
 
 
+class HoistStorage(Pattern):
+    """Read the integers that an op moves as the type which all its users read its result as."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is StorageCastOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        source, type = op.operands[0], quantized_of(op.results[0].type)
+        if type is None or not (isinstance(source, OpResult) and isinstance(source.op, OnnxOp)):
+            return None
+        below = source.op
+        promise = below.get_trait(Commutes)
+        if promise is None or not promise.moves_storage or below.parent is not op.parent:
+            return None
+        if KEEP_FLOAT in below.attributes:
+            return KEPT
+        users = [use.operation for use in source.uses]
+        if list(promise.results(below)) != [source.index] or not all(
+            isinstance(u, StorageCastOp) for u in users
+        ):
+            return Blocked("second-consumer", "the integers have a second consumer")
+        if len({u.results[0].type for u in users}) > 1:
+            return Blocked("two-readings", "the integers are read as two types")
+        moved = promise.backward(below, [type])
+        if isinstance(moved, Blocked):
+            return moved
+        _rebuild(below, promise, [type], moved, rewriter, StorageCastOp)
+        return None
+
+
 def _elements(values: Sequence[SSAValue]) -> int | None:
     shapes = [static_shape(v) for v in values]
     return None if None in shapes else sum(prod(s) for s in shapes if s is not None)
@@ -137,11 +168,14 @@ def _rebuild(
     types: Sequence[UniformType],
     above: Sequence[UniformType],
     rewriter: Rewriter,
+    cast_class: type[QuantizeOp | StorageCastOp] = QuantizeOp,
 ) -> None:
     operands = list(op.operands)
     casts: list[Operation] = []
     for place, type in zip(promise.operands(op), above, strict=True):
-        cast = QuantizeOp(operands[place], type)
+        quantized = with_element(operands[place].type, type)
+        storage = cast_class is StorageCastOp
+        cast = StorageCastOp(operands[place], quantized) if storage else QuantizeOp(operands[place], type)
         casts.append(cast)
         operands[place] = cast.results[0]
     result_types = list(op.result_types)
@@ -154,7 +188,7 @@ def _rebuild(
     rewriter.insert_before(op, [*casts, new])
     for place in promise.results(op):
         mine = [u for u in users if u.operands[0] is op.results[place]]
-        if len(promise.results(op)) == 1:
+        if len(promise.results(op)) == 1 and cast_class is QuantizeOp:
             new.location = location(node_name(op), tensor_names(mine[0]))
         else:
             new.location = op.location
@@ -173,4 +207,4 @@ class HoistQuantizePass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [HoistQuantize()]
+        return [HoistQuantize(), HoistStorage()]

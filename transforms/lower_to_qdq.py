@@ -19,16 +19,19 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
-from qdialect.lowering import Parameters, cast_op, clamped, stored, wish
+from qdialect.lowering import Parameters, cast_op, clamped, clamped_real, stored, wish
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.rewriting import refresh_signatures
 from qdialect.targets import Target, target
+
+CLIP_WITH_INPUTS = 11
+"""The first opset whose Clip takes its bounds as inputs."""
 
 
 @dataclass
@@ -80,8 +83,7 @@ class _Writer:
 
     def _op(self, op: Operation) -> None:
         if isinstance(op, DequantizeOp):
-            if op.results[0].first_use is not None:
-                self._replace(op.results[0], self._float(op.operands[0], op, for_layout=True))
+            self._dequantize(op)
         elif isinstance(op, StorageCastOp):
             source, result = op.operands[0], op.results[0]
             if quantized_of(source.type) is None:
@@ -102,6 +104,21 @@ class _Writer:
             return
         self._dead.append(op)
 
+    def _dequantize(self, op: DequantizeOp) -> None:
+        """A cast that nothing took in: each residual edge behind it gets a pair of its own."""
+        source, result = op.operands[0], op.results[0]
+        for use in list(result.uses):
+            if self._is_own(source, use.operation, shared=not result.has_one_use()):
+                use.operation.operands[use.index] = self._float(source, op, own=True)
+        if result.first_use is not None:
+            self._replace(result, self._float(source, op, for_layout=True))
+
+    def _is_own(self, value: SSAValue, user: Operation, *, shared: bool = False) -> bool:
+        """Whether the target wants a pair for `user` alone; `shared`: the value has other users besides those seen."""
+        if not self._target.own_pairs or value not in self._reals:
+            return False
+        return (shared or not value.has_one_use()) and _joins(user)
+
     def _insert(self, ops: list[Operation], anchor: Operation) -> None:
         assert anchor.parent is not None
         anchor.parent.insert_ops_before(ops, anchor)
@@ -118,24 +135,39 @@ class _Writer:
         assert type is not None
         place = _in_block_of(value, anchor)
         name = wish(value)
-        cast = cast_op(True, real.value, type, self._parameters, place, name)
+        source, clip = real.value, self._clip(real, type, place)
+        if clip:
+            self._insert(clip, place)
+            source = clip[-1].results[0]
+        cast = cast_op(True, source, type, self._parameters, place, name)
         owner = value.owner
         cast.location = (
             location(node_name(owner), [name])
             if isinstance(owner, QuantizeOp) and value not in self._stored
             else location(f"{name}_QuantizeLinear" if name else "", [name])
         )
-        clamp = clamped(cast.results[0], type)
+        clamp = [] if clip else clamped(cast.results[0], type)
         self._insert([cast, *clamp], place)
         stored_now = clamp[-1].results[0] if clamp else cast.results[0]
         if not own:
             self._stored[value] = stored_now
         return stored_now
 
-    def _float(self, value: SSAValue, anchor: Operation, *, for_layout: bool) -> SSAValue:
-        """The real numbers that a quantized value stands for. `for_layout`: a cast need not stand right there."""
+    def _clip(self, real: _Real, type: UniformType, user: Operation) -> list[Operation]:
+        """What clamps to narrower storage bounds in front of a quantize, where nothing may stand behind it."""
+        if not self._target.whole_pairs or (opset_of(user, "") or 13) < CLIP_WITH_INPUTS:
+            return []
+        return clamped_real(real.value, type)
+
+    def _float(
+        self, value: SSAValue, anchor: Operation, *, for_layout: bool = False, own: bool = False
+    ) -> SSAValue:
+        """
+        The real numbers that a quantized value stands for.
+
+        `for_layout`: a cast need not stand right there. `own`: by casts that nobody else reads.
+        """
         real = self._reals.get(value)
-        own = self._target.own_pairs and real is not None and _is_residual_edge(value, anchor)
         if for_layout and real is not None and real.on_grid and not own:
             return real.value
         assert anchor.parent is not None
@@ -170,9 +202,8 @@ class _Writer:
                 operands.append(before.value)
                 on_grid &= before.on_grid
             else:
-                operands.append(
-                    self._float(value, op, for_layout=moves and not self._target.pairs_around_moves)
-                )
+                layout = moves and not self._target.pairs_around_moves
+                operands.append(self._float(value, op, for_layout=layout, own=self._is_own(value, op)))
         new = op.__class__.create(
             operands=operands,
             result_types=[_expressed(t) for t in op.result_types],
@@ -243,16 +274,11 @@ def _in_block_of(value: SSAValue, anchor: Operation) -> Operation:
     return anchor
 
 
-def _is_residual_edge(value: SSAValue, user: Operation) -> bool:
-    """Whether `user` joins a value that others take too with another computed one."""
-    if value.has_one_use():
+def _joins(user: Operation) -> bool:
+    """Whether `user` computes one value from several computed ones."""
+    if not isinstance(user, OnnxOp) or user.get_trait(Commutes) is not None or _has_weight(user):
         return False
-    users = [use.operation for use in user.results[0].uses] if isinstance(user, DequantizeOp) else [user]
-    return any(
-        u.get_trait(Commutes) is None and sum(not isinstance(o.owner, ConstantOp) for o in u.operands) > 1
-        for u in users
-        if isinstance(u, OnnxOp) and not _has_weight(u)
-    )
+    return sum(not isinstance(o.owner, ConstantOp) for o in user.operands) > 1
 
 
 def _has_weight(op: OnnxOp) -> bool:
