@@ -41,6 +41,8 @@ class _Real:
     value: SSAValue
     on_grid: bool
     """Whether the type expresses every element already: quantizing it changes nothing."""
+    read: bool = False
+    """Whether it is integers from outside, dequantized and at most moved: there is no pair to complete."""
 
 
 def _check_signature(func: FuncOp) -> None:
@@ -62,14 +64,16 @@ class _Writer:
         self._stored: dict[SSAValue, SSAValue] = {}
         self._dequantized: dict[tuple[SSAValue, Block], SSAValue] = {}
         self._dead: list[Operation] = []
-        self._requantizes: set[Operation] = set()
+        self._requantizes: dict[Operation, UniformType] = {}
 
     def write(self, module: ModuleOp) -> None:
         """Replace every op on quantized types and every cast."""
         ops = list(module.walk())
         # Known before the walk replaces what they quantize.
         self._requantizes = {
-            op for op in ops if isinstance(op, QuantizeOp) and isinstance(op.operands[0].owner, DequantizeOp)
+            op: op.operands[0].owner.element_type
+            for op in ops
+            if isinstance(op, QuantizeOp) and isinstance(op.operands[0].owner, DequantizeOp)
         }
         for op in ops:
             if isinstance(op, FuncOp):
@@ -168,7 +172,7 @@ class _Writer:
         `for_layout`: a cast need not stand right there. `own`: by casts that nobody else reads.
         """
         real = self._reals.get(value)
-        if for_layout and real is not None and real.on_grid and not own:
+        if real is not None and not own and (real.read or (for_layout and real.on_grid)):
             return real.value
         assert anchor.parent is not None
         key = value, anchor.parent
@@ -192,13 +196,19 @@ class _Writer:
         promise = op.get_trait(Commutes)
         moves = promise is not None and self._moves(op, promise)
         on_grid = moves
+        mixes = moves and promise is not None and self._mixes(op, promise)
+        read = moves and promise is not None and not promise.selects
         operands: list[SSAValue] = []
         for value in op.operands:
             if quantized_of(value.type) is None:
                 operands.append(value)
                 continue
             before = self._reals.get(value)
-            if moves and before is not None and self._absorbs(op, promise, value):
+            read &= before.read if before is not None else isinstance(value.owner, StorageCastOp)
+            if mixes and isinstance(value.owner, QuantizeOp) and value.owner in self._requantizes:
+                operands.append(value.owner.operands[0])
+                on_grid = False
+            elif moves and before is not None and self._absorbs(op, promise, value):
                 operands.append(before.value)
                 on_grid &= before.on_grid
             else:
@@ -219,9 +229,21 @@ class _Writer:
         self._insert([new], op)
         for old, real, is_quantized in zip(op.results, new.results, quantized, strict=True):
             if is_quantized:
-                self._reals[old] = _Real(real, on_grid)
+                self._reals[old] = _Real(real, on_grid, read)
             else:
                 self._replace(old, real)
+
+    def _mixes(self, op: OnnxOp, promise: Commutes) -> bool:
+        """Whether an operand is requantized only to have the others' type: the quantize behind the op does it too."""
+        values = [op.operands[p] for p in promise.operands(op)]
+        sources = [self._requantizes.get(v.owner) if isinstance(v.owner, QuantizeOp) else None for v in values]
+        again = [v for v, s in zip(values, sources, strict=True) if s is not None]
+        if len(values) < 2 or not again or not all(v.has_one_use() for v in again):
+            return False
+        types = [s or quantized_of(v.type) for v, s in zip(values, sources, strict=True)]
+        known = [t for t in types if t is not None]
+        # Where one type says it all, the op would be read on that and the requantize behind it.
+        return len(known) == len(values) and isinstance(promise.forward(op, known), Blocked)
 
     def _moves(self, op: OnnxOp, promise: Commutes) -> bool:
         """Whether the op carries its operands' types to its results: then no rounding happens in it."""
