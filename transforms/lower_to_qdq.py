@@ -4,9 +4,11 @@ Write what is on quantized types as ONNX's own casts around float ops.
     op(a, b) : T     ->  QuantizeLinear(op(DequantizeLinear(a), DequantizeLinear(b)))
     act(op(a)) : T   ->  QuantizeLinear(act(op(DequantizeLinear(a))))     one consumer, act elementwise: one pair
     f(qcast(x)) : T  ->  QuantizeLinear(f(x))                             one consumer, f moves: f stands in front of Q
+    f(a, qcast(dcast(b : U)) : T) : T  ->  QuantizeLinear(f(DequantizeLinear(a), DequantizeLinear(b)))
 
 Exact: the first line is what an op on quantized types means; the others drop a dequantize of a quantize between which
-only elements were moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear.
+only elements were moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear; where the target
+wants whole pairs, narrower storage bounds are a Clip of reals in front, else one of integers between.
 """
 
 from dataclasses import dataclass

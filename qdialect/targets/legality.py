@@ -69,7 +69,7 @@ def _of_quantize(op: OnnxOp, target: Target) -> Iterator[Blocked]:
             yield Blocked("lone-quantize", "something other than a DequantizeLinear reads its integers")
     type = quantize_type(op)
     if not isinstance(type, Blocked):
-        yield from _of_type(type, target, weight=False)
+        yield from _of_type(type, target)
 
 
 def _of_dequantize(op: OnnxOp, target: Target) -> Iterator[Blocked]:
@@ -84,15 +84,17 @@ def _of_dequantize(op: OnnxOp, target: Target) -> Iterator[Blocked]:
             yield Blocked("lone-dequantize", "something other than a QuantizeLinear makes its integers")
     type = dequantize_type(op)
     if not isinstance(type, Blocked):
-        yield from _of_type(type, target, weight=constant)
+        yield from _of_type(type, target, constant=constant, weight=constant and _is_weight_of_linear(op))
 
 
-def _of_type(type: UniformType, target: Target, *, weight: bool) -> Iterator[Blocked]:
+def _of_type(
+    type: UniformType, target: Target, *, constant: bool = False, weight: bool = False
+) -> Iterator[Blocked]:
     name = type.storage.name
     if (target.symmetric_weights if weight else target.symmetric_activations) and type.zero_points.any():
         yield Blocked(
             "zero-point",
-            f"{target.name} wants the zero point of {'a weight' if weight else 'an activation'} to be 0",
+            f"{target.name} wants the zero point {'of a weight ' if weight else ''}to be 0",
             "quantize the model symmetrically",
         )
     elif target.storage_types and name not in target.storage_types:
@@ -101,7 +103,7 @@ def _of_type(type: UniformType, target: Target, *, weight: bool) -> Iterator[Blo
             f"{target.name} reads {', '.join(target.storage_types)}, not {name}",
             "quantize the model to what it reads",
         )
-    if target.weight_scales_only and not weight and type.axis is not None:
+    if target.weight_scales_only and not weight and not constant and type.axis is not None:
         yield Blocked("activation-per-axis", "an activation has a scale for each channel")
 
 
@@ -173,6 +175,11 @@ def _of_signature(op: OnnxOp, target: Target) -> Iterator[Blocked]:
         yield Blocked("no-kernel", f"{target.name} has no {op.op_type} for {', '.join(types)} -> {result}")
     elif target.activations not in (None, types[0]):
         yield Blocked("slow-kernel", f"{op.op_type} is made for {target.activations}, not for {types[0]}")
+
+
+def _is_weight_of_linear(op: OnnxOp) -> bool:
+    """Whether a product takes the result as its weight."""
+    return any(u.operation.get_trait(Linear) is not None and u.index == 1 for u in op.results[0].uses)
 
 
 def _is_made_by(value: SSAValue, trait: type[OpTrait]) -> bool:

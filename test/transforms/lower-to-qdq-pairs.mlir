@@ -1,6 +1,7 @@
 // RUN: OPT %s -p 'lower-to-qdq{target=tensorrt}' | FILECHECK %s
 
 !x = !quant.uniform<i8:f32, 0.02>
+!y = !quant.uniform<i8:f32, 0.5>
 !n = !quant.uniform<i8<-7:100>:f32, 0.5>
 !c = !quant.uniform<i8<-7:7>:f32:0, {0.5,0.25}>
 
@@ -34,6 +35,61 @@ func.func @residual(%x: tensor<3xf32>, %y: tensor<3xf32>) -> (tensor<3xf32>, ten
   %u = quant.dcast %p : tensor<3x!x> to tensor<3xf32>
   %s = onnx.Add(%u, %y) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   func.return %u, %s : tensor<3xf32>, tensor<3xf32>
+}
+
+// Integers that come in, moved and read, are dequantized once; a pair would only complete nothing.
+
+// CHECK-LABEL: func.func @integers(
+// CHECK: %[[A:.*]] = onnx.DequantizeLinear(%x,
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[A]])
+// CHECK: %[[M:.*]] = onnx.MatMul(%[[T]], %{{.*}})
+// CHECK-NEXT: onnx.QuantizeLinear(%[[M]],
+func.func @integers(%x: tensor<2x3xi8>) -> tensor<3x3xf32> {
+  %p = quant.scast %x : tensor<2x3xi8> to tensor<2x3x!x>
+  %t = onnx.Transpose(%p) {perm = array<i64: 1, 0>} : (tensor<2x3x!x>) -> tensor<3x2x!x>
+  %v = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3x!x>
+  %m = onnx.MatMul(%t, %v) : (tensor<3x2x!x>, tensor<2x3x!x>) -> tensor<3x3x!x>
+  %r = quant.dcast %m : tensor<3x3x!x> to tensor<3x3xf32>
+  func.return %r : tensor<3x3xf32>
+}
+
+// What is requantized only to be joined is quantized once, behind.
+
+// CHECK-LABEL: func.func @joined(
+// CHECK: %[[P:.*]] = onnx.DequantizeLinear(
+// CHECK: %[[Q:.*]] = onnx.DequantizeLinear(
+// CHECK-NEXT: %[[C:.*]] = onnx.Concat(%[[Q]], %[[P]])
+// CHECK-NEXT: onnx.QuantizeLinear(%[[C]],
+func.func @joined(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<6xf32> {
+  %q = quant.qcast %y : tensor<3xf32> to tensor<3x!y>
+  %u = quant.dcast %q : tensor<3x!y> to tensor<3xf32>
+  %a = onnx.Sigmoid(%x) : (tensor<3xf32>) -> tensor<3x!x>
+  %b = quant.qcast %u : tensor<3xf32> to tensor<3x!x>
+  %c = onnx.Concat(%a, %b) {axis = 0 : i64} : (tensor<3x!x>, tensor<3x!x>) -> tensor<6x!x>
+  %r = quant.dcast %c : tensor<6x!x> to tensor<6xf32>
+  func.return %r : tensor<6xf32>
+}
+
+// Both of one other type: joined in that and requantized behind would not be what was read.
+
+// CHECK-LABEL: func.func @unchanged_one_type(
+// CHECK: %[[P:.*]] = onnx.DequantizeLinear(
+// CHECK: %[[Q:.*]] = onnx.DequantizeLinear(
+// CHECK: %[[A:.*]] = onnx.QuantizeLinear(%[[P]],
+// CHECK: %[[B:.*]] = onnx.DequantizeLinear(%[[A]],
+// CHECK: %[[C:.*]] = onnx.QuantizeLinear(%[[Q]],
+// CHECK: %[[D:.*]] = onnx.DequantizeLinear(%[[C]],
+// CHECK: onnx.Concat(%[[B]], %[[D]])
+func.func @unchanged_one_type(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<6xf32> {
+  %p = quant.qcast %x : tensor<3xf32> to tensor<3x!y>
+  %q = quant.qcast %y : tensor<3xf32> to tensor<3x!y>
+  %t = quant.dcast %p : tensor<3x!y> to tensor<3xf32>
+  %u = quant.dcast %q : tensor<3x!y> to tensor<3xf32>
+  %a = quant.qcast %t : tensor<3xf32> to tensor<3x!x>
+  %b = quant.qcast %u : tensor<3xf32> to tensor<3x!x>
+  %c = onnx.Concat(%a, %b) {axis = 0 : i64} : (tensor<3x!x>, tensor<3x!x>) -> tensor<6x!x>
+  %r = quant.dcast %c : tensor<6x!x> to tensor<6xf32>
+  func.return %r : tensor<6xf32>
 }
 
 // Bounds that are other reals in each channel stay a clamp of integers.
