@@ -99,7 +99,7 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
         passes = [*interface, *legalize]
     if form != "qdq":
         if form == "qoperator":
-            passes.append(_made("rescale-bias"))
+            passes += [_made("legalize-expressed"), _made("fold-casts"), _made("rescale-bias")]
         passes.append(_made(f"lower-to-{form}", target=target.name))
     return [*passes, _made("lower-to-qdq", target=target.name)]
 

@@ -20,6 +20,7 @@ NAMES = (
     "hoist-quantize",
     "integer-io",
     "legalize",
+    "legalize-expressed",
     "lower-to-integer",
     "lower-to-qdq",
     "lower-to-qoperator",
