@@ -48,10 +48,15 @@ def _made(name: str, **options: Any) -> ModulePass:
     return get_all_passes()[name]()(**options)
 
 
-def _raising(options: Options) -> list[ModulePass]:
+def _raising(options: Options, form: str) -> list[ModulePass]:
     """Whatever tool made the model: its quantization in types."""
     passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [_made("fold-identity"), _made("fold-constants"), _made("raise-qoperator"), _made("raise-qdq")]
+    passes += [
+        _made("fold-identity"),
+        _made("fold-constants"),
+        _made("raise-qoperator", every=form != "qoperator"),
+        _made("raise-qdq"),
+    ]
     passes += [_made("raise-arithmetic"), _made("quantize-inputs")]
     if options.decompose:
         passes.append(_made("decompose", ops=options.decompose))
@@ -124,7 +129,7 @@ def pipeline(options: Options) -> list[ModulePass]:
             raise UserError(f"'{unknown[0]}' is not decomposed", f"choose from {', '.join(decomposable())}")
     level = Exactness(options.exactness)
     asked = {"integer-io"}  # it is lossy on purpose, and only there if it was asked for
-    passes = [*_raising(options), *_moving(options, found, form), *_lowering(options, found, form)]
+    passes = [*_raising(options, form), *_moving(options, found, form), *_lowering(options, found, form)]
     return [p for p in passes if p.name in asked or exactness_of(p).within(level)]
 
 

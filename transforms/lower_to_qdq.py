@@ -238,7 +238,9 @@ class _Writer:
     def _mixes(self, op: OnnxOp, promise: Commutes) -> bool:
         """Whether an operand is requantized only to have the others' type: the quantize behind the op does it too."""
         values = [op.operands[p] for p in promise.operands(op)]
-        sources = [self._requantizes.get(v.owner) if isinstance(v.owner, QuantizeOp) else None for v in values]
+        sources = [
+            self._requantizes.get(v.owner) if isinstance(v.owner, QuantizeOp) else None for v in values
+        ]
         again = [v for v, s in zip(values, sources, strict=True) if s is not None]
         if len(values) < 2 or not again or not all(v.has_one_use() for v in again):
             return False

@@ -23,7 +23,8 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.affine import AFFINE
     from qdialect.promises.arithmetic import ARITHMETIC
     from qdialect.promises.casts import CASTS
-    from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS, JOINS, RANGES
+    from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS, JOINS, PERMUTATIONS, RANGES
+    from qdialect.promises.foreign import FOREIGN
     from qdialect.promises.homogeneous import HOMOGENEOUS
     from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
@@ -43,6 +44,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         DECOMPOSITIONS,
         JOINS,
         RANGES,
+        PERMUTATIONS,
         LAYOUT,
         MONOTONE,
         CLAMPS,
@@ -55,6 +57,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         STORAGE_READINGS,
         HOMOGENEOUS,
         WEIGHT_ONLY,
+        FOREIGN,
     )
 
 
