@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy.typing as npt
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from qdialect.dialects.onnx_ops import ConstantOp
 from qdialect.errors import UserError
 from qdialect.names import called, node_name, tensor_names
-from qdialect.opsets import lower_opsets
+from qdialect.opsets import import_used, lower_opsets
 from qdialect.passes import Exactness, RewritePass
 from qdialect.remarks import remarks_of
 from qdialect.report import Report, Stays, Step, op_counts, places, staying_float, surviving
@@ -128,6 +130,11 @@ def pipeline(options: Options) -> list[ModulePass]:
         if unknown:
             raise UserError(f"'{unknown[0]}' is not decomposed", f"choose from {', '.join(decomposable())}")
     level = Exactness(options.exactness)
+    if options.decompose and not Exactness.CLOSE.within(level):
+        raise UserError(
+            f"'{options.decompose[0]}' is not decomposed at --exactness {level.value}: each part rounds",
+            "use --exactness close",
+        )
     asked = {"integer-io"}  # it is lossy on purpose, and only there if it was asked for
     passes = [*_raising(options, form), *_moving(options, found, form), *_lowering(options, found, form)]
     return [p for p in passes if p.name in asked or exactness_of(p).within(level)]
@@ -140,16 +147,29 @@ def exactness_of(module_pass: ModulePass | type[ModulePass]) -> Exactness:
     return found
 
 
+def _input_names(module: ModuleOp) -> set[str]:
+    """What the graph's inputs are called."""
+    rows = [row for func in module.ops if isinstance(func, FuncOp) for row in func.arg_attrs or ()]
+    names = [row.data.get("onnx.name") for row in rows if isinstance(row, DictionaryAttr)]
+    return {name.data for name in names if isinstance(name, StringAttr)}
+
+
 def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
     """Mark nodes that no rewrite may touch. Raises UserError for a name that is no node's and no tensor's."""
     wanted = set(names)
     found: set[str] = set()
     for op in module.walk():
         hit = wanted & {node_name(op), *tensor_names(op)}
+        if hit and isinstance(op, ConstantOp):
+            raise UserError(
+                f"'{min(hit)}' is a constant, which no node computes", "name the node that takes it"
+            )
         if hit:
             found |= hit
             op.attributes[KEEP_FLOAT] = UnitAttr()
     if missing := sorted(wanted - found):
+        if missing[0] in _input_names(module):
+            raise UserError(f"'{missing[0]}' is an input, which no node makes", "name the node that takes it")
         raise UserError(
             f"no node or tensor is called '{missing[0]}'", "--keep-float takes names in the model"
         )
@@ -189,10 +209,11 @@ class Compilation:
 
     def finish(self) -> Report:
         """
-        Verify, hold the result against the target's rules, and say what was done.
+        Import what is used, verify, hold the result against the target's rules, and say what was done.
 
         Raises VerifyException if the module breaks a constraint.
         """
+        import_used(self.module)
         self.module.verify()
         found = breaches(self.module, target(self.report.target))
         self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in found]

@@ -19,6 +19,7 @@ MAX_IR_VERSION = 13
 """What onnxruntime 1.31 reads."""
 
 IMPORTS = "onnx.opset_import"
+MICROSOFT = "com.microsoft"
 
 
 @cache
@@ -87,3 +88,12 @@ def lower_opsets(module: ModuleOp) -> None:
     version = module.attributes.get("onnx.ir_version")
     if isinstance(version, IntegerAttr) and version.value.data > MAX_IR_VERSION:
         module.attributes["onnx.ir_version"] = IntegerAttr(MAX_IR_VERSION, i64)
+
+
+def import_used(module: ModuleOp) -> None:
+    """Let the module import com.microsoft if a rewrite put an operator of it where there was none."""
+    imports = module.attributes.get(IMPORTS)
+    if not isinstance(imports, DictionaryAttr) or MICROSOFT in imports.data:
+        return
+    if any(isinstance(op, OnnxOp) and op.domain == MICROSOFT for op in module.walk()):
+        module.attributes[IMPORTS] = DictionaryAttr({**imports.data, MICROSOFT: IntegerAttr(1, i64)})

@@ -17,6 +17,7 @@ import pytest
 import qdialect
 from qdialect.checking import check_feeds
 from qdialect.compiler import FORMS
+from qdialect.errors import UserError
 from qdialect.exporter import export_model
 from qdialect.importer import import_model
 from qdialect.oracle import run
@@ -118,6 +119,8 @@ def test_every_form_becomes_every_other(name: str, first: str, second: str):
     other = compiled(own, "onnxruntime", second, check=True)
     again = compiled(other, "onnxruntime", first)
     assert kinds(again) == kinds(own)
+    for model in (own, other, again):
+        onnx.checker.check_model(model)  # com.microsoft is imported where it is used
     feeds = feeds_of(made)
     for model in (other, again):
         for expected, got in zip(run(own, feeds), run(model, feeds), strict=True):
@@ -175,3 +178,47 @@ def test_a_packed_weight_is_the_weight_it_was(inputs: int, block: int, zeros: bo
     result = compiled(made, "generic")
     assert kinds(result) == {"::DequantizeLinear": 1, "::MatMul": 1, "::Add": 1}
     np.testing.assert_allclose(run(result, feeds)[0], expected, rtol=0, atol=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"keep_float": ("x",)}, "an input"),
+        ({"keep_float": ("w",)}, "a constant"),
+        ({"keep_float": ("nothing",)}, "no node or tensor is called 'nothing'"),
+        ({"decompose": ("Gemm",), "exactness": "exact"}, "--exactness exact"),
+        ({"decompose": ("Gemm", "Nothing")}, "'Nothing' is not decomposed"),
+    ],
+)
+def test_what_cannot_be_is_said(options: dict[str, Any], says: str):
+    with pytest.raises(UserError, match=says):
+        qdialect.compile(import_model(branches()), **options)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("tensor", ["d", "e", "g", "i", "j", "l"])
+def test_what_is_kept_is_there_in_float(tensor: str, form: str):
+    made = branches()
+    module = import_model(branches())
+    qdialect.compile(module, form=form, keep_float=(tensor,), feeds=check_feeds(module, ""))
+    result = export_model(module)
+    (before,) = (n for n in made.graph.node if tensor in n.output)
+    (after,) = (n for n in result.graph.node if tensor in n.output)
+    assert (after.op_type, after.attribute) == (before.op_type, before.attribute)
+
+
+def test_integers_in_and_out_are_the_targets():
+    """tensorrt takes symmetric i8: what the model quantizes to u8 with zero point 128 comes in as i8."""
+    made = branches()
+    for tensor in made.graph.initializer:
+        if tensor.name in ("pz", "qz", "rz"):
+            tensor.CopyFrom(onh.from_array(np.asarray(np.uint8(128)), tensor.name))
+    feeds = {"x": np.random.default_rng(5).uniform(-2, 2, (2, 6)).astype(np.float32)}
+    (expected,) = run(made, feeds)
+    integers = np.clip(np.rint(feeds["x"] / np.float32(0.02)), -128, 127)
+    for target, dtype, zero in (("tensorrt", np.int8, 0), ("generic", np.uint8, 128)):
+        module = import_model(onnx.ModelProto.FromString(made.SerializeToString()))
+        qdialect.compile(module, target=target, integer_io=True)
+        (got,) = run(export_model(module), {"x": (integers + zero).astype(dtype)})
+        assert got.dtype == dtype
+        np.testing.assert_array_equal((got.astype(np.float32) - zero) * np.float32(0.02), expected)
