@@ -58,7 +58,7 @@ RULES = {
     "symmetric_activations": "activations have zero point 0",
     "symmetric_weights": "weights have zero point 0",
     "weight_scales_only": "only weights have a scale for each channel, along their output channels",
-    "whole_pairs": "every QuantizeLinear is read by DequantizeLinear alone, every DequantizeLinear reads one or a weight",
+    "whole_pairs": "QuantizeLinear and DequantizeLinear come in pairs, but for a weight's DequantizeLinear",
     "own_pairs": "the branch of a residual block has a QuantizeLinear and DequantizeLinear of its own",
     "pairs_around_moves": "each op that moves or selects stands between casts of its own",
     "onnx_only": "all operators are ONNX's own",
@@ -88,8 +88,8 @@ def targets_page() -> str:
         "# Targets",
         "",
         "Made by `python docs/generate.py` from the files in `qdialect/targets/`. A target is one such file: copy one,",
-        "change what differs, and `qdialect compile --target NAME` takes it. What a pass can make so without changing a number,",
-        "it does; what is left that breaks a rule, `--remarks`, `--report` and `explain` name, with what to do.",
+        "change what differs, and `qdialect compile --target NAME` takes it. What a pass can make so without changing a",
+        "number, it does; what is left that breaks a rule, `--remarks`, `--report` and `explain` name, with what to do.",
         "",
     ]
     for name in sorted(target_names(), key=lambda n: (ORDER.index(n) if n in ORDER else len(ORDER), n)):

@@ -46,6 +46,11 @@ class Target:
     """Whether each of several ops in a row that move or select wants casts of its own around it."""
     onnx_only: bool = False
     """Whether it reads ONNX's own operators and no other domain's."""
+    weight_only_limit: int | None = None
+    """
+    A 4-bit (inputs, outputs) weight of more elements than this is left to the session, which makes MatMulNBits of it
+    itself; None: no session does.
+    """
     kernels: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """QOperator op -> signatures, as `u8 i8 u8`: operands, result. `u8*`: any number of operands."""
     storage: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
