@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
@@ -150,7 +150,7 @@ def exactness_of(module_pass: ModulePass | type[ModulePass]) -> Exactness:
 def _input_names(module: ModuleOp) -> set[str]:
     """What the graph's inputs are called."""
     rows = [row for func in module.ops if isinstance(func, FuncOp) for row in func.arg_attrs or ()]
-    names = [row.data.get("onnx.name") for row in rows if isinstance(row, DictionaryAttr)]
+    names = [row.data.get("onnx.name") for row in rows]
     return {name.data for name in names if isinstance(name, StringAttr)}
 
 

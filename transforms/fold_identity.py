@@ -1,24 +1,20 @@
 """
 Drop ops that give their operand as it is; what was said of the copy is said of the original.
 
-    Identity(x)                    ->  x
-    Transpose(Transpose(x, p), q)  ->  x, or Transpose(x, p then q)
+    Identity(x)  ->  x
 
-Exact: nothing is computed. Turns are joined where nobody else takes the first or nothing is left of both. A
-quantization annotation on the copy moves to the tensor that survives.
+Exact: nothing is computed. A quantization annotation on the copy moves to the tensor that survives.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import BlockArgument, Operation, OpResult
 
 from qdialect.dialects.onnx_ops import OnnxOp
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
-from qdialect.promises.composition import Permutes
 from qdialect.rewriting import Pattern, Rewriter
 
 ANNOTATION = "onnx.quantization."
@@ -43,37 +39,6 @@ class FoldCopy(Pattern):
         return None
 
 
-class FoldPermutations(Pattern):
-    """A turn of what was turned before."""
-
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Permutes) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        second, before = op.get_trait(Permutes), op.operands[0].owner
-        first = before.get_trait(Permutes) if isinstance(before, OnnxOp) else None
-        if (
-            second is None
-            or first is None
-            or not isinstance(before, OnnxOp)
-            or before.parent is not op.parent
-        ):
-            return None
-        inner, outer = first.perm(before), second.perm(op)
-        if inner is None or outer is None or len(inner) != len(outer):
-            return None
-        source, both = before.operands[0], tuple(inner[p] for p in outer)
-        if both == tuple(range(len(both))) and source.type == op.results[0].type:
-            rewriter.replace(op, [], [source])
-        elif before.results[0].has_one_use():
-            turn = {"perm": DenseArrayBase.from_list(i64, both)}
-            joined = type(op).build([source], list(op.result_types), turn)
-            joined.location = op.location
-            rewriter.replace(op, [joined])
-        return None
-
-
 def _move_annotation(op: OnnxOp, source: OpResult | BlockArgument | object) -> None:
     said = op.attributes.get(f"{ANNOTATION}0")
     if said is None:
@@ -93,4 +58,4 @@ class FoldIdentityPass(RewritePass):
     rewrite: ClassVar[str] = "Identity(x) -> x: nothing is computed"
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldCopy(), FoldPermutations()]
+        return [FoldCopy()]

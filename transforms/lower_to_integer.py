@@ -158,7 +158,7 @@ def _turned(weight: SSAValue, ops: list[Operation]) -> SSAValue:
     new.location = weight.owner.location if isinstance(weight.owner, ConstantOp) else new.location
     if weight.owner in ops:
         ops.remove(weight.owner)  # pyright: ignore[reportArgumentType]
-        weight.owner.erase()  # pyright: ignore[reportAttributeAccessIssue]
+        weight.owner.erase()
     ops.append(new)
     return new.results[0]
 

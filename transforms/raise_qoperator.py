@@ -2,7 +2,7 @@
 Read QOperator nodes as the op on quantized types, so that scales and zero points live in types.
 
     QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)  ->  scast(op(scast(a), scast(b), ...) : T)
-    NhwcMaxPool(x)           ->  Transpose(MaxPool(Transpose(x)))         turns that meet are folded
+    NhwcMaxPool(x)           ->  Transpose(MaxPool(Transpose(x)))         but for a turn that undoes it
     MatMulNBits(x, w, s, z)  ->  MatMul(x, DequantizeLinear(w', s', z'))  float sums, from opset 21 on
 
 Close: that is the node's definition, but an integer kernel sums without the float form's rounding. Which input is
@@ -22,12 +22,11 @@ from qdialect.dialects.onnx_types import quantized_of, storage_element, with_ele
 from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
-from qdialect.promises.foreign import StandsFor
+from qdialect.promises.foreign import StandsFor, perm_of
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_types, reading
 from qdialect.rewriting import Pattern, Rewriter
 from qdialect.shapes import learn_types
-from qdialect.transforms.fold_identity import FoldPermutations
 from qdialect.transforms.raise_qdq import reads_as
 
 DEFAULT_OPSET = 13
@@ -50,7 +49,13 @@ class RaiseForeign(Pattern):
         parts = promise.parts(op)
         if isinstance(parts, Blocked):
             return parts
+        last, users = parts[-1], [use.operation for use in op.results[0].uses]
         rewriter.replace(op, parts)
+        turn = perm_of(last)
+        for user in users if turn is not None else ():
+            back = perm_of(user)
+            if turn is not None and back is not None and [turn[k] for k in back] == list(range(len(turn))):
+                rewriter.replace(user, [], [last.operands[0]])
         return None
 
 
@@ -155,7 +160,7 @@ class RaiseQoperatorPass(RewritePass):
     """Whether to raise nodes too that lowering to QOperator form would not write again as they were."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [RaiseQOperator(self.every), RaiseForeign(self.every), FoldPermutations()]
+        return [RaiseQOperator(self.every), RaiseForeign(self.every)]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         learn_types(op)  # onnx's inference stops at com.microsoft

@@ -23,7 +23,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.affine import AFFINE
     from qdialect.promises.arithmetic import ARITHMETIC
     from qdialect.promises.casts import CASTS
-    from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS, JOINS, PERMUTATIONS, RANGES
+    from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS, JOINS, RANGES
     from qdialect.promises.foreign import FOREIGN
     from qdialect.promises.homogeneous import HOMOGENEOUS
     from qdialect.promises.integer import INTEGER_SUMS
@@ -44,7 +44,6 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         DECOMPOSITIONS,
         JOINS,
         RANGES,
-        PERMUTATIONS,
         LAYOUT,
         MONOTONE,
         CLAMPS,

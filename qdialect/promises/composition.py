@@ -131,19 +131,6 @@ def _gemm_of(op: OnnxOp, bias: SSAValue) -> OnnxOp | Blocked:
     return op_named("", "Gemm").build([*op.operands, bias], [op.results[0].type])
 
 
-@dataclass(frozen=True)
-class Permutes(Promise):
-    """The op turns its operand's axes."""
-
-    def perm(self, op: OnnxOp) -> tuple[int, ...] | None:
-        """Which axis of the operand each axis of the result is; None if the rank is not known."""
-        given, rank = op.ints_attr("perm"), rank_of(op.operands[0])
-        if given is not None:
-            return tuple(given)
-        return None if rank is None else tuple(reversed(range(rank)))
-
-
-PERMUTATIONS: dict[tuple[str, str], Promise] = {("", "Transpose"): Permutes()}
 DECOMPOSITIONS: dict[tuple[str, str], Promise] = {
     ("", "Gemm"): Decomposes(_gemm_parts),
     ("", "BatchNormalization"): Decomposes(_normalization_parts),

@@ -28,6 +28,7 @@ FIRST_INTEGER_POOL = 12
 """The first opset whose MaxPool takes integers."""
 FLOAT_SUMS = (0, 1)
 """accuracy_level: the activations are not rounded. 0 leaves that to onnxruntime, which does round some."""
+TRANSPOSE = op_named("", "Transpose")
 TO_FIRST, TO_LAST = (0, 3, 1, 2), (0, 2, 3, 1)
 
 
@@ -36,6 +37,7 @@ class StandsFor(Promise):
     """The node can be written as ONNX's own ops, the last of which makes its result."""
 
     parts: Callable[[OnnxOp], Sequence[Operation] | Blocked]
+    """If the last of them turns its operand's axes, a user that turns them back can take that operand."""
     written: bool
     """Whether lowering to QOperator form writes the node again from these ops."""
 
@@ -47,6 +49,14 @@ def _turn(value: SSAValue, perm: Sequence[int]) -> OnnxOp:
     return op_named("", "Transpose").build([value], [turned], {"perm": DenseArrayBase.from_list(i64, perm)})
 
 
+def perm_of(op: Operation) -> tuple[int, ...] | None:
+    """How an op turns the axes of its operand; None if that is not what it does, or it does not say how."""
+    if not isinstance(op, TRANSPOSE):
+        return None
+    given = op.ints_attr("perm")
+    return None if given is None else tuple(given)
+
+
 def _max_pool_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """NhwcMaxPool: MaxPool of images, channels last."""
     if (opset_of(op, "") or FIRST_INTEGER_POOL) < FIRST_INTEGER_POOL:
@@ -54,13 +64,18 @@ def _max_pool_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     element = element_of(op.operands[0].type)
     if element is None:
         return Blocked("storage-type", "the type of the integers is not known")
-    before = _turn(op.operands[0], TO_FIRST)
+    source = op.operands[0].owner
+    if isinstance(source, TRANSPOSE) and perm_of(source) == TO_LAST and source.parent is op.parent:
+        turned, x = [], source.operands[0]
+    else:
+        turned = [_turn(op.operands[0], TO_FIRST)]
+        x = turned[0].results[0]
     made = shape_of(op.results[0].type) or (DYNAMIC,) * 4
     first = tensor_type(element, tuple(made[p] for p in TO_FIRST))
-    pool = op_named("", "MaxPool").build([before.results[0]], [first], op.onnx_attributes)
+    pool = op_named("", "MaxPool").build([x], [first], op.onnx_attributes)
     after = _turn(pool.results[0], TO_LAST)
     after.results[0]._type = op.results[0].type  # pyright: ignore[reportPrivateUsage]
-    return [before, pool, after]
+    return [*turned, pool, after]
 
 
 def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:

@@ -164,4 +164,4 @@ def _spread(rows: npt.NDArray[np.uint8], bits: int) -> npt.NDArray[np.uint8]:
     """`_nibbles` undone: one value in a byte."""
     if bits == 8:
         return rows
-    return np.stack([rows & 15, rows >> 4], axis=-1).reshape(len(rows), -1)
+    return np.stack([rows & 15, rows >> 4], axis=-1).reshape(len(rows), -1).astype(np.uint8)

@@ -161,7 +161,13 @@ def test_a_packed_weight_is_the_weight_it_was(inputs: int, block: int, zeros: bo
         "z": draw.integers(0, 256, outputs * -(-count // 2)).astype(np.uint8),
         "b": draw.uniform(-1, 1, outputs).astype(np.float32),
     }
-    attributes = {"K": inputs, "N": outputs, "bits": 4, "block_size": block, "accuracy_level": 1}
+    attributes: dict[str, Any] = {
+        "K": inputs,
+        "N": outputs,
+        "bits": 4,
+        "block_size": block,
+        "accuracy_level": 1,
+    }
     operands = ["x", "w", "s", "z" if zeros else "", "", "b"]
     node = oh.make_node("MatMulNBits", operands, ["y"], domain="com.microsoft", **attributes)
     graph = oh.make_graph(
