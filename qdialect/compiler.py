@@ -23,6 +23,7 @@ from qdialect.rewriting import KEEP_FLOAT, recording
 from qdialect.targets import Target, target
 from qdialect.targets.legality import breaches
 from qdialect.transforms import get_all_passes
+from qdialect.walking import operations
 
 FORMS = ("qoperator", "qdq", "integer")
 
@@ -157,8 +158,10 @@ def _input_names(module: ModuleOp) -> set[str]:
 def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
     """Mark nodes that no rewrite may touch. Raises UserError for a name that is no node's and no tensor's."""
     wanted = set(names)
+    if not wanted:
+        return
     found: set[str] = set()
-    for op in module.walk():
+    for op in operations(module):
         hit = wanted & {node_name(op), *tensor_names(op)}
         if hit and isinstance(op, ConstantOp):
             raise UserError(
