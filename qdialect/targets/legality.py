@@ -108,7 +108,7 @@ def _of_type(
 
 
 def _of_linear(op: OnnxOp, linear: Linear, target: Target) -> Iterator[Blocked]:
-    x, w = (_dequantized(value) for value in op.operands[:2])
+    x, w = _dequantized(_before_moves(op.operands[0])), _dequantized(op.operands[1])
     if (x is None) != (w is None):
         which = "activation" if x is None else "weight"
         yield Blocked("float-operand", f"the {which} is float, so the op computes in float", "quantize both")
@@ -192,6 +192,15 @@ def _dequantized(value: SSAValue) -> UniformType | Blocked | None:
     if not isinstance(value.owner, OnnxOp) or value.owner.get_trait(DequantizeForm) is None:
         return None
     return dequantize_type(value.owner)
+
+
+def _before_moves(value: SSAValue) -> SSAValue:
+    """What ops that only move elements made the value of: integers from outside need no pair behind those."""
+    while isinstance(value.owner, OnnxOp) and (promise := value.owner.get_trait(Commutes)) is not None:
+        if promise.selects or len(promise.operands(value.owner)) != 1:
+            break
+        value = value.owner.operands[0]
+    return value
 
 
 def _is_weight(value: SSAValue) -> bool:
