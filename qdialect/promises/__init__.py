@@ -27,6 +27,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS, JOINS, RANGES
     from qdialect.promises.control import CONTROL
     from qdialect.promises.filling import FILLING
+    from qdialect.promises.foreign import FOREIGN
     from qdialect.promises.homogeneous import HOMOGENEOUS
     from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
@@ -63,6 +64,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         STORAGE_READINGS,
         HOMOGENEOUS,
         WEIGHT_ONLY,
+        FOREIGN,
     )
 
 
