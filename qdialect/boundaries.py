@@ -1,6 +1,6 @@
 """
-Casts across the boundaries of If, Loop and Scan; the patterns that `sink-dequantize`, `hoist-quantize` and
-`lower-to-qoperator` have for ops with subgraphs.
+Casts across the boundaries of If, Loop and Scan; the patterns that `sink-dequantize`, `hoist-quantize`, `fold-casts`
+and `lower-to-qoperator` have for ops with subgraphs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.constants import constant_array
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, YieldOp, op_named
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
@@ -54,21 +54,14 @@ def _stored(array: np.ndarray, type: UniformType) -> np.ndarray:
 
 
 def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: Rewriter) -> SSAValue:
-    """The quantized value under a cast, or of a constant, for `before`: a subgraph yields only what it makes itself."""
-    if not isinstance(value.owner, DequantizeOp):
-        made = ConstantOp.of(
-            from_array(_stored(np.asarray(constant_array(value)), type)), with_element(value.type, type)
-        )
-        rewriter.insert_before(before, [made])
-        return made.results[0]
-    source = value.owner.operands[0]
-    if not isinstance(before, YieldOp) or (
-        isinstance(source, OpResult) and source.op.parent is before.parent
-    ):
-        return source
-    copy = op_named("", "Identity").build([source], [source.type])
-    rewriter.insert_before(before, [copy])
-    return copy.results[0]
+    """The quantized value under a cast, or of a constant, for `before`."""
+    if isinstance(value.owner, DequantizeOp):
+        return value.owner.operands[0]
+    made = ConstantOp.of(
+        from_array(_stored(np.asarray(constant_array(value)), type)), with_element(value.type, type)
+    )
+    rewriter.insert_before(before, [made])
+    return made.results[0]
 
 
 def _cast_below(op: OnnxOp, place: int, type: UniformType, rewriter: Rewriter) -> None:
@@ -195,6 +188,49 @@ class HoistAcross(Pattern):
         return None
 
 
+class RequantizeBehind(Pattern):
+    """
+    One requantization behind a subgraph for one in each branch: the branches are of one type already.
+
+        If: yield qcast(dcast(a : U)) : T, yield qcast(dcast(b : U)) : T -> yield a, yield b; qcast(dcast(...)) : T
+    """
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Carries) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Carries)
+        assert promise is not None
+        for slot in promise.slots(op):
+            if slot.operand is None and slot.result is not None:
+                self._slot(op, slot, slot.result, rewriter)
+        return None
+
+    def _slot(self, op: OnnxOp, slot: Slot, place: int, rewriter: Rewriter) -> None:
+        type, sides = quantized_of(op.results[place].type), yields(op, slot)
+        casts = [value.owner for _, _, value in sides]
+        sources = [
+            c.operands[0] for c in casts if isinstance(c, QuantizeOp) and KEEP_FLOAT not in c.attributes
+        ]
+        types = {_cast_type(source) for source in sources}
+        below = next(iter(types), None)
+        if type is None or below is None or len(types) > 1 or len(sources) < len(sides):
+            return
+        if op.next_op is None or isinstance(slot.inner(below), Blocked):
+            return
+        for (end, k, _), source in zip(sides, sources, strict=True):
+            rewriter.set_operand(end, k, _integers(source, below, end, rewriter))
+        new = rewriter.retype(op.results[place], with_element(op.results[place].type, below))
+        uses = list(new.uses)
+        real = DequantizeOp(new)
+        again = QuantizeOp(real.results[0], type)
+        again.location = casts[0].location
+        rewriter.insert_before(op.next_op, [real, again])
+        for use in uses:
+            rewriter.set_operand(use.operation, use.index, again.results[0])
+
+
 class StoreAcross(Pattern):
     """Values of quantized types that enter or leave subgraphs, as the integers that are stored."""
 
@@ -238,22 +274,26 @@ class StoreAcross(Pattern):
             read(op.results[slot.result], op.next_op)
 
 
-def dequantize_across(blocks: Sequence[Operation]) -> set[Operation]:
+def dequantize_across(blocks: Sequence[Operation]) -> tuple[set[Operation], dict[Operation, list[Operation]]]:
     """
     Let no subgraph take or give a value of quantized type: casts stand inside, and a pair behind.
 
     Returns the dequantizes in front of a boundary: what is behind it quantizes again, so that a value which is
-    quantized for them alone can pass as it was before.
+    quantized for them alone can pass as it was before. And the quantizes behind what is only yielded, with the
+    dequantizes that yield it.
     """
     made: set[Operation] = set()
+    behind: dict[Operation, list[Operation]] = {}
 
-    def leave(user: Operation, place: int) -> None:
+    def leave(user: Operation, place: int) -> list[Operation]:
         value = user.operands[place]
-        if quantized_of(value.type) is not None and user.parent is not None:
-            cast = DequantizeOp(value)
-            user.parent.insert_op_before(cast, user)
-            user.operands[place] = cast.results[0]
-            made.add(cast)
+        if quantized_of(value.type) is None or user.parent is None:
+            return []
+        cast = DequantizeOp(value)
+        user.parent.insert_op_before(cast, user)
+        user.operands[place] = cast.results[0]
+        made.add(cast)
+        return [cast]
 
     for op in blocks:
         promise = op.get_trait(Carries)
@@ -264,21 +304,24 @@ def dequantize_across(blocks: Sequence[Operation]) -> set[Operation]:
                 _quantize_behind(inside, op.regions[0].block, op.regions[0].block.first_op)
             if slot.operand is not None:
                 leave(op, slot.operand)
-            for end, place, _ in yields(op, slot):
-                leave(end, place)
-            if slot.result is not None and op.parent is not None:
-                _quantize_behind(op.results[slot.result], op.parent, op.next_op)
-    return made
+            sides = [cast for end, place, _ in yields(op, slot) for cast in leave(end, place)]
+            if slot.result is None or op.parent is None:
+                continue
+            again = _quantize_behind(op.results[slot.result], op.parent, op.next_op)
+            if again is not None and slot.operand is None:
+                behind[again] = sides
+    return made, behind
 
 
-def _quantize_behind(value: SSAValue, block: Block, before: Operation | None) -> None:
+def _quantize_behind(value: SSAValue, block: Block, before: Operation | None) -> QuantizeOp | None:
     from xdsl.rewriter import Rewriter as Plain
 
     type = quantized_of(value.type)
     if type is None or before is None:
-        return
+        return None
     new = Plain.replace_value_with_new_type(value, with_element(value.type, type.expressed))
     uses, cast = list(new.uses), QuantizeOp(new, type)
     block.insert_op_before(cast, before)
     for use in uses:
         use.operation.operands[use.index] = cast.results[0]
+    return cast

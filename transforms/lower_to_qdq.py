@@ -70,10 +70,12 @@ class _Writer:
         self._dead: list[Operation] = []
         self._requantizes: dict[Operation, UniformType] = {}
         self._boundary: set[Operation] = set()
+        self._behind: dict[Operation, list[Operation]] = {}
+        self._off_grid: set[Operation] = set()
 
     def write(self, module: ModuleOp) -> None:
         """Replace every op on quantized types and every cast."""
-        self._boundary = dequantize_across(list(module.walk()))
+        self._boundary, self._behind = dequantize_across(list(module.walk()))
         ops = list(module.walk())
         # Known before the walk replaces what they quantize.
         self._requantizes = {
@@ -101,7 +103,9 @@ class _Writer:
             elif result.first_use is not None:
                 self._replace(result, self._integers(source, op))
         elif isinstance(op, QuantizeOp):
-            self._reals[op.results[0]] = _Real(op.operands[0], False)
+            sides = self._behind.get(op)
+            on_grid = sides is not None and self._off_grid.isdisjoint(sides)
+            self._reals[op.results[0]] = _Real(op.operands[0], on_grid)
         elif isinstance(op, ConstantOp):
             if op.value is None or quantized_of(op.results[0].type) is None:
                 return
@@ -120,6 +124,8 @@ class _Writer:
         real = self._reals.get(source)
         if op in self._boundary and real is not None and source.has_one_use():
             self._replace(result, real.value)  # quantized again behind the boundary
+            if not real.on_grid:
+                self._off_grid.add(op)
             return
         for use in list(result.uses):
             if self._is_own(source, use.operation, shared=not result.has_one_use()):

@@ -108,6 +108,50 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name
 """
 """What a branch yields of the graph around it is copied when it is written; the copy was quantized when read again."""
 
+CLAMPED_BRANCH = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name = "b"})
+      -> (tensor<2x3xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
+  %d = quant.dcast %q : tensor<2x3x!u> to tensor<2x3xf32>
+  %r = onnx.If(%b) then_branch {
+    %t = onnx.Relu(%d) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    onnx.Yield(%t) : (tensor<2x3xf32>) -> ()
+  } else_branch {
+    %l = onnx.Constant() {value = #onnx.tensor<[-0.5] : tensor<f32>>} : () -> tensor<f32>
+    %h = onnx.Constant() {value = #onnx.tensor<[0.69] : tensor<f32>>} : () -> tensor<f32>
+    %e = onnx.Clip(%d, %l, %h) : (tensor<2x3xf32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
+    onnx.Yield(%e) : (tensor<2x3xf32>) -> ()
+  } : (tensor<i1>) -> tensor<2x3xf32>
+  %p = quant.qcast %r : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.004662162:107>>
+  %y = quant.dcast %p : tensor<2x3x!quant.uniform<u8:f32, 0.004662162:107>> to tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}}
+"""
+"""Once a Clip in a branch was folded away, both branches requantized; read again, one requantize stood behind them."""
+
+CAPTURED = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name = "b"})
+      -> (tensor<2x3xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
+  %d = quant.dcast %q : tensor<2x3x!u> to tensor<2x3xf32>
+  %r = onnx.If(%b) then_branch {
+    %t = onnx.Transpose(%d) {perm = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    %w = onnx.Relu(%t) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    onnx.Yield(%w) : (tensor<2x3xf32>) -> ()
+  } else_branch {
+    %l = onnx.Constant() {value = #onnx.tensor<[-0.26] : tensor<f32>>} : () -> tensor<f32>
+    %h = onnx.Constant() {value = #onnx.tensor<[9.0] : tensor<f32>>} : () -> tensor<f32>
+    %e = onnx.Clip(%d, %l, %h) : (tensor<2x3xf32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
+    onnx.Yield(%e) : (tensor<2x3xf32>) -> ()
+  } : (tensor<i1>) -> tensor<2x3xf32>
+  %n = onnx.Exp(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %p = quant.qcast %n : tensor<2x3xf32> to tensor<2x3x!v>
+  %y = quant.dcast %p : tensor<2x3x!v> to tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}}
+"""
+"""A Clip of the whole range goes, and its branch yields what stands outside: read again, that was copied."""
+
 BATCH_NORM = """
 func.func @main(%x: tensor<2x2x4xf32> {onnx.name = "x"}) -> (tensor<2x2x4xf32> {onnx.name = "y"},
       tensor<4x2x2xf32> {onnx.name = "z"}) {
@@ -215,6 +259,8 @@ def parse(text: str) -> ModuleOp:
         (SIGNEDNESS, "onnxruntime"),
         (PER_AXIS, "onnxruntime"),
         (BRANCH, "generic"),
+        (CLAMPED_BRANCH, "generic"),
+        (CAPTURED, "generic"),
         (BATCH_NORM, "onnxruntime"),
         (ONE_CHANNEL, "onnxruntime"),
         (JOINED, "generic"),
