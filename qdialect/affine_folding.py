@@ -205,6 +205,6 @@ def replace_linear(
     new.location = location(node_name(above), tensor_names(op))
     ops.append(new)
     if shift is not None and not linear.has_bias:
-        new.location = above.location
+        new.location = location(node_name(above))  # another tensor than the one of that name
         ops.append(op_named("", "Add").build([new.results[0], shift.results[0]], [op.results[0].type]))
     rewriter.replace(op, ops)

@@ -96,7 +96,7 @@ class HoistQuantize(Pattern):
         if isinstance(moved, Blocked):
             return moved
         if not (self._activations and promise.in_place):
-            blocked = _more_work(below, promise) or _per_axis(below, promise, moved)
+            blocked = more_work(below, promise) or _per_axis(below, promise, moved)
             if blocked is not None:
                 return blocked
         _rebuild(below, promise, types, moved, rewriter)
@@ -155,7 +155,7 @@ def _makes_integers(value: SSAValue) -> bool:
     return all(isinstance(s, DequantizeOp | ConstantOp) for s in sources)
 
 
-def _more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
+def more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     """Quantizing more elements than before pays only if an op above makes the integers itself."""
     if promise.keeps_order:  # as many, also where a size is not known
         return None

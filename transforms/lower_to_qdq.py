@@ -33,6 +33,7 @@ from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.layout import SizesOnly
 from qdialect.rewriting import refresh_signatures
 from qdialect.targets import Target, target
+from qdialect.transforms.hoist_quantize import more_work
 
 CLIP_WITH_INPUTS = 11
 """The first opset whose Clip takes its bounds as inputs."""
@@ -127,8 +128,9 @@ class _Writer:
             if not real.on_grid:
                 self._off_grid.add(op)
             return
+        shared = not result.has_one_use()
         for use in list(result.uses):
-            if self._is_own(source, use.operation, shared=not result.has_one_use()):
+            if self._is_own(source, use.operation, shared=shared):
                 use.operation.operands[use.index] = self._float(source, op, own=True)
         if result.first_use is not None:
             self._replace(result, self._float(source, op, for_layout=True))
@@ -288,7 +290,16 @@ class _Writer:
         if promise.selects:
             source = value.op.operands[0] if isinstance(value.op, QuantizeOp) else value
             return promise.in_place and isinstance(source, OpResult)
-        return promise.in_place or self._from_quantize(value)
+        return promise.in_place or (self._from_quantize(value) and not self._stays_below(op, promise, value))
+
+    def _stays_below(self, op: OnnxOp, promise: Commutes, value: OpResult) -> bool:
+        """Whether a quantize behind `op` would not reach the subgraph above it when read, which then yields floats."""
+        while isinstance(value.op, OnnxOp) and isinstance(source := value.op.operands[0], OpResult):
+            value = source
+        real = self._reals.get(value)
+        if value.op not in self._behind or real is None or real.on_grid:
+            return False
+        return more_work(op, promise) is not None
 
     def _from_quantize(self, value: OpResult) -> bool:
         """Whether only moving ops stand between `value` and a cast of a float tensor."""

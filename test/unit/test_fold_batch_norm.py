@@ -239,3 +239,25 @@ def test_integer_results_differ_by_one_step_at_most(kind: str):
         difference = np.abs(expected.astype(int) - got.astype(int))
         assert difference.max() <= 1, seed
         assert (difference != 0).mean() < 0.005
+
+
+def test_a_product_that_is_scaled_is_another_tensor():
+    constants = {
+        "w": np.array([[1, -2], [3, 5], [-7, 4]], np.float32),
+        "b": np.array([0.5, -1], np.float32),
+        "f": np.array([2, -3], np.float32),
+    }
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["product"]),
+        helper.make_node("Add", ["product", "b"], ["sum"]),
+        helper.make_node("Mul", ["sum", "f"], ["y"]),
+    ]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 2])
+    held = [numpy_helper.from_array(value, name) for name, value in constants.items()]
+    graph = helper.make_graph(nodes, "g", [x], [y], held)
+    module = import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
+    compile(module, "generic", feeds=[{"x": np.ones((4, 3), np.float32)}])
+    written = export_model(module).graph
+    assert [n.op_type for n in written.node] == ["MatMul", "Add"]
+    assert "product" not in written.node[0].output

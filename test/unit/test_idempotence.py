@@ -152,6 +152,45 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name
 """
 """A Clip of the whole range goes, and its branch yields what stands outside: read again, that was copied."""
 
+PART_OF_A_BRANCH = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name = "b"})
+      -> (tensor<3x1xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
+  %n = onnx.Transpose(%q) {perm = array<i64: 1, 0>} : (tensor<2x3x!u>) -> tensor<3x2x!u>
+  %d = quant.dcast %n : tensor<3x2x!u> to tensor<3x2xf32>
+  %r = onnx.If(%b) then_branch {
+    %t = onnx.Relu(%d) : (tensor<3x2xf32>) -> tensor<3x2xf32>
+    onnx.Yield(%t) : (tensor<3x2xf32>) -> ()
+  } else_branch {
+    %l = onnx.Constant() {value = #onnx.tensor<[0.011] : tensor<f32>>} : () -> tensor<f32>
+    %h = onnx.Constant() {value = #onnx.tensor<[0.69] : tensor<f32>>} : () -> tensor<f32>
+    %e = onnx.Clip(%d, %l, %h) : (tensor<3x2xf32>, tensor<f32>, tensor<f32>) -> tensor<3x2xf32>
+    onnx.Yield(%e) : (tensor<3x2xf32>) -> ()
+  } : (tensor<i1>) -> tensor<3x2xf32>
+  %p = quant.qcast %r : tensor<3x2xf32> to tensor<3x2x!u>
+  %f = quant.dcast %p : tensor<3x2x!u> to tensor<3x2xf32>
+  %zero = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %one = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %s = onnx.Slice(%f, %zero, %one, %one) : (tensor<3x2xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>)
+      -> tensor<3x1xf32>
+  %z = quant.qcast %s : tensor<3x1xf32> to tensor<3x1x!u>
+  %y = quant.dcast %z : tensor<3x1x!u> to tensor<3x1xf32>
+  func.return %y : tensor<3x1xf32>
+}}
+"""
+"""A Slice stood in front of the quantize behind an If; read again, that did not reach the branches."""
+
+BOTH_EDGES = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x1xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!i>
+  %m = onnx.ReduceMax(%q) {axes = array<i64: 1>} : (tensor<2x3x!i>) -> tensor<2x1x!i>
+  %d = quant.dcast %m : tensor<2x1x!i> to tensor<2x1xf32>
+  %y = onnx.Mul(%d, %d) : (tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x1xf32>
+  func.return %y : tensor<2x1xf32>
+}}
+"""
+"""Of two residual edges from one value to one op, only the first had a pair."""
+
 BATCH_NORM = """
 func.func @main(%x: tensor<2x2x4xf32> {onnx.name = "x"}) -> (tensor<2x2x4xf32> {onnx.name = "y"},
       tensor<4x2x2xf32> {onnx.name = "z"}) {
@@ -261,6 +300,8 @@ def parse(text: str) -> ModuleOp:
         (BRANCH, "generic"),
         (CLAMPED_BRANCH, "generic"),
         (CAPTURED, "generic"),
+        (PART_OF_A_BRANCH, "generic"),
+        (BOTH_EDGES, "tensorrt"),
         (BATCH_NORM, "onnxruntime"),
         (ONE_CHANNEL, "onnxruntime"),
         (JOINED, "generic"),
