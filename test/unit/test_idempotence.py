@@ -154,8 +154,10 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name
 
 PART_OF_A_BRANCH = """
 func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name = "b"})
-      -> (tensor<3x1xf32> {onnx.name = "y"}) {
+      -> (tensor<3x1xf32> {onnx.name = "y"},
+      tensor<2x3xf32> {onnx.name = "w"}) {
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
+  %w = quant.dcast %q : tensor<2x3x!u> to tensor<2x3xf32>
   %n = onnx.Transpose(%q) {perm = array<i64: 1, 0>} : (tensor<2x3x!u>) -> tensor<3x2x!u>
   %d = quant.dcast %n : tensor<3x2x!u> to tensor<3x2xf32>
   %r = onnx.If(%b) then_branch {
@@ -175,7 +177,7 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name
       -> tensor<3x1xf32>
   %z = quant.qcast %s : tensor<3x1xf32> to tensor<3x1x!u>
   %y = quant.dcast %z : tensor<3x1x!u> to tensor<3x1xf32>
-  func.return %y : tensor<3x1xf32>
+  func.return %y, %w : tensor<3x1xf32>, tensor<2x3xf32>
 }}
 """
 """A Slice stood in front of the quantize behind an If; read again, that did not reach the branches."""
