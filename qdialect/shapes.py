@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import Float32Type, ModuleOp, UnrankedTensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, ModuleOp, TensorType, UnrankedTensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
-from qdialect.constants import constant
+from qdialect.constants import constant, static_shape
 from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_types import ANY, element_of, expressed_of, quantized_of, with_element
 from qdialect.promises.base import Blocked
@@ -36,12 +36,18 @@ def _is_known(value: SSAValue) -> bool:
 
 
 def learn_types(module: ModuleOp) -> None:
-    """Infer the types of results that have none, where a QOperator node has hidden them."""
+    """Infer the types of results that have none, where a QOperator node has hidden them, and sizes that follow."""
     if not any(_hides(op) for op in operations(module)):
         return
+    learnt: set[SSAValue] = set()
     for op in list(_inside_first(module)):
-        if isinstance(op, OnnxOp) and op.SCHEMA is not None and not all(map(_is_known, op.results)):
+        if not isinstance(op, OnnxOp) or op.SCHEMA is None:
+            continue
+        follows = not learnt.isdisjoint(op.operands) and any(static_shape(r) is None for r in op.results)
+        if follows or not all(map(_is_known, op.results)):
+            before = [result.type for result in op.results]
             _learn(op)
+            learnt.update(r for r, type in zip(op.results, before, strict=True) if r.type != type)
 
 
 def _inside_first(op: Operation) -> Iterator[Operation]:
@@ -91,8 +97,21 @@ def _carriers(found: Any) -> Sequence[SSAValue]:
 
 def _set(results: Sequence[OpResult], types: Sequence[Attribute | None]) -> None:
     for result, type in zip(list(results), types, strict=True):
-        if type is not None and not _is_known(result):
+        if type is not None and _says_more(type, result):
             Rewriter.replace_value_with_new_type(result, type)
+
+
+def _says_more(type: Attribute, value: SSAValue) -> bool:
+    """Whether `type` is the value's own and gives sizes that are not known yet."""
+    if not _is_known(value):
+        return True
+    old = value.type
+    if not (isinstance(old, TensorType) and isinstance(type, TensorType)) or old == type:
+        return False
+    if old.element_type != type.element_type or old.get_num_dims() != type.get_num_dims():
+        return False
+    pairs = zip(old.get_shape(), type.get_shape(), strict=True)
+    return all(a in (b, DYNAMIC_INDEX) for a, b in pairs)
 
 
 def _proto(type: Attribute) -> TypeProto:

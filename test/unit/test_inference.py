@@ -48,6 +48,7 @@ def test_types_are_learnt_behind_kernels_branches_and_wide_casts():
     """onnx's own inference stops at the first node of com.microsoft."""
     constants = {
         "s": np.float32(0.02), "z": np.uint8(7), "w": np.int16(-300), "c": np.array(True), "k": np.float32(0.5),
+        "p": np.array([2, -1]),
     }  # fmt: skip
 
     def branch(op: str, *more: str) -> GraphProto:
@@ -61,7 +62,9 @@ def test_types_are_learnt_behind_kernels_branches_and_wide_casts():
         helper.make_node("If", ["c"], ["i"], then_branch=branch("Relu"), else_branch=branch("Mul", "k")),
         helper.make_node("QuantizeLinear", ["i", "s", "w"], ["e"], domain="com.microsoft"),
         helper.make_node("DequantizeLinear", ["e", "s", "w"], ["f"], domain="com.microsoft"),
-        helper.make_node("Transpose", ["f"], ["y"], perm=[1, 0]),
+        helper.make_node("Transpose", ["f"], ["t"], perm=[1, 0]),
+        helper.make_node("Reshape", ["t", "p"], ["u"]),  # of two rows, it was known to be
+        helper.make_node("Transpose", ["u"], ["y"], perm=[1, 0]),
     ]
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])]
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
