@@ -17,8 +17,16 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from qdialect.constants import constant
 from qdialect.dialects.onnx_ops import ConstantOp, FunctionOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr, from_array
-from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    BY_NUMPY,
+    element_of,
+    quantized_of,
+    storage_element,
+    with_element,
+)
 from qdialect.errors import UserError
+from qdialect.promises.base import Commutes
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -28,6 +36,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
+BYTE = BY_NUMPY["uint8"].attribute
 MOST_MEMORY = 2 << 30
 """Bytes that onnxruntime may take to compute constants: a model may lie about their sizes."""
 
@@ -90,6 +99,22 @@ def _stored(type: Attribute) -> Attribute:
     return type if quantized is None else with_element(type, storage_element(quantized))
 
 
+def _is_narrow(type: Attribute) -> bool:
+    """Whether elements take less than a byte: numpy has no such, and onnxruntime gives none out."""
+    element = BY_ATTRIBUTE.get(element_of(_stored(type)) or type)
+    return element is not None and 0 < element.bits < 8
+
+
+def _only_moved(ops: Sequence[OnnxOp]) -> bool:
+    """Whether all that `ops` do to elements of less than a byte is move them."""
+    for op in ops:
+        promise = op.get_trait(Commutes)
+        if promise is None or not promise.moves_storage:
+            if any(_is_narrow(v.type) for v in (*op.operands, *op.results)):
+                return False
+    return True
+
+
 def _module_of(op: Operation) -> ModuleOp | FunctionOp:
     scope: Operation | None = op
     while not isinstance(scope, ModuleOp | FunctionOp):
@@ -102,20 +127,28 @@ def isolated(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> ModuleOp:
     """
     A module of its own for `ops`, which depend on constants alone. Quantized types become what is stored.
 
-    Its outputs are called `o0`, `o1`, ... in the order of `outputs`.
+    Elements of less than a byte that are only moved become bytes. Its outputs are called `o0`, `o1`, ... in the order
+    of `outputs`.
     """
     scope = _module_of(ops[0])
     copies: dict[SSAValue, SSAValue] = {}
     block = Block()
+    widens = _only_moved(ops)
+
+    def moved(type: Attribute) -> Attribute:
+        return with_element(type, BYTE) if widens and _is_narrow(type) else _stored(type)
+
     for op in ops:
         for operand in op.operands:
             if operand not in copies and (tensor := constant(operand)) is not None:
+                if widens and _is_narrow(tensor.type):
+                    tensor = from_array(tensor.array().view(np.uint8))
                 copy = ConstantOp.of(tensor)
                 block.add_op(copy)
                 copies[operand] = copy.results[0]
         new = op.__class__.create(
             operands=[copies[o] for o in op.operands],
-            result_types=[_stored(t) for t in op.result_types],
+            result_types=[moved(t) for t in op.result_types],
             properties=op.properties,
         )
         block.add_op(new)
@@ -136,4 +169,10 @@ def evaluate(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> dict[SSAValu
     from qdialect.exporter import export_model
 
     values = run(export_model(isolated(ops, outputs)), {}, bounded=True)
-    return {o: from_array(np.asarray(v)) for o, v in zip(outputs, values, strict=True)}
+    found: dict[SSAValue, TensorAttr] = {}
+    for output, value in zip(outputs, values, strict=True):
+        stored, array = element_of(_stored(output.type)), np.asarray(value)
+        if stored is not None and _is_narrow(output.type) and array.dtype == np.uint8:
+            array = array.view(BY_ATTRIBUTE[stored].dtype)
+        found[output] = from_array(array)
+    return found

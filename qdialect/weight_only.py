@@ -23,7 +23,9 @@ from qdialect.rewriting import Pattern, Rewriter
 from qdialect.targets import Target
 
 KERNEL = "MatMulNBits"
-MADE_BY_SESSION = Blocked("made-by-session", f"a session makes {KERNEL} of it when it loads the model")
+MADE_BY_SESSION = Blocked(
+    "made-by-session", f"a session makes {KERNEL} of it when it loads the model, with activations in 8 bits"
+)
 FLOAT_SUMS = 1
 """accuracy_level: activations stay float32. Without it onnxruntime may quantize them to 8 bits."""
 

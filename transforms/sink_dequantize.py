@@ -4,6 +4,7 @@ Move dequantize below ops that move or select elements: they then work on intege
     f(dcast(q), ...)  ->  dcast(f(q, ...))
     f(scast(q), ...)  ->  scast(f(q, ...))      f moves what is stored
     max(scast(q), z)  ->  scast(relu(q))        likewise Clip, Min and Pad of integers
+    f(DequantizeLinear(c, s, z))  ->  DequantizeLinear(f(c), s', z')        constants in more blocks than a type carries
     If(yield dcast(a), yield dcast(b))  ->  dcast(If(yield a, yield b))     both of one type; likewise Loop, Scan
 
 Exact: f computes nothing, so each element keeps its scale and zero point; per-axis parameters follow their axis.
@@ -20,8 +21,11 @@ from qdialect.constants import constant
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
+from qdialect.lowering import Parameters, cast_op
+from qdialect.names import location, node_name, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.promises.storage import StorageReading
 from qdialect.rewriting import Pattern, Rewriter
 
@@ -115,6 +119,42 @@ class ReadStorage(Pattern):
         return None
 
 
+class SinkNode(Pattern):
+    """An op on a dequantized constant that has more blocks than a type in the IR carries."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Commutes) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Commutes)
+        assert promise is not None
+        values = promise.operand_values(op)
+        source = values[0].owner if len(values) == 1 else None
+        if not isinstance(source, OnnxOp) or source.get_trait(DequantizeForm) is None:
+            return None
+        if not promise.moves_storage or any(constant(o) is None for o in source.operands):
+            return None
+        type = described_type(source)
+        if isinstance(type, Blocked) or not type.blocks:
+            return None
+        moved = promise.forward(op, [type])
+        if isinstance(moved, Blocked):
+            return moved
+        new = promise.rebuilt(op, [source.operands[0]], [storage_element(t) for t in moved])
+        name = tensor_name(source)
+        new.location = location(node_name(op), [f"{name}_moved" if name else ""])
+        results: list[SSAValue] = list(new.results)
+        casts: list[Operation] = []
+        for place, one in zip(promise.results(op), moved, strict=True):
+            cast = cast_op(False, new.results[place], one, Parameters(), op, name)
+            cast.location = location(node_name(source), [tensor_name(op, place)])
+            casts.append(cast)
+            results[place] = cast.results[0]
+        rewriter.replace(op, [new, *casts], results)
+        return None
+
+
 def _rebuild(
     op: OnnxOp,
     promise: Commutes,
@@ -152,4 +192,4 @@ class SinkDequantizePass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [ReadStorage(), SinkCast(), SinkAcross()]
+        return [ReadStorage(), SinkCast(), SinkNode(), SinkAcross()]

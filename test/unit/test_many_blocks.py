@@ -5,7 +5,10 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from xdsl.context import Context
 
+from qdialect.compiler import compile
+from qdialect.exporter import export_model
 from qdialect.importer import import_model
+from qdialect.oracle import run
 from qdialect.promises.casts import MAX_BLOCK_PARAMETERS
 from qdialect.remarks import remarks_of
 from qdialect.transforms.raise_qdq import RaiseQdqPass
@@ -31,3 +34,38 @@ def test_blocks_that_a_type_carries(blocks: int, raised: bool):
     RaiseQdqPass().apply(Context(), module)
     assert any(op.name == "quant.dcast" for op in module.walk()) == raised
     assert [r.blocked.id for r in remarks_of(module)] == ([] if raised else ["many-blocks"])
+
+
+@pytest.mark.parametrize("outputs", [6, 1400])  # 1400 * 3 are more than a type carries
+@pytest.mark.parametrize("kind", [TensorProto.INT4, TensorProto.UINT4])
+def test_a_transposed_weight_of_four_bits_is_one_constant(outputs: int, kind: int):
+    """DequantizeLinear, Transpose, MatMul, as a linear layer of PyTorch is exported."""
+    draw, low = np.random.default_rng(9), -8 if kind == TensorProto.INT4 else 0
+    stored, zeros = (draw.integers(low, low + 16, shape) for shape in ((outputs, 48), (outputs, 3)))
+    scales = draw.uniform(0.01, 0.1, (outputs, 3)).astype(np.float32)
+    weights = [
+        helper.make_tensor("w", kind, stored.shape, stored.flatten().tolist()),
+        helper.make_tensor("z", kind, zeros.shape, zeros.flatten().tolist()),
+        numpy_helper.from_array(scales, "s"),
+    ]
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["r"], "dequantize", axis=1, block_size=16),
+        helper.make_node("Transpose", ["r"], ["t"], "turn", perm=[1, 0]),
+        helper.make_node("MatMul", ["x", "t"], ["y"], "product"),
+    ]
+    values = [
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
+        for n, s in (("x", [3, 48]), ("y", [3, outputs]))
+    ]
+    graph = helper.make_graph(nodes, "g", values[:1], values[1:], weights)
+    before = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    feeds = {"x": draw.normal(0, 1, (3, 48)).astype(np.float32)}
+    wanted = run(before, feeds)[0]
+    for target in ("generic", "onnxruntime"):
+        module = import_model(ModelProto.FromString(before.SerializeToString()))
+        compile(module, target)
+        after = export_model(module)
+        ops = [n.op_type for n in after.graph.node if n.op_type != "Constant"]
+        small = target == "onnxruntime" and outputs == 6
+        assert ops == (["MatMulNBits"] if small else ["DequantizeLinear", "MatMul"])
+        np.testing.assert_allclose(run(after, feeds)[0], wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
