@@ -209,13 +209,13 @@ class RequantizeBehind(Pattern):
 
     def _slot(self, op: OnnxOp, slot: Slot, place: int, rewriter: Rewriter) -> None:
         type, sides = quantized_of(op.results[place].type), yields(op, slot)
-        casts = [value.owner for _, _, value in sides]
-        sources = [
-            c.operands[0] for c in casts if isinstance(c, QuantizeOp) and KEEP_FLOAT not in c.attributes
-        ]
+        owners = [value.owner for _, _, value in sides]
+        casts = [c for c in owners if isinstance(c, QuantizeOp) and KEEP_FLOAT not in c.attributes]
+        casts = [c for c in casts if c.results[0].has_one_use()]  # or there would be one more
+        sources = [cast.operands[0] for cast in casts]
         types = {_cast_type(source) for source in sources}
         below = next(iter(types), None)
-        if type is None or below is None or len(types) > 1 or len(sources) < len(sides):
+        if type is None or below is None or len(types) > 1 or len(casts) < len(sides):
             return
         if op.next_op is None or isinstance(slot.inner(below), Blocked):
             return

@@ -65,3 +65,24 @@ func.func @unmoved_computed(%p: tensor<i1>, %x: tensor<2xf32>, %a: tensor<2x!qua
   } : (tensor<i1>) -> tensor<2x!quant.uniform<u8:f32, 0.05>>
   func.return %r : tensor<2x!quant.uniform<u8:f32, 0.05>>
 }
+
+// The requantized integers are needed in a branch besides.
+
+// CHECK-LABEL: func.func @unmoved_used_within(
+// CHECK: } : (tensor<i1>) -> (tensor<2x!quant.uniform<u8:f32, 0.05>>, tensor<2xui8>)
+// CHECK-NEXT: func.return
+func.func @unmoved_used_within(%p: tensor<i1>, %a: tensor<2x!quant.uniform<u8:f32, 0.02:13>>, %b: tensor<2xui8>) -> tensor<2x!quant.uniform<u8:f32, 0.05>> {
+  %r, %s = onnx.If(%p) then_branch {
+    %d = quant.dcast %a : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xf32>
+    // expected-remark@+1 {{[fold-casts: other-parameters]}}
+    %u = quant.qcast %d : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.05>>
+    %i = quant.scast %u : tensor<2x!quant.uniform<u8:f32, 0.05>> to tensor<2xui8>
+    onnx.Yield(%u, %i) : (tensor<2x!quant.uniform<u8:f32, 0.05>>, tensor<2xui8>) -> ()
+  } else_branch {
+    %e = quant.dcast %a : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xf32>
+    // expected-remark@+1 {{[fold-casts: other-parameters]}}
+    %v = quant.qcast %e : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.05>>
+    onnx.Yield(%v, %b) : (tensor<2x!quant.uniform<u8:f32, 0.05>>, tensor<2xui8>) -> ()
+  } : (tensor<i1>) -> (tensor<2x!quant.uniform<u8:f32, 0.05>>, tensor<2xui8>)
+  func.return %r : tensor<2x!quant.uniform<u8:f32, 0.05>>
+}
