@@ -290,6 +290,8 @@ class _Writer:
         if promise.selects:
             source = value.op.operands[0] if isinstance(value.op, QuantizeOp) else value
             return promise.in_place and isinstance(source, OpResult)
+        if not promise.in_place and len(promise.operands(op)) > 1 and more_work(op, promise) is not None:
+            return False  # read again, the quantize would stay below
         return promise.in_place or (self._from_quantize(value) and not self._stays_below(op, promise, value))
 
     def _stays_below(self, op: OnnxOp, promise: Commutes, value: OpResult) -> bool:

@@ -182,6 +182,22 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name
 """
 """A Slice stood in front of the quantize behind an If; read again, that did not reach the branches."""
 
+SCATTERED = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %i: tensor<2x3xi64> {onnx.name = "i"})
+      -> (tensor<3x2xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
+  %n = onnx.Exp(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %p = quant.qcast %n : tensor<2x3xf32> to tensor<2x3x!v>
+  %e = quant.dcast %p : tensor<2x3x!v> to tensor<2x3xf32>
+  %r = quant.qcast %e : tensor<2x3xf32> to tensor<2x3x!u>
+  %s = onnx.ScatterElements(%q, %i, %r) : (tensor<2x3x!u>, tensor<2x3xi64>, tensor<2x3x!u>) -> tensor<2x3x!u>
+  %t = onnx.Transpose(%s) {perm = array<i64: 1, 0>} : (tensor<2x3x!u>) -> tensor<3x2x!u>
+  %y = quant.dcast %t : tensor<3x2x!u> to tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}}
+"""
+"""A ScatterElements of floats stood in front of its quantize, which does not go above it when read again."""
+
 BOTH_EDGES = """
 func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x1xf32> {onnx.name = "y"}) {
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!i>
@@ -303,6 +319,7 @@ def parse(text: str) -> ModuleOp:
         (CLAMPED_BRANCH, "generic"),
         (CAPTURED, "generic"),
         (PART_OF_A_BRANCH, "generic"),
+        (SCATTERED, "generic"),
         (BOTH_EDGES, "tensorrt"),
         (BATCH_NORM, "onnxruntime"),
         (ONE_CHANNEL, "onnxruntime"),
