@@ -1,18 +1,13 @@
 """
-Measure what a convolution of u8 activations and i8 weights with a float result costs in each of its forms.
+Measure what a convolution of u8 activations and i8 weights costs in each of its forms.
 
     python benchmarks/kernel_costs.py [--runs 31] [-o qdialect/targets/costs/onnxruntime.toml]
 
-One thread, onnxruntime's default optimization, the forms in turn, medians. The costs of an image are fitted to
-
-    (a * outputs * products  +  b * (inputs or products)  +  c * outputs) * pixels  +  d        nanoseconds
-
-where products = inputs * kernel size, as relative least squares: the form that is cheapest should come out cheapest, so
-a relative error counts the same for small and large convolutions.
+One thread, onnxruntime's default optimization, the forms in turn, the least time of each. The costs of an image are
+fitted to what `qdialect/costs.py` counts, as relative least squares: the form that is cheapest should come out cheapest,
+so a relative error counts the same for small and large convolutions.
 """
-
 import argparse
-import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,14 +18,18 @@ import numpy.typing as npt
 import onnxruntime as ort
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
+from qdialect.costs import ALIGNED, FLOAT, POINTWISE, PRODUCT, QUANTIZED, SUM, TERMS, Convolution, counts, quantized_kernel
+
 Array = npt.NDArray[Any]
 
 DEFAULT = Path(__file__).parent.parent / "qdialect" / "targets" / "costs" / "onnxruntime.toml"
 HEADER = """\
-# What a convolution of u8 activations with a float result costs in onnxruntime, in nanoseconds, as
-# benchmarks/kernel_costs.py measured it: per output pixel for each product, value that is read and value that is
-# written, and per image.
+# What a convolution of u8 activations and i8 weights costs in onnxruntime, in nanoseconds, as
+# benchmarks/kernel_costs.py measured it: the terms are those of qdialect/costs.py. Conv, ConvInteger and
+# MatMulIntegerToFloat make a float result, QLinearConv makes u8.
 """
+RULES = {ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16}}
+"""When the kernel for symmetric weights runs: read off a sweep of the channels."""
 
 
 class Shape(NamedTuple):
@@ -44,14 +43,12 @@ class Shape(NamedTuple):
     stride: int = 1
 
     @property
-    def pixels(self) -> int:
-        """Output pixels."""
-        return self.batch * ((self.size - 1) // self.stride + 1) ** 2
-
-    @property
-    def products(self) -> int:
-        """Products in one output."""
-        return self.inputs * self.kernel**2
+    def counted(self) -> Convolution:
+        """What the costs are fitted to."""
+        pixels = ((self.size - 1) // self.stride + 1) ** 2
+        return Convolution(
+            self.inputs, self.outputs, (self.kernel,) * 2, (self.stride,) * 2, pixels, symmetric=True
+        )
 
 
 SHAPES = [
@@ -77,16 +74,48 @@ SHAPES = [
     Shape(1, 64, 64, 28, 3),
     Shape(1, 128, 128, 28, 3),
     Shape(1, 256, 256, 14, 3),
+    Shape(16, 1, 8, 16, 3),
+    Shape(16, 3, 8, 32, 3),
+    Shape(1, 3, 16, 64, 3),
+    Shape(1, 4, 16, 64, 3),
+    Shape(16, 12, 12, 16, 3),
+    Shape(16, 12, 48, 16, 3),
+    Shape(16, 24, 24, 16, 3),
+    Shape(16, 32, 32, 16, 3),
+    Shape(16, 48, 48, 8, 3),
+    Shape(1, 16, 32, 32, 5),
+    Shape(1, 6, 16, 28, 5),
+    Shape(1, 3, 64, 112, 7, 2),
+    Shape(1, 12, 64, 56, 5),
+    Shape(16, 8, 16, 16, 3, 2),
+    Shape(1, 4, 16, 64, 3, 2),
+    Shape(16, 24, 12, 32, 1),
+    Shape(16, 8, 4, 32, 1),
+    Shape(16, 32, 16, 16, 1),
+    Shape(1, 16, 16, 64, 1),
+    Shape(1, 64, 6, 30, 3),
+    Shape(1, 256, 12, 16, 3),
+    Shape(16, 32, 12, 16, 3),
+    Shape(1, 128, 36, 20, 3),
+    Shape(1, 6, 6, 32, 5),
+    Shape(1, 3, 32, 112, 3, 2),
+    Shape(1, 30, 30, 28, 3, 2),
+    Shape(1, 256, 10, 14, 1),
+    Shape(1, 24, 6, 40, 1),
+    Shape(1, 3, 16, 64, 1),
+    Shape(1, 128, 36, 20, 1),
 ]
 
 
-def session(nodes: Sequence[NodeProto], constants: dict[str, Array]) -> ort.InferenceSession:
+def session(
+    nodes: Sequence[NodeProto], constants: dict[str, Array], result: int = TensorProto.FLOAT
+) -> ort.InferenceSession:
     """A model of x, u8 of any size, and y."""
     graph = helper.make_graph(
         list(nodes),
         "g",
         [helper.make_tensor_value_info("x", TensorProto.UINT8, [None] * 4)],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * 4)],
+        [helper.make_tensor_value_info("y", result, [None] * 4)],
         [numpy_helper.from_array(v, k) for k, v in constants.items()],
     )
     opsets = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
@@ -94,6 +123,54 @@ def session(nodes: Sequence[NodeProto], constants: dict[str, Array]) -> ort.Infe
     options.intra_op_num_threads = 1
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
     return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def columns(shape: Shape) -> tuple[list[NodeProto], dict[str, Array], str]:
+    """The pixels under each kernel element side by side as channels: nodes from `t`, channels last."""
+    _, _, _, size, k, stride = shape
+    node, made, value = helper.make_node, (size - 1) // stride + 1, "t"
+    nodes: list[NodeProto] = []
+    c: dict[str, Array] = {"pads": np.array([0, k // 2, k // 2, 0] * 2), "step": np.array([stride])}
+    if k > 1:
+        nodes, value = [node("Pad", ["t", "pads", "zx"], ["p"])], "p"
+    for axis in (2, 1):
+        parts: list[str] = []
+        for at in range(k):
+            part = f"s{axis}{at}"
+            c |= {f"from{at}": np.array([at]), f"to{at}": np.array([at + (made - 1) * stride + 1])}
+            c[f"axis{axis}"] = np.array([axis])
+            parts.append(part)
+            nodes.append(node("Slice", [value, f"from{at}", f"to{at}", f"axis{axis}", "step"], [part]))
+        value = parts[0]
+        if k > 1:
+            value = f"c{axis}"
+            nodes.append(node("Concat", parts, [value], axis=3))
+    return nodes, c, value
+
+
+def product_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
+    """A matrix product of gathered columns, between Transposes."""
+    node, weight = helper.make_node, c["w"].transpose(2, 3, 1, 0).reshape(-1, shape.outputs)
+    gather, more, value = ([], {}, "t") if shape.counted.is_pointwise else columns(shape)
+    nodes = [
+        node("Transpose", ["x"], ["t"], perm=[0, 2, 3, 1]),
+        *gather,
+        node("MatMulIntegerToFloat", [value, "m", "sx", "s", "zx", "", "b"], ["g"], domain="com.microsoft"),
+        node("Transpose", ["g"], ["y"], perm=[0, 3, 1, 2]),
+    ]
+    used = {name for n in nodes for name in n.input}
+    given = c | more | {"m": np.ascontiguousarray(weight)}
+    return session(nodes, {k: v for k, v in given.items() if k in used})
+
+
+def quantized_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
+    """QLinearConv, channels last."""
+    inputs = ["x", "sx", "zx", "w", "s", "z", "sy", "zy", "bq"]
+    attributes = {"pads": [shape.kernel // 2] * 4, "strides": [shape.stride] * 2, "channels_last": 1}
+    node = helper.make_node("QLinearConv", inputs, ["y"], domain="com.microsoft", **attributes)
+    c = c | {"sy": np.array(0.5, np.float32), "zy": np.array(128, np.uint8)}
+    c["bq"] = np.zeros(shape.outputs, np.int32)
+    return session([node], {k: c[k] for k in inputs[1:]}, TensorProto.UINT8)
 
 
 def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSession]:
@@ -130,52 +207,33 @@ def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSess
             },
         ),
     }
-    if (k, stride) == (1, 1):
-        found["MatMulIntegerToFloat"] = session(
-            [
-                node("Transpose", ["x"], ["t"], perm=[0, 2, 3, 1]),
-                node(
-                    "MatMulIntegerToFloat",
-                    ["t", "w", "sx", "s", "zx", "", "b"],
-                    ["g"],
-                    domain="com.microsoft",
-                ),
-                node("Transpose", ["g"], ["y"], perm=[0, 3, 1, 2]),
-            ],
-            {k: v for k, v in c.items() if k != "z"} | {"w": np.ascontiguousarray(w[:, :, 0, 0].T)},
-        )
-    return found
+    return found | {PRODUCT: product_form(shape, c), QUANTIZED: quantized_form(shape, c)}
 
 
 def measure(shape: Shape, runs: int) -> dict[str, float]:
-    """Median nanoseconds of each form."""
+    """Least nanoseconds of each form, for the whole batch."""
     rng = np.random.default_rng(3)
     x = rng.integers(0, 256, (shape.batch, shape.inputs, shape.size, shape.size)).astype(np.uint8)
     sessions = forms(shape, rng)
+    last = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
     times: dict[str, list[int]] = {name: [] for name in sessions}
     for _ in range(runs + 2):
         for name, one in sessions.items():
+            feed = {"x": last if name == QUANTIZED else x}
             start = time.perf_counter_ns()
-            one.run(None, {"x": x})
+            one.run(None, feed)
             times[name].append(time.perf_counter_ns() - start)
-    return {name: statistics.median(t[2:]) for name, t in times.items()}
+    return {name: min(t) for name, t in times.items()}
 
 
-def terms(name: str, shape: Shape) -> list[float]:
-    """What the costs are multiplied with, per output pixel; the last is an image's."""
-    gathers = name == "ConvInteger" and (shape.kernel > 1 or shape.stride > 1)
-    read = shape.products if gathers else 0 if name == "ConvInteger" else shape.inputs * shape.stride**2
-    return [shape.outputs * shape.products, read, shape.outputs, shape.batch / shape.pixels]
-
-
-def fit(rows: list[tuple[Shape, float]], name: str) -> list[float]:
+def fit(rows: list[tuple[Shape, float]]) -> list[float]:
     """Costs, none negative, of the least relative squared error."""
-    a = np.array([terms(name, s) for s, _ in rows]) / np.array([[t / s.pixels] for s, t in rows])
-    used = list(range(4))
+    a = np.array([counts(s.counted) for s, _ in rows]) * np.array([[s.batch / t] for s, t in rows])
+    used = list(range(len(TERMS)))
     while True:
         found = np.linalg.lstsq(a[:, used], np.ones(len(rows)), rcond=None)[0]
         if (found >= 0).all():
-            return [float(found[used.index(k)]) if k in used else 0.0 for k in range(4)]
+            return [float(found[used.index(k)]) if k in used else 0.0 for k in range(len(TERMS))]
         used.remove(used[int(np.argmin(found))])
 
 
@@ -188,18 +246,21 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=DEFAULT)
     args = parser.parse_args()
     times = {shape: measure(shape, args.runs) for shape in SHAPES}
-    names = ["Conv", "ConvInteger", "MatMulIntegerToFloat"]
-    costs = {n: fit([(s, t[n]) for s, t in times.items() if n in t], n) for n in names}
+    rows: dict[str, list[tuple[Shape, float]]] = {}
     for shape, t in times.items():
-        fitted = {n: float(np.dot(costs[n], terms(n, shape))) * shape.pixels for n in t}
-        chosen = min(fitted, key=fitted.__getitem__)
-        cells = "  ".join(f"{n} {t[n] / 1e3:.0f} us ({fitted[n] / 1e3:.0f})" for n in t)
-        print(f"{tuple(shape)}  {cells}  -> {chosen}: {t['Conv'] / t[chosen]:.2f} times as fast as Conv")
-    keys = ("product", "read", "written", "image")
-    lines = [
-        f"{n} = {{ {', '.join(f'{k} = {v:.4f}' for k, v in zip(keys, found, strict=True))} }}"
-        for n, found in costs.items()
-    ]
+        for name, taken in t.items():
+            kernel = quantized_kernel(RULES, shape.counted) if name == QUANTIZED else name
+            rows.setdefault(kernel, []).append((shape, taken))
+    costs = {name: fit(rows[name]) for name in (FLOAT, SUM, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)}
+    for name, found in costs.items():
+        for shape, taken in rows[name]:
+            fitted = shape.batch * float(np.dot(found, counts(shape.counted)))
+            print(f"{name:22}{tuple(shape)!s:30}{taken / 1e3:8.0f} us, fitted {fitted / 1e3:8.0f}")
+    lines: list[str] = []
+    for name, found in costs.items():
+        cells = [f"{k} = {v:.4f}" for k, v in zip(TERMS, found, strict=True)]
+        cells += [f"{k} = {v}" for k, v in RULES.get(name, {}).items()]
+        lines.append(f"{name} = {{ {', '.join(cells)} }}")
     args.output.parent.mkdir(exist_ok=True)
     args.output.write_text(HEADER + "\n".join(lines) + "\n")
 

@@ -94,7 +94,7 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
             _made("fuse-quantized"),
         ]
         if form == "qoperator":
-            passes.append(_made("rescale-bias"))
+            passes += [_made("rescale-bias"), _made("fold-width", target=target.name)]
         passes.append(_made(f"lower-to-{form}", target=target.name))
     return [*passes, _made("lower-to-qdq", target=target.name)]
 

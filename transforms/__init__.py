@@ -15,6 +15,7 @@ NAMES = (
     "fold-identity",
     "fold-pad",
     "fold-scales",
+    "fold-width",
     "freeze",
     "fuse-quantized",
     "hoist-quantize",
