@@ -132,8 +132,9 @@ def _tiled(value: SSAValue, array: npt.NDArray[Any], times: int, name: str) -> C
 class FoldWidth(Pattern):
     """A convolution of quantized operands into a quantized result."""
 
-    def __init__(self, target: Target):
-        self._target = target
+    def __init__(self, target: Target, asked: tuple[int, int] = (0, 0)):
+        self._target, self._asked = target, asked
+        self._folded: set[Operation] = set()
 
     def accepts(self, op_class: type[Operation]) -> bool:
         linear = op_class.get_trait(Linear)
@@ -141,6 +142,8 @@ class FoldWidth(Pattern):
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
+        if op in self._folded:
+            return None
         weight, given, made = static_shape(op.operands[1]), *(
             shape_of(v.type) for v in (op.operands[0], op.results[0])
         )
@@ -191,6 +194,8 @@ class FoldWidth(Pattern):
         plain = shape_of_conv(op, weight, symmetric=not w.zero_points.any())
         if DYNAMIC in (row.width, row.made):
             row = row._replace(width=SOME_SIZE * row.stride, made=SOME_SIZE)
+        if any(self._asked):
+            return next((fold for fold in folds(row) if fold[:2] == self._asked), None)
         is_float, costs = quantized_of(op.results[0].type) is None, self._target.costs
         kernels = (FLOAT, SUM, PRODUCT) if is_float else (QUANTIZED, POINTWISE, ALIGNED)
         best = (WORTH * self._cost(plain, is_float), None)
@@ -245,6 +250,7 @@ class FoldWidth(Pattern):
             inputs, [tensor_type(element, shape)], {k: ints_attr(v) for k, v in attributes.items()}
         )
         conv.location = location(node_name(op))
+        self._folded.add(conv)
         made.append(conv)
         self._regrouped(op, conv.results[0], fold.outputs, True, made)
         made[-1].location = op.location
@@ -306,6 +312,9 @@ class FoldWidthPass(RewritePass):
     )
 
     target: str = "onnxruntime"
+    inputs: int = 0
+    """How many input pixels become one, and `outputs` how many output pixels; 0: what costs least."""
+    outputs: int = 0
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldWidth(target(self.target))]
+        return [FoldWidth(target(self.target), (self.inputs, self.outputs))]
