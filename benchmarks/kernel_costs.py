@@ -7,6 +7,7 @@ One thread, onnxruntime's default optimization, the forms in turn, the least tim
 fitted to what `qdialect/costs.py` counts, as relative least squares: the form that is cheapest should come out cheapest,
 so a relative error counts the same for small and large convolutions.
 """
+
 import argparse
 import time
 from collections.abc import Sequence
@@ -18,15 +19,27 @@ import numpy.typing as npt
 import onnxruntime as ort
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from qdialect.costs import ALIGNED, FLOAT, POINTWISE, PRODUCT, QUANTIZED, SUM, TERMS, Convolution, counts, quantized_kernel
+from qdialect.costs import (
+    ALIGNED,
+    FLOAT,
+    PACKED,
+    POINTWISE,
+    PRODUCT,
+    QUANTIZED,
+    SUM,
+    TERMS,
+    Convolution,
+    counts,
+    quantized_kernel,
+)
 
 Array = npt.NDArray[Any]
 
 DEFAULT = Path(__file__).parent.parent / "qdialect" / "targets" / "costs" / "onnxruntime.toml"
 HEADER = """\
 # What a convolution of u8 activations and i8 weights costs in onnxruntime, in nanoseconds, as
-# benchmarks/kernel_costs.py measured it: the terms are those of qdialect/costs.py. Conv, ConvInteger and
-# MatMulIntegerToFloat make a float result, QLinearConv makes u8.
+# benchmarks/kernel_costs.py measured it: the terms are those of qdialect/costs.py. Conv (ConvPacked with a weight
+# that is a float constant), ConvInteger and MatMulIntegerToFloat make a float result, QLinearConv makes u8.
 """
 RULES = {ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16}}
 """When the kernel for symmetric weights runs: read off a sweep of the channels."""
@@ -47,7 +60,7 @@ class Shape(NamedTuple):
         """What the costs are fitted to."""
         pixels = ((self.size - 1) // self.stride + 1) ** 2
         return Convolution(
-            self.inputs, self.outputs, (self.kernel,) * 2, (self.stride,) * 2, pixels, symmetric=True
+            self.inputs, self.outputs, (self.kernel,) * 2, (self.stride,) * 2, pixels, True, self.batch
         )
 
 
@@ -93,6 +106,15 @@ SHAPES = [
     Shape(16, 8, 4, 32, 1),
     Shape(16, 32, 16, 16, 1),
     Shape(1, 16, 16, 64, 1),
+    Shape(1, 1, 4, 5, 3),
+    Shape(1, 4, 4, 8, 3),
+    Shape(1, 8, 16, 4, 3),
+    Shape(1, 8, 24, 7, 1),
+    Shape(1, 24, 16, 3, 1),
+    Shape(1, 6, 10, 6, 1),
+    Shape(1, 32, 32, 7, 3),
+    Shape(1, 16, 16, 8, 3, 2),
+    Shape(1, 5, 7, 9, 3, 2),
     Shape(1, 64, 6, 30, 3),
     Shape(1, 256, 12, 16, 3),
     Shape(16, 32, 12, 16, 3),
@@ -182,16 +204,13 @@ def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSess
     c |= {"s": s.astype(np.float32), "z": np.zeros(co, np.int8), "b": b}
     at: dict[str, Any] = {"pads": [k // 2] * 4, "strides": [stride] * 2, "kernel_shape": [k, k]}
     node = helper.make_node
+    reals = {"v": (w * c["s"].reshape(-1, 1, 1, 1)).astype(np.float32)}
+    weight = node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=0)
+    nodes = [node("DequantizeLinear", ["x", "sx", "zx"], ["r"]), node("Conv", ["r", "v", "b"], ["y"], **at)]
     found = {
-        "Conv": session(
-            [
-                node("DequantizeLinear", ["x", "sx", "zx"], ["r"]),
-                node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=0),
-                node("Conv", ["r", "v", "b"], ["y"], **at),
-            ],
-            c,
-        ),
-        "ConvInteger": session(
+        FLOAT: session([weight, *nodes], c),
+        PACKED: session(nodes, c | reals),
+        SUM: session(
             [
                 node("ConvInteger", ["x", "w", "zx", "zw"], ["i"], **at),
                 node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
@@ -226,9 +245,23 @@ def measure(shape: Shape, runs: int) -> dict[str, float]:
     return {name: min(t) for name, t in times.items()}
 
 
+def overhead(runs: int) -> float:
+    """Least nanoseconds of a run of next to nothing."""
+    one, x = (
+        session([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)], {}),
+        np.zeros([1] * 4, np.uint8),
+    )
+    times: list[int] = []
+    for _ in range(10 * runs):
+        start = time.perf_counter_ns()
+        one.run(None, {"x": x})
+        times.append(time.perf_counter_ns() - start)
+    return min(times)
+
+
 def fit(rows: list[tuple[Shape, float]]) -> list[float]:
     """Costs, none negative, of the least relative squared error."""
-    a = np.array([counts(s.counted) for s, _ in rows]) * np.array([[s.batch / t] for s, t in rows])
+    a = np.array([counts(s.counted) for s, _ in rows]) * np.array([[1 / t] for _, t in rows])
     used = list(range(len(TERMS)))
     while True:
         found = np.linalg.lstsq(a[:, used], np.ones(len(rows)), rcond=None)[0]
@@ -245,16 +278,17 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=31)
     parser.add_argument("-o", "--output", type=Path, default=DEFAULT)
     args = parser.parse_args()
+    least = overhead(args.runs)
     times = {shape: measure(shape, args.runs) for shape in SHAPES}
     rows: dict[str, list[tuple[Shape, float]]] = {}
     for shape, t in times.items():
         for name, taken in t.items():
             kernel = quantized_kernel(RULES, shape.counted) if name == QUANTIZED else name
-            rows.setdefault(kernel, []).append((shape, taken))
-    costs = {name: fit(rows[name]) for name in (FLOAT, SUM, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)}
+            rows.setdefault(kernel, []).append((shape, taken - least))
+    costs = {name: fit(rows[name]) for name in (FLOAT, PACKED, SUM, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)}
     for name, found in costs.items():
         for shape, taken in rows[name]:
-            fitted = shape.batch * float(np.dot(found, counts(shape.counted)))
+            fitted = float(np.dot(found, counts(shape.counted)))
             print(f"{name:22}{tuple(shape)!s:30}{taken / 1e3:8.0f} us, fitted {fitted / 1e3:8.0f}")
     lines: list[str] = []
     for name, found in costs.items():

@@ -41,7 +41,8 @@ def shape_of_conv(op: OnnxOp, weight: tuple[int, ...], *, symmetric: bool) -> Co
     made = shape_of(op.results[0].type) or (DYNAMIC,) * len(weight)
     pixels = prod(SOME_SIZE if size == DYNAMIC else size for size in made[2:])
     strides = window(op, "strides", len(weight))
-    return Convolution(inputs, outputs, tuple(kernel), strides, pixels, symmetric)
+    images = 1 if made[0] == DYNAMIC else made[0]
+    return Convolution(inputs, outputs, tuple(kernel), strides, pixels, symmetric, images)
 
 
 class _Builder:
@@ -69,7 +70,11 @@ class _Builder:
         return self._constants[value]
 
     def add(
-        self, name: str, inputs: list[SSAValue], shape: tuple[int, ...], attributes: dict[str, int] | None = None
+        self,
+        name: str,
+        inputs: list[SSAValue],
+        shape: tuple[int, ...],
+        attributes: dict[str, int] | None = None,
     ) -> SSAValue:
         """One node."""
         given = {k: int_attr(v) for k, v in (attributes or {}).items()}

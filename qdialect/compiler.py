@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,8 @@ class Options:
     """Whether quantized inputs and outputs of the graph become integers."""
     decompose: tuple[str, ...] = ()
     """Op types to write as the simpler ops that they are made of."""
+    float_weights: bool = False
+    """Whether ops that stay in float take all their weights as float constants: faster, and a larger file."""
     keep_float: tuple[str, ...] = ()
     """Names of nodes, or of the tensors they make, that stay in float."""
 
@@ -96,6 +99,9 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
         if form == "qoperator":
             passes += [_made("rescale-bias"), _made("fold-width", target=target.name)]
         passes.append(_made(f"lower-to-{form}", target=target.name))
+        if form == "qoperator":
+            few = {"elements": sys.maxsize} if options.float_weights else {}
+            passes.append(_made("fold-float-weights", target=target.name, **few))
     return [*passes, _made("lower-to-qdq", target=target.name)]
 
 

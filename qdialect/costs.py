@@ -12,14 +12,19 @@ from typing import NamedTuple
 
 Costs = Mapping[str, Mapping[str, float]]
 
-FLOAT, SUM, PRODUCT = "Conv", "ConvInteger", "MatMulIntegerToFloat"
-"""The kernels of a float result."""
+FLOAT, PACKED, SUM, PRODUCT = "Conv", "ConvPacked", "ConvInteger", "MatMulIntegerToFloat"
+"""The kernels of a float result: a float convolution whose weight is dequantized in each run, or is a float constant,
+and two of integers."""
+
+FEW_WEIGHTS = 4096
+"""Elements of a weight that may be a float constant, and so 12 KiB larger in the file."""
 QUANTIZED, POINTWISE, ALIGNED = "QLinearConv", "QLinearConvPointwise", "QLinearConvAligned"
 """The kernels of a quantized result: QLinearConv has one for windows of one pixel, and one for symmetric weights."""
 
-TERMS = ("product", "gathered", "tap", "strided", "read", "written", "pixel", "image")
+TERMS = ("product", "gathered", "tap", "strided", "read", "written", "pixel", "image", "node", "call")
 """Nanoseconds for a product, for a value and for a kernel element that are gathered, for the latter once more where
-the window does not move by one, for a value that is read or written, for an output pixel, and for an image."""
+the window does not move by one, for a value that is read or written, for an output pixel, for an image, for a node that
+gathers, and for a call."""
 
 
 class Convolution(NamedTuple):
@@ -33,6 +38,7 @@ class Convolution(NamedTuple):
     """Output pixels of an image."""
     symmetric: bool
     """Whether every zero point of the weight is 0."""
+    images: int = 1
 
     @property
     def is_pointwise(self) -> bool:
@@ -41,7 +47,7 @@ class Convolution(NamedTuple):
 
 
 def counts(shape: Convolution) -> list[float]:
-    """What there is of each of `TERMS` in one image."""
+    """What there is of each of `TERMS`."""
     taps = prod(shape.kernel)
     gathered = 0 if shape.is_pointwise else taps
     pixel = [
@@ -53,18 +59,24 @@ def counts(shape: Convolution) -> list[float]:
         shape.outputs,
         1,
     ]
-    return [*(shape.pixels * count for count in pixel), 1]
+    nodes = 0 if shape.is_pointwise else sum(shape.kernel)
+    return [*(shape.images * shape.pixels * count for count in pixel), shape.images, nodes, 1]
 
 
 def cost(costs: Costs, kernel: str, shape: Convolution) -> float:
-    """Nanoseconds that `kernel` takes for an image."""
+    """Nanoseconds that `kernel` takes."""
     found = costs[kernel]
     return sum(found[term] * count for term, count in zip(TERMS, counts(shape), strict=True))
 
 
 def cheapest(costs: Costs, kernels: Sequence[str], shape: Convolution) -> tuple[str, float]:
-    """The kernel of several that takes the least time for an image, and its nanoseconds; the first if they are equal."""
+    """The kernel of several that takes the least time, and its nanoseconds; the first if they are equal."""
     return min(((name, cost(costs, name, shape)) for name in kernels), key=lambda found: found[1])
+
+
+def float_kernels(weight: tuple[int, ...]) -> tuple[str, ...]:
+    """The kernels of a float result for a weight of that shape."""
+    return (FLOAT, PACKED, SUM, PRODUCT) if prod(weight) <= FEW_WEIGHTS else (FLOAT, SUM, PRODUCT)
 
 
 def quantized_kernel(costs: Costs, shape: Convolution) -> str:
@@ -83,4 +95,6 @@ def quantized_kernel(costs: Costs, shape: Convolution) -> str:
 def least_cost(costs: Costs, kernels: Sequence[str], shape: Convolution) -> float:
     """A bound from below for what the same products take in any of several kernels, however they are arranged."""
     product, written = (min(costs[name][term] for name in kernels) for term in ("product", "written"))
-    return (product * shape.inputs * prod(shape.kernel) + written) * shape.outputs * shape.pixels
+    return (
+        (product * shape.inputs * prod(shape.kernel) + written) * shape.outputs * shape.pixels * shape.images
+    )

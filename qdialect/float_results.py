@@ -2,8 +2,8 @@
 The pattern that writes a convolution of integers with a float result as the form that costs least.
 
 There are three: float, between casts; ConvInteger and its scale; and a matrix product of the channels, channels last,
-of all the pixels under the window side by side (`columns.py`). Which is the fastest hangs on the channels and the kernel
-size, so it is looked up in what was measured (`qdialect/costs.py`).
+of all the pixels under the window side by side (`columns.py`). Which is the fastest hangs on the channels and the
+kernel size, so it is looked up in what was measured (`qdialect/costs.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from qdialect import numerics
 from qdialect.columns import columns, is_pointwise, shape_of_conv
 from qdialect.constants import constant, rank_of, real_constant, static_shape
-from qdialect.costs import FLOAT, PRODUCT, SUM, cheapest
+from qdialect.costs import FLOAT, PACKED, PRODUCT, cheapest, float_kernels
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
@@ -72,7 +72,7 @@ class LowerFloatResult(Pattern):
         if x.storage.name != "u8" or not x.is_per_tensor or w.storage.width != 8:
             return Blocked("storage", "an operand is not stored in 8 bits with one scale")
         chosen = self._cheapest(op, shape)
-        if chosen == FLOAT:
+        if chosen in (FLOAT, PACKED):
             return Blocked("float-is-faster", "with these channels the convolution is as fast in float")
         if chosen == PRODUCT:
             return self._product(op, x, w, rewriter)
@@ -80,8 +80,9 @@ class LowerFloatResult(Pattern):
         return self._sum.rewrite(op, rewriter)
 
     def _cheapest(self, op: OnnxOp, weight: tuple[int, ...]) -> str:
-        kernels = [FLOAT, SUM] + ([PRODUCT] if self._product_guard(op) is None else [])
-        found = [name for name in kernels if name in self._target.costs]
+        found = [name for name in float_kernels(weight) if name in self._target.costs]
+        if self._product_guard(op) is not None:
+            found.remove(PRODUCT)
         return cheapest(self._target.costs, found, shape_of_conv(op, weight, symmetric=False))[0]
 
     def _product_guard(self, op: OnnxOp) -> Blocked | None:

@@ -12,6 +12,7 @@ NAMES = (
     "fold-batch-norm",
     "fold-casts",
     "fold-constants",
+    "fold-float-weights",
     "fold-identity",
     "fold-pad",
     "fold-scales",

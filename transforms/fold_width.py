@@ -24,14 +24,12 @@ from qdialect.columns import SOME_SIZE, shape_of_conv, window
 from qdialect.constants import constant, static_shape
 from qdialect.costs import (
     ALIGNED,
-    FLOAT,
     POINTWISE,
-    PRODUCT,
     QUANTIZED,
-    SUM,
     Convolution,
     cheapest,
     cost,
+    float_kernels,
     least_cost,
     quantized_kernel,
 )
@@ -144,8 +142,9 @@ class FoldWidth(Pattern):
         assert isinstance(op, OnnxOp)
         if op in self._folded:
             return None
-        weight, given, made = static_shape(op.operands[1]), *(
-            shape_of(v.type) for v in (op.operands[0], op.results[0])
+        weight, given, made = (
+            static_shape(op.operands[1]),
+            *(shape_of(v.type) for v in (op.operands[0], op.results[0])),
         )
         if weight is None or given is None or made is None or not self._is_measured(op):
             return None
@@ -197,7 +196,7 @@ class FoldWidth(Pattern):
         if any(self._asked):
             return next((fold for fold in folds(row) if fold[:2] == self._asked), None)
         is_float, costs = quantized_of(op.results[0].type) is None, self._target.costs
-        kernels = (FLOAT, SUM, PRODUCT) if is_float else (QUANTIZED, POINTWISE, ALIGNED)
+        kernels = float_kernels(()) if is_float else (QUANTIZED, POINTWISE, ALIGNED)
         best = (WORTH * self._cost(plain, is_float), None)
         if least_cost(costs, kernels, plain) > best[0]:
             return None
@@ -215,7 +214,8 @@ class FoldWidth(Pattern):
     def _cost(self, shape: Convolution, is_float: bool) -> float:
         costs = self._target.costs
         if is_float:
-            return cheapest(costs, (FLOAT, SUM, PRODUCT), shape)[1]
+            weight = (shape.outputs, shape.inputs, *shape.kernel)
+            return cheapest(costs, float_kernels(weight), shape)[1]
         return cost(costs, quantized_kernel(costs, shape), shape)
 
     def _build(self, op: OnnxOp, row: Row, fold: Fold, rewriter: Rewriter) -> None:
@@ -268,9 +268,7 @@ class FoldWidth(Pattern):
         made.append(new)
         return new.results[0]
 
-    def _regrouped(
-        self, op: OnnxOp, value: SSAValue, by: int, back: bool, made: list[Operation]
-    ) -> SSAValue:
+    def _regrouped(self, op: OnnxOp, value: SSAValue, by: int, back: bool, made: list[Operation]) -> SSAValue:
         """`by` pixels in a row as channels of one, or `back`, between Transposes; `value` itself if `by` is 1."""
         shape, element = shape_of(value.type), element_of(value.type)
         assert shape is not None
@@ -286,17 +284,13 @@ class FoldWidth(Pattern):
             made.append(new)
             return new.results[0]
 
-        channels, width = (
-            (shape[1] // by, shape[-1] * by) if back else (shape[1] * by, shape[-1] // by)
-        )
+        channels, width = (shape[1] // by, shape[-1] * by) if back else (shape[1] * by, shape[-1] // by)
         sizes = ConstantOp.of(from_array(np.array([*[0] * (rank - 2), width, channels], np.int64)))
         sizes.location = location("", [f"{node_name(op)}_{'unfolded' if back else 'folded'}_shape"])
         made.append(sizes)
         perm = {"perm": DenseArrayBase.from_list(i64, to_last)}
         last = add("Transpose", [value], tuple(shape[p] for p in to_last), **perm)
-        moved = add(
-            "Reshape", [last, sizes.results[0]], (shape[0], *shape[2:-1], width, channels)
-        )
+        moved = add("Reshape", [last, sizes.results[0]], (shape[0], *shape[2:-1], width, channels))
         perm = {"perm": DenseArrayBase.from_list(i64, to_first)}
         return add("Transpose", [moved], (shape[0], channels, *shape[2:-1], width), **perm)
 

@@ -62,6 +62,7 @@ func.func @unmoved_odd(%x: tensor<1x1x7x!x>) -> (tensor<1x1x7x!x>) {
 
 // -----
 
+// CHECK-LABEL: func.func @cheapest(
 // CHEAPEST-LABEL: func.func @cheapest(
 // CHEAPEST: onnx.Reshape
 // CHEAPEST: onnx.Conv
@@ -77,6 +78,7 @@ func.func @cheapest(%x: tensor<1x1x64x64x!x>) -> tensor<1x1x64x64x!x> {
 
 // Were it worth its while, the weight would stand in the way: there is no remark.
 
+// CHECK-LABEL: func.func @unmoved_many_channels(
 // CHEAPEST-LABEL: func.func @unmoved_many_channels(
 // CHEAPEST-NOT: onnx.Reshape
 // CHEAPEST: return

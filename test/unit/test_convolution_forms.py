@@ -14,7 +14,7 @@ from xdsl.context import Context
 import qdialect
 from qdialect import costs, oracle
 from qdialect.transforms import get_all_passes
-from qdialect.transforms.fold_width import Row, folds
+from qdialect.transforms.fold_width import FoldWidthPass, Row, folds
 
 Array = npt.NDArray[Any]
 
@@ -45,8 +45,9 @@ def model(
     x, w, attributes = CASES[case]
     rng = np.random.default_rng(case)
     scales, zeros = rng.uniform(0.002, 0.02, w[0]), np.full(w[0], weight_zero)
-    if opset < 13:
-        scales, zeros = scales[0], zeros[0]  # scales along an axis came with opset 13
+    along: dict[str, Any] = {"axis": 0}
+    if opset < 13:  # which is when scales along an axis came
+        scales, zeros, along = scales[0], zeros[0], {}
     constants = {
         "xs": np.float32(0.02), "xz": np.uint8(117), "ys": np.float32(0.05), "yz": np.uint8(121),
         "w": rng.integers(-128, 128, w).astype(np.int8), "ws": np.float32(scales), "wz": np.int8(zeros),
@@ -55,7 +56,7 @@ def model(
     nodes = [
         oh.make_node("QuantizeLinear", ["x", "xs", "xz"], ["q"]),
         oh.make_node("DequantizeLinear", ["q", "xs", "xz"], ["d"]),
-        oh.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"], **({"axis": 0} if opset > 12 else {})),
+        oh.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"], **along),
         oh.make_node("Conv", ["d", "v", "b"], ["c" if quantized else "y"], **attributes),
     ]
     if quantized:
@@ -104,7 +105,7 @@ def test_every_fold_of_a_row_leaves_every_integer_as_it_is(case: int, weight_zer
     found = list(folds(row_of(case)))
     assert len(found) >= 3
     for fold in found:
-        one = get_all_passes()["fold-width"]()(inputs=fold.inputs, outputs=fold.outputs)
+        one = FoldWidthPass(inputs=fold.inputs, outputs=fold.outputs)
         after = written(made, tmp_path, one)
         assert any(n.op_type == "Reshape" for n in onnx.load(after).graph.node), fold
         np.testing.assert_array_equal(run(after, x), plain, str(fold))
@@ -141,5 +142,5 @@ def test_slices_of_bytes_wait_for_their_opset(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("qdialect.float_results.cheapest", last)
     made, x = model(0, quantized=False, opset=10)
     after = written(made, tmp_path)
-    assert asked == [[costs.FLOAT, costs.SUM]]
+    assert asked == [[costs.FLOAT, costs.PACKED, costs.SUM]]
     assert run(after, x).shape[0] == 2

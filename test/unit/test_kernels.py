@@ -144,7 +144,7 @@ def test_weight_only_products_in_blocks_of_four_bits(signed: bool, transposed: b
     [
         ("Conv", (2, 1, 7, 5), 2),
         ("ConvInteger", (1, 8, 60, 50), 1),
-        ("MatMulIntegerToFloat", (2, 24, 3, 2), 5),
+        ("MatMulIntegerToFloat", (2, 32, 9, 8), 33),
     ],
 )
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
