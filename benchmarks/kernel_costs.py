@@ -3,9 +3,9 @@ Measure what a convolution of u8 activations and i8 weights costs in each of its
 
     python benchmarks/kernel_costs.py [--runs 31] [-o qdialect/targets/costs/onnxruntime.toml]
 
-One thread, onnxruntime's default optimization, the forms in turn, the least time of each. The costs of an image are
-fitted to what `qdialect/costs.py` counts, as relative least squares: the form that is cheapest should come out cheapest,
-so a relative error counts the same for small and large convolutions.
+One thread, onnxruntime's default optimization, the forms in turn, the least time of each. The costs are fitted to what
+`qdialect/costs.py` counts, as relative least squares: the form that is cheapest should come out cheapest, so a relative
+error counts the same for small and large convolutions.
 """
 
 import argparse
@@ -188,7 +188,11 @@ def product_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
 def quantized_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
     """QLinearConv, channels last."""
     inputs = ["x", "sx", "zx", "w", "s", "z", "sy", "zy", "bq"]
-    attributes = {"pads": [shape.kernel // 2] * 4, "strides": [shape.stride] * 2, "channels_last": 1}
+    attributes: dict[str, Any] = {
+        "pads": [shape.kernel // 2] * 4,
+        "strides": [shape.stride] * 2,
+        "channels_last": 1,
+    }
     node = helper.make_node("QLinearConv", inputs, ["y"], domain="com.microsoft", **attributes)
     c = c | {"sy": np.array(0.5, np.float32), "zy": np.array(128, np.uint8)}
     c["bq"] = np.zeros(shape.outputs, np.int32)
