@@ -17,6 +17,8 @@ from qdialect.names import location, node_name
 
 SOME_SIZE = 14
 """Pixels along an axis of an image whose size is not known."""
+SOME_IMAGES = 4
+"""A batch whose size is not known: few, but a file that leaves it open means more than one at times."""
 TO_THE_END = 2**63 - 1
 
 
@@ -41,7 +43,7 @@ def shape_of_conv(op: OnnxOp, weight: tuple[int, ...], *, symmetric: bool) -> Co
     made = shape_of(op.results[0].type) or (DYNAMIC,) * len(weight)
     pixels = prod(SOME_SIZE if size == DYNAMIC else size for size in made[2:])
     strides = window(op, "strides", len(weight))
-    images = 1 if made[0] == DYNAMIC else made[0]
+    images = SOME_IMAGES if made[0] == DYNAMIC else made[0]
     return Convolution(inputs, outputs, tuple(kernel), strides, pixels, symmetric, images)
 
 

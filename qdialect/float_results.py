@@ -42,6 +42,10 @@ SLICES = 11
 """The first opset in which Slice and Pad take bytes and their bounds as operands."""
 
 
+MUCH_FASTER = 0.9
+"""The part of the integer form's time that float must not exceed: below that, the costs are not so exact."""
+
+
 class LowerFloatResult(Pattern):
     """conv(x, w, b) on quantized types with a float result."""
 
@@ -80,10 +84,14 @@ class LowerFloatResult(Pattern):
         return self._sum.rewrite(op, rewriter)
 
     def _cheapest(self, op: OnnxOp, weight: tuple[int, ...]) -> str:
-        found = [name for name in float_kernels(weight) if name in self._target.costs]
+        shape, costs = shape_of_conv(op, weight, symmetric=False), self._target.costs
+        found = [name for name in float_kernels(weight) if name in costs]
         if self._product_guard(op) is not None:
             found.remove(PRODUCT)
-        return cheapest(self._target.costs, found, shape_of_conv(op, weight, symmetric=False))[0]
+        floats = [name for name in found if name in (FLOAT, PACKED)]
+        integer, least = cheapest(costs, [name for name in found if name not in floats], shape)
+        in_float, other = cheapest(costs, floats, shape)
+        return in_float if other < MUCH_FASTER * least else integer
 
     def _product_guard(self, op: OnnxOp) -> Blocked | None:
         rank, bias, w = rank_of(op.operands[0]), op.input(2), quantized_of(op.operands[1].type)
