@@ -25,7 +25,9 @@ from qdialect.costs import (
     PACKED,
     POINTWISE,
     PRODUCT,
+    QUANTIZE,
     QUANTIZED,
+    SIGNED,
     SUM,
     TERMS,
     Convolution,
@@ -39,7 +41,8 @@ DEFAULT = Path(__file__).parent.parent / "qdialect" / "targets" / "costs" / "onn
 HEADER = """\
 # What a convolution of u8 activations and i8 weights costs in onnxruntime, in nanoseconds, as
 # benchmarks/kernel_costs.py measured it: the terms are those of qdialect/costs.py. Conv (ConvPacked with a weight
-# that is a float constant), ConvInteger and MatMulIntegerToFloat make a float result, QLinearConv makes u8.
+# that is a float constant; ConvIntegerSigned with i8 activations), ConvInteger and MatMulIntegerToFloat make a float result, QLinearConv makes u8.
+# QuantizeLinear is one whose zero point is computed at run time.
 """
 RULES = {ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16}}
 """When the kernel for symmetric weights runs: read off a sweep of the channels."""
@@ -130,13 +133,19 @@ SHAPES = [
 
 
 def session(
-    nodes: Sequence[NodeProto], constants: dict[str, Array], result: int = TensorProto.FLOAT
+    nodes: Sequence[NodeProto],
+    constants: dict[str, Array],
+    result: int = TensorProto.FLOAT,
+    operand: int = TensorProto.UINT8,
+    *,
+    zero_point: bool = False,
 ) -> ort.InferenceSession:
-    """A model of x, u8 of any size, and y."""
+    """A model of x of any size, perhaps z, and y."""
+    more = [helper.make_tensor_value_info("z", TensorProto.UINT8, [])] if zero_point else []
     graph = helper.make_graph(
         list(nodes),
         "g",
-        [helper.make_tensor_value_info("x", TensorProto.UINT8, [None] * 4)],
+        [helper.make_tensor_value_info("x", operand, [None] * 4), *more],
         [helper.make_tensor_value_info("y", result, [None] * 4)],
         [numpy_helper.from_array(v, k) for k, v in constants.items()],
     )
@@ -185,6 +194,48 @@ def product_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
     return session(nodes, {k: v for k, v in given.items() if k in used})
 
 
+def signed_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
+    """ConvInteger and its scale, activations i8; the weight u8 as in the other form."""
+    inputs, attributes = ["x", "u", "zx", "zu"], {"pads": [shape.kernel // 2] * 4, "strides": [shape.stride] * 2}
+    given = {
+        "u": (c["w"].astype(np.int16) + 128).astype(np.uint8),
+        "zx": np.array(-8, np.int8),
+        "zu": np.array(128, np.uint8),
+        "m": (c["sx"] * c["s"]).reshape(1, -1, 1, 1),
+        "b": c["b"].reshape(1, -1, 1, 1),
+    }
+    nodes = [
+        helper.make_node("ConvInteger", inputs, ["i"], **attributes),  # pyright: ignore[reportArgumentType]
+        helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["f", "m"], ["g"]),
+        helper.make_node("Add", ["g", "b"], ["y"]),
+    ]
+    return session(nodes, given, operand=TensorProto.INT8)
+
+
+def quantize_costs(runs: int, least: float) -> dict[str, float]:
+    """Nanoseconds for each value, and for a call, of a quantize to i8 whose zero point is computed from one for u8."""
+    nodes = [
+        helper.make_node("Cast", ["z"], ["a"], to=TensorProto.INT32),
+        helper.make_node("Sub", ["a", "h"], ["b"]),
+        helper.make_node("Cast", ["b"], ["c"], to=TensorProto.INT8),
+        helper.make_node("QuantizeLinear", ["x", "s", "c"], ["y"]),
+    ]
+    given: dict[str, Array] = {"h": np.array(128, np.int32), "s": np.array(0.1, np.float32)}
+    one = session(nodes, given, TensorProto.INT8, TensorProto.FLOAT, zero_point=True)
+    times: list[float] = []
+    for size in (1, 1000):
+        feed = {"x": np.ones((1, 1, size, 1000), np.float32), "z": np.array(7, np.uint8)}
+        taken: list[int] = []
+        for _ in range(runs + 2):
+            start = time.perf_counter_ns()
+            one.run(None, feed)
+            taken.append(time.perf_counter_ns() - start)
+        times.append(min(taken))
+    read = (times[1] - times[0]) / 999_000
+    return {"read": read, "call": max(times[0] - least - 1000 * read, 0.0)}
+
+
 def quantized_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
     """QLinearConv, channels last."""
     inputs = ["x", "sx", "zx", "w", "s", "z", "sy", "zy", "bq"]
@@ -230,7 +281,7 @@ def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSess
             },
         ),
     }
-    return found | {PRODUCT: product_form(shape, c), QUANTIZED: quantized_form(shape, c)}
+    return found | {PRODUCT: product_form(shape, c), QUANTIZED: quantized_form(shape, c), SIGNED: signed_form(shape, c)}
 
 
 def measure(shape: Shape, runs: int) -> dict[str, float]:
@@ -238,11 +289,11 @@ def measure(shape: Shape, runs: int) -> dict[str, float]:
     rng = np.random.default_rng(3)
     x = rng.integers(0, 256, (shape.batch, shape.inputs, shape.size, shape.size)).astype(np.uint8)
     sessions = forms(shape, rng)
-    last = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+    last, signed = np.ascontiguousarray(x.transpose(0, 2, 3, 1)), x.view(np.int8)
     times: dict[str, list[int]] = {name: [] for name in sessions}
     for _ in range(runs + 2):
         for name, one in sessions.items():
-            feed = {"x": last if name == QUANTIZED else x}
+            feed = {"x": last if name == QUANTIZED else signed if name == SIGNED else x}
             start = time.perf_counter_ns()
             one.run(None, feed)
             times[name].append(time.perf_counter_ns() - start)
@@ -289,7 +340,7 @@ def main() -> None:
         for name, taken in t.items():
             kernel = quantized_kernel(RULES, shape.counted) if name == QUANTIZED else name
             rows.setdefault(kernel, []).append((shape, taken - least))
-    costs = {name: fit(rows[name]) for name in (FLOAT, PACKED, SUM, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)}
+    costs = {name: fit(rows[name]) for name in (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)}
     for name, found in costs.items():
         for shape, taken in rows[name]:
             fitted = float(np.dot(found, counts(shape.counted)))
@@ -299,6 +350,8 @@ def main() -> None:
         cells = [f"{k} = {v:.4f}" for k, v in zip(TERMS, found, strict=True)]
         cells += [f"{k} = {v}" for k, v in RULES.get(name, {}).items()]
         lines.append(f"{name} = {{ {', '.join(cells)} }}")
+    cells = [f"{k} = {v:.4f}" for k, v in quantize_costs(args.runs, least).items()]
+    lines.append(f"{QUANTIZE} = {{ {', '.join(cells)} }}")
     args.output.parent.mkdir(exist_ok=True)
     args.output.write_text(HEADER + "\n".join(lines) + "\n")
 

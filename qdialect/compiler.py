@@ -97,8 +97,9 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
             _made("fuse-quantized"),
         ]
         if form == "qoperator":
-            passes += [_made("rescale-bias"), _made("fold-width", target=target.name)]
-        passes.append(_made(f"lower-to-{form}", target=target.name))
+            passes += [_made("legalize-expressed"), _made("fold-casts"), _made("rescale-bias")]
+            passes.append(_made("fold-width", target=target.name))
+        passes += [_made(f"lower-to-{form}", target=target.name), _made("legalize-sums", target=target.name)]
         if form == "qoperator":
             few = {"elements": sys.maxsize} if options.float_weights else {}
             passes.append(_made("fold-float-weights", target=target.name, **few))

@@ -16,6 +16,9 @@ FLOAT, PACKED, SUM, PRODUCT = "Conv", "ConvPacked", "ConvInteger", "MatMulIntege
 """The kernels of a float result: a float convolution whose weight is dequantized in each run, or is a float constant,
 and two of integers."""
 
+SIGNED, QUANTIZE = "ConvIntegerSigned", "QuantizeLinear"
+"""ConvInteger of i8 activations and u8 weights, and what it takes to have them: one more quantize."""
+
 FEW_WEIGHTS = 4096
 """Elements of a weight that may be a float constant, and so 12 KiB larger in the file."""
 QUANTIZED, POINTWISE, ALIGNED = "QLinearConv", "QLinearConvPointwise", "QLinearConvAligned"

@@ -15,6 +15,7 @@ from qdialect.importer_attributes import int_attr
 from qdialect.lowering import wish
 from qdialect.names import location
 from qdialect.promises.base import Blocked
+from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.promises.kernels import MICROSOFT
 from qdialect.promises.linear import Linear
 from qdialect.promises.weight_only import PackedWeight, WeightOnly, packed_weight
@@ -22,6 +23,7 @@ from qdialect.rewriting import Pattern, Rewriter
 from qdialect.targets import Target
 
 KERNEL = "MatMulNBits"
+MADE_BY_SESSION = Blocked("made-by-session", f"a session makes {KERNEL} of it when it loads the model")
 FLOAT_SUMS = 1
 """accuracy_level: activations stay float32. Without it onnxruntime may quantize them to 8 bits."""
 
@@ -40,18 +42,21 @@ class LowerWeightOnly(Pattern):
         promise, linear = op.get_trait(WeightOnly), op.get_trait(Linear)
         assert promise is not None
         assert linear is not None
-        source = _quantized_constant(op.operands[1])
+        source = _dequantized_constant(op.operands[1])
         if source is None or element_of(op.operands[0].type) != Float32Type():
             return None
         if isinstance(getattr(op.operands[0], "op", None), DequantizeOp):
             return None  # an integer kernel's affair
         tensor, type = source
+        outputs = linear.weight_axis(op)
         if not self._target.has_kernel(KERNEL, ["f32", type.storage.name], "f32"):
             return Blocked("no-kernel", f"{self._target.name} has no {KERNEL} for {type.storage.name}")
-        outputs = linear.weight_axis(op)
         blocked = promise.guard(op) or _shapes(op, outputs)
         if blocked is not None:
             return blocked
+        limit = self._target.weight_only_limit
+        if limit is not None and outputs == 1 and tensor.data.count > limit:
+            return MADE_BY_SESSION
         assert outputs is not None
         packed = packed_weight(tensor.array(), type, 1 - outputs)
         if isinstance(packed, Blocked):
@@ -61,12 +66,18 @@ class LowerWeightOnly(Pattern):
         return None
 
 
-def _quantized_constant(value: SSAValue) -> tuple[TensorAttr, UniformType] | None:
-    if not (isinstance(value, OpResult) and isinstance(value.op, DequantizeOp)):
+def _dequantized_constant(value: SSAValue) -> tuple[TensorAttr, UniformType] | None:
+    """The stored integers and what they stand for, by a cast or by a node with more blocks than a type carries."""
+    if not isinstance(value, OpResult):
         return None
-    stored = value.op.operands[0]
-    tensor, type = constant(stored), quantized_of(stored.type)
-    return None if tensor is None or type is None else (tensor, type)
+    if isinstance(value.op, DequantizeOp):
+        stored = value.op.operands[0]
+        tensor, type = constant(stored), quantized_of(stored.type)
+    elif isinstance(value.op, OnnxOp) and value.op.get_trait(DequantizeForm) is not None:
+        tensor, type = constant(value.op.operands[0]), described_type(value.op)
+    else:
+        return None
+    return None if tensor is None or not isinstance(type, UniformType) else (tensor, type)
 
 
 def _shapes(op: OnnxOp, outputs: int | None) -> Blocked | None:

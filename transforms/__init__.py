@@ -22,6 +22,8 @@ NAMES = (
     "hoist-quantize",
     "integer-io",
     "legalize",
+    "legalize-expressed",
+    "legalize-sums",
     "lower-to-integer",
     "lower-to-qdq",
     "lower-to-qoperator",

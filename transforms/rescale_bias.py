@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
@@ -134,6 +135,8 @@ class RescaleBias(Pattern):
         x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
         if bias is None or x is None or w is None or quantized_of(bias.type) is not None:
             return None
+        if not isinstance(x.expressed, Float32Type):
+            return Blocked("expressed-type", f"the kernels compute in f32, not in {x.expressed}")
         if not x.is_per_tensor:
             return Blocked("activation-per-axis", "the activation has a scale for each channel")
         if not self._has_kernel(op):

@@ -96,8 +96,6 @@ def _structured(
         return UniformType.per_axis(storage, axis, scales, zeros, expressed)
     if DYNAMIC in shape or shape[axis] % block or scales.ndim != len(shape):
         return Blocked("ragged-block", f"blocks of {block} do not divide axis {axis} of {list(shape)}")
-    if scales.size > MAX_BLOCK_PARAMETERS:
-        return Blocked("many-blocks", f"{scales.size} scales per block are more than a type carries")
     blocks = tuple((k, block if k == axis else 1) for k in range(len(shape)))
     return UniformType.sub_channel(storage, blocks, scales, zeros, expressed)
 
@@ -109,14 +107,26 @@ BY_EXPRESSED: dict[type[Attribute], str] = {
 }
 
 
+def _carried(type: UniformType | Blocked) -> UniformType | Blocked:
+    """`type`, unless it has more parameters than a type in the IR carries."""
+    if isinstance(type, UniformType) and type.blocks and type.scales.size > MAX_BLOCK_PARAMETERS:
+        return Blocked("many-blocks", f"{type.scales.size} scales per block are more than a type carries")
+    return type
+
+
 def quantize_type(op: OnnxOp) -> UniformType | Blocked:
     """The element type of a QuantizeLinear's result."""
     x = op.operands[0]
-    return cast_type(op, shape_of(x.type), element_of(x.type), None)
+    return _carried(cast_type(op, shape_of(x.type), element_of(x.type), None))
 
 
 def dequantize_type(op: OnnxOp) -> UniformType | Blocked:
     """The element type of a DequantizeLinear's operand."""
+    return _carried(described_type(op))
+
+
+def described_type(op: OnnxOp) -> UniformType | Blocked:
+    """What a DequantizeLinear says of its operand, even if it says more than a type in the IR carries."""
     q = op.operands[0]
     known = element_of(q.type)
     if known == ANY:  # the zero point says it

@@ -34,8 +34,15 @@ class Target:
     """Whether each of several ops in a row that move or select wants casts of its own around it."""
     symmetric_weights: bool = False
     """Whether a weight's zero points must be 0."""
+    weight_only_limit: int | None = None
+    """
+    A 4-bit (inputs, outputs) weight of more elements than this is left to the session, which makes MatMulNBits of it
+    itself; None: no session does.
+    """
     kernels: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """QOperator op -> signatures, as `u8 i8 u8`: operands, result. `u8*`: any number of operands."""
+    sums: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Op that sums integers -> the storage types of activation and weight on which it is the fastest."""
     storage: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Op -> storage types that it runs on as integers."""
     storage_opset: dict[str, int] = field(default_factory=dict[str, int])

@@ -392,19 +392,19 @@ func.func @old_softmax(%a: tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>) -> tenso
 // CHECK-SAME: {K = 16 : i64, N = 2 : i64, bits = 4 : i64, block_size = 16 : i64, accuracy_level = 1 : i64}
 // CHECK-NEXT: func.return %[[Y]]
 func.func @weight_only(%x: tensor<3x16xf32>) -> tensor<3x2xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 0, 0, -8, 0, 7, 0] : tensor<16x2xi4>>} : () -> tensor<16x2x!quant.uniform<i4:f32:1, {0.5:-1,0.25:2}>>
-  %r = quant.dcast %w : tensor<16x2x!quant.uniform<i4:f32:1, {0.5:-1,0.25:2}>> to tensor<16x2xf32>
-  %y = onnx.MatMul(%x, %r) : (tensor<3x16xf32>, tensor<16x2xf32>) -> tensor<3x2xf32>
+  %w = onnx.Constant() {value = #onnx.tensor<[-8, 1, -8, 0, -8, 0, -8, 0, -8, 0, -8, 0, -8, 0, -8, 7, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] : tensor<2x16xi4>>} : () -> tensor<2x16x!quant.uniform<i4:f32:0, {0.5:-1,0.25:2}>>
+  %r = quant.dcast %w : tensor<2x16x!quant.uniform<i4:f32:0, {0.5:-1,0.25:2}>> to tensor<2x16xf32>
+  %y = onnx.Gemm(%x, %r) {transB = 1 : i64} : (tensor<3x16xf32>, tensor<2x16xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
 
 // CHECK-LABEL: func.func @unmoved_block_size(
-// CHECK: onnx.MatMul
+// CHECK: onnx.Gemm
 func.func @unmoved_block_size(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 5, -6, 4, 2, 7] : tensor<4x2xi4>>} : () -> tensor<4x2x!quant.uniform<i4:f32:{0:2, 1:1}, {{0.5, 0.25}, {0.125, 1.0}}>>
-  %r = quant.dcast %w : tensor<4x2x!quant.uniform<i4:f32:{0:2, 1:1}, {{0.5, 0.25}, {0.125, 1.0}}>> to tensor<4x2xf32>
+  %w = onnx.Constant() {value = #onnx.tensor<[-8, 3, 1, 5, -6, 4, 2, 7] : tensor<2x4xi4>>} : () -> tensor<2x4x!quant.uniform<i4:f32:{0:1, 1:2}, {{0.5, 0.25}, {0.125, 1.0}}>>
+  %r = quant.dcast %w : tensor<2x4x!quant.uniform<i4:f32:{0:1, 1:2}, {{0.5, 0.25}, {0.125, 1.0}}>> to tensor<2x4xf32>
   // expected-remark@+1 {{the kernel takes blocks of 16, 32, 64, ... along the inputs alone [lower-to-qoperator: block-size]}}
-  %y = onnx.MatMul(%x, %r) : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  %y = onnx.Gemm(%x, %r) {transB = 1 : i64} : (tensor<3x4xf32>, tensor<2x4xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
 

@@ -138,3 +138,14 @@ func.func @unmoved_accumulator_overflow(%x: tensor<5x2x!quant.uniform<u16:f32, 0
   %t = onnx.Gemm(%x, %w, %b) : (tensor<5x2x!quant.uniform<u16:f32, 0.5:13>>, tensor<2x1x!quant.uniform<i16:f32, 0.25>>, tensor<1xf32>) -> tensor<5x1x!y>
   func.return %t : tensor<5x1x!y>
 }
+
+// Nothing moves: the product of two half-precision scales is no half-precision scale.
+
+// CHECK-LABEL: func.func @unmoved_expressed_type(
+// CHECK: onnx.Gemm({{.*}}tensor<3xf16>) ->
+func.func @unmoved_expressed_type(%x: tensor<5x2x!quant.uniform<u8:f16, 0.5:13>>, %w: tensor<2x3x!quant.uniform<i8:f16, 0.25>>) -> tensor<5x3x!quant.uniform<u8:f16, 0.5:3>> {
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0] : tensor<3xf16>>} : () -> tensor<3xf16>
+  // expected-remark@+1 {{the kernels compute in f32, not in f16 [rescale-bias: expressed-type]}}
+  %t = onnx.Gemm(%x, %w, %b) : (tensor<5x2x!quant.uniform<u8:f16, 0.5:13>>, tensor<2x3x!quant.uniform<i8:f16, 0.25>>, tensor<3xf16>) -> tensor<5x3x!quant.uniform<u8:f16, 0.5:3>>
+  func.return %t : tensor<5x3x!quant.uniform<u8:f16, 0.5:3>>
+}

@@ -107,9 +107,9 @@ def test_weight_only_products_per_column(
     rows = ["f32 i8 f32", "f32 u8 f32"]  # there is a kernel, though the target does not want it
     monkeypatch.setitem(target("onnxruntime").kernels, "MatMulNBits", rows)
     g = Graph()
-    g.add("MatMul", "y", "x", g.weight("w", (inputs, 7), 1, dtype))
-    data = g.rng.normal(0, 1, (2, 3, inputs)).astype(np.float32)
-    before, after, ops = compiled(g.model((2, 3, inputs), (2, 3, 7)), tmp_path, data)
+    g.add("Gemm", "y", "x", g.weight("w", (7, inputs), 0, dtype), transB=1)
+    data = g.rng.normal(0, 1, (3, inputs)).astype(np.float32)
+    before, after, ops = compiled(g.model((3, inputs), (3, 7)), tmp_path, data)
     assert ops == ["MatMulNBits"]
     node = onnx.load(tmp_path / "after.onnx").graph.node[0]
     assert {a.name: a.i for a in node.attribute}["block_size"] == block
@@ -117,25 +117,32 @@ def test_weight_only_products_per_column(
 
 
 @pytest.mark.parametrize("signed", [True, False])
-@pytest.mark.parametrize("transposed", [True, False])
-def test_weight_only_products_in_blocks_of_four_bits(signed: bool, transposed: bool, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("form", "outputs"), [("MatMul", 5), ("MatMul", 341), ("MatMul", 342), ("Gemm", 5), ("Gemm", 1400)]
+)
+def test_weight_only_products_in_blocks_of_four_bits(signed: bool, form: str, outputs: int, tmp_path: Path):
     g = Graph()
-    stored = g.rng.integers(0, 16, (48, 5)) - 8 * signed
-    scales, zeros = g.rng.uniform(0.01, 0.1, (3, 5)), g.rng.integers(0, 16, (3, 5)) - 8 * signed
-    given = [a.T if transposed else a for a in (stored, scales, zeros)]
-    kind = TensorProto.INT4 if signed else TensorProto.UINT4
+    stored = g.rng.integers(0, 16, (outputs, 48)) - 8 * signed
+    scales = g.rng.uniform(0.01, 0.1, (outputs, 3))  # 1400 * 3 are more than a type carries
+    zeros = g.rng.integers(0, 16, (outputs, 3)) - 8 * signed
+    kind, transposed = TensorProto.INT4 if signed else TensorProto.UINT4, form == "Gemm"
+    given = [a if transposed else a.T for a in (stored, scales, zeros)]
     g.constant("s", given[1])
     g.add("DequantizeLinear", "r", "w", "s", "z", axis=int(transposed), block_size=16)
     if transposed:
-        g.add("Gemm", "y", "x", "r", g.constant("b", g.rng.normal(0, 1, 5)), transB=1)
+        g.add("Gemm", "y", "x", "r", g.constant("b", g.rng.normal(0, 1, outputs)), transB=1)
     else:
         g.add("MatMul", "y", "x", "r")
     data = g.rng.normal(0, 1, (3, 48)).astype(np.float32)
-    model = g.model((3, 48), (3, 5), opset=21)
+    model = g.model((3, 48), (3, outputs), opset=21)
     for name, a in (("w", given[0]), ("z", given[2])):
         model.graph.initializer.append(helper.make_tensor(name, kind, a.shape, a.flatten().tolist()))
     before, after, ops = compiled(model, tmp_path, data)
-    assert ops == ["MatMulNBits"]
+    # Of more than 16384 weights in this layout a session makes MatMulNBits itself, a faster one.
+    left = (form, outputs) == ("MatMul", 342)
+    assert ops == (["DequantizeLinear", "MatMul"] if left else ["MatMulNBits"])
+    module = qdialect.load(tmp_path / "before.onnx")
+    assert any(r.blocked.id == "made-by-session" for r in qdialect.compile(module).remarks) == left
     np.testing.assert_allclose(after, before, rtol=0, atol=1e-5 * np.abs(before).max())
 
 

@@ -1,0 +1,74 @@
+"""Models quantized in half precision, as Model Optimizer writes them, on numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+import pytest
+
+from qdialect.compiler import compile
+from qdialect.exporter import export_model
+from qdialect.importer import import_model
+from qdialect.oracle import run
+
+X_SCALE, Y_SCALE, Z_SCALE = 0.03, 0.06, 0.05
+
+
+def _pair(source: str, result: str, scale: str, zero: str) -> list[onnx.NodeProto]:
+    return [
+        oh.make_node("QuantizeLinear", [source, scale, zero], [f"{result}_q"]),
+        oh.make_node("DequantizeLinear", [f"{result}_q", scale, zero], [result]),
+    ]
+
+
+def _model() -> onnx.ModelProto:
+    """x -> pair -> Conv with bias -> Relu -> pair -> Conv -> pair, all in float16, i8 throughout."""
+    draw = np.random.default_rng(11)
+    half = np.float16
+    given: dict[str, Any] = {
+        "xs": half(X_SCALE), "ys": half(Y_SCALE), "zs": half(Z_SCALE),
+        "x0": np.int8(5), "y0": np.int8(-3), "z0": np.int8(-7),
+        "w": draw.integers(-127, 128, (6, 3, 3, 3)).astype(np.int8), "ws": draw.uniform(0.004, 0.02, 6).astype(half),
+        "w0": np.zeros(6, np.int8), "b": draw.normal(size=6).astype(half),
+        "v": draw.integers(-127, 128, (4, 6, 1, 1)).astype(np.int8), "vs": half(0.011), "v0": np.int8(0),
+    }  # fmt: skip
+    nodes = [
+        *_pair("x", "xr", "xs", "x0"),
+        oh.make_node("DequantizeLinear", ["w", "ws", "w0"], ["wr"], axis=0),
+        oh.make_node("Conv", ["xr", "wr", "b"], ["c"], pads=[1, 1, 1, 1]),
+        oh.make_node("Relu", ["c"], ["r"]),
+        *_pair("r", "yr", "ys", "y0"),
+        oh.make_node("DequantizeLinear", ["v", "vs", "v0"], ["vr"]),
+        oh.make_node("Conv", ["yr", "vr"], ["d"]),
+        *_pair("d", "z", "zs", "z0"),
+    ]
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info("x", onnx.TensorProto.FLOAT16, (2, 3, 7, 9))],
+        [oh.make_tensor_value_info("z", onnx.TensorProto.FLOAT16, None)],
+        [onh.from_array(np.asarray(v), k) for k, v in given.items()],
+    )
+    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 19)], ir_version=9)
+
+
+@pytest.mark.parametrize(("form", "expected"), [("qoperator", {"QLinearConv": 2}), ("qdq", {"Conv": 2})])
+def test_float16_models_compute_in_integers(form: str, expected: dict[str, int]):
+    before = _model()
+    module = import_model(onnx.ModelProto.FromString(before.SerializeToString()))
+    compile(module, form=form)
+    after = export_model(module)
+    counts = Counter(n.op_type for n in after.graph.node)
+    assert {k: v for k, v in counts.items() if "Conv" in k} == expected
+    feeds = {"x": np.random.default_rng(12).normal(size=(2, 3, 7, 9)).astype(np.float16) * 3}
+    (old,), (new,) = run(before, feeds), run(after, feeds)
+    assert np.ptp(old) > 50 * Z_SCALE
+    # A step of y that falls the other way is 127 * 0.011 * 0.06, under two steps of z; one in twenty moves.
+    moved = np.abs(old.astype(np.float32) - new.astype(np.float32)) / Z_SCALE
+    assert moved.max() <= 2.01
+    assert (moved < 0.01).mean() > 0.9

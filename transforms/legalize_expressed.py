@@ -1,0 +1,116 @@
+"""
+Let an op on integers that stand for f16 or bf16 numbers compute in f32, as the integer kernels do.
+
+    op(a, ...) : q<i8:f16>  ->  scast(op(scast a : q<i8:f32>, ...) : q<i8:f32>)
+
+Close: the same scales and integers; the result is no longer rounded to half precision before it is quantized,
+which is less than half a step of 8 bits. Casts to storage and back do nothing; `fold-casts` drops them between two ops.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import BFloat16Type, Float16Type
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from qdialect.constants import constant, constant_array
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
+from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked
+from qdialect.promises.kernels import Kernels
+from qdialect.rewriting import Pattern, Rewriter
+
+HALF = (Float16Type, BFloat16Type)
+
+
+def _is_half(type: Attribute) -> bool:
+    quantized = quantized_of(type)
+    return isinstance(element_of(type) if quantized is None else quantized.expressed, HALF)
+
+
+def _in_f32(type: UniformType) -> UniformType:
+    """The same integers and scales, standing for f32 numbers."""
+    if type.axis is not None:
+        return UniformType.per_axis(type.storage, type.axis, type.scales, type.zero_points)
+    return UniformType.per_tensor(type.storage, type.scale, type.zero_point)
+
+
+def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:
+    """`value` as f32 numbers, its casts appended to `new`; as it is if it is not in half precision."""
+    if not _is_half(value.type):
+        return value
+    type, tensor = quantized_of(value.type), constant(value)
+    if tensor is not None:
+        if type is None:
+            tensor = from_array(tensor.array().astype(np.float32))
+        made = ConstantOp.of(tensor, None if type is None else with_element(value.type, _in_f32(type)))
+        made.location = value.owner.location if isinstance(value.owner, Operation) else made.location
+        new.append(made)
+        return made.results[0]
+    assert type is not None
+    new.append(StorageCastOp(value, with_element(value.type, storage_element(type))))
+    new.append(StorageCastOp(new[-1].results[0], with_element(value.type, _in_f32(type))))
+    return new[-1].results[0]
+
+
+class ComputeInF32(Pattern):
+    """An op that has an integer kernel, on quantized types of half precision."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return issubclass(op_class, OnnxOp) and op_class.get_trait(Kernels) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        half = [v for v in (*op.operands, *op.results) if _is_half(v.type)]
+        quantized = [t for v in half if (t := quantized_of(v.type)) is not None]
+        if not quantized:
+            return None
+        if any(t.blocks for t in quantized):
+            return Blocked("blocks", "no integer kernel takes a scale for each block")
+        if any(quantized_of(r.type) is None for r in op.results):
+            return Blocked(
+                "float-result", "the result is in half precision, the integer kernels make f32", "quantize it"
+            )
+        if any(quantized_of(v.type) is None and constant_array(v) is None for v in half):
+            return Blocked("float-operand", "an operand is float", "quantize every operand")
+        self._build(op, rewriter)
+        return None
+
+    def _build(self, op: OnnxOp, rewriter: Rewriter) -> None:
+        new: list[Operation] = []
+        operands = [_operand(v, new) for v in op.operands]
+        types = [(r.type, quantized_of(r.type)) for r in op.results]
+        wide = op.__class__.create(
+            operands=operands,
+            result_types=[t if q is None else with_element(t, _in_f32(q)) for t, q in types],
+            properties=op.properties,
+            attributes=op.attributes,
+        )
+        wide.location = op.location
+        new.append(wide)
+        results: list[SSAValue] = []
+        for result, (type, quantized) in zip(wide.results, types, strict=True):
+            assert quantized is not None
+            new.append(StorageCastOp(result, with_element(type, storage_element(quantized))))
+            new.append(StorageCastOp(new[-1].results[0], type))
+            results.append(new[-1].results[0])
+        rewriter.replace(op, new, results)
+
+
+@dataclass(frozen=True)
+class LegalizeExpressedPass(RewritePass):
+    """Ops on integers of half precision compute in f32."""
+
+    name = "legalize-expressed"
+    exactness: ClassVar[Exactness] = Exactness.CLOSE
+    rewrite: ClassVar[str] = (
+        "op : q<i8:f16> -> op : q<i8:f32>: less than half a step of 8 bits is no longer rounded"
+    )
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [ComputeInF32()]
