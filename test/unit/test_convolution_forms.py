@@ -144,3 +144,35 @@ def test_slices_of_bytes_wait_for_their_opset(tmp_path: Path, monkeypatch: pytes
     after = written(made, tmp_path)
     assert asked[:2] == [[costs.SUM], [costs.FLOAT, costs.PACKED]]
     assert run(after, x).shape[0] == 2
+
+
+@pytest.mark.parametrize("weight", ["int8", "uint8"])
+@pytest.mark.parametrize("op", ["ConvInteger", "MatMulInteger"])
+def test_sums_of_the_other_signedness_are_the_same_integers(op: str, weight: str, tmp_path: Path):
+    rng = np.random.default_rng(11)
+    x, w = ((1, 64, 20, 20), (64, 64, 3, 3)) if op == "ConvInteger" else ((20, 64), (64, 32))
+    info = np.iinfo(weight)
+    stored = rng.integers(info.min, info.max + 1, w).astype(weight)
+    nodes = [
+        oh.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        oh.make_node(op, ["q", "w", "z", "v"], ["i"]),
+        oh.make_node("Cast", ["i"], ["y"], to=1),
+    ]
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info("x", 1, x)],
+        [oh.make_tensor_value_info("y", 1, [None] * len(x))],
+        [onh.from_array(stored, "w"), onh.from_array(np.array(info.min + 125, weight), "v")],
+    )
+    made = onnx.shape_inference.infer_shapes(
+        oh.make_model(graph, opset_imports=[oh.make_opsetid("", 13)], ir_version=8)
+    )
+    onnx.save(made, tmp_path / "before.onnx")
+    after = written(made, tmp_path, "legalize-sums")
+    types = {n.output[0]: n.op_type for n in onnx.load(after).graph.node}
+    constants = {t.data_type for t in onnx.load(after).graph.initializer if t.dims == list(w)}
+    assert constants == {onnx.TensorProto.UINT8 if op == "ConvInteger" else onnx.TensorProto.INT8}
+    assert ("QuantizeLinear" in types.values()) == (op == "ConvInteger")
+    sample = rng.normal(0.7, 1, x).astype(np.float32)  # a zero point that is not in the middle
+    np.testing.assert_array_equal(run(after, sample), run(tmp_path / "before.onnx", sample))
