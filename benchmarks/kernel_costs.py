@@ -34,15 +34,17 @@ from qdialect.costs import (
     counts,
     quantized_kernel,
 )
+from qdialect.promises.elementwise import NAMES as ELEMENTWISE_NAMES
 
 Array = npt.NDArray[Any]
+BINARY = "Add Div Max Min Mul Pow Sub"
 
 DEFAULT = Path(__file__).parent.parent / "qdialect" / "targets" / "costs" / "onnxruntime.toml"
 HEADER = """\
 # What a convolution of u8 activations and i8 weights costs in onnxruntime, in nanoseconds, as
 # benchmarks/kernel_costs.py measured it: the terms are those of qdialect/costs.py. Conv (ConvPacked with a weight
-# that is a float constant; ConvIntegerSigned with i8 activations), ConvInteger and MatMulIntegerToFloat make a float result, QLinearConv makes u8.
-# QuantizeLinear is one whose zero point is computed at run time.
+# that is a float constant), ConvInteger (ConvIntegerSigned with i8 activations) and MatMulIntegerToFloat make a float
+# result, QLinearConv makes u8. QuantizeLinear is one whose zero point is computed at run time.
 """
 RULES = {ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16}}
 """When the kernel for symmetric weights runs: read off a sweep of the channels."""
@@ -139,6 +141,7 @@ def session(
     operand: int = TensorProto.UINT8,
     *,
     zero_point: bool = False,
+    opset: int = 13,
 ) -> ort.InferenceSession:
     """A model of x of any size, perhaps z, and y."""
     more = [helper.make_tensor_value_info("z", TensorProto.UINT8, [])] if zero_point else []
@@ -149,10 +152,10 @@ def session(
         [helper.make_tensor_value_info("y", result, [None] * 4)],
         [numpy_helper.from_array(v, k) for k, v in constants.items()],
     )
-    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
@@ -196,7 +199,10 @@ def product_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
 
 def signed_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
     """ConvInteger and its scale, activations i8; the weight u8 as in the other form."""
-    inputs, attributes = ["x", "u", "zx", "zu"], {"pads": [shape.kernel // 2] * 4, "strides": [shape.stride] * 2}
+    inputs, attributes = (
+        ["x", "u", "zx", "zu"],
+        {"pads": [shape.kernel // 2] * 4, "strides": [shape.stride] * 2},
+    )
     given = {
         "u": (c["w"].astype(np.int16) + 128).astype(np.uint8),
         "zx": np.array(-8, np.int8),
@@ -211,6 +217,43 @@ def signed_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
         helper.make_node("Add", ["g", "b"], ["y"]),
     ]
     return session(nodes, given, operand=TensorProto.INT8)
+
+
+def elementwise_costs(runs: int, least: float) -> dict[str, float]:
+    """Nanoseconds for an element of each op, of a lookup in a table of 256, and of a kernel of integers."""
+    node, size, found = helper.make_node, 2**16, dict[str, float]()
+    c: dict[str, Array] = {
+        "c": np.array(0.7, np.float32),
+        "s": np.array(0.1, np.float32),
+        "z": np.array(3, np.uint8),
+    }
+    real = np.random.default_rng(3).uniform(0.05, 0.95, (1, 1, 1, size)).astype(np.float32)
+    byte = np.random.default_rng(3).integers(0, 256, (1, 1, 1, size)).astype(np.uint8)
+    table: dict[str, Array] = {"t": np.arange(256).astype(np.uint8)}
+    float32, uint8 = TensorProto.FLOAT, TensorProto.UINT8
+    lookup = [node("Cast", ["x"], ["i"], to=TensorProto.INT32), node("Gather", ["t", "i"], ["y"])]
+    kernel = node("QLinearSigmoid", ["x", "s", "z", "s", "z"], ["y"], domain="com.microsoft")
+    scale = {k: c[k] for k in "sz"}
+    cases: list[tuple[str, list[NodeProto], dict[str, Array], int, int]] = [
+        ("Gather", lookup, table, uint8, uint8),
+        ("QLinearSigmoid", [kernel], scale, uint8, uint8),
+        ("DequantizeLinear", [node("DequantizeLinear", ["x", "s", "z"], ["y"])], scale, float32, uint8),
+        ("QuantizeLinear", [node("QuantizeLinear", ["x", "s", "z"], ["y"])], scale, uint8, float32),
+    ]
+    for name in ELEMENTWISE_NAMES.split():
+        constants = {"Clip": ["c"], "PRelu": ["c"]}.get(name, ["c"] if name in BINARY.split() else [])
+        one = [node(name, ["x", *constants], ["y"])]
+        cases.append((name, one, {k: c[k] for k in constants}, float32, float32))
+    for name, nodes, constants, result, operand in cases:
+        one = session(nodes, constants, result, operand, opset=20 if name != "Swish" else 24)
+        x = byte if operand == uint8 else real + (name == "Acosh")
+        taken: list[int] = []
+        for _ in range(runs + 2):
+            start = time.perf_counter_ns()
+            one.run(None, {"x": x})
+            taken.append(time.perf_counter_ns() - start)
+        found[name] = max(min(taken) - least, 0.0) / size
+    return found
 
 
 def quantize_costs(runs: int, least: float) -> dict[str, float]:
@@ -281,7 +324,11 @@ def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSess
             },
         ),
     }
-    return found | {PRODUCT: product_form(shape, c), QUANTIZED: quantized_form(shape, c), SIGNED: signed_form(shape, c)}
+    return found | {
+        PRODUCT: product_form(shape, c),
+        QUANTIZED: quantized_form(shape, c),
+        SIGNED: signed_form(shape, c),
+    }
 
 
 def measure(shape: Shape, runs: int) -> dict[str, float]:
@@ -340,7 +387,9 @@ def main() -> None:
         for name, taken in t.items():
             kernel = quantized_kernel(RULES, shape.counted) if name == QUANTIZED else name
             rows.setdefault(kernel, []).append((shape, taken - least))
-    costs = {name: fit(rows[name]) for name in (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)}
+    costs = {
+        name: fit(rows[name]) for name in (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)
+    }
     for name, found in costs.items():
         for shape, taken in rows[name]:
             fitted = float(np.dot(found, counts(shape.counted)))
@@ -352,6 +401,13 @@ def main() -> None:
         lines.append(f"{name} = {{ {', '.join(cells)} }}")
     cells = [f"{k} = {v:.4f}" for k, v in quantize_costs(args.runs, least).items()]
     lines.append(f"{QUANTIZE} = {{ {', '.join(cells)} }}")
+    cells = [f"{k} = {v:.4f}" for k, v in elementwise_costs(args.runs, least).items()]
+    lines += [
+        "",
+        "# For an element, of float32, of a lookup in a table, of a kernel of integers.",
+        "[Elementwise]",
+        *cells,
+    ]
     args.output.parent.mkdir(exist_ok=True)
     args.output.write_text(HEADER + "\n".join(lines) + "\n")
 

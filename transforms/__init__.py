@@ -27,6 +27,7 @@ NAMES = (
     "lower-to-integer",
     "lower-to-qdq",
     "lower-to-qoperator",
+    "lower-to-table",
     "quantize-branches",
     "quantize-inputs",
     "raise-arithmetic",

@@ -133,6 +133,7 @@ class FoldWidth(Pattern):
     def __init__(self, target: Target, asked: tuple[int, int] = (0, 0)):
         self._target, self._asked = target, asked
         self._folded: set[Operation] = set()
+        self._found: dict[tuple[Convolution, Row, bool], Fold | None] = {}
 
     def accepts(self, op_class: type[Operation]) -> bool:
         linear = op_class.get_trait(Linear)
@@ -195,8 +196,16 @@ class FoldWidth(Pattern):
             row = row._replace(width=SOME_SIZE * row.stride, made=SOME_SIZE)
         if any(self._asked):
             return next((fold for fold in folds(row) if fold[:2] == self._asked), None)
-        is_float, costs = quantized_of(op.results[0].type) is None, self._target.costs
+        key = plain, row, quantized_of(op.results[0].type) is None
+        if key not in self._found:
+            self._found[key] = self._cheapest(*key)
+        return self._found[key]
+
+    def _cheapest(self, plain: Convolution, row: Row, is_float: bool) -> Fold | None:
+        costs = self._target.costs
         kernels = float_kernels(()) if is_float else (QUANTIZED, POINTWISE, ALIGNED)
+        if not is_float and quantized_kernel(costs, plain) == ALIGNED:
+            kernels = (ALIGNED,)  # and so is every fold of it
         best = (WORTH * self._cost(plain, is_float), None)
         if least_cost(costs, kernels, plain) > best[0]:
             return None

@@ -74,7 +74,7 @@ class LegalizeSum(Pattern):
             return None
         if wanted != "i8" or element_of(x.type) != BY_NUMPY["uint8"].attribute:
             return None
-        if zero is not source.results[2]:
+        if zero is None or zero is not source.results[2]:
             return Blocked("other-zero-point", "the zero point is not that of the quantize")
         if not self._pays(op):
             return None
@@ -105,7 +105,9 @@ class LegalizeSum(Pattern):
             return False
         shape, quantize = shape_of_conv(op, weight, symmetric=False), costs[QUANTIZE]
         read = shape.images * shape.pixels * shape.inputs * prod(shape.strides)
-        return cost(costs, SIGNED, shape) + read * quantize["read"] + quantize["call"] < cost(costs, SUM, shape)
+        return cost(costs, SIGNED, shape) + read * quantize["read"] + quantize["call"] < cost(
+            costs, SUM, shape
+        )
 
 
 def _again(op: OnnxOp, inputs: list[SSAValue | None]) -> OnnxOp:

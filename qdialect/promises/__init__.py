@@ -24,6 +24,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.arithmetic import ARITHMETIC
     from qdialect.promises.casts import CASTS
     from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS, JOINS, RANGES
+    from qdialect.promises.elementwise import ELEMENTWISE
     from qdialect.promises.homogeneous import HOMOGENEOUS
     from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
@@ -55,6 +56,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         STORAGE_READINGS,
         HOMOGENEOUS,
         WEIGHT_ONLY,
+        ELEMENTWISE,
     )
 
 
