@@ -10,14 +10,14 @@ error counts the same for small and large convolutions.
 
 import argparse
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import onnxruntime as ort
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+from element_costs import elementwise_costs, move_costs, overhead, quantize_costs, session
+from onnx import NodeProto, TensorProto, helper
 
 from qdialect.costs import (
     ALIGNED,
@@ -34,17 +34,16 @@ from qdialect.costs import (
     counts,
     quantized_kernel,
 )
-from qdialect.promises.elementwise import NAMES as ELEMENTWISE_NAMES
 
 Array = npt.NDArray[Any]
-BINARY = "Add Div Max Min Mul Pow Sub"
 
 DEFAULT = Path(__file__).parent.parent / "qdialect" / "targets" / "costs" / "onnxruntime.toml"
 HEADER = """\
 # What a convolution of u8 activations and i8 weights costs in onnxruntime, in nanoseconds, as
 # benchmarks/kernel_costs.py measured it: the terms are those of qdialect/costs.py. Conv (ConvPacked with a weight
 # that is a float constant), ConvInteger (ConvIntegerSigned with i8 activations) and MatMulIntegerToFloat make a float
-# result, QLinearConv makes u8. QuantizeLinear is one whose zero point is computed at run time.
+# result, QLinearConv makes u8. QuantizeLinear is one whose zero point is computed at run time. ConvTranspose is in
+# float, counted as the convolution of one pixel that it can be; then what a value takes to quantize and to move.
 """
 RULES = {ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16}}
 """When the kernel for symmetric weights runs: read off a sweep of the channels."""
@@ -134,31 +133,6 @@ SHAPES = [
 ]
 
 
-def session(
-    nodes: Sequence[NodeProto],
-    constants: dict[str, Array],
-    result: int = TensorProto.FLOAT,
-    operand: int = TensorProto.UINT8,
-    *,
-    zero_point: bool = False,
-    opset: int = 13,
-) -> ort.InferenceSession:
-    """A model of x of any size, perhaps z, and y."""
-    more = [helper.make_tensor_value_info("z", TensorProto.UINT8, [])] if zero_point else []
-    graph = helper.make_graph(
-        list(nodes),
-        "g",
-        [helper.make_tensor_value_info("x", operand, [None] * 4), *more],
-        [helper.make_tensor_value_info("y", result, [None] * 4)],
-        [numpy_helper.from_array(v, k) for k, v in constants.items()],
-    )
-    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-
-
 def columns(shape: Shape) -> tuple[list[NodeProto], dict[str, Array], str]:
     """The pixels under each kernel element side by side as channels: nodes from `t`, channels last."""
     _, _, _, size, k, stride = shape
@@ -217,66 +191,6 @@ def signed_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
         helper.make_node("Add", ["g", "b"], ["y"]),
     ]
     return session(nodes, given, operand=TensorProto.INT8)
-
-
-def elementwise_costs(runs: int, least: float) -> dict[str, float]:
-    """Nanoseconds for an element of each op, of a lookup in a table of 256, and of a kernel of integers."""
-    node, size, found = helper.make_node, 2**16, dict[str, float]()
-    c: dict[str, Array] = {
-        "c": np.array(0.7, np.float32),
-        "s": np.array(0.1, np.float32),
-        "z": np.array(3, np.uint8),
-    }
-    real = np.random.default_rng(3).uniform(0.05, 0.95, (1, 1, 1, size)).astype(np.float32)
-    byte = np.random.default_rng(3).integers(0, 256, (1, 1, 1, size)).astype(np.uint8)
-    table: dict[str, Array] = {"t": np.arange(256).astype(np.uint8)}
-    float32, uint8 = TensorProto.FLOAT, TensorProto.UINT8
-    lookup = [node("Cast", ["x"], ["i"], to=TensorProto.INT32), node("Gather", ["t", "i"], ["y"])]
-    kernel = node("QLinearSigmoid", ["x", "s", "z", "s", "z"], ["y"], domain="com.microsoft")
-    scale = {k: c[k] for k in "sz"}
-    cases: list[tuple[str, list[NodeProto], dict[str, Array], int, int]] = [
-        ("Gather", lookup, table, uint8, uint8),
-        ("QLinearSigmoid", [kernel], scale, uint8, uint8),
-        ("DequantizeLinear", [node("DequantizeLinear", ["x", "s", "z"], ["y"])], scale, float32, uint8),
-        ("QuantizeLinear", [node("QuantizeLinear", ["x", "s", "z"], ["y"])], scale, uint8, float32),
-    ]
-    for name in ELEMENTWISE_NAMES.split():
-        constants = {"Clip": ["c"], "PRelu": ["c"]}.get(name, ["c"] if name in BINARY.split() else [])
-        one = [node(name, ["x", *constants], ["y"])]
-        cases.append((name, one, {k: c[k] for k in constants}, float32, float32))
-    for name, nodes, constants, result, operand in cases:
-        one = session(nodes, constants, result, operand, opset=20 if name != "Swish" else 24)
-        x = byte if operand == uint8 else real + (name == "Acosh")
-        taken: list[int] = []
-        for _ in range(runs + 2):
-            start = time.perf_counter_ns()
-            one.run(None, {"x": x})
-            taken.append(time.perf_counter_ns() - start)
-        found[name] = max(min(taken) - least, 0.0) / size
-    return found
-
-
-def quantize_costs(runs: int, least: float) -> dict[str, float]:
-    """Nanoseconds for each value, and for a call, of a quantize to i8 whose zero point is computed from one for u8."""
-    nodes = [
-        helper.make_node("Cast", ["z"], ["a"], to=TensorProto.INT32),
-        helper.make_node("Sub", ["a", "h"], ["b"]),
-        helper.make_node("Cast", ["b"], ["c"], to=TensorProto.INT8),
-        helper.make_node("QuantizeLinear", ["x", "s", "c"], ["y"]),
-    ]
-    given: dict[str, Array] = {"h": np.array(128, np.int32), "s": np.array(0.1, np.float32)}
-    one = session(nodes, given, TensorProto.INT8, TensorProto.FLOAT, zero_point=True)
-    times: list[float] = []
-    for size in (1, 1000):
-        feed = {"x": np.ones((1, 1, size, 1000), np.float32), "z": np.array(7, np.uint8)}
-        taken: list[int] = []
-        for _ in range(runs + 2):
-            start = time.perf_counter_ns()
-            one.run(None, feed)
-            taken.append(time.perf_counter_ns() - start)
-        times.append(min(taken))
-    read = (times[1] - times[0]) / 999_000
-    return {"read": read, "call": max(times[0] - least - 1000 * read, 0.0)}
 
 
 def quantized_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
@@ -347,23 +261,50 @@ def measure(shape: Shape, runs: int) -> dict[str, float]:
     return {name: min(t) for name, t in times.items()}
 
 
-def overhead(runs: int) -> float:
-    """Least nanoseconds of a run of next to nothing."""
-    one, x = (
-        session([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)], {}),
-        np.zeros([1] * 4, np.uint8),
-    )
+SPREADS = [
+    Shape(1, 32, 16, 8, 2),
+    Shape(16, 32, 16, 8, 2),
+    Shape(16, 24, 12, 16, 2),
+    Shape(16, 48, 24, 8, 2),
+    Shape(16, 16, 8, 16, 2),
+    Shape(1, 64, 64, 32, 2),
+    Shape(1, 128, 64, 14, 2),
+    Shape(1, 16, 16, 16, 4),
+    Shape(1, 8, 4, 30, 2),
+    Shape(1, 256, 128, 14, 2),
+]
+"""Transposed convolutions whose strides are their kernel."""
+
+
+def spreading(shape: Shape, runs: int) -> tuple[Convolution, float]:
+    """The convolution of one pixel that a transposed one is, and its least nanoseconds in float between casts."""
+    batch, ci, co, size, k, _ = shape
+    rng, node = np.random.default_rng(3), helper.make_node
+    c: dict[str, Array] = {
+        "w": rng.integers(-127, 128, (ci, co, k, k)).astype(np.int8),
+        "s": rng.uniform(0.01, 0.02, co).astype(np.float32),
+        "z": np.zeros(co, np.int8),
+        "sx": np.array(0.02, np.float32),
+        "zx": np.array(120, np.uint8),
+    }
+    nodes = [
+        node("DequantizeLinear", ["x", "sx", "zx"], ["r"]),
+        node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=1),
+        node("ConvTranspose", ["r", "v"], ["y"], strides=[k, k]),
+    ]
+    one = session(nodes, c)
+    x = rng.integers(0, 256, (batch, ci, size, size)).astype(np.uint8)
     times: list[int] = []
-    for _ in range(10 * runs):
+    for _ in range(runs):
         start = time.perf_counter_ns()
         one.run(None, {"x": x})
         times.append(time.perf_counter_ns() - start)
-    return min(times)
+    return Convolution(ci, co * k * k, (1, 1), (1, 1), size * size, True, batch), min(times)
 
 
-def fit(rows: list[tuple[Shape, float]]) -> list[float]:
+def fit(rows: list[tuple[Convolution, float]]) -> list[float]:
     """Costs, none negative, of the least relative squared error."""
-    a = np.array([counts(s.counted) for s, _ in rows]) * np.array([[1 / t] for _, t in rows])
+    a = np.array([counts(s) for s, _ in rows]) * np.array([[1 / t] for _, t in rows])
     used = list(range(len(TERMS)))
     while True:
         found = np.linalg.lstsq(a[:, used], np.ones(len(rows)), rcond=None)[0]
@@ -388,7 +329,8 @@ def main() -> None:
             kernel = quantized_kernel(RULES, shape.counted) if name == QUANTIZED else name
             rows.setdefault(kernel, []).append((shape, taken - least))
     costs = {
-        name: fit(rows[name]) for name in (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)
+        name: fit([(s.counted, t) for s, t in rows[name]])
+        for name in (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)
     }
     for name, found in costs.items():
         for shape, taken in rows[name]:
@@ -399,9 +341,15 @@ def main() -> None:
         cells = [f"{k} = {v:.4f}" for k, v in zip(TERMS, found, strict=True)]
         cells += [f"{k} = {v}" for k, v in RULES.get(name, {}).items()]
         lines.append(f"{name} = {{ {', '.join(cells)} }}")
+    elements = elementwise_costs(args.runs, least)
+    spread = dict(
+        zip(TERMS, fit([(s, t - least) for s, t in (spreading(s, args.runs) for s in SPREADS)]), strict=True)
+    )
+    spread |= {"quantize": elements["QuantizeLinear"], **move_costs(args.runs, least)}
+    lines.append(f"ConvTranspose = {{ {', '.join(f'{k} = {v:.4f}' for k, v in spread.items())} }}")
     cells = [f"{k} = {v:.4f}" for k, v in quantize_costs(args.runs, least).items()]
     lines.append(f"{QUANTIZE} = {{ {', '.join(cells)} }}")
-    cells = [f"{k} = {v:.4f}" for k, v in elementwise_costs(args.runs, least).items()]
+    cells = [f"{k} = {v:.4f}" for k, v in elements.items()]
     lines += [
         "",
         "# For an element, of float32, of a lookup in a table, of a kernel of integers.",

@@ -97,8 +97,9 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
             _made("fuse-quantized"),
         ]
         if form == "qoperator":
+            passes += [_made(name, target=target.name) for name in ("lower-to-table", "lower-conv-transpose")]
             passes += [_made("legalize-expressed"), _made("fold-casts"), _made("rescale-bias")]
-            passes += [_made(name, target=target.name) for name in ("lower-to-table", "fold-width")]
+            passes.append(_made("fold-width", target=target.name))
         passes += [_made(f"lower-to-{form}", target=target.name), _made("legalize-sums", target=target.name)]
         if form == "qoperator":
             few = {"elements": sys.maxsize} if options.float_weights else {}

@@ -24,6 +24,7 @@ NAMES = (
     "legalize",
     "legalize-expressed",
     "legalize-sums",
+    "lower-conv-transpose",
     "lower-to-integer",
     "lower-to-qdq",
     "lower-to-qoperator",

@@ -51,6 +51,8 @@ MOST = 16
 """Pixels that are folded into one, at most."""
 WORTH = 0.85
 """A folded convolution takes at most this part of the time: below that, the measured costs are not so exact."""
+MOVES = 3000
+"""Nanoseconds that the Transposes and Reshapes around it may take; a fold must save more."""
 
 
 class Row(NamedTuple):
@@ -114,15 +116,23 @@ def folded_weight(
     return result.reshape(fold.outputs * outputs, fold.inputs * inputs, *middle, fold.kernel)
 
 
-def _tiled(value: SSAValue, array: npt.NDArray[Any], times: int, name: str) -> ConstantOp:
-    """A constant of quantized type whose first axis repeats `times` as often, scales and zero points too."""
+def tiled(
+    value: SSAValue, array: npt.NDArray[Any], times: int, name: str, axis: int | None = None
+) -> ConstantOp:
+    """
+    `array` as a constant of the type of `value`, its scales and zero points `times` as often, along `axis` if not where
+    they were.
+    """
     type = quantized_of(value.type)
-    assert type is not None
-    element: Attribute = type
-    if type.axis is not None:
-        scales, zeros = np.tile(type.scales, times), np.tile(type.zero_points, times)
-        element = UniformType.per_axis(type.storage, type.axis, scales, zeros, type.expressed)
-    made = ConstantOp.of(from_array(array), tensor_type(element, array.shape))
+    if type is None:
+        made = ConstantOp.of(from_array(array))
+    else:
+        element: Attribute = type
+        if type.axis is not None:
+            scales, zeros = np.tile(type.scales, times), np.tile(type.zero_points, times)
+            along = type.axis if axis is None else axis
+            element = UniformType.per_axis(type.storage, along, scales, zeros, type.expressed)
+        made = ConstantOp.of(from_array(array), tensor_type(element, array.shape))
     made.location = location("", [name])
     return made
 
@@ -206,7 +216,8 @@ class FoldWidth(Pattern):
         kernels = float_kernels(()) if is_float else (QUANTIZED, POINTWISE, ALIGNED)
         if not is_float and quantized_kernel(costs, plain) == ALIGNED:
             kernels = (ALIGNED,)  # and so is every fold of it
-        best = (WORTH * self._cost(plain, is_float), None)
+        now = self._cost(plain, is_float)
+        best = (min(WORTH * now, now - MOVES), None)
         if least_cost(costs, kernels, plain) > best[0]:
             return None
         for fold in folds(row):
@@ -237,7 +248,7 @@ class FoldWidth(Pattern):
         array = folded_weight(weight.array(), w.zero_points, row, fold)
         inputs: list[SSAValue | None] = [
             self._regrouped(op, x, fold.inputs, False, made),
-            (new := _tiled(op.operands[1], array, fold.outputs, f"{name}_folded")).results[0],
+            (new := tiled(op.operands[1], array, fold.outputs, f"{name}_folded")).results[0],
         ]
         made.append(new)
         if bias is not None:
@@ -268,12 +279,7 @@ class FoldWidth(Pattern):
     def _bias(self, bias: SSAValue, times: int, made: list[Operation]) -> SSAValue:
         tensor = constant(bias)
         assert tensor is not None
-        array, name = np.tile(tensor.array(), times), f"{wish(bias) or 'bias'}_folded"
-        if quantized_of(bias.type) is not None:
-            new = _tiled(bias, array, times, name)
-        else:
-            new = ConstantOp.of(from_array(array))
-            new.location = location("", [name])
+        new = tiled(bias, np.tile(tensor.array(), times), times, f"{wish(bias) or 'bias'}_folded")
         made.append(new)
         return new.results[0]
 

@@ -29,7 +29,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
     from qdialect.promises.layout import LAYOUT
-    from qdialect.promises.linear import LINEAR
+    from qdialect.promises.linear import LINEAR, TRANSPOSED
     from qdialect.promises.monotone import CLAMPS, MONOTONE
     from qdialect.promises.padding import PADDING
     from qdialect.promises.qoperator import QOPERATORS
@@ -48,6 +48,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         MONOTONE,
         CLAMPS,
         LINEAR,
+        TRANSPOSED,
         PADDING,
         KERNELS,
         INTEGER_SUMS,

@@ -109,11 +109,11 @@ func.func @unmoved_grouped(%x: tensor<1x2x4x8x!x>) -> tensor<1x2x4x8x!x> {
 // CHECK: return
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32, 0.01>
-func.func @unmoved_unknown_width(%x: tensor<1x1x4x?x!x>) -> tensor<1x1x4x?x!x> {
+func.func @unmoved_unknown_width(%x: tensor<1x1x256x?x!x>) -> tensor<1x1x256x?x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
   // expected-remark@+1 {{the width is not known, and folding pixels into channels divides it [fold-width: unknown-width]}}
-  %y = onnx.Conv(%x, %w) : (tensor<1x1x4x?x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x4x?x!x>
-  func.return %y : tensor<1x1x4x?x!x>
+  %y = onnx.Conv(%x, %w) : (tensor<1x1x256x?x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x256x?x!x>
+  func.return %y : tensor<1x1x256x?x!x>
 }
 
 // -----
@@ -123,11 +123,11 @@ func.func @unmoved_unknown_width(%x: tensor<1x1x4x?x!x>) -> tensor<1x1x4x?x!x> {
 // CHECK: return
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32, 0.01>
-func.func @unmoved_auto_pad(%x: tensor<1x1x4x8x!x>) -> tensor<1x1x4x8x!x> {
+func.func @unmoved_auto_pad(%x: tensor<1x1x64x64x!x>) -> tensor<1x1x64x64x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<1x1x1x3xi8>>} : () -> tensor<1x1x1x3x!w>
   // expected-remark@+1 {{the convolution works its pads out by itself [fold-width: auto-pad]}}
-  %y = onnx.Conv(%x, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x1x4x8x!x>, tensor<1x1x1x3x!w>) -> tensor<1x1x4x8x!x>
-  func.return %y : tensor<1x1x4x8x!x>
+  %y = onnx.Conv(%x, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x1x64x64x!x>, tensor<1x1x1x3x!w>) -> tensor<1x1x64x64x!x>
+  func.return %y : tensor<1x1x64x64x!x>
 }
 
 // -----
@@ -137,8 +137,8 @@ func.func @unmoved_auto_pad(%x: tensor<1x1x4x8x!x>) -> tensor<1x1x4x8x!x> {
 // CHECK: return
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32, 0.01>
-func.func @unmoved_computed_weight(%x: tensor<1x1x4x8x!x>, %w: tensor<1x1x1x1x!w>) -> tensor<1x1x4x8x!x> {
+func.func @unmoved_computed_weight(%x: tensor<1x1x64x64x!x>, %w: tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x> {
   // expected-remark@+1 {{the weight or bias is computed at run time [fold-width: computed-weight]}}
-  %y = onnx.Conv(%x, %w) : (tensor<1x1x4x8x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x4x8x!x>
-  func.return %y : tensor<1x1x4x8x!x>
+  %y = onnx.Conv(%x, %w) : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
+  func.return %y : tensor<1x1x64x64x!x>
 }

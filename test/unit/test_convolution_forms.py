@@ -15,6 +15,7 @@ import qdialect
 from qdialect import costs, oracle
 from qdialect.transforms import get_all_passes
 from qdialect.transforms.fold_width import FoldWidthPass, Row, folds
+from qdialect.transforms.lower_conv_transpose import LowerConvTransposePass
 
 Array = npt.NDArray[Any]
 
@@ -176,3 +177,50 @@ def test_sums_of_the_other_signedness_are_the_same_integers(op: str, weight: str
     assert ("QuantizeLinear" in types.values()) == (op == "ConvInteger")
     sample = rng.normal(0.7, 1, x).astype(np.float32)  # a zero point that is not in the middle
     np.testing.assert_array_equal(run(after, sample), run(tmp_path / "before.onnx", sample))
+
+
+SPREADS: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
+    ((2, 3, 4, 5), (3, 4, 2, 2)),
+    ((1, 2, 3, 7), (2, 5, 3, 1)),
+    ((2, 4, 6), (4, 3, 3)),
+]
+
+
+@pytest.mark.parametrize("quantized", [True, False])
+@pytest.mark.parametrize("case", range(len(SPREADS)))
+def test_a_transposed_convolution_is_spread(case: int, quantized: bool, tmp_path: Path):
+    x, w = SPREADS[case]
+    made, _ = model(0, quantized=quantized)
+    rng = np.random.default_rng(case)
+    conv = next(n for n in made.graph.node if n.op_type == "Conv")
+    conv.op_type = "ConvTranspose"
+    del conv.attribute[:]
+    conv.attribute.append(oh.make_attribute("strides", list(w[2:])))
+    made.graph.node[2].attribute[0].i = 1
+    constants = {
+        "w": rng.integers(-128, 128, w).astype(np.int8),
+        "ws": rng.uniform(0.002, 0.02, w[1]).astype(np.float32),
+        "wz": rng.integers(-3, 4, w[1]).astype(np.int8),
+        "b": rng.normal(size=w[1]).astype(np.float32),
+    }
+    for initializer in made.graph.initializer:
+        if initializer.name in constants:
+            initializer.CopyFrom(onh.from_array(constants[initializer.name], initializer.name))
+    del made.graph.value_info[:]
+    made.graph.input[0].CopyFrom(oh.make_tensor_value_info("x", 1, x))
+    made.graph.output[0].CopyFrom(oh.make_tensor_value_info("y", 1, [None] * len(x)))
+    made = onnx.shape_inference.infer_shapes(made)
+    onnx.save(made, tmp_path / "before.onnx")
+    after = written(made, tmp_path, LowerConvTransposePass(always=True), "rescale-bias")
+    types = {n.op_type for n in onnx.load(after).graph.node}
+    assert "ConvTranspose" not in types
+    assert ("QLinearConv" in types) == quantized
+    sample = rng.uniform(-2.5, 2.9, x).astype(np.float32)
+    before, got = run(tmp_path / "before.onnx", sample), run(after, sample)
+    assert got.shape == before.shape
+    step = 0.05
+    if quantized:
+        np.testing.assert_allclose(got, before, rtol=0, atol=step * 1.001)
+        assert (got != before).mean() < 0.02  # a bias is rounded
+    else:
+        assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
