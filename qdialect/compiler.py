@@ -21,6 +21,7 @@ from qdialect.report import Report, Step, op_counts, places, staying_float, surv
 from qdialect.rewriting import KEEP_FLOAT, recording
 from qdialect.targets import Target, target
 from qdialect.transforms import get_all_passes
+from qdialect.walking import operations
 
 FORMS = ("qoperator", "qdq", "integer")
 
@@ -141,8 +142,10 @@ def exactness_of(module_pass: ModulePass | type[ModulePass]) -> Exactness:
 def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
     """Mark nodes that no rewrite may touch. Raises UserError for a name that is no node's and no tensor's."""
     wanted = set(names)
+    if not wanted:
+        return
     found: set[str] = set()
-    for op in module.walk():
+    for op in operations(module):
         hit = wanted & {node_name(op), *tensor_names(op)}
         if hit:
             found |= hit

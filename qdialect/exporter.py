@@ -27,6 +27,7 @@ from qdialect.exporter_attributes import (
     write_type,
 )
 from qdialect.names import called, node_name, tensor_names
+from qdialect.onnx_parts import messages
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
@@ -84,12 +85,11 @@ def _wish(value: SSAValue) -> str:
 
 class _Exporter:
     def __init__(self, module: ModuleOp, write: WriteTensor):
-        from onnx import ModelProto
-
         self.module, self.write = module, write
         self.names = _Names()
         self.nodes: set[str] = set()
-        self.proto = ModelProto()
+        self.proto: ModelProto = messages().ModelProto()
+        self.graph = self.proto.graph
         self.value_info = "onnx.value_info" in module.attributes
 
     def model(self) -> ModelProto:
@@ -110,7 +110,7 @@ class _Exporter:
                 self._function(op, proto.functions.add())
             elif not isinstance(op, FuncOp):
                 raise UserError(f"{op.name} cannot stand beside the graph in ONNX")
-        self._main(mains[0], proto.graph)
+        self._main(mains[0], self.graph)
         return proto
 
     def _main(self, func: FuncOp, graph: GraphProto) -> None:
@@ -185,8 +185,8 @@ class _Exporter:
         self._value_infos(op, graph, outputs)
 
     def _initializer(self, name: str, data: TensorData, graph: GraphProto) -> None:
-        tensor = graph.initializer.add(name=name)
-        self.write(data, tensor)
+        place = len(graph.initializer) if graph is self.graph else None
+        self.write(data, graph.initializer.add(name=name), place)
 
     def _value_infos(self, op: OnnxOp, graph: GraphProto, outputs: set[SSAValue]) -> None:
         if not self.value_info and op.domain == "":

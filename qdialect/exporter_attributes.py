@@ -37,18 +37,45 @@ from qdialect.errors import UserError
 if TYPE_CHECKING:
     from onnx import AttributeProto, TensorProto, TypeProto
 
-WriteTensor = Callable[[TensorData, "TensorProto"], None]
-"""Puts a tensor's bytes into a message, or into a file beside it."""
+WriteTensor = Callable[[TensorData, "TensorProto", "int | None"], None]
+"""
+Writes an initializer: its bytes into the message, or elsewhere. The number is its place among those of the graph,
+None in a subgraph.
+"""
+
+LEAST_ASIDE = 1024
+"""Bytes; the copies that a smaller tensor saves cost less than its piece of the file."""
 
 
-def write_raw(data: TensorData, proto: TensorProto) -> None:
+def write_raw(data: TensorData, proto: TensorProto, place: int | None = None) -> None:
     """A tensor with its bytes in the message."""
-    proto.data_type = data.element.number
-    proto.dims.extend(data.shape)
+    write_shape(data, proto)
     if data.strings is not None:
         proto.string_data.extend(data.strings)
     else:
         proto.raw_data = bytes(data.raw)
+
+
+def write_shape(data: TensorData, proto: TensorProto) -> None:
+    """A tensor without its bytes."""
+    proto.data_type = data.element.number
+    proto.dims.extend(data.shape)
+
+
+class LargeAside:
+    """Leaves the bytes of the graph's large initializers out of the message, for `wire.join`."""
+
+    def __init__(self) -> None:
+        self.large: dict[int, TensorData] = {}
+        """Those that were left out, by place."""
+
+    def __call__(self, data: TensorData, proto: TensorProto, place: int | None) -> None:
+        """Write a tensor's type; a small one with its bytes."""
+        if place is None or data.strings is not None or data.nbytes < LEAST_ASIDE:
+            write_raw(data, proto)
+        else:
+            write_shape(data, proto)
+            self.large[place] = data
 
 
 def _text(value: Attribute) -> bytes:

@@ -10,8 +10,9 @@ from xdsl.dialects.func import FuncOp
 
 from qdialect.dialects.onnx_tensor import FileSlice, TensorAttr, TensorData
 from qdialect.errors import UserError
-from qdialect.exporter_attributes import write_raw
+from qdialect.exporter_attributes import write_raw, write_shape
 from qdialect.files import Outputs, reason
+from qdialect.walking import operations
 
 if TYPE_CHECKING:
     from onnx import TensorProto
@@ -29,7 +30,7 @@ ALIGNMENT = 4096
 def tensor_bytes(module: ModuleOp) -> int:
     """Bytes of raw data in all constants of a module."""
     total = 0
-    for op in module.walk():
+    for op in operations(module):
         total += sum(v.data.nbytes for v in op.properties.values() if isinstance(v, TensorAttr))
         if isinstance(op, FuncOp) and op.arg_attrs is not None:
             values = (v for row in op.arg_attrs.data for v in row.data.values())
@@ -48,7 +49,7 @@ class ExternalWriter:
         self._size = 0
         self._written: dict[TensorData | FileSlice, int] = {}
 
-    def __call__(self, data: TensorData, proto: TensorProto) -> None:
+    def __call__(self, data: TensorData, proto: TensorProto, place: int | None = None) -> None:
         """Write a tensor's type and where its bytes now are; a small tensor goes into the message."""
         if data.strings is not None or data.nbytes < LEAST:
             write_raw(data, proto)
@@ -56,8 +57,7 @@ class ExternalWriter:
         source = data if data.slice is None else data.slice
         if (offset := self._written.get(source)) is None:
             self._written[source] = offset = self._append(data)
-        proto.data_type = data.element.number
-        proto.dims.extend(data.shape)
+        write_shape(data, proto)
         proto.data_location = 1  # pyright: ignore[reportAttributeAccessIssue]
         places = {"location": self.path.name, "offset": str(offset), "length": str(data.nbytes)}
         for key, value in places.items():

@@ -7,9 +7,10 @@ functions `onnx.Function`. What a message says that the IR has no word for trave
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, LocationAttr, ModuleOp
@@ -35,6 +36,7 @@ from qdialect.dialects.schemas import AttributeKind
 from qdialect.errors import UserError
 from qdialect.importer_attributes import (
     attribute_value,
+    check_text,
     constant_value,
     custom_properties,
     describe,
@@ -64,15 +66,15 @@ def _dims(names: tuple[tuple[str, ...], ...]) -> Attribute:
 
 def _location(node: str, tensors: Sequence[str] = ()) -> LocationAttr:
     for name in (node, *tensors):
-        string(name)  # or it raises
+        check_text(name)
     return location(node, tensors)
 
 
 class _Importer:
-    def __init__(self, model: ModelProto, folder: Path | None, infer: bool):
+    def __init__(self, model: ModelProto, folder: Path | None, infer: bool, large: Mapping[int, memoryview]):
         self.model, self.folder = model, folder
         self.has_value_info = bool(model.graph.value_info)
-        self.tensors = TensorTable(model, folder)
+        self.tensors = TensorTable(model, folder, large)
         if infer:
             self.model = inferred(model)
         self.functions = {(f.domain, f.name, f.overload) for f in model.functions}
@@ -190,7 +192,7 @@ class _Importer:
         attributes: dict[str, Attribute] = {}
         regions: dict[str, list[Region]] = {}
         for attribute in node.attribute:
-            string(attribute.name)  # or it raises
+            check_text(attribute.name)
             if attribute.type == AttributeKind.TENSOR and not attribute.ref_attr_name:
                 if not attribute.HasField("t"):
                     raise UserError(f"{user}: attribute '{attribute.name}' has no tensor")
@@ -362,11 +364,18 @@ def _opsets(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
     return {"" if i.domain == "ai.onnx" else i.domain: i.version for i in imports}
 
 
-def import_model(model: ModelProto, folder: Path | None = None, *, infer: bool = True) -> ModuleOp:
+def import_model(
+    model: ModelProto,
+    folder: Path | None = None,
+    *,
+    infer: bool = True,
+    large: Mapping[int, memoryview] = MappingProxyType({}),
+) -> ModuleOp:
     """
-    The module of an ONNX model. `folder` is where external data lies.
+    The module of an ONNX model. `folder` is where external data lies, `large` the raw data of those initializers of
+    the graph, by place, that have none in the message.
 
     The message loses its large tensors, which the module takes over. Raises UserError for a model that ONNX does not
     allow.
     """
-    return _Importer(model, folder, infer).module()
+    return _Importer(model, folder, infer, large).module()

@@ -70,10 +70,15 @@ def ints_attr(values: tuple[int, ...]) -> DenseArrayBase:
     return DenseArrayBase.from_list(i64, values)
 
 
-def string(value: str) -> StringAttr:
-    """A name or text of the message. Raises UserError if it is not UTF-8: protobuf then gives the bytes."""
+def check_text(value: str) -> None:
+    """Raises UserError for a name or text that is not UTF-8: protobuf then gives the bytes."""
     if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UserError(f"a name in the model is not UTF-8: {value!r:.80}", "export the model again")
+
+
+def string(value: str) -> StringAttr:
+    """A name or text of the message. Raises UserError if it is not UTF-8."""
+    check_text(value)
     return StringAttr(value)
 
 

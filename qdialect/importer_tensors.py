@@ -8,7 +8,7 @@ only when somebody looks. Nothing outside the model's folder is read.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +18,10 @@ import numpy as np
 from qdialect.dialects.onnx_tensor import MAX_RANK, FileSlice, TensorData, byte_size
 from qdialect.dialects.onnx_types import BY_NUMBER, ElementType, tensor_type
 from qdialect.errors import UserError
+from qdialect.messages import KEPT_FOR_INFERENCE
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
-
-KEPT_FOR_INFERENCE = 1024
-"""Tensors of up to this many bytes stay in the messages: shape inference reads shapes, axes and repeats from them."""
 
 
 def external_slice(tensor: TensorProto, folder: Path | None, length: int) -> FileSlice:
@@ -72,9 +70,9 @@ def _typed_field(tensor: TensorProto, element: ElementType) -> bytes:
     return numbers.astype(width).tobytes()
 
 
-def tensor_data(tensor: TensorProto, folder: Path | None) -> TensorData:
+def tensor_data(tensor: TensorProto, folder: Path | None, raw: memoryview | None = None) -> TensorData:
     """
-    A handle on a tensor's value.
+    A handle on a tensor's value; `raw` is its raw data if it is not in the message.
 
     Raises UserError for an element type that ONNX has not, sizes that are negative, or bytes that are not as many as
     the type and the sizes say.
@@ -99,12 +97,14 @@ def tensor_data(tensor: TensorProto, folder: Path | None) -> TensorData:
         return TensorData(type, strings=strings)
     if tensor.data_location == 1:
         return TensorData(type, external_slice(tensor, folder, length))
-    raw = tensor.raw_data if tensor.HasField("raw_data") else _typed_field(tensor, element)
-    if len(raw) != length:
+    found = raw
+    if found is None:
+        found = tensor.raw_data if tensor.HasField("raw_data") else _typed_field(tensor, element)
+    if len(found) != length:
         raise UserError(
-            f"{what} has {len(raw)} bytes for {list(shape)} of {element.spelling}, which takes {length}"
+            f"{what} has {len(found)} bytes for {list(shape)} of {element.spelling}, which takes {length}"
         )
-    return TensorData(type, raw)
+    return TensorData(type, found)
 
 
 def _keep_or_clear(tensor: TensorProto, data: TensorData) -> None:
@@ -130,21 +130,21 @@ class TensorTable:
     Small ones remain there too, so that shape inference on what is left costs little and misses nothing.
     """
 
-    def __init__(self, model: ModelProto, folder: Path | None):
+    def __init__(self, model: ModelProto, folder: Path | None, large: Mapping[int, memoryview]):
         self._folder = folder
         self._large: dict[tuple[Any, ...], TensorData] = {}
-        self._walk(model.graph, ())
+        self._walk(model.graph, (), large)
         for k, function in enumerate(model.functions):
             self._walk_nodes(function.node, ("function", k))
 
-    def _take(self, tensor: TensorProto, key: tuple[Any, ...]) -> None:
-        data = tensor_data(tensor, self._folder)
+    def _take(self, tensor: TensorProto, key: tuple[Any, ...], raw: memoryview | None = None) -> None:
+        data = tensor_data(tensor, self._folder, raw)
         self._large[key] = data
         _keep_or_clear(tensor, data)
 
-    def _walk(self, graph: GraphProto, path: tuple[Any, ...]) -> None:
+    def _walk(self, graph: GraphProto, path: tuple[Any, ...], large: Mapping[int, memoryview]) -> None:
         for k, tensor in enumerate(graph.initializer):
-            self._take(tensor, (*path, "initializer", k))
+            self._take(tensor, (*path, "initializer", k), large.get(k))
         self._walk_nodes(graph.node, path)
 
     def _walk_nodes(self, nodes: Any, path: tuple[Any, ...]) -> None:
@@ -153,9 +153,9 @@ class TensorTable:
                 if attribute.HasField("t"):
                     self._take(attribute.t, (*path, n, attribute.name))
                 elif attribute.HasField("g"):
-                    self._walk(attribute.g, (*path, n, attribute.name))
+                    self._walk(attribute.g, (*path, n, attribute.name), {})
                 for g, graph in enumerate(attribute.graphs):
-                    self._walk(graph, (*path, n, attribute.name, g))
+                    self._walk(graph, (*path, n, attribute.name, g), {})
 
     def initializer(self, path: tuple[Any, ...], index: int) -> TensorData:
         """The value of a graph's initializer."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from qdialect import onnx_parts, wire
 from qdialect.errors import UserError
 
 if TYPE_CHECKING:
@@ -33,20 +34,37 @@ Seconds of the processor, one more for each 10,000 nodes, and bytes that onnx's 
 0.3 s for so many nodes.
 """
 
+KEPT_FOR_INFERENCE = 1024
+"""Tensors of up to this many bytes stay in the messages: shape inference reads shapes, axes and repeats from them."""
+
 Key = tuple[str, str, str]
 
 
-def read_model(path: Path) -> ModelProto:
-    """The message in a file. Raises UserError if the file cannot be read or is no ONNX model."""
+class Model(NamedTuple):
+    """A model as it is read."""
+
+    proto: ModelProto
+    large: Mapping[int, memoryview]
+    """The raw data of the graph's large initializers, by place; the message is without."""
+
+    def whole(self) -> ModelProto:
+        """The message with all data in it, copied."""
+        for place, raw in self.large.items():
+            self.proto.graph.initializer[place].raw_data = bytes(raw)
+        return self.proto
+
+
+def read_model(path: Path) -> Model:
+    """The model in a file. Raises UserError if the file cannot be read or is no ONNX model."""
     from google.protobuf.message import DecodeError
-    from onnx import ModelProto
 
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     try:
-        model = ModelProto.FromString(raw)
+        message, large = wire.split(raw, KEPT_FOR_INFERENCE)
+        model: ModelProto = onnx_parts.messages().ModelProto.FromString(message)
     except DecodeError:
         raise UserError(
             f"{path} is no ONNX model, or is cut short or nested too deeply", "export the model again"
@@ -56,7 +74,7 @@ def read_model(path: Path) -> ModelProto:
             f"{path} is no ONNX model: it has no graph or no IR version", "export the model again"
         )
     check_functions(model)
-    return model
+    return Model(model, large)
 
 
 def _nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
@@ -166,18 +184,16 @@ def inferred(model: ModelProto) -> ModelProto:
 
     It carries the elements of shapes along, and ranks: lists that a model can make as long as it likes.
     """
-    from onnx import ModelProto, shape_inference
-
-    # What is imported before the fork need not be imported in each child.
-    infer = shape_inference.infer_shapes
+    infer = onnx_parts.infer_shapes()  # loaded before the fork: not anew in each child
     try:
         with _own_casts(model) as places:
-            if sys.platform == "linux":
-                seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
-                raw = _apart(lambda: infer(model, data_prop=True).SerializeToString(), seconds)
-                found = ModelProto.FromString(raw)
-            else:
-                found = infer(model, data_prop=True)
+            given = model.SerializeToString()
+        if sys.platform == "linux":
+            seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
+            raw = _apart(lambda: infer(given, False, False, True), seconds)
+        else:
+            raw = infer(given, False, False, True)
+        found: ModelProto = onnx_parts.messages().ModelProto.FromString(raw)
         if not found.HasField("graph"):
             return model
         for k in places:

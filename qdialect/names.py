@@ -15,8 +15,10 @@ _NONE = NoneAttr()
 
 
 def _name(text: str) -> NameLoc:
+    description = StringAttr.__new__(StringAttr)
+    object.__setattr__(description, "data", text)
     loc = NameLoc.__new__(NameLoc)
-    object.__setattr__(loc, "desc", StringAttr(text))
+    object.__setattr__(loc, "desc", description)
     object.__setattr__(loc, "location", _NONE)
     return loc
 

@@ -24,8 +24,7 @@ IMPORTS = "onnx.opset_import"
 @cache
 def newest_known() -> int:
     """The newest opset of ai.onnx in which an operator of the snapshot came or changed."""
-    schemas = (snapshot().find("", name) for name in snapshot().names(""))
-    return max(schema.versions[-1].since for schema in schemas if schema is not None)
+    return snapshot().newest("")
 
 
 def _version(imports: Attribute | None) -> int:

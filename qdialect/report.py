@@ -6,18 +6,18 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.dialects.onnx_ops import ConstantOp, FunctionOp, OnnxOp, YieldOp
+from qdialect.dialects.onnx_ops import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_of
 from qdialect.names import called
 from qdialect.promises.base import Blocked
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.remarks import Remark, remarks_of
+from qdialect.walking import operations
 
 NO_CAST = Blocked("not-quantized", "nothing around it is quantized", "quantize the model there too")
 
@@ -104,14 +104,19 @@ def stays_as_json(one: Stays) -> dict[str, str]:
     return {"node": one.node, "op": one.op, "id": blocked.id, "message": blocked.message, "fix": blocked.fix}
 
 
+_NOT_BY_CLASS = (ConstantOp, FunctionOp, YieldOp, CustomOp)
+
+
 def op_counts(module: ModuleOp) -> dict[str, int]:
     """How many nodes of each type there are, by name; constants, functions and yields are none."""
-    found = Counter(
-        op.op_type if isinstance(op, OnnxOp) else op.name
-        for op in module.walk()
-        if op.name.partition(".")[0] not in ("builtin", "func")
-        and not isinstance(op, ConstantOp | FunctionOp | YieldOp)
-    )
+    ops = operations(module)
+    found = Counter(op.op_type for op in ops if isinstance(op, CustomOp))
+    for op_class, count in Counter(map(type, ops)).items():
+        if op_class.name.partition(".")[0] not in ("builtin", "func") and not issubclass(
+            op_class, _NOT_BY_CLASS
+        ):
+            schema = op_class.SCHEMA if issubclass(op_class, OnnxOp) else None
+            found[schema.name if schema else op_class.name] += count
     return dict(sorted(found.items()))
 
 
@@ -139,14 +144,14 @@ def staying_float(module: ModuleOp, form: str) -> list[Stays]:
     reasons: dict[tuple[str, str], Blocked] = {(r.op, r.node): r.blocked for r in remarks_of(module)}
     return [
         Stays(op.op_type, called(op), reasons.get((op.name, called(op)), NO_CAST))
-        for op in module.walk()
+        for op in operations(module)
         if isinstance(op, OnnxOp) and (op.get_trait(Kernels) or op.get_trait(Linear)) and _is_float(op, form)
     ]
 
 
 def places(module: ModuleOp) -> set[tuple[str, str]]:
     """Every op, by its name in the IR and what it is called."""
-    return {(op.name, called(op)) for op in module.walk()}
+    return {(op.name, called(op)) for op in operations(module)}
 
 
 def surviving(remarks: Iterable[Remark], there: set[tuple[str, str]]) -> list[Remark]:
@@ -171,6 +176,8 @@ _STYLE = (
 
 
 def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> str:
+    from html import escape
+
     cells = [
         "".join(f"<td{' class=n' if isinstance(c, int) else ''}>{escape(str(c))}</td>" for c in row)
         for row in rows
@@ -184,6 +191,8 @@ def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], em
 
 def write_html(report: Report) -> str:
     """The report as one page that needs nothing else."""
+    from html import escape
+
     names = sorted({*report.before, *report.after})
     kernels = [(n, report.before.get(n, 0), report.after.get(n, 0)) for n in names]
     title = f"{report.target}, {report.form}, {report.exactness}"

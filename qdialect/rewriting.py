@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, FunctionType, ModuleOp
@@ -20,6 +21,7 @@ from qdialect.dialects.onnx_types import shape_of
 from qdialect.names import called, location, node_name, tensor_names
 from qdialect.promises.base import Blocked
 from qdialect.remarks import remarks_of
+from qdialect.walking import operations
 
 DIMS = "onnx.dims"
 """The names of symbolic sizes, one list per result."""
@@ -86,8 +88,13 @@ class EndlessRewriting(Exception):
     """Two patterns undo each other's work: a bug in a pass, never in the model."""
 
 
+@cache
+def _is_pure(op_class: type[Operation]) -> bool:
+    return op_class.has_trait(Pure, value_if_unregistered=False)
+
+
 def _is_dead(op: Operation) -> bool:
-    return not any(r.first_use for r in op.results) and op.has_trait(Pure, value_if_unregistered=False)
+    return not any(r.first_use for r in op.results) and _is_pure(type(op))
 
 
 def _carry_dims(op: Operation, old: SSAValue, new: SSAValue) -> None:
@@ -122,7 +129,7 @@ class Rewriter:
 
     def push(self, op: Operation) -> None:
         """Look at `op` (again)."""
-        if op not in self._queued and self.patterns_for(type(op)):
+        if self.patterns_for(type(op)) and op not in self._queued:
             self._queued.add(op)
             self._worklist.append(op)
 
@@ -189,7 +196,7 @@ class Rewriter:
             self._queued.discard(dead)
             self.blocked.pop(dead, None)
             dead.detach()
-            dead.erase()
+            dead.drop_all_references()
             for producer in producers:
                 if _is_dead(producer):
                     stack.append(producer)
@@ -198,10 +205,11 @@ class Rewriter:
 
     def run(self, module: ModuleOp) -> None:
         """Rewrite until nothing matches. Raises EndlessRewriting past the cap."""
-        ops = list(module.walk())
+        ops = operations(module)
         limit = REWRITES_PER_OP * (len(ops) + 16)
-        for op in reversed(ops):
-            self.push(op)
+        candidates = {op_class for op_class in set(map(type, ops)) if self.patterns_for(op_class)}
+        self._worklist = [op for op in reversed(ops) if type(op) in candidates] if candidates else []
+        self._queued = set(self._worklist)
         while self._worklist:
             op = self._worklist.pop()
             if op not in self._queued:

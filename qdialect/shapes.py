@@ -19,6 +19,7 @@ from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_types import ANY, element_of, expressed_of, quantized_of, with_element
 from qdialect.promises.base import Blocked
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
+from qdialect.walking import operations
 
 if TYPE_CHECKING:
     from onnx import TypeProto
@@ -33,9 +34,9 @@ def _is_known(value: SSAValue) -> bool:
 
 def learn_types(module: ModuleOp) -> None:
     """Infer the types of results that have none, where a QOperator node has hidden them."""
-    if not any(_hides(op) for op in module.walk()):
+    if not any(_hides(op) for op in operations(module)):
         return
-    for op in list(module.walk()):
+    for op in operations(module):
         if isinstance(op, OnnxOp) and op.SCHEMA is not None and not all(map(_is_known, op.results)):
             _learn(op)
 

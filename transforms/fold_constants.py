@@ -4,7 +4,7 @@ Compute what depends on constants alone.
     qcast(constant)           ->  quantized constant
     op(constant, constant..)  ->  constant
 
-Exact: the quantize is `numerics.quantize`, every other op is run by onnxruntime without optimization. A dequantize of a
+Exact: a quantize is `numerics.quantize`, every other op is run by onnxruntime without optimization. A dequantize of a
 constant stays: folding it would undo the quantization. So does what would grow: a result of more bytes than
 `MAX_GROWTH` times the operands and more than `SMALL_RESULT`.
 """
@@ -24,15 +24,16 @@ from qdialect.constants import constant, static_shape
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr, from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, tensor_type
-from qdialect.dialects.quant import QuantizeOp, StorageCastOp
+from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.external import tensor_bytes
 from qdialect.names import called, location, node_name, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
-from qdialect.promises.casts import DequantizeForm
+from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
 from qdialect.remarks import remarks_of
 from qdialect.rewriting import Pattern, Rewriter, refresh_signatures
+from qdialect.walking import operations
 
 MAX_GROWTH = 2
 SMALL_RESULT = 1 << 16
@@ -55,19 +56,23 @@ class QuantizeConstant(Pattern):
         tensor = constant(op.operands[0])
         if tensor is None:
             return None
-        type = op.element_type
-        stored = numerics.quantize(
-            tensor.array(),
-            type.scales,
-            type.zero_points,
-            type.storage.low,
-            type.storage.high,
-            BY_ATTRIBUTE[storage_element(type)].dtype,
-            type.axis,
-            type.blocks,
-        )
-        rewriter.replace(op, [ConstantOp.of(from_array(stored), op.results[0].type)])
+        rewriter.replace(op, [ConstantOp.of(_quantize(tensor, op.element_type), op.results[0].type)])
         return None
+
+
+def _quantize(tensor: TensorAttr, type: UniformType) -> TensorAttr:
+    """The integers that stand for a constant of floats."""
+    stored = numerics.quantize(
+        tensor.array(),
+        type.scales,
+        type.zero_points,
+        type.storage.low,
+        type.storage.high,
+        BY_ATTRIBUTE[storage_element(type)].dtype,
+        type.axis,
+        type.blocks,
+    )
+    return from_array(stored)
 
 
 class ReadConstant(Pattern):
@@ -99,19 +104,11 @@ def _bytes(value: SSAValue) -> int | None:
 
 def _foldable(op: Operation, known: set[SSAValue]) -> bool | Blocked:
     """Whether an op can be computed from `known` values alone."""
-    if (
-        not isinstance(op, OnnxOp)
-        or isinstance(op, ConstantOp)
-        or not op.has_trait(Pure)
-        or op.SCHEMA is None
-    ):
+    if not isinstance(op, OnnxOp) or isinstance(op, ConstantOp) or op.SCHEMA is None:
         return False
-    if (
-        not op.operands
-        or op.regions
-        or any(o not in known for o in op.operands)
-        or op.get_trait(DequantizeForm)
-    ):
+    if not op.operands or op.regions or any(o not in known for o in op.operands):
+        return False
+    if not op.has_trait(Pure) or op.get_trait(DequantizeForm):
         return False
     promise = op.get_trait(Commutes)
     if any(quantized_of(v.type) for v in (*op.operands, *op.results)) and not (
@@ -143,8 +140,8 @@ def _computable(module: ModuleOp, remarks: dict[Operation, Blocked]) -> list[Onn
     known: set[SSAValue] = set()
     found: list[OnnxOp] = []
     # Each op may double what it takes; together they may not, or forty in a row fill all memory.
-    budget = SMALL_MODEL + MAX_GROWTH * tensor_bytes(module)
-    for op in module.walk():
+    budget: int | None = None
+    for op in operations(module):
         if isinstance(op, ConstantOp):
             if op.value is not None:
                 known.update(op.results)
@@ -154,6 +151,8 @@ def _computable(module: ModuleOp, remarks: dict[Operation, Blocked]) -> list[Onn
                 remarks[op] = blocked
             case True:
                 assert isinstance(op, OnnxOp)
+                if budget is None:
+                    budget = SMALL_MODEL + MAX_GROWTH * tensor_bytes(module)
                 budget -= sum(_bytes(r) or 0 for r in op.results)
                 if budget < 0 or _long_list(op):
                     remarks[op] = TOGETHER
@@ -176,6 +175,19 @@ def _renamed(op: OnnxOp) -> bool:
         return False
     data = tensor.data.with_type(tensor_type(tensor.type.element_type, shape))
     _substitute(op, [ConstantOp.of(type(tensor)(data), op.results[0].type)])
+    return True
+
+
+def _quantized(op: OnnxOp) -> bool:
+    """Replace a QuantizeLinear of a constant, without onnxruntime's copies of what may be large weights."""
+    if op.get_trait(QuantizeForm) is None or (tensor := constant(op.operands[0])) is None:
+        return False
+    type = quantize_type(op)
+    if isinstance(type, Blocked) or op.results[0].type != tensor_type(
+        storage_element(type), tensor.data.shape
+    ):
+        return False
+    _substitute(op, [ConstantOp.of(_quantize(tensor, type), op.results[0].type)])
     return True
 
 
@@ -207,7 +219,7 @@ def _called(value: SSAValue) -> str:
 def fold_computable(module: ModuleOp) -> dict[Operation, Blocked]:
     """Replace ops that depend on constants alone by their results; why others are left is returned."""
     remarks: dict[Operation, Blocked] = {}
-    rest = [op for op in _computable(module, remarks) if not _renamed(op)]
+    rest = [op for op in _computable(module, remarks) if not (_renamed(op) or _quantized(op))]
     if not rest:
         return remarks
     inside = set(rest)

@@ -7,11 +7,16 @@ from qdialect.cli.status import WRONG_USAGE, guarded
 
 
 def main(argv: list[str] | None = None) -> int:
-    """The command; returns its status: 0 done, 1 could not, 2 wrong usage."""
+    """
+    The command; returns its status: 0 done, 1 could not, 2 wrong usage.
+
+    Without `argv` it is the command of this process, which ends with it.
+    """
     try:
         parsed = arguments.parse(sys.argv[1:] if argv is None else argv)
     except SystemExit as exit_:  # argparse has said why
         return exit_.code if isinstance(exit_.code, int) else WRONG_USAGE
+    parsed.ends = argv is None
 
     def run() -> int:
         match parsed.command:
@@ -25,4 +30,4 @@ def main(argv: list[str] | None = None) -> int:
                 from qdialect.cli.targets import run
         return run(parsed)
 
-    return guarded(run)
+    return guarded(run, ends=parsed.ends)

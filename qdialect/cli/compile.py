@@ -29,7 +29,10 @@ def run(arguments: argparse.Namespace) -> int:
         print(pipeline_text(pipeline(Options(**options))))
         return DONE
     import qdialect
+    from qdialect import onnx_parts
 
+    if arguments.ends:  # nobody else in this process asks for onnx
+        onnx_parts.load_alone()
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)

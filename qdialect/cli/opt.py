@@ -110,7 +110,11 @@ def _add_testing(parser: argparse.ArgumentParser) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """The command; returns its status: 0 done, 1 could not, 2 wrong usage."""
+    """
+    The command; returns its status: 0 done, 1 could not, 2 wrong usage.
+
+    Without `argv` it is the command of this process, which ends with it.
+    """
     words = bind_optional_values(sys.argv[1:] if argv is None else argv, "--check-numerics")
     parser = make_argument_parser()
     try:
@@ -119,7 +123,7 @@ def main(argv: list[str] | None = None) -> int:
             parser.error("--verify-diagnostics prints no IR, so -o has no use")
     except SystemExit as exit_:  # argparse has said why
         return exit_.code if isinstance(exit_.code, int) else WRONG_USAGE
-    return guarded(lambda: _run(parser, arguments))
+    return guarded(lambda: _run(parser, arguments), ends=argv is None)
 
 
 def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:

@@ -20,10 +20,13 @@ class LocatedError(UserError):
     """A mistake in the input whose text begins with its place: `file:line:column: error: ...`."""
 
 
-def guarded(run: Callable[[], int]) -> int:
-    """`run`'s status; what it raises becomes one line on stderr and status 1."""
+def guarded(run: Callable[[], int], *, ends: bool = False) -> int:
+    """`run`'s status; what it raises becomes one line on stderr and status 1. `ends`: the process ends with it."""
+    if ends:
+        # numpy's BLAS starts a thread for each core when imported, and nothing here multiplies matrices with it.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        with _no_collection():
+        with _no_collection(ends):
             status = run()
             sys.stdout.flush()
             return status
@@ -97,10 +100,11 @@ def _internal(error: BaseException) -> str:
 
 
 @contextmanager
-def _no_collection() -> Generator[None]:
+def _no_collection(ends: bool) -> Generator[None]:
     """
     No cycle collection: IR is made of cycles that live as long as the process, so each pass of the collector
-    walks everything and frees nothing (a quarter of the time of a large compile)."""
+    walks everything and frees nothing (a quarter of the time of a large compile). Python collects once more when it
+    `ends`, unless what is there is frozen."""
     if not gc.isenabled():
         yield
         return
@@ -108,4 +112,6 @@ def _no_collection() -> Generator[None]:
     try:
         yield
     finally:
+        if ends:
+            gc.freeze()
         gc.enable()

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, OpTraits, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import ConstantLike, IsolatedFromAbove, IsTerminator, OpTrait, Pure
+from xdsl.traits import ConstantLike, IsolatedFromAbove, IsTerminator, OpTrait, OpTraitInvT, Pure
 
 from qdialect.dialects import onnx_text
 from qdialect.dialects.onnx_tensor import TensorAttr
@@ -59,6 +59,11 @@ def _placed(values: Sequence[SSAValue], sizes: Attribute | None) -> list[SSAValu
     return places
 
 
+@cache
+def trait_of(op_class: type[OnnxOp], trait: Any) -> Any:
+    return super(OnnxOp, op_class).get_trait(trait)
+
+
 class OnnxOp(Operation):
     """What every ONNX operation shares."""
 
@@ -85,6 +90,11 @@ class OnnxOp(Operation):
             properties=properties,
             regions=regions,
         )
+
+    @classmethod
+    def get_trait(cls, trait: type[OpTraitInvT] | OpTraitInvT) -> OpTraitInvT | None:
+        """The trait of a kind, or equal to the one given: what all passes ask all operations, so it is kept."""
+        return trait_of(cls, trait)
 
     @property
     def domain(self) -> str:

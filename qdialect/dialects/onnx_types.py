@@ -107,6 +107,7 @@ class ElementType(NamedTuple):
             return np.dtype(getattr(ml_dtypes, self.numpy))
 
 
+@cache
 def _integer(width: int, unsigned: bool = False) -> IntegerType:
     return IntegerType(width, Signedness.UNSIGNED if unsigned else Signedness.SIGNLESS)
 

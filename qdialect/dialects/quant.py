@@ -11,8 +11,9 @@ upstream does: that rounding is what the model means.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
-from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, UnrankedTensorType
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerType, Signedness, TensorType, UnrankedTensorType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
@@ -53,11 +54,16 @@ def element_type_of(type: Attribute) -> Attribute:
     return type.element_type if isinstance(type, TensorType | UnrankedTensorType) else type
 
 
+@lru_cache(4096)
+def _tensor_type(element: Attribute, shape: ArrayAttr[IntAttr], encoding: Attribute) -> TensorType[Attribute]:
+    return TensorType(element, shape, encoding)
+
+
 def with_element_type(type: Attribute, element: Attribute) -> Attribute:
     """The same shape of other elements."""
     match type:
         case TensorType():
-            return TensorType(element, type.shape, type.encoding)
+            return _tensor_type(element, type.shape, type.encoding)
         case UnrankedTensorType():
             return UnrankedTensorType(element)
         case _:
@@ -101,6 +107,10 @@ class _CastOp(IRDLOperation):
 
     assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
 
+    def _make(self, value: SSAValue, result_type: Attribute) -> None:
+        # IRDL's constructor finds out which argument stands for which operand; here is one.
+        Operation.__init__(self, operands=[value], result_types=[result_type])
+
 
 @irdl_op_definition
 class QuantizeOp(_CastOp, HasFolderInterface):
@@ -110,7 +120,7 @@ class QuantizeOp(_CastOp, HasFolderInterface):
 
     def __init__(self, value: SSAValue | Operation, element_type: UniformType):
         value = SSAValue.get(value)
-        super().__init__(operands=[value], result_types=[with_element_type(value.type, element_type)])
+        self._make(value, with_element_type(value.type, element_type))
 
     @property
     def element_type(self) -> UniformType:
@@ -141,7 +151,7 @@ class DequantizeOp(_CastOp):
     def __init__(self, value: SSAValue | Operation):
         value = SSAValue.get(value)
         real = with_element_type(value.type, _uniform(value.type).expressed)
-        super().__init__(operands=[value], result_types=[real])
+        self._make(value, real)
 
     @property
     def element_type(self) -> UniformType:
@@ -163,7 +173,7 @@ class StorageCastOp(_CastOp, HasFolderInterface):
     name = "quant.scast"
 
     def __init__(self, value: SSAValue | Operation, result_type: Attribute):
-        super().__init__(operands=[value], result_types=[result_type])
+        self._make(SSAValue.get(value), result_type)
 
     @property
     def element_type(self) -> UniformType:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ class Storage:
             raise VerifyException(f"illegal storage type maximum: {self.high}")
 
     @staticmethod
+    @cache
     def make(width: int, signed: bool, low: int | None = None, high: int | None = None) -> Storage:
         """With the bounds of the width where none are given."""
         if not 1 <= width <= 32:
@@ -67,6 +69,7 @@ class Storage:
         return Storage(width, signed, least if low is None else low, greatest if high is None else high)
 
     @staticmethod
+    @cache
     def of(name: str, low: int | None = None, high: int | None = None) -> Storage:
         """`Storage.of("u8")`: by name, `i` or `u` and the width; bounds as for `make`."""
         return Storage.make(int(name[1:]), {"i": True, "u": False}[name[0]], low, high)

@@ -9,6 +9,7 @@ hashed, compared and printed once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,10 @@ class UniformType(Data[UniformParameters], TypeAttribute):
         cls, storage: Storage, scale: float | np.floating, zero_point: int = 0, expressed: Attribute = f32
     ) -> UniformType:
         """One scale and zero point for the whole tensor."""
-        return cls(UniformParameters(storage, expressed, None, None, scale, zero_point))
+        given: tuple[Any, Any] = scale, zero_point
+        if any(isinstance(number, np.ndarray) for number in given):  # of rank 0, or refused
+            return cls(UniformParameters(storage, expressed, None, None, *given))
+        return _per_tensor(storage, float(scale), zero_point, expressed)
 
     @classmethod
     def per_axis(
@@ -203,6 +207,11 @@ class UniformType(Data[UniformParameters], TypeAttribute):
     def print_parameter(self, printer: Printer) -> None:
         """The inverse of `parse_parameter`; equal types give equal text."""
         printer.print_string(f"<{self.data.text}>")
+
+
+@lru_cache(4096)
+def _per_tensor(storage: Storage, scale: float, zero_point: int, expressed: Attribute) -> UniformType:
+    return UniformType(UniformParameters(storage, expressed, None, None, scale, zero_point))
 
 
 def _like(zero_points: npt.ArrayLike, scales: npt.ArrayLike) -> npt.ArrayLike:

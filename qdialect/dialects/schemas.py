@@ -121,6 +121,10 @@ class Snapshot:
         """The operators of a domain."""
         return [name for d, name in self._rows if d == domain]
 
+    def newest(self, domain: str) -> int:
+        """The newest opset in which an operator of a domain came or changed; no schema is built for it."""
+        return max(int(versions[-1][0]) for (d, _), versions in self._rows.items() if d == domain)
+
     @cache  # noqa: B019 -- one snapshot per process
     def find(self, domain: str, name: str) -> Schema | None:
         """The schema of `domain`'s operator `name`; None if the snapshot has none."""

@@ -36,6 +36,6 @@ def test_what_goes_wrong_apart_leaves_the_model_as_it_is(
         faulthandler.disable()  # its report would go to this process's stderr
         return end()
 
-    monkeypatch.setattr("onnx.shape_inference.infer_shapes", ends)
+    monkeypatch.setattr("onnx.onnx_cpp2py_export.shape_inference.infer_shapes", ends)
     given = model()
     assert messages.inferred(given) is given

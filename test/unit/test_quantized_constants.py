@@ -1,0 +1,45 @@
+"""fold-constants computes the QuantizeLinear of a constant itself: what onnxruntime computes, without its copies."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+from xdsl.context import Context
+
+from qdialect import oracle
+from qdialect.dialects.onnx_ops import ConstantOp
+from qdialect.importer import import_model
+from qdialect.transforms.fold_constants import FoldConstantsPass
+
+RANDOM = np.random.default_rng(5)
+VALUES = np.concatenate([RANDOM.normal(0, 3, 60), [0.05, -0.05, 0.15, 1e30, -1e30, np.inf, -np.inf]])
+
+
+def model(scales: np.ndarray, zero_points: np.ndarray) -> onnx.ModelProto:
+    x = np.stack([VALUES, VALUES[::-1]]).astype(np.float32)
+    arrays = {"x": x, "s": scales.astype(np.float32), "z": zero_points}
+    node = helper.make_node("QuantizeLinear", list(arrays), ["y"], axis=0)
+    y = helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(zero_points.dtype), x.shape)
+    constants = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
+    graph = helper.make_graph([node], "g", [], [y], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+@pytest.mark.parametrize(
+    ("scales", "zero_points"),
+    [
+        (np.array(0.1), np.array(3, np.int8)),
+        (np.array(0.1), np.array(128, np.uint8)),
+        (np.array([0.1, 0.03]), np.array([0, -7], np.int8)),
+        (np.array([0.1, 1e-4]), np.array([0, 40000], np.uint16)),
+    ],
+)
+def test_a_quantized_constant(scales: np.ndarray, zero_points: np.ndarray, monkeypatch: pytest.MonkeyPatch):
+    made = model(scales, zero_points)
+    [expected] = oracle.run(made, {})
+    monkeypatch.delattr(oracle, "evaluate")
+    module = import_model(made)
+    FoldConstantsPass().apply(Context(), module)
+    [constant] = [op for op in module.walk() if isinstance(op, ConstantOp)]
+    assert constant.value is not None
+    np.testing.assert_array_equal(constant.value.array(), expected)
