@@ -33,7 +33,7 @@ from qdialect.promises.base import Blocked
 from qdialect.promises.linear import Transposed
 from qdialect.rewriting import Pattern, Rewriter
 from qdialect.targets import Target, target
-from qdialect.transforms.fold_width import tiled
+from qdialect.transforms.fold_width import MOVES, tiled
 
 SPREADING = "ConvTranspose"
 """Where the costs are of the float op, and of a quantize and a move for each value written."""
@@ -114,7 +114,7 @@ class LowerConvTranspose(Pattern):
         else:
             now += written * spreading["quantize"]
             new = cost(costs, quantized_kernel(costs, shape), shape) + written * spreading["move_byte"]
-        return ALIGNED in costs and new < now
+        return ALIGNED in costs and new + MOVES < now
 
     def _build(self, op: OnnxOp, weight: tuple[int, ...], rewriter: Rewriter) -> None:
         channels, kernel = weight[1], weight[2:]

@@ -1,5 +1,6 @@
 // RUN: OPT %s -p 'lower-conv-transpose{always=true}' --print-constants | FILECHECK %s
 // RUN: OPT %s -p 'lower-conv-transpose{always=true}' --verify-diagnostics
+// RUN: OPT %s -p lower-conv-transpose --remarks 2>&1 | FILECHECK %s --check-prefix=CHEAPEST
 
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32:1, {0.01,0.02:3}>
@@ -82,3 +83,7 @@ func.func @unmoved_others(%x: tensor<1x2x?x!x>, %v: tensor<2x1x2x!w>, %s: tensor
   %e = onnx.ConvTranspose(%r, %w) {strides = array<i64: 2>} : (tensor<1x2x5x!x>, tensor<2x1x2x!w>) -> tensor<1x1x10x!z>
   func.return %a, %b, %c, %d, %e : tensor<1x1x?xf32>, tensor<1x1x10xf32>, tensor<1x2x10xf32>, tensor<1x1x10xf32>, tensor<1x1x10x!z>
 }
+
+// Without `always`, the measured costs decide: a few pixels are not worth it.
+
+// CHEAPEST: remark: onnx.ConvTranspose {{.*}}with these channels the transposed convolution is as fast in float [lower-conv-transpose: float-is-faster]
