@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from onnx import NodeProto, helper, numpy_helper
 
 Array = npt.NDArray[Any]
-STORAGES: dict[str, npt.DTypeLike] = {"u8": np.uint8, "i8": np.int8}
+STORAGES: dict[str, npt.DTypeLike] = {"u8": np.uint8, "i8": np.int8, "u16": np.uint16, "i16": np.int16}
 
 
 @dataclass
@@ -39,6 +39,10 @@ class Mark:
     parameters: tuple[str, str] | None = None
     scale: Array = field(default_factory=lambda: np.float32(1.0) * np.ones(()))
     zero_point: Array = field(default_factory=lambda: np.zeros((), np.int32))
+    arithmetic: bool = False
+    """Whether it is spelled Mul, Round, Clip, Mul."""
+    stored: str = ""
+    """The integers, once it is placed."""
 
     def head(self) -> Mark:
         """The mark that has the parameters."""
@@ -55,13 +59,24 @@ class Bias:
     result: str
 
 
-Step = NodeProto | Mark | Bias
+@dataclass
+class Form:
+    """What is made of floats by `floats`, and by what `place` adds to the steps once the ranges are known."""
+
+    floats: list[NodeProto]
+    place: Callable[[], None]
+    mark: Mark | None = None
+    """The mark that `place` places."""
+
+
+Step = NodeProto | Mark | Bias | Form
 
 
 class Drawing:
     """One graph in the making."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, forms: bool = False):
+        self.forms = forms
         self.rng = np.random.default_rng(seed)
         self.opset = int(self.rng.choice([13, 17, 21]))
         self.steps: list[Step] = []
@@ -126,6 +141,9 @@ class Drawing:
         result = self.name("dq")
         storage = like.storage if like else self.pick(["u8", "u8", "i8"])
         mark = Mark(value.name, result, storage, self.chance(0.3), axis, rank, like)
+        if self.forms and like is None and self.chance(0.05):
+            mark.storage = self.pick(["u16", "i16"])
+        mark.arithmetic = self.forms and axis is None and self.chance(0.05)
         self.steps.append(mark)
         self.used.add(value.name)
         return Value(result, value.shape, mark)
@@ -173,11 +191,13 @@ def parameters_of(real: Array, storage: str, symmetric: bool, axis: int | None) 
     others = tuple(k for k in range(real.ndim) if k != axis)
     low = np.minimum(real.min(axis=others, initial=0.0), 0.0).astype(np.float64)
     high = np.maximum(real.max(axis=others, initial=0.0), 0.0).astype(np.float64)
-    middle, bottom, top = (0, -128, 127) if storage == "i8" else (128, 0, 255)
+    info = np.iinfo(STORAGES[storage])
+    bottom, top, least = int(info.min), int(info.max), 1e-4 if info.bits == 8 else 1e-6
+    middle = (bottom + top + 1) // 2
     if symmetric:
-        scale = np.maximum(np.maximum(-low, high) / 127, 1e-4)
+        scale = np.maximum(np.maximum(-low, high) / (top - middle), least)
         return f32(scale), np.full(scale.shape, middle, np.int32)
-    scale = np.maximum((high - low) / 255, 1e-4)
+    scale = np.maximum((high - low) / (top - bottom), least)
     return f32(scale), np.clip(np.rint(bottom - low / scale), bottom, top).astype(np.int32)
 
 

@@ -18,6 +18,7 @@ from drawing import (
     Array,
     Bias,
     Drawing,
+    Form,
     Mark,
     Value,
     disguised,
@@ -25,6 +26,7 @@ from drawing import (
     parameter_names,
     parameters_of,
 )
+from graph_forms import FORMS
 from graph_ops import OPS
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
@@ -41,9 +43,9 @@ class Case:
     feeds: dict[str, Array]
 
 
-def random_case(seed: int) -> Case:
-    """The model and inputs of a seed: 4 to 14 ops."""
-    d = Drawing(seed)
+def random_case(seed: int, forms: bool = False) -> Case:
+    """The model and inputs of a seed: 4 to 14 ops; with `forms` not QDQ alone, and another graph."""
+    d, ops = Drawing(seed, forms), OPS + FORMS if forms else OPS
     for _ in range(d.pick([1, 1, 2])):
         value = Value(d.name("x"), d.pick(SHAPES))
         d.inputs.append(value)
@@ -53,7 +55,7 @@ def random_case(seed: int) -> Case:
         if made == wanted:
             break
         x = d.values[-1] if d.chance(0.6) else d.pick(d.values)
-        if x.shape and int(np.prod(x.shape)) <= MAX_ELEMENTS and d.pick(OPS)(d, x) is not None:
+        if x.shape and int(np.prod(x.shape)) <= MAX_ELEMENTS and d.pick(ops)(d, x) is not None:
             made += 1
     leaves = [v.name for v in d.values if v.name not in d.used]
     middle = [v.name for v in d.values if v.name in d.used and d.chance(0.08) and v not in d.inputs]
@@ -66,7 +68,7 @@ def random_case(seed: int) -> Case:
 
 def quantized(d: Drawing, feeds: dict[str, Array]) -> ModelProto:
     """Run the graph in float, and put casts of the ranges that occur where the marks are."""
-    marks = [s for s in d.steps if isinstance(s, Mark)]
+    marks = [m for s in d.steps if (m := s.mark if isinstance(s, Form) else s) and isinstance(m, Mark)]
     seen = _run_float(d, feeds, sorted({m.source for m in marks}))
     for mark in marks:
         if mark.like is None:
@@ -75,15 +77,17 @@ def quantized(d: Drawing, feeds: dict[str, Array]) -> ModelProto:
             )
     steps, d.steps = d.steps, []
     for step in steps:
-        if isinstance(step, Mark):
-            _place(d, step)
+        if isinstance(step, Form):
+            step.place()
+        elif isinstance(step, Mark):
+            (_place_arithmetic if step.arithmetic else _place)(d, step)
         elif isinstance(step, Bias):
             _place_bias(d, step)
         else:
             d.steps.append(step)
     if d.chance(0.1) and marks:  # integers as a graph output
-        first = next(s for s in d.steps if isinstance(s, NodeProto) and s.op_type == "QuantizeLinear")
-        d.outputs.append(first.output[0])
+        made = [s for s in d.steps if isinstance(s, NodeProto) and s.op_type == "QuantizeLinear"]
+        d.outputs += [q.output[0] for q in made[:1]]
     return _model(d, [s for s in d.steps if isinstance(s, NodeProto)], d.outputs)
 
 
@@ -94,20 +98,45 @@ def _place(d: Drawing, mark: Mark) -> None:
     attributes: dict[str, Any] = {}
     if mark.axis is not None:
         attributes["axis"] = mark.axis - mark.rank if d.chance(0.4) else mark.axis
-    if d.chance(0.03) and mark.axis is None:
+    if (d.chance(0.03) and mark.axis is None) or (dtype in (np.uint16, np.int16) and d.opset < 21):
         attributes["domain"] = "com.microsoft"
     pairs = [head.parameters] if head.parameters and d.chance(0.5) else []
     q = list(pairs[0]) if pairs else parameter_names(d, head.scale, zero, q=True)
     dq = q if d.chance(0.6) else parameter_names(d, head.scale, zero, q=False)
     if len(q) == 2:
         head.parameters = (q[0], q[1])
-    stored = d.name("q")
+    stored = mark.stored = d.name("q")
     d.steps.append(
         helper.make_node("QuantizeLinear", [mark.source, *q], [stored], name=d.name("Q_"), **attributes)
     )
     d.steps.append(
         helper.make_node("DequantizeLinear", [stored, *dq], [mark.result], name=d.name("DQ_"), **attributes)
     )
+
+
+def _place_arithmetic(d: Drawing, mark: Mark) -> None:
+    """Mul or Div, Round, Add, Clip, a Cast and back or none, Sub, Mul; half of the time by a power of two."""
+    head = mark.head()
+    if mark is head and d.chance(0.5):
+        head.scale = np.exp2(np.ceil(np.log2(head.scale))).astype(np.float32)
+    info, at = np.iinfo(STORAGES[head.storage]), mark.source
+    zero = f32(head.zero_point)
+    steps: list[tuple[str, list[Array], dict[str, Any]]] = [
+        ("Mul", [f32(1 / head.scale)], {}) if d.chance(0.5) else ("Div", [head.scale], {}),
+        ("Round", [], {}),
+        ("Add", [zero], {}),
+        ("Clip", [f32(info.min), f32(info.max)], {}),
+    ]
+    if d.chance(0.5):
+        kind = helper.np_dtype_to_tensor_dtype(np.dtype(STORAGES[head.storage]))
+        steps += [("Cast", [], {"to": kind}), ("Cast", [], {"to": TensorProto.FLOAT})]
+    steps += [("Sub", [zero], {}), ("Mul", [head.scale], {})]
+    steps = [s for s in steps if zero.any() or s[0] not in ("Add", "Sub")]
+    for k, (op, constants, attributes) in enumerate(steps):
+        made = mark.result if k == len(steps) - 1 else d.name(op.lower())
+        inputs = [at, *(d.constant(c) for c in constants)]
+        d.steps.append(helper.make_node(op, inputs, [made], name=d.name(f"{op}_"), **attributes))
+        at = made
 
 
 def _place_bias(d: Drawing, step: Bias) -> None:
@@ -127,11 +156,15 @@ def _run_float(d: Drawing, feeds: dict[str, Array], wanted: Sequence[str]) -> di
         match step:
             case Mark():
                 nodes.append(helper.make_node("Identity", [step.source], [step.result]))
+            case Form():
+                nodes += step.floats
             case Bias():
                 value = numpy_helper.from_array(step.real)
                 nodes.append(helper.make_node("Constant", [], [step.result], value=value))
-            case _:
+            case NodeProto():
                 nodes.append(step)
+        if isinstance(step, Form) and step.mark is not None:
+            nodes.append(helper.make_node("Identity", [step.mark.source], [step.mark.result]))
     if not wanted:
         return {}
     model = _model(d, nodes, wanted)

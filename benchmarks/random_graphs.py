@@ -1,30 +1,35 @@
 """
-Compile random QDQ graphs and hold each pass, and the whole, against the oracle.
+Compile random quantized graphs and hold each pass, and the whole, against the oracle.
 
-    python benchmarks/random_graphs.py --count 1000 --seed 0
+    python benchmarks/random_graphs.py --count 1000 --start 0 [--state FILE]
 
-Each graph is compiled for onnxruntime (QOperator) and for generic (QDQ). After each pass the module is verified and
-judged per op by the pass's class. The whole is run with optimization off: SQNR against the model it was made from.
-Compiling the result again must leave as many ops of each type.
+Each graph is compiled for onnxruntime (QOperator) and for generic (QDQ), each tenth for tensorrt and openvino besides.
+What a pass changed is verified and judged per op by the pass's class. The whole is run with optimization off: SQNR
+against the model it was made from. Compiling the result again must change nothing. With `--state`, each graph's
+outcome is written down; graphs that are in the file already are not compiled again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from onnx import ModelProto
 from quantized_graphs import Case, random_case
+from structure import difference
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from qdialect import messages
 from qdialect.checking import check_passes
 from qdialect.compiler import Options, pipeline
 from qdialect.exporter import export_model
@@ -32,6 +37,9 @@ from qdialect.importer import import_model
 from qdialect.oracle import Array, run
 
 TARGETS = ("onnxruntime", "generic")
+OTHERS = ("tensorrt", "openvino")
+"""Targets for every `EVERY`th graph."""
+EVERY = 10
 MEDIAN, LEAST = 40.0, 25.0
 """dB: what the median and every graph must have."""
 
@@ -42,6 +50,8 @@ class Outcome:
 
     problem: str = ""
     """What was wrong, in one line; empty if nothing was."""
+    kind: str = ""
+    """The same for all problems of a kind."""
     sqnr: float = np.inf
     """Of the worst output, in dB."""
     integer: int = 0
@@ -55,92 +65,139 @@ def sqnr(reference: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> 
     return np.inf if noise == 0 else 10 * float(np.log10(max(float(np.square(a).sum()), 1e-30) / noise))
 
 
-def compiled(model: ModelProto, target: str, feeds: Mapping[str, Array] | None) -> tuple[ModuleOp, str]:
-    """A model compiled, each pass verified and, with feeds, judged; and what was wrong with one."""
+def imported(model: ModelProto) -> ModuleOp:
+    """The module of a model, which stays as it is."""
     source = ModelProto()
     source.CopyFrom(model)  # importing takes large tensors out of the message
-    module, context = import_model(source), Context()
+    return import_model(source)
+
+
+def compiled(module: ModuleOp, target: str, feeds: Mapping[str, Array] | None) -> str:
+    """Compile in place; with feeds, verify and judge each pass, and say what was wrong with one."""
+    context = Context()
 
     def apply(one: ModulePass) -> None:
         one.apply(context, module)
-        module.verify()
 
-    if feeds is not None:
-        return module, str(check_passes(module, pipeline(Options(target)), [feeds], apply) or "")
-    for one in pipeline(Options(target)):
-        apply(one)
-    return module, ""
-
-
-def op_counts(model: ModelProto) -> Counter[str]:
-    """How many nodes there are of each type."""
-    return Counter(f"{n.domain}::{n.op_type}" for n in model.graph.node)
+    found = ""
+    if feeds is None:
+        for one in pipeline(Options(target)):
+            apply(one)
+    else:
+        found = str(check_passes(module, pipeline(Options(target)), [feeds], apply, verify=True) or "")
+    module.verify()
+    return found
 
 
-def outcome(case: Case, target: str, *, passes: bool = True) -> Outcome:
-    """Compile one graph and look at it; `passes`: judge each pass, which takes most of the time."""
+def outcome(
+    case: Case, target: str, *, passes: bool = True, before: Sequence[Array] | None = None
+) -> Outcome:
+    """
+    Compile one graph and look at it; `passes`: judge each pass, which takes half of the time. `before`: what the model
+    gives, if that is known.
+    """
     try:
-        module, finding = compiled(case.model, target, case.feeds if passes else None)
+        module = imported(case.model)
+        finding = compiled(module, target, case.feeds if passes else None)
         if finding:
-            return Outcome(finding)
+            return Outcome(finding, " ".join(finding.split()[:2]))
         result = export_model(module)
-        before, after = run(case.model, case.feeds), run(result, case.feeds)
-        worst = min((sqnr(a, b) for a, b in zip(before, after, strict=True)), default=np.inf)
-        again, _ = compiled(result, target, None)
-        first, second = op_counts(result), op_counts(export_model(again))
-        found = Outcome(
-            "", worst, sum("QLinear" in n.op_type or n.op_type == "QGemm" for n in result.graph.node)
+        before = run(case.model, case.feeds) if before is None else before
+        worst = min(
+            (sqnr(a, b) for a, b in zip(before, run(result, case.feeds), strict=True)), default=np.inf
         )
-        if first != second:
-            found.problem = f"not idempotent: {dict(second - first)} more, {dict(first - second)} fewer"
-        return found
+        integer = sum("QLinear" in n.op_type or n.op_type == "QGemm" for n in result.graph.node)
+        again = imported(result)
+        compiled(again, target, None)
+        if other := difference(result, export_model(again)):
+            return Outcome(f"not idempotent: {other}", "not idempotent", worst, integer)
+        if worst < LEAST:
+            return Outcome(f"{worst:.1f} dB", "noise", worst, integer)
+        return Outcome("", "", worst, integer)
     except Exception as error:  # any error is what this program looks for
-        return Outcome(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
+        return Outcome(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", type(error).__name__)
 
 
-def report(outcomes: Mapping[str, list[Outcome]]) -> bool:
+def outcomes(seed: int, *, passes: bool = True, forms: bool = True) -> dict[str, Outcome]:
+    """What becomes of a seed's graph on each target."""
+    case = random_case(seed, forms)
+    before = run(case.model, case.feeds)
+    targets = TARGETS + (OTHERS if seed % EVERY == 0 else ())
+    return {target: outcome(case, target, passes=passes, before=before) for target in targets}
+
+
+def report(found: Mapping[int, Mapping[str, Outcome]]) -> bool:
     """Print the distributions; whether all is well."""
-    well = True
-    for target, found in outcomes.items():
-        noise = np.array([o.sqnr for o in found if not o.problem])
-        if not noise.size:
-            return False
+    well = bool(found)
+    for target in TARGETS + OTHERS:
+        rows = {seed: row[target] for seed, row in found.items() if target in row}
+        if not rows:
+            continue
+        noise = np.array([o.sqnr for o in rows.values()])
         finite = noise[np.isfinite(noise)]
-        identical = int(np.isinf(noise).sum())
+        spread = (
+            ", ".join(f"{p}%: {np.percentile(finite, p):.1f}" for p in (1, 25, 50)) if finite.size else "-"
+        )
         median, least = float(np.median(noise)), float(noise.min())
-        low = (
-            ""
-            if not finite.size
-            else ", ".join(f"{p}%: {np.percentile(finite, p):.1f}" for p in (1, 5, 25, 50, 75))
-        )
         print(
-            f"{target}: {len(found)} graphs, {sum(bool(o.problem) for o in found)} problems, {identical} identical, "
-            f"{sum(o.integer for o in found)} integer kernels; SQNR median {median:.1f} dB, least {least:.1f} dB, "
-            f"{int((noise < LEAST).sum())} below {LEAST:g} dB; of those that differ: {low}"
+            f"{target}: {len(rows)} graphs, {int(np.isinf(noise).sum())} identical, "
+            f"{sum(o.integer for o in rows.values())} integer kernels; SQNR median {median:.1f} dB, "
+            f"least {least:.1f} dB, {int((noise < LEAST).sum())} below {LEAST:g} dB; of those that differ: {spread}"
         )
-        well &= median >= MEDIAN and least >= LEAST and not any(o.problem for o in found)
+        kinds = Counter(o.kind for o in rows.values() if o.problem)
+        for kind, count in kinds.most_common():
+            seeds = [seed for seed, o in rows.items() if o.problem and o.kind == kind]
+            print(f"  {count} x {kind}: {', '.join(map(str, seeds[:20]))}{', ...' if count > 20 else ''}")
+        well &= median >= MEDIAN and not kinds
     return well
 
 
+def read_state(path: Path) -> dict[int, dict[str, Outcome]]:
+    """The outcomes in a file, by seed and target."""
+    found: dict[int, dict[str, Outcome]] = {}
+    if path.exists():
+        for line in path.read_text().splitlines():
+            row = json.loads(line)
+            found[row["seed"]] = {target: Outcome(**one) for target, one in row["targets"].items()}
+    return found
+
+
+def write_state(path: Path, seed: int, row: Mapping[str, Outcome]) -> None:
+    """Add one graph's outcomes to a file."""
+    with path.open("a") as file:
+        file.write(json.dumps({"seed": seed, "targets": {t: asdict(o) for t, o in row.items()}}) + "\n")
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Compile random QDQ graphs and judge them by the oracle.")
-    parser.add_argument("--count", type=int, default=1000, help="how many graphs")
-    parser.add_argument("--seed", type=int, default=0, help="the seed of the first; the others follow")
-    parser.add_argument(
-        "--whole", action="store_true", help="judge only the whole, not each pass: five times faster"
+    parser = argparse.ArgumentParser(
+        description="Compile random quantized graphs and judge them by the oracle."
     )
+    parser.add_argument("--count", type=int, default=1000, help="how many graphs")
+    parser.add_argument("--start", type=int, default=0, help="the seed of the first; the others follow")
+    parser.add_argument(
+        "--whole", action="store_true", help="judge only the whole, not each pass: twice as fast"
+    )
+    parser.add_argument(
+        "--qdq", action="store_true", help="graphs of QuantizeLinear and DequantizeLinear alone"
+    )
+    parser.add_argument("--state", type=Path, help="a file for outcomes, to stop and to continue")
     arguments = parser.parse_args()
-    outcomes: dict[str, list[Outcome]] = {target: [] for target in TARGETS}
+    messages.APART = False  # these models are our own
+    seeds = range(arguments.start, arguments.start + arguments.count)
+    found = {} if arguments.state is None else read_state(arguments.state)
+    found = {seed: row for seed, row in found.items() if seed in seeds}
     start = time.monotonic()
-    for seed in range(arguments.seed, arguments.seed + arguments.count):
-        case = random_case(seed)
-        for target in TARGETS:
-            found = outcome(case, target, passes=not arguments.whole)
-            outcomes[target].append(found)
-            if found.problem or found.sqnr < LEAST:
-                print(f"seed {seed} {target}: {found.problem or f'{found.sqnr:.1f} dB'}", flush=True)
+    for seed in seeds:
+        if seed in found:
+            continue
+        found[seed] = outcomes(seed, passes=not arguments.whole, forms=not arguments.qdq)
+        if arguments.state is not None:
+            write_state(arguments.state, seed, found[seed])
+        for target, one in found[seed].items():
+            if one.problem:
+                print(f"seed {seed} {target}: {one.problem}", flush=True)
     print(f"{time.monotonic() - start:.0f} s")
-    return 0 if report(outcomes) else 1
+    return 0 if report(found) else 1
 
 
 if __name__ == "__main__":

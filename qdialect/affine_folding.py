@@ -133,7 +133,7 @@ def folded_weight(
 
 def _typed(type: UniformType, axis: int, new: numerics.FoldedWeight) -> UniformType:
     if new.scales.ndim:
-        return UniformType.per_axis(type.storage, axis, new.scales, new.zero_points, type.expressed)
+        return UniformType.along(type.storage, axis, new.scales, new.zero_points, type.expressed)
     return UniformType.per_tensor(type.storage, new.scales.item(), new.zero_points.item(), type.expressed)
 
 

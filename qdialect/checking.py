@@ -13,13 +13,14 @@ values, the ops that the pass made, is what is judged:
     close   integers differ by one step at most, floats by 1e-4 of the largest magnitude at most;
             the result of a dequantize counts as the integers it is made of
 
+Only what the pass made or changed is run again: the other ops make the same of the same values.
 A value whose name is gone is judged through those that use it. Constants are what they are: not cut, and not compared
 with constants of the same name. A lossy pass is not judged. Random ops are not compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -27,19 +28,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from qdialect import numerics
 from qdialect.compiler import exactness_of
-from qdialect.dialects.onnx_ops import RANDOM, ConstantOp, CustomOp, OnnxOp
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, tensor_type
-from qdialect.dialects.quant import DequantizeOp, UniformType
-from qdialect.names import called, tensor_name
-from qdialect.oracle import run
-from qdialect.oracle_form import is_visible, main_of, oracle_form, stored_type
+from qdialect.dialects.onnx_ops import ConstantOp
+from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.quant import DequantizeOp
+from qdialect.names import called
+from qdialect.observing import OUTPUT, Seen, as_stored, computed, is_random, names_of, observe, taken
+from qdialect.oracle_form import is_visible, main_of
 from qdialect.passes import Exactness
 from qdialect.rewriting import Rewritten, recording
 
@@ -50,17 +51,6 @@ ROUNDING = 2.0**-22
 """Of a real number: two units in the last place of float32."""
 MAX_BATCHES = 4
 """Of a file's batches, this many are run: each pass runs each twice."""
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What the oracle had for a value."""
-
-    stored: Array
-    """Its elements, of quantized types the stored integers."""
-    type: UniformType | None
-    computed: bool
-    """Whether an op made it, not a constant."""
 
 
 @dataclass(frozen=True)
@@ -91,127 +81,130 @@ class Finding:
         return f"pass '{self.pass_name}'{pattern} is not {self.exactness} at {where}, {d.detail}"
 
 
-def names_of(module: ModuleOp) -> dict[SSAValue, list[str]]:
-    """The ONNX tensor names of the values that ops of the graph make; graph outputs count as `output NAME` besides."""
-    func = main_of(module)
-    names: dict[SSAValue, list[str]] = {}
-    for op in func.body.block.ops:
-        for k, result in enumerate(op.results):
-            if name := tensor_name(op, k):
-                names.setdefault(result, []).append(name)
-    end = func.body.block.last_op
-    assert isinstance(end, ReturnOp)
-    rows = func.res_attrs.data if func.res_attrs is not None else ()
-    for k, value in enumerate(end.operands):
-        given = rows[k].data.get("onnx.name") if k < len(rows) else None
-        if isinstance(value, OpResult):
-            names.setdefault(value, []).append(f"output {given.data if isinstance(given, StringAttr) else k}")
-    return names
-
-
-def observe(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[SSAValue, Seen]:
-    """
-    What the oracle form of `module` computes for every tensor of the graph, and what its constants hold.
-
-    `feeds` is keyed by graph input name. Raises UserError if onnxruntime cannot run the oracle form.
-    """
-    seen = {
-        op.results[0]: Seen(op.value.array(), quantized_of(op.results[0].type), False)
-        for op in main_of(module).body.block.ops
-        if isinstance(op, ConstantOp) and op.value is not None and is_visible(op.results[0])
-    }
-    computed = _run(module, feeds, {})
-    return seen | {v: Seen(a, quantized_of(v.type), True) for v, a in computed.items()}
-
-
-def _run(
-    module: ModuleOp, feeds: Mapping[str, Array], cut: Mapping[SSAValue, Array]
-) -> dict[SSAValue, Array]:
-    from qdialect.exporter import export_model
-
-    def outside(value: SSAValue) -> Attribute | None:
-        if (array := cut.get(value)) is None:
-            return None
-        element = element_of(stored_type(value.type))
-        if element not in BY_ATTRIBUTE:
-            element = next(a for a, e in BY_ATTRIBUTE.items() if e.dtype == array.dtype)
-        return tensor_type(element, array.shape)
-
-    form = oracle_form(module, outside)
-    inputs = {f"c{k}": cut[v] for k, v in enumerate(form.cuts)}
-    for k, name in enumerate(input_names(module)):
-        if name in feeds:
-            inputs[f"i{k}"] = feeds[name]
-    if not form.outputs:
-        return {}
-    results = run(export_model(form.module), inputs)
-    return {v: a for v, a in zip(form.outputs, results, strict=True)}
-
-
-def input_names(module: ModuleOp) -> list[str]:
-    """The graph's inputs, as ONNX calls them."""
-    func = main_of(module)
-    rows = func.arg_attrs.data if func.arg_attrs is not None else ()
-    found: list[str] = []
-    for k in range(len(func.body.block.args)):
-        given = rows[k].data.get("onnx.name") if k < len(rows) else None
-        found.append(given.data if isinstance(given, StringAttr) else f"input_{k}")
-    return found
-
-
 class Reference:
-    """What the oracle had before a pass, by name."""
+    """What the oracle had before a pass, by value and by name; a pass later it is brought up to date."""
 
     def __init__(self, module: ModuleOp, feeds: Mapping[str, Array]):
-        self.feeds = feeds
-        seen = observe(module, feeds)
-        self._by_value = {v: one for v, one in seen.items() if one.computed and not _is_random(v)}
-        self._by_name: dict[str, list[Seen]] = {}
+        self._feeds = feeds
+        self._look(module)
+
+    def _look(self, module: ModuleOp) -> None:
+        self._keep(module, observe(module, self._feeds))
+
+    def _keep(self, module: ModuleOp, seen: dict[SSAValue, Seen]) -> None:
+        self._seen, self._by_name = seen, dict[str, list[Seen]]()
         for value, names in names_of(module).items():
-            if value in seen and not _is_random(value):
+            if value in seen:
                 for name in names:
                     self._by_name.setdefault(name, []).append(seen[value])
 
-    def expected(self, names: Sequence[str], type: Attribute, computed: bool) -> Array | None:
+    def _expected(self, names: Sequence[str], type: Attribute, computed: bool) -> Array | None:
         """What a value of these names and this type held before, as it would be stored now; None if there was none."""
-        found = [
-            array
-            for name in names
-            for seen in self._by_name.get(name, ())
-            if (computed or seen.computed) and (array := as_stored(seen, type)) is not None
-        ]
-        same = all(
-            np.array_equal(found[0], other, equal_nan=found[0].dtype.kind == "f") for other in found[1:]
-        )
-        return found[0] if found and same else None
+        for some in (names, [n for n in names if n.startswith(OUTPUT)]):
+            found = [
+                array
+                for name in some
+                for seen in self._by_name.get(name, ())
+                if (computed or seen.computed) and (array := as_stored(seen, type)) is not None
+            ]
+            if found and all(_identical(found[0], other) for other in found[1:]):
+                return found[0]
+        return None
 
-    def differences(self, module: ModuleOp, exactness: Exactness) -> list[Difference]:
-        """The values of `module`, a pass later, that are beyond the class; in the order of the graph."""
-        expected: dict[SSAValue, Array] = {}
-        constants: dict[SSAValue, Array] = {}
-        names = names_of(module)
-        for value in (result for op in main_of(module).body.block.ops for result in op.results):
-            if not is_visible(value) or _is_random(value):
+    def _wanted(self, value: SSAValue, names: Sequence[str]) -> Array | None:
+        if not is_visible(value):
+            return None
+        array = self._expected(names, value.type, not _is_constant(value))
+        if array is None and not names and (seen := self._seen.get(value)) is not None and seen.computed:
+            array = as_stored(seen, value.type)
+        return array
+
+    def _affected(
+        self, module: ModuleOp, changed: Collection[Operation], names: Mapping[SSAValue, Sequence[str]]
+    ) -> tuple[list[Operation], dict[SSAValue, Array]]:
+        """
+        `changed` and the ops that take what these make anew, in the order of the graph; and what they should make.
+        """
+        ops: list[Operation] = []
+        wanted: dict[SSAValue, Array] = {}
+        new: set[SSAValue] = set()
+        for op in main_of(module).body.block.ops:
+            if isinstance(op, ReturnOp) or not (op in changed or any(v in new for v in taken(op))):
                 continue
-            constant = value.owner.value if isinstance(value.owner, ConstantOp) else None
-            array = self.expected(names.get(value, ()), value.type, constant is None)
-            if array is None and value not in names and (seen := self._by_value.get(value)) is not None:
-                array = as_stored(seen, value.type)
-            if array is not None:
-                expected[value] = array
-                if constant is not None:
-                    constants[value] = constant.array()
-        cut = {v: a for v, a in expected.items() if v not in constants}
-        now = constants | _run(module, self.feeds, cut)
+            ops.append(op)
+            for value in op.results:
+                if (array := self._wanted(value, names.get(value, ()))) is not None:
+                    wanted[value] = array
+                else:
+                    new.add(value)
+        return ops, wanted
+
+    def differences(
+        self, module: ModuleOp, exactness: Exactness, changed: Collection[Operation]
+    ) -> list[Difference]:
+        """
+        The values of `module`, a pass later, that are beyond the class; in the order of the graph.
+
+        `changed`: the ops of the graph that the pass made or changed. The others make what they made of the same
+        values, so they are not run again.
+        """
+        names = names_of(module)
+        ops, wanted = self._affected(module, changed, names)
+        made = {op.results[0]: op.value.array() for op in ops if isinstance(op, ConstantOp) and op.value}
+        again = set(ops)
+        seen = {
+            value: self._seen[value]
+            for op in main_of(module).body.block.ops
+            if op not in again
+            for value in op.results
+            if value in self._seen
+        }
+        known = {v: one.stored for v, one in seen.items() if one.computed}
+        known |= {v: a for v, a in wanted.items() if v not in made}
+        seen |= {v: Seen(a, quantized_of(v.type), False) for v, a in made.items() if is_visible(v)}
+        now = computed(module, self._feeds, known, ops)
+        seen |= {v: Seen(a, quantized_of(v.type), True) for v, a in now.items()}
+        for value, given in names.items():  # an output may be a value now that was there before
+            outputs = [n for n in given if n.startswith(OUTPUT)]
+            if outputs and value in seen and value not in wanted:
+                if (array := self._expected(outputs, value.type, not _is_constant(value))) is not None:
+                    wanted[value] = array
+        return self._judged(module, wanted, seen, names, exactness)
+
+    def _judged(
+        self,
+        module: ModuleOp,
+        wanted: Mapping[SSAValue, Array],
+        seen: dict[SSAValue, Seen],
+        names: Mapping[SSAValue, Sequence[str]],
+        exactness: Exactness,
+    ) -> list[Difference]:
         found: list[Difference] = []
-        for value, wanted in expected.items():
-            op = value.owner
+        moved = False
+        for value, array in wanted.items():
+            if is_random(value):
+                seen[value] = Seen(array, quantized_of(value.type), True)
+                continue
+            op, now = value.owner, seen[value].stored
             assert isinstance(op, Operation)
-            step = _step(op, wanted) if isinstance(op, DequantizeOp) else None
-            if (detail := beyond(wanted, now[value], exactness, step)) is not None:
-                name = names.get(value, [called(op)])[0].removeprefix("output ")
+            moved |= not _identical(array, now)
+            step = _step(op, array) if isinstance(op, DequantizeOp) else None
+            if (detail := beyond(array, now, exactness, step)) is not None:
+                name = names.get(value, [called(op)])[0].removeprefix(OUTPUT)
                 found.append(Difference(name, op.name, called(op), detail))
+        if moved and not found:
+            self._look(module)  # what follows a value that is another now has not been run with it
+        else:
+            self._keep(module, seen)
         return found
+
+
+def _is_constant(value: SSAValue) -> bool:
+    return isinstance(value.owner, ConstantOp) and value.owner.value is not None
+
+
+def _identical(a: Array, b: Array) -> bool:
+    return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
 
 
 def check_feeds(module: ModuleOp, path: str) -> list[Mapping[str, Array]]:
@@ -223,32 +216,6 @@ def check_feeds(module: ModuleOp, path: str) -> list[Mapping[str, Array]]:
     from qdialect.feeds import fitting_feeds, given_feeds
 
     return list(islice(given_feeds(module, path), MAX_BATCHES)) if path else [fitting_feeds(module)]
-
-
-def _is_random(value: SSAValue) -> bool:
-    op = value.owner
-    return isinstance(op, CustomOp) or (isinstance(op, OnnxOp) and op.op_type in RANDOM)
-
-
-def as_stored(seen: Seen, type: Attribute) -> Array | None:
-    """What was seen, as a value of `type` would store it; None if the two do not hold the same kind of element."""
-    now = quantized_of(type)
-    element = BY_ATTRIBUTE.get(element_of(stored_type(type)))  # pyright: ignore[reportArgumentType]
-    if now is None or seen.type is None or now == seen.type:
-        known = element is None or element.dtype == seen.stored.dtype
-        return seen.stored if known and (now is None or seen.type is None or now == seen.type) else None
-    then = seen.type
-    if now.blocks or then.blocks or now.axis != then.axis or not np.array_equal(now.scales, then.scales):
-        return None
-    moved = now.zero_points - then.zero_points
-    if now.axis is not None:
-        moved = numerics.expand_parameters(moved, seen.stored.shape, now.axis)
-    stored = seen.stored.astype(np.int64) + moved
-    return stored.astype(now.storage.dtype) if _within(stored, now) else None
-
-
-def _within(stored: Array, type: UniformType) -> bool:
-    return bool(np.all((stored >= type.storage.low) & (stored <= type.storage.high)))
 
 
 def _step(op: DequantizeOp, real: Array) -> Array:
@@ -282,12 +249,28 @@ def beyond(wanted: Array, got: Array, exactness: Exactness, step: Array | None =
     return f"{count} of {a.size} {'floats' if is_float else 'integers'} differ, by up to {most:g}"
 
 
-def _fingerprint(module: ModuleOp) -> list[tuple[Any, ...]]:
-    """Equal before and after a pass only if it changed nothing; it keeps the operations, so none comes back."""
-    return [
-        (op, *op.operands, *op.result_types, *op.properties.values(), *op.attributes.values())
+Rows = dict[Operation, tuple[Any, ...]]
+
+
+def _rows(module: ModuleOp) -> Rows:
+    """What makes each op what it is. It keeps the operations, so none comes back as another."""
+    return {
+        op: (*op.operands, *op.result_types, *op.properties.items(), *op.attributes.items())
         for op in module.walk()
-    ]
+    }
+
+
+def _changed(before: Rows, now: Rows) -> set[Operation]:
+    """The ops that are new or no more what they were, and those that they stand in."""
+    found: set[Operation] = set()
+    for op, row in now.items():
+        if before.get(op) == row:
+            continue
+        one: Operation | None = op
+        while one is not None and one not in found:
+            found.add(one)
+            one = one.parent_op()
+    return found
 
 
 def _pattern_at(difference: Difference, records: Sequence[Rewritten]) -> str:
@@ -304,24 +287,34 @@ def check_passes(
     passes: Iterable[ModulePass],
     feeds: Sequence[Mapping[str, Array]],
     apply: Callable[[ModulePass], None] | None = None,
+    *,
+    verify: bool = False,
 ) -> Finding | None:
     """
     Run `passes` on `module` in place and judge each; the first that is beyond its class ends it and is returned.
 
-    `feeds`: inputs by graph input name, each judged by itself. `apply` runs one pass, by default on a plain context.
-    Raises UserError if onnxruntime cannot run the module.
+    `feeds`: inputs by graph input name, each judged by itself. `apply` runs one pass, by default on a plain context;
+    `verify`: what it changed is verified. Raises UserError if onnxruntime cannot run the module.
     """
     context = Context()
     references = [Reference(module, one) for one in feeds]
+    now = _rows(module)
     for module_pass in passes:
-        before = _fingerprint(module)
+        before = now
         with recording() as records:
             apply(module_pass) if apply else module_pass.apply(context, module)
-        if _fingerprint(module) == before:
+        now = _rows(module)
+        changed = _changed(before, now)
+        if not changed and len(now) == len(before):
             continue
         exactness = exactness_of(module_pass)
-        for reference in references if exactness is not Exactness.LOSSY else ():
-            if found := reference.differences(module, exactness):
+        if exactness is Exactness.LOSSY:
+            references = [Reference(module, one) for one in feeds]
+            continue
+        for op in changed if verify else ():
+            if op.parent_op() is not None:
+                op.verify(verify_nested_ops=not isinstance(op, FuncOp))
+        for reference in references:
+            if found := reference.differences(module, exactness, changed):
                 return Finding(module_pass.name, exactness.value, _pattern_at(found[0], records), found[0])
-        references = [Reference(module, one) for one in feeds]
     return None

@@ -64,25 +64,31 @@ def _raising(options: Options) -> list[ModulePass]:
 def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
     """Casts as far down and as far up as they go; what stands between a linear op and its casts folded away."""
     lossy = options.exactness == Exactness.LOSSY.value
-    down = ["fold-casts", "sink-dequantize", "fold-casts"]
-    up = ["hoist-quantize", "fold-casts", "fold-constants"]
+    down = [_made(n) for n in ("fold-casts", "sink-dequantize", "fold-casts")]
+    down.append(_made("raise-integer", float_results=form == "qdq"))
+    if form != "qdq" and not options.integer_io:
+        # Signedness may be all that two types differ by. Not before casts are sunk: integers would seem to leave.
+        down.append(_made("legalize", target=target.name, weights=False))
+        down += [_made("sink-dequantize"), _made("fold-casts")]
+    hoist = _made("hoist-quantize", activations=form == "qdq")
     batch_norm = _made(
         "fold-batch-norm", symmetric=target.symmetric_weights, depthwise=form == "qoperator", lossy=lossy
     )
     scales = [] if form == "qdq" else [_made("fold-scales")]
     compose = [_made("compose")] if form == "qoperator" and not options.decompose else []
-    fuse = ["fuse-quantized", "fold-pad", "fold-activation"]
-    integer = _made("raise-integer", float_results=form == "qdq")
+    fuse = ["fuse-quantized", "fold-pad", "fold-activation", "fold-casts"]
     branches = _made("quantize-branches", target=target.name)
     return [
-        *map(_made, down),
-        integer,
+        *down,
         branches,
         _made("fold-constants"),
+        hoist,  # a quantize right behind a BatchNormalization lets it fold
         batch_norm,
         *scales,
         *compose,
-        *map(_made, up),
+        hoist,  # and what it folds into makes integers
+        _made("fold-casts"),
+        _made("fold-constants"),
         *map(_made, fuse),
     ]
 

@@ -26,6 +26,7 @@ from qdialect.exporter_attributes import (
     write_raw,
     write_type,
 )
+from qdialect.messages import MICROSOFT
 from qdialect.names import called, node_name, tensor_names
 from qdialect.onnx_parts import messages
 
@@ -88,6 +89,8 @@ class _Exporter:
         self.module, self.write = module, write
         self.names = _Names()
         self.nodes: set[str] = set()
+        self.domains: set[str] = set()
+        """Of the nodes."""
         self.proto: ModelProto = messages().ModelProto()
         self.graph = self.proto.graph
         self.value_info = "onnx.value_info" in module.attributes
@@ -111,6 +114,8 @@ class _Exporter:
             elif not isinstance(op, FuncOp):
                 raise UserError(f"{op.name} cannot stand beside the graph in ONNX")
         self._main(mains[0], self.graph)
+        if MICROSOFT in self.domains - {i.domain for i in proto.opset_import}:  # a pass made its first kernel
+            proto.opset_import.add(domain=MICROSOFT, version=1)
         return proto
 
     def _main(self, func: FuncOp, graph: GraphProto) -> None:
@@ -212,6 +217,7 @@ class _Exporter:
     def _node(self, op: OnnxOp, node: NodeProto) -> None:
         node.op_type = op.op_type
         node.domain = op.domain
+        self.domains.add(op.domain)
         node.name = self._node_name(node_name(op))
         node.doc_string = _string(op.attributes.get("onnx.doc"))
         _write_metadata(op.attributes.get("onnx.metadata"), node.metadata_props)

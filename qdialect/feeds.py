@@ -10,12 +10,12 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import SSAValue
 
-from qdialect.checking import input_names
 from qdialect.constants import constant_array
 from qdialect.dialects.onnx_ops import OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, quantized_of, shape_of
 from qdialect.dialects.quant import QuantizeOp
 from qdialect.errors import UserError
+from qdialect.observing import input_names
 from qdialect.oracle import Array
 from qdialect.oracle_form import main_of
 from qdialect.promises.casts import QuantizeForm
@@ -103,7 +103,7 @@ def fitting_feeds(module: ModuleOp, *, seed: int = 0) -> dict[str, Array]:
 
     Raises UserError if there is none, with onnxruntime's word on the first.
     """
-    from qdialect.checking import observe
+    from qdialect.observing import observe
 
     first: UserError | None = None
     for size in SIZES if _is_open(module) else SIZES[:1]:

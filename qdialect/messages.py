@@ -38,6 +38,8 @@ KEPT_FOR_INFERENCE = 1024
 """Tensors of up to this many bytes stay in the messages: shape inference reads shapes, axes and repeats from them."""
 
 Key = tuple[str, str, str]
+APART = sys.platform == "linux"
+"""Whether shape inference runs in a process of its own, which models that are trusted can do without."""
 
 
 class Model(NamedTuple):
@@ -188,7 +190,7 @@ def inferred(model: ModelProto) -> ModelProto:
     try:
         with _own_casts(model) as places:
             given = model.SerializeToString()
-        if sys.platform == "linux":
+        if APART:
             seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
             raw = _apart(lambda: infer(given, False, False, True), seconds)
         else:

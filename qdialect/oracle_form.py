@@ -9,7 +9,7 @@ cut: its users take a graph input instead of what computes it, which is still an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,8 +111,14 @@ class _Constants(Parameters):
 class _Writer:
     """One block of the oracle form; values are mapped to what is stored of them."""
 
-    def __init__(self, block: Block, values: dict[SSAValue, SSAValue], cut: Cut | None):
-        self.block, self.values, self._cut = block, values, cut
+    def __init__(
+        self,
+        block: Block,
+        values: dict[SSAValue, SSAValue],
+        cut: Cut | None,
+        only: Collection[Operation] | None = None,
+    ):
+        self.block, self.values, self._cut, self._only = block, values, cut, only
         self._constants = _Constants(block)
         self._dequantized: dict[SSAValue, SSAValue] = {}
         self.cuts: list[SSAValue] = []
@@ -122,16 +128,17 @@ class _Writer:
     def write(self, ops: Sequence[Operation]) -> None:
         """Write the ops of a block but its last."""
         for op in ops:
-            computed = self._op(op)
-            for old, new in zip(op.results, computed, strict=True):
-                self.values[old] = new
-                if self._cut is None:
-                    continue
-                if not isinstance(op, ConstantOp) and is_visible(old):
-                    self.outputs.append((old, new))
-                if (outside := self._cut(old)) is not None:
-                    self.values[old] = self.block.insert_arg(outside, len(self.block.args))
-                    self.cuts.append(old)
+            if self._only is None or op in self._only:
+                for old, new in zip(op.results, self._op(op), strict=True):
+                    self.values[old] = new
+                    if self._cut is not None and not isinstance(op, ConstantOp) and is_visible(old):
+                        self.outputs.append((old, new))
+            if self._cut is None:
+                continue
+            for value in op.results:
+                if (outside := self._cut(value)) is not None:
+                    self.values[value] = self.block.insert_arg(outside, len(self.block.args))
+                    self.cuts.append(value)
 
     def _add(self, op: Operation) -> Sequence[SSAValue]:
         self.block.add_op(op)
@@ -229,17 +236,21 @@ def _renamed(func: FuncOp) -> list[DictionaryAttr]:
     return [DictionaryAttr({**row.data, "onnx.name": StringAttr(f"i{k}")}) for k, row in enumerate(rows)]
 
 
-def oracle_form(module: ModuleOp, cut: Cut = lambda value: None) -> OracleForm:
+def oracle_form(
+    module: ModuleOp, cut: Cut = lambda value: None, only: Collection[Operation] | None = None
+) -> OracleForm:
     """
     The oracle form of `module`, which stays as it is: a module of onnx ops in which every tensor of the graph that an
     op computes is an output, and every value for which `cut` gives a type comes in from outside where it is used.
+
+    `only`: ops of the graph, to leave out all others; what is used of those, `cut` must give.
 
     Raises UserError if the module holds ops of other dialects than onnx, quant and func.
     """
     func = main_of(module)
     old = func.body.block
     block = Block(arg_types=[a.type for a in old.args])
-    writer = _Writer(block, dict(zip(old.args, block.args, strict=True)), cut)
+    writer = _Writer(block, dict(zip(old.args, block.args, strict=True)), cut, only)
     end = old.last_op
     assert isinstance(end, ReturnOp)
     writer.write([op for op in old.ops if op is not end])

@@ -7,7 +7,7 @@ node has the shape of the op that it stands for and the element of its zero poin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import Float32Type, ModuleOp, UnrankedTensorType
@@ -18,12 +18,15 @@ from qdialect.constants import constant
 from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_types import ANY, element_of, expressed_of, quantized_of, with_element
 from qdialect.promises.base import Blocked
+from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
 from qdialect.walking import operations
 
 if TYPE_CHECKING:
     from onnx import TypeProto
 
+CASTS = 21
+"""The opset whose casts are those of com.microsoft: they take 16 bits."""
 SMALL = 1024
 """Constants of up to this many elements can be shapes, axes or repeats; inference reads them."""
 
@@ -36,9 +39,18 @@ def learn_types(module: ModuleOp) -> None:
     """Infer the types of results that have none, where a QOperator node has hidden them."""
     if not any(_hides(op) for op in operations(module)):
         return
-    for op in operations(module):
+    for op in list(_inside_first(module)):
         if isinstance(op, OnnxOp) and op.SCHEMA is not None and not all(map(_is_known, op.results)):
             _learn(op)
+
+
+def _inside_first(op: Operation) -> Iterator[Operation]:
+    """All operations below `op`, those of subgraphs before the op that they belong to, and it."""
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                yield from _inside_first(inner)
+    yield op
 
 
 def _hides(op: Operation) -> bool:
@@ -47,8 +59,10 @@ def _hides(op: Operation) -> bool:
 
 def _learn(op: OnnxOp) -> None:
     if op.get_trait(QOperator) is None:
-        if not op.domain and not op.regions:
-            _set(op.results, _inferred(op, op.outputs))
+        if op.regions:
+            _set(op.results, _yielded(op))
+        elif not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
+            _set(op.results, _inferred(op, op.outputs, opset=CASTS if op.domain else 0))
         return
     found, opset = reading(op), opset_of(op, "") or 13
     attributes = found if isinstance(found, Blocked) else read_attributes(op, found, opset)
@@ -61,6 +75,14 @@ def _learn(op: OnnxOp) -> None:
     element = result_element(op, found)
     if element is not None:
         _set(op.results, [None if t is None else with_element(t, element) for t in types])
+
+
+def _yielded(op: OnnxOp) -> list[Attribute | None]:
+    """The types that subgraphs without arguments, branches, agree on."""
+    rows = [list(end.operand_types) for region in op.regions if (end := region.block.last_op) is not None]
+    if any(region.block.args for region in op.regions) or any(len(row) != len(op.results) for row in rows):
+        return [None] * len(op.results)
+    return [types[0] if all(t == types[0] for t in types) else None for types in zip(*rows, strict=True)]
 
 
 def _carriers(found: Any) -> Sequence[SSAValue]:

@@ -298,7 +298,7 @@ class FoldAlone(Pattern):
         assert shape is not None
         channels, ones = shape[1], (1,) * (len(shape) - 2)
         stored, scales = numerics.channel_as_weight(np.broadcast_to(chain.map.factor, (channels,)))
-        type = UniformType.per_axis(Storage.of("i8"), 0, scales, np.zeros(channels, np.int32))
+        type = UniformType.along(Storage.of("i8"), 0, scales, np.zeros(channels, np.int32))
         weight = from_array(stored.reshape(channels, 1, *ones))
         typed = ConstantOp.of(weight, tensor_type(type, weight.type.get_shape()))
         typed.location = location("", [f"{tensor_name(op)}_factor"])
@@ -349,9 +349,7 @@ class FoldIntoQuantize(Pattern):
         if map.axis is None:
             moved = UniformType.per_tensor(type.storage, scales.item(), int(zeros), type.expressed)
         else:
-            moved = UniformType.per_axis(
-                type.storage, map.axis, scales, zeros.astype(np.int32), type.expressed
-            )
+            moved = UniformType.along(type.storage, map.axis, scales, zeros.astype(np.int32), type.expressed)
         cast = QuantizeOp(source, moved)
         cast.location = op.location
         stored = StorageCastOp(cast.results[0], with_element(op.results[0].type, storage_element(type)))

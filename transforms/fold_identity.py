@@ -32,8 +32,6 @@ class FoldCopy(Pattern):
         source, result = op.operands[0], op.results[0]
         if source.type != result.type:
             return Blocked("type-differs", "the copy is known to be of another type or shape")
-        if isinstance(source.owner, Operation) and source.owner.parent is not op.parent:
-            return Blocked("other-region", "the original is outside this subgraph")
         _move_annotation(op, source)
         rewriter.replace(op, [], [source])
         return None

@@ -3,7 +3,8 @@ Read dequantize, op, quantize as the op on quantized types.
 
     qcast(op(dcast(a), dcast(b), ...))  ->  op(a, b, ...)
 
-Exact: that is what an op on quantized types means. A linear op is read so without the quantize too: int8 in, float out.
+Exact: that is what an op on quantized types means. A linear op is read so without the quantize too: int8 in, float out;
+and where the quantize has a scale for each channel, which no integer kernel makes.
 """
 
 from collections.abc import Sequence
@@ -80,11 +81,11 @@ class FuseQuantized(Pattern):
             if not _is_float(result):
                 types.append(result.type)
                 continue
-            type = quantized_uses(result)
-            if isinstance(type, UniformType):
-                types.append(with_element(result.type, type))
-            elif op.get_trait(Linear) is not None:
+            type, linear = quantized_uses(result), op.get_trait(Linear) is not None
+            if linear and not (isinstance(type, UniformType) and type.is_per_tensor):
                 types.append(result.type)
+            elif isinstance(type, UniformType):
+                types.append(with_element(result.type, type))
             else:
                 return NOT_QUANTIZED if type is None else type
         return types

@@ -5,6 +5,7 @@ Move quantize above ops that move or select elements, towards the op that made t
 
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
 more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
+An activation of what is made in float keeps its place in front of the quantize, unless `activations`.
 """
 
 from collections.abc import Sequence
@@ -50,6 +51,9 @@ def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
 class HoistQuantize(Pattern):
     """Rebuild the op under a quantize on quantized operands."""
 
+    def __init__(self, activations: bool = False):
+        self._activations = activations
+
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class is QuantizeOp
 
@@ -76,9 +80,10 @@ class HoistQuantize(Pattern):
         moved = promise.backward(below, types)
         if isinstance(moved, Blocked):
             return moved
-        blocked = _more_work(below, promise) or _per_axis(below, promise, moved)
-        if blocked is not None:
-            return blocked
+        if not (self._activations and promise.in_place):
+            blocked = _more_work(below, promise) or _per_axis(below, promise, moved)
+            if blocked is not None:
+                return blocked
         _rebuild(below, promise, types, moved, rewriter)
         return None
 
@@ -172,5 +177,8 @@ class HoistQuantizePass(RewritePass):
         "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"
     )
 
+    activations: bool = False
+    """Whether to go above an activation of what is made in float too: QDQ has it back in front of the quantize."""
+
     def patterns(self) -> Sequence[Pattern]:
-        return [HoistQuantize()]
+        return [HoistQuantize(self.activations)]

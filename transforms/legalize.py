@@ -85,10 +85,9 @@ def _enter(op: StorageCastOp, type: UniformType) -> None:
 def _leave(op: StorageCastOp) -> None:
     """Integers that go out as i8."""
     now = quantized_of(op.operands[0].type)
-    if now is None or now.storage.signed or storage_element(now) == element_of(op.results[0].type):
-        return
-    storage = Storage.make(8, True, now.storage.low - HALF, now.storage.high - HALF)
-    op.operands[0] = _requantize(op.operands[0], _reread(now, storage, -HALF), op)
+    moved = None if now is None else signed(now)
+    if moved is not None and storage_element(moved) == element_of(op.results[0].type):
+        op.operands[0] = _requantize(op.operands[0], moved, op)
 
 
 def _only_leaves(value: SSAValue) -> bool:

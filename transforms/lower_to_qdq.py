@@ -159,20 +159,22 @@ class _Writer:
         assert isinstance(op, OnnxOp)
         promise = op.get_trait(Commutes)
         moves = promise is not None and self._moves(op, promise)
-        on_grid = moves
+        absorbed = {
+            value: real
+            for value in op.operands
+            if moves and (real := self._reals.get(value)) is not None and self._absorbs(op, promise, value)
+        }
+        on_grid = moves and all(real.on_grid for real in absorbed.values())
+        # In front of a quantize it is a float op, and has no casts around it.
+        free = moves and not (self._target.pairs_around_moves and on_grid)
         operands: list[SSAValue] = []
         for value in op.operands:
             if quantized_of(value.type) is None:
                 operands.append(value)
-                continue
-            before = self._reals.get(value)
-            if moves and before is not None and self._absorbs(op, promise, value):
-                operands.append(before.value)
-                on_grid &= before.on_grid
+            elif (real := absorbed.get(value)) is not None:
+                operands.append(real.value)
             else:
-                operands.append(
-                    self._float(value, op, for_layout=moves and not self._target.pairs_around_moves)
-                )
+                operands.append(self._float(value, op, for_layout=free))
         new = op.__class__.create(
             operands=operands,
             result_types=[_expressed(t) for t in op.result_types],
@@ -208,6 +210,8 @@ class _Writer:
             return False
         if value.op in self._requantizes:
             return False  # read again, the op would go above both casts: a form that does not last
+        if not _comes_back(op, promise):
+            return False
         if promise.selects:
             source = value.op.operands[0] if isinstance(value.op, QuantizeOp) else value
             return promise.in_place and isinstance(source, OpResult)
@@ -224,6 +228,15 @@ class _Writer:
         if promise.selects and not self._absorbs(value.op, promise, source):
             return False  # it stands between casts of its own
         return isinstance(source, OpResult) and source.has_one_use() and self._from_quantize(source)
+
+
+def _comes_back(op: OnnxOp, promise: Commutes) -> bool:
+    """Whether a quantize behind `op`, read again, goes above it as what it was: not as one scale of several."""
+    results = [quantized_of(op.results[p].type) for p in promise.results(op)]
+    moved = promise.backward(op, [t for t in results if t is not None])
+    return isinstance(moved, Blocked) or list(moved) == [
+        quantized_of(op.operands[p].type) for p in promise.operands(op)
+    ]
 
 
 def _erase_unused(module: ModuleOp) -> None:

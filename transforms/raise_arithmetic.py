@@ -318,6 +318,8 @@ class NarrowStorage(Pattern):
         quantize = found[0].op.operands[0].owner
         if not isinstance(quantize, QuantizeOp):
             return None
+        if not (found[0].has_one_use() and quantize.results[0].has_one_use()):
+            return Blocked("second-consumer", "others take the integers as they are before the clamp")
         type = quantize.element_type
         low, high = (int(min(max(b, found[1]), found[2])) for b in (type.storage.low, type.storage.high))
         if not (low < high and (type.zero_points >= low).all() and (type.zero_points <= high).all()):

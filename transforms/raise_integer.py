@@ -136,7 +136,7 @@ def _types(op: OnnxOp, draft: OnnxOp, factor: Array) -> tuple[UniformType, Unifo
     if axis is None:
         return Blocked("unknown-rank", "the rank of the weight is not known")
     count = max(scales.size, w_zero.size)
-    return x, UniformType.per_axis(
+    return x, UniformType.along(
         w_storage, axis, np.broadcast_to(scales, count), np.broadcast_to(w_zero, count)
     )
 
@@ -229,7 +229,7 @@ def _bias(chain: _Chain, x: UniformType, w: UniformType, channels: int) -> Const
     stored = np.broadcast_to(chain.integer_bias.astype(np.int32), (channels,)).copy()
     scales, storage = numerics.bias_scale(x.scales, w.scales), Storage.of("i32")
     if scales.ndim:
-        type = UniformType.per_axis(storage, 0, scales)
+        type = UniformType.along(storage, 0, scales)
     else:
         type = UniformType.per_tensor(storage, np.float32(scales))
     made = ConstantOp.of(from_array(stored), tensor_type(type, (channels,)))

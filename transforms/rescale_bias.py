@@ -118,7 +118,7 @@ def _widen(
     if not np.isfinite(new.scales).all() or (new.moved * reach > MOST_MOVED * np.abs(bias)).any():
         return overflow
     zeros = np.broadcast_to(w.zero_points, bias.shape)
-    type = UniformType.per_axis(w.storage, axis, new.scales, zeros, w.expressed)
+    type = UniformType.along(w.storage, axis, new.scales, zeros, w.expressed)
     return ConstantOp.of(from_array(new.stored), tensor_type(type, weight.shape)), type
 
 
@@ -163,19 +163,22 @@ class RescaleBias(Pattern):
         counted = _count(op, x, w, flat)
         if isinstance(counted, Blocked):
             return counted
+        step = numerics.bias_scale(x.scales, counted.scales)
         if counted.weight is not None:
             old = op.operands[1]
             if isinstance(old, OpResult):
                 counted.weight.location = location("", [f"{tensor_name(old.op)}_widened"])
             rewriter.insert_before(op, [counted.weight])
             rewriter.set_operand(op, 1, counted.weight.results[0])
-        self._replace(op, bias, counted.stored, numerics.bias_scale(x.scales, counted.scales), rewriter)
+        self._replace(op, bias, counted.stored, step, rewriter)
         return None
 
     def _has_kernel(self, op: OnnxOp) -> bool:
         kernels, result = op.get_trait(Kernels), quantized_of(op.results[0].type)
-        if kernels is None or (result is not None and not result.is_per_tensor):
-            return False
+        if kernels is None or (
+            result is not None and not (result.is_per_tensor and result.storage.width == 8)
+        ):
+            return False  # a result of more bits may have finer steps than the sums
         return any(k.float_result == (result is None) and "2v" in k.inputs for k in kernels.forms)
 
     def _replace(
@@ -188,7 +191,7 @@ class RescaleBias(Pattern):
     ) -> None:
         i32 = Storage.of("i32")
         if scale.ndim:
-            type = UniformType.per_axis(i32, 0, scale, np.zeros(scale.shape, np.int32))
+            type = UniformType.along(i32, 0, scale, np.zeros(scale.shape, np.int32))
         else:
             type = UniformType.per_tensor(i32, scale.item())
         new = ConstantOp.of(from_array(stored), tensor_type(type, stored.shape))

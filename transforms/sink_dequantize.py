@@ -16,7 +16,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.constants import constant
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import quantized_of, with_element
+from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
@@ -102,7 +102,8 @@ class ReadStorage(Pattern):
             return built
         new = built.ops[-1]
         new.location = op.location
-        rewriter.replace(op, [*built.ops, StorageCastOp(new.results[0], op.results[0].type)])
+        integers = with_element(op.results[0].type, storage_element(type))  # a model may not say it
+        rewriter.replace(op, [*built.ops, StorageCastOp(new.results[0], integers)])
         return None
 
 
@@ -127,11 +128,13 @@ def _rebuild(
         new.location = op.location  # the integers are the tensor that the model names
     results: list[SSAValue] = list(new.results)
     casts: list[Operation] = []
-    for place in promise.results(op):
+    for place, type in zip(promise.results(op), types, strict=True):
         below = (
             DequantizeOp(new.results[place])
             if cast is DequantizeOp
-            else StorageCastOp(new.results[place], op.results[place].type)
+            else StorageCastOp(
+                new.results[place], with_element(op.results[place].type, storage_element(type))
+            )
         )
         casts.append(below)
         results[place] = below.results[0]

@@ -71,6 +71,21 @@ class UniformType(Data[UniformParameters], TypeAttribute):
         return cls(UniformParameters(storage, expressed, axis, None, scales, _like(zero_points, scales)))
 
     @classmethod
+    def along(
+        cls,
+        storage: Storage,
+        axis: int,
+        scales: npt.ArrayLike,
+        zero_points: npt.ArrayLike = 0,
+        expressed: Attribute = f32,
+    ) -> UniformType:
+        """As `per_axis`; per tensor where there is but one scale: two types of one meaning would never be equal."""
+        found = cls.per_axis(storage, axis, scales, zero_points, expressed)
+        if found.scales.size != 1:
+            return found
+        return cls.per_tensor(storage, found.scales[0], int(found.zero_points[0]), expressed)
+
+    @classmethod
     def sub_channel(
         cls,
         storage: Storage,

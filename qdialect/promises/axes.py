@@ -36,7 +36,7 @@ def taken(type: UniformType, moved: Moved) -> UniformType:
     scales, zero_points = type.scales[moved.indices], type.zero_points[moved.indices]
     if moved.axis is None:
         return UniformType.per_tensor(type.storage, scales.item(), zero_points.item(), type.expressed)
-    return UniformType.per_axis(type.storage, moved.axis, scales, zero_points, type.expressed)
+    return UniformType.along(type.storage, moved.axis, scales, zero_points, type.expressed)
 
 
 def follow(rule: AxisRule) -> Transfer:

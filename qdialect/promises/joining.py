@@ -21,17 +21,22 @@ if TYPE_CHECKING:
 Types = Sequence[UniformType]
 
 
-def _joined(types: Types, axis: int) -> UniformType | Blocked:
-    head = types[0]
+def _joined(types: Types, axis: int, values: Sequence[SSAValue]) -> UniformType | Blocked:
+    """The type of the whole; a part of one slice has one scale, and so its type is per tensor."""
+    head = next(t for t in types if not t.is_per_tensor)
     if any(t.blocks for t in types):
         return BLOCKED_SCALES
-    if any(t.axis != head.axis or t.storage != head.storage or t.expressed != head.expressed for t in types):
+    if any(t.storage != head.storage or t.expressed != head.expressed for t in types):
         return MIXED
-    if head.axis == axis:
-        scales = np.concatenate([t.scales for t in types])
-        zero_points = np.concatenate([t.zero_points for t in types])
-        return UniformType.per_axis(head.storage, axis, scales, zero_points, head.expressed)
-    return head if all(t == head for t in types) else MIXED
+    if head.axis != axis:
+        return head if all(t == head for t in types) else MIXED
+    for type, value in zip(types, values, strict=True):
+        shape = shape_of(value.type)
+        if type.axis != axis and not (type.is_per_tensor and shape is not None and shape[axis] == 1):
+            return MIXED
+    scales = np.concatenate([t.scales.reshape(-1) for t in types])
+    zero_points = np.concatenate([t.zero_points.reshape(-1) for t in types])
+    return UniformType.per_axis(head.storage, axis, scales, zero_points, head.expressed)
 
 
 def _parts(type: UniformType, axis: int, values: Sequence[SSAValue]) -> list[UniformType] | Blocked:
@@ -49,7 +54,7 @@ def _parts(type: UniformType, axis: int, values: Sequence[SSAValue]) -> list[Uni
             return NO_SCALES
         cut = slice(at, at := at + shape[axis])
         parts.append(
-            UniformType.per_axis(type.storage, axis, type.scales[cut], type.zero_points[cut], type.expressed)
+            UniformType.along(type.storage, axis, type.scales[cut], type.zero_points[cut], type.expressed)
         )
     return parts
 
@@ -61,12 +66,12 @@ def _axis(op: OnnxOp, value: SSAValue, default: int) -> int | Blocked:
 
 def concat_forward(op: OnnxOp, types: Types) -> Types | Blocked:
     """Operand types to the joined type."""
-    if types[0].is_per_tensor:
+    if all(t.is_per_tensor for t in types):
         return [types[0]] if all(t == types[0] for t in types) else MIXED
     axis = _axis(op, op.operands[0], 1)
     if isinstance(axis, Blocked):
         return axis
-    joined = _joined(types, axis)
+    joined = _joined(types, axis, op.operands)
     return joined if isinstance(joined, Blocked) else [joined]
 
 
@@ -88,10 +93,10 @@ def split_forward(op: OnnxOp, types: Types) -> Types | Blocked:
 
 def split_backward(op: OnnxOp, types: Types) -> Types | Blocked:
     """The parts' types to the whole's type."""
-    if types[0].is_per_tensor:
+    if all(t.is_per_tensor for t in types):
         return [types[0]] if all(t == types[0] for t in types) else MIXED
     axis = _axis(op, op.operands[0], 0)
     if isinstance(axis, Blocked):
         return axis
-    joined = _joined(types, axis)
+    joined = _joined(types, axis, op.results)
     return joined if isinstance(joined, Blocked) else [joined]

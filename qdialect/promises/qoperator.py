@@ -191,7 +191,7 @@ def _bias_type(x: UniformType, w: UniformType, bias: SSAValue | None) -> Uniform
     if not scales.ndim:
         return UniformType.per_tensor(storage, scales)  # pyright: ignore[reportArgumentType]
     rank = rank_of(bias)
-    return UNKNOWN_RANK if rank is None else UniformType.per_axis(storage, rank - 1, scales)
+    return UNKNOWN_RANK if rank is None else UniformType.along(storage, rank - 1, scales)
 
 
 def _read_backwards() -> dict[tuple[str, str], QOperator]:

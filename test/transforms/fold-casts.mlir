@@ -22,6 +22,32 @@ func.func @pair_with_a_reader(%q: tensor<3x2x!quant.uniform<i16:f32:1, {0.5:300,
   func.return %y, %x : tensor<3x2x!quant.uniform<i16:f32:1, {0.5:300,0.25:-7}>>, tensor<3x2xf32>
 }
 
+// Two quantizes that say the same are one, behind what they quantize.
+
+// CHECK-LABEL: func.func @equal_quantizes(
+// CHECK-NEXT: %[[Y:.*]] = onnx.Neg(%x)
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[Y]]
+// CHECK-NEXT: %[[Z:.*]] = onnx.Relu(%[[Q]])
+// CHECK-NEXT: func.return %[[Q]], %[[Z]]
+func.func @equal_quantizes(%x: tensor<2xf32>) -> (tensor<2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x!quant.uniform<u8:f32, 0.02:13>>) {
+  %y = onnx.Neg(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %a = quant.qcast %y : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.02:13>>
+  %z = onnx.Relu(%a) : (tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x!quant.uniform<u8:f32, 0.02:13>>
+  %b = quant.qcast %y : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %b, %z : tensor<2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// Nothing goes: two zero points.
+
+// CHECK-LABEL: func.func @unmoved_other_zero_point(
+// CHECK-NEXT: quant.qcast %x
+// CHECK-NEXT: quant.qcast %x
+func.func @unmoved_other_zero_point(%x: tensor<2xf32>) -> (tensor<2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x!quant.uniform<u8:f32, 0.02:14>>) {
+  %a = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.02:13>>
+  %b = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.02:14>>
+  func.return %a, %b : tensor<2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x!quant.uniform<u8:f32, 0.02:14>>
+}
+
 // Read as integers and back; integers and back.
 
 // CHECK-LABEL: func.func @storage(

@@ -18,6 +18,19 @@ func.func @sum(%a: tensor<2x3x!x>, %b: tensor<3x!y>) -> tensor<2x3x!y> {
   func.return %q : tensor<2x3x!y>
 }
 
+// No kernel makes a scale for each channel: the sum comes out in float, and the quantize stays.
+
+// CHECK-LABEL: func.func @product_per_axis(
+// CHECK-NEXT: %[[Y:.*]] = onnx.MatMul(%a, %b) : (tensor<4x2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x2x!quant.uniform<u8:f32, 0.03:7>>) -> tensor<4x2xf32>
+// CHECK-NEXT: quant.qcast %[[Y]]
+func.func @product_per_axis(%a: tensor<4x2x!x>, %b: tensor<2x2x!y>) -> tensor<4x2x!quant.uniform<u8:f32:1, {0.5:3,0.25}>> {
+  %r = quant.dcast %a : tensor<4x2x!x> to tensor<4x2xf32>
+  %s = quant.dcast %b : tensor<2x2x!y> to tensor<2x2xf32>
+  %t = onnx.MatMul(%r, %s) : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+  %q = quant.qcast %t : tensor<4x2xf32> to tensor<4x2x!quant.uniform<u8:f32:1, {0.5:3,0.25}>>
+  func.return %q : tensor<4x2x!quant.uniform<u8:f32:1, {0.5:3,0.25}>>
+}
+
 // A weight per output channel, a bias in float for rescale-bias.
 
 // CHECK-LABEL: func.func @conv(

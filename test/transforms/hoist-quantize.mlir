@@ -440,13 +440,26 @@ func.func @concat_other_axis(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>) -> tensor
 
 // CHECK-LABEL: func.func @concat_along(
 // CHECK-DAG: %[[A:.*]] = quant.qcast %a : tensor<4x2xf32> to tensor<4x2x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7}>>
-// CHECK-DAG: %[[B:.*]] = quant.qcast %b : tensor<4x1xf32> to tensor<4x1x!quant.uniform<i8:f32:1, {0.125}>>
+// CHECK-DAG: %[[B:.*]] = quant.qcast %b : tensor<4x1xf32> to tensor<4x1x!quant.uniform<i8:f32, 0.125>>
 // CHECK: %[[M:.*]] = onnx.Concat(%[[A]], %[[B]]) {{.*}}-> tensor<4x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>
 // CHECK-NEXT: func.return %[[M]]
 func.func @concat_along(%a: tensor<4x2xf32>, %b: tensor<4x1xf32>) -> tensor<4x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>> {
   %y = onnx.Concat(%a, %b) {axis = -1 : i64} : (tensor<4x2xf32>, tensor<4x1xf32>) -> tensor<4x3xf32>
   %q = quant.qcast %y : tensor<4x3xf32> to tensor<4x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>
   func.return %q : tensor<4x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>
+}
+
+// A part of one slice has one scale: the type is per tensor, and joins all the same.
+
+// CHECK-LABEL: func.func @split_along_one_slice(
+// CHECK: %[[Q:.*]] = quant.qcast %x : tensor<4x3xf32> to tensor<4x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>
+// CHECK-NEXT: onnx.Split(%[[Q]],
+func.func @split_along_one_slice(%x: tensor<4x3xf32>) -> (tensor<4x1x!quant.uniform<i8:f32, 0.5:3>>, tensor<4x2x!quant.uniform<i8:f32:1, {0.25:-7,0.125}>>) {
+  %c = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %y, %z = onnx.Split(%x, %c) {axis = 1 : i64} : (tensor<4x3xf32>, tensor<2xi64>) -> (tensor<4x1xf32>, tensor<4x2xf32>)
+  %q = quant.qcast %y : tensor<4x1xf32> to tensor<4x1x!quant.uniform<i8:f32, 0.5:3>>
+  %r = quant.qcast %z : tensor<4x2xf32> to tensor<4x2x!quant.uniform<i8:f32:1, {0.25:-7,0.125}>>
+  func.return %q, %r : tensor<4x1x!quant.uniform<i8:f32, 0.5:3>>, tensor<4x2x!quant.uniform<i8:f32:1, {0.25:-7,0.125}>>
 }
 
 // More work above, but for operands that are dequantized: the pairs cancel.
@@ -889,6 +902,20 @@ func.func @unmoved_split_of_two_scales(%x: tensor<2x3xf32>) -> (tensor<2x1x!quan
   // expected-remark@+1 {{[hoist-quantize: mixed-scales]}}
   %q = quant.qcast %z : tensor<2x2xf32> to tensor<2x2x!quant.uniform<u8:f32, 0.03:13>>
   func.return %p, %q : tensor<2x1x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x2x!quant.uniform<u8:f32, 0.03:13>>
+}
+
+// Nothing moves: one scale for two slices is no list of scales.
+
+// CHECK-LABEL: func.func @unmoved_split_along_two_slices(
+// CHECK: onnx.Split(%x,
+func.func @unmoved_split_along_two_slices(%x: tensor<4x4xf32>) -> (tensor<4x2x!quant.uniform<i8:f32, 0.5:3>>, tensor<4x2x!quant.uniform<i8:f32:1, {0.25:-7,0.125}>>) {
+  %c = onnx.Constant() {value = #onnx.tensor<[2, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %y, %z = onnx.Split(%x, %c) {axis = 1 : i64} : (tensor<4x4xf32>, tensor<2xi64>) -> (tensor<4x2xf32>, tensor<4x2xf32>)
+  // expected-remark@+1 {{[hoist-quantize: mixed-scales]}}
+  %q = quant.qcast %y : tensor<4x2xf32> to tensor<4x2x!quant.uniform<i8:f32, 0.5:3>>
+  // expected-remark@+1 {{[hoist-quantize: mixed-scales]}}
+  %r = quant.qcast %z : tensor<4x2xf32> to tensor<4x2x!quant.uniform<i8:f32:1, {0.25:-7,0.125}>>
+  func.return %q, %r : tensor<4x2x!quant.uniform<i8:f32, 0.5:3>>, tensor<4x2x!quant.uniform<i8:f32:1, {0.25:-7,0.125}>>
 }
 
 // Nothing moves: a part of unknown size takes an unknown number of scales.

@@ -122,6 +122,24 @@ func.func @narrow(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
 
 // -----
 
+// Others take the integers before the clamp: narrowed, they would be quantized twice.
+// CHECK-LABEL: func.func @unmoved_second_consumer
+// CHECK: %[[Q:.*]] = quant.qcast %{{.*}} to tensor<3x4x!quant.uniform<i8:f32, 0.5:2>>
+// CHECK: onnx.Clip
+// CHECK-NEXT: quant.dcast %[[Q]]
+func.func @unmoved_second_consumer(%x : tensor<3x4xf32>) -> (tensor<3x4xi8>, tensor<3x4xf32>) {
+  %lo = onnx.Constant() {value = #onnx.tensor<[-7] : tensor<i8>>} : () -> tensor<i8>
+  %hi = onnx.Constant() {value = #onnx.tensor<[7] : tensor<i8>>} : () -> tensor<i8>
+  %q = quant.qcast %x : tensor<3x4xf32> to tensor<3x4x!quant.uniform<i8:f32, 0.5:2>>
+  %i = quant.scast %q : tensor<3x4x!quant.uniform<i8:f32, 0.5:2>> to tensor<3x4xi8>
+  // expected-remark@+1 {{others take the integers as they are before the clamp [raise-arithmetic: second-consumer]}}
+  %c = onnx.Clip(%i, %lo, %hi) : (tensor<3x4xi8>, tensor<i8>, tensor<i8>) -> tensor<3x4xi8>
+  %y = quant.dcast %q : tensor<3x4x!quant.uniform<i8:f32, 0.5:2>> to tensor<3x4xf32>
+  func.return %c, %y : tensor<3x4xi8>, tensor<3x4xf32>
+}
+
+// -----
+
 // A clamp that starts at the zero point is an activation.
 // CHECK-LABEL: func.func @unmoved_activation
 // CHECK: quant.qcast %{{.*}} to tensor<3x4x!quant.uniform<i8:f32, 0.5:2>>

@@ -56,6 +56,17 @@ func.func @unmoved_bias_of_rows(%x: tensor<3x4x!x>, %w: tensor<4x3x!v>) -> tenso
   func.return %t : tensor<3x3x!y>
 }
 
+// Nothing moves: a result of 16 bits may have finer steps than the sums, and no kernel makes it.
+
+// CHECK-LABEL: func.func @unmoved_sixteen_bits(
+// CHECK: onnx.Gemm({{.*}}tensor<3xf32>) ->
+func.func @unmoved_sixteen_bits(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>) -> tensor<2x3x!quant.uniform<u16:f32, 0.01:7>> {
+  %c = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 0.05] : tensor<3xf32>>} : () -> tensor<3xf32>
+  // expected-remark@+1 {{no integer kernel makes this result, so the bias stays in float [rescale-bias: no-kernel]}}
+  %t = onnx.Gemm(%x, %w, %c) : (tensor<2x4x!x>, tensor<4x3x!v>, tensor<3xf32>) -> tensor<2x3x!quant.uniform<u16:f32, 0.01:7>>
+  func.return %t : tensor<2x3x!quant.uniform<u16:f32, 0.01:7>>
+}
+
 // Nothing moves: the activation has several scales.
 
 // CHECK-LABEL: func.func @unmoved_activation_per_axis(

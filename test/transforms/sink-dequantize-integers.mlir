@@ -119,3 +119,17 @@ func.func @unmoved_bound_shape(%q : tensor<*x!quant.uniform<u8:f32:0, {0.5,0.25,
   %m = onnx.Min(%i, %z) {} : (tensor<*xui8>, tensor<2xui8>) -> tensor<*xui8>
   func.return %m : tensor<*xui8>
 }
+
+// A model need not say of what type its integers are: the cast says it.
+
+// CHECK-LABEL: func.func @unknown_integers(
+// CHECK: %[[R:.*]] = onnx.Relu(%q) {{.*}}-> tensor<*x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[R]])
+// CHECK-NEXT: quant.scast %[[T]] {{.*}} to tensor<*xui8>
+func.func @unknown_integers(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<*x!onnx.any> {
+  %i = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xui8>
+  %z = onnx.Constant() {value = #onnx.tensor<[13] : tensor<ui8>>} : () -> tensor<ui8>
+  %m = onnx.Max(%i, %z) : (tensor<2x3xui8>, tensor<ui8>) -> tensor<*x!onnx.any>
+  %t = onnx.Transpose(%m) : (tensor<*x!onnx.any>) -> tensor<*x!onnx.any>
+  func.return %t : tensor<*x!onnx.any>
+}

@@ -758,7 +758,7 @@ func.func @split_other_axis(%q: tensor<2x3x!quant.uniform<i8:f32:0, {0.5:3,0.25:
 }
 
 // CHECK-LABEL: func.func @split_along(
-// CHECK: %[[M:.*]], %[[N:.*]] = onnx.Split(%q, %{{.*}}) {{.*}}-> (tensor<2x1x!quant.uniform<i8:f32:1, {0.5:3}>>, tensor<2x2x!quant.uniform<i8:f32:1, {0.25:-7,0.125}>>)
+// CHECK: %[[M:.*]], %[[N:.*]] = onnx.Split(%q, %{{.*}}) {{.*}}-> (tensor<2x1x!quant.uniform<i8:f32, 0.5:3>>, tensor<2x2x!quant.uniform<i8:f32:1, {0.25:-7,0.125}>>)
 // CHECK-NEXT: %[[A:.*]] = quant.dcast %[[M]]
 // CHECK-NEXT: %[[B:.*]] = quant.dcast %[[N]]
 // CHECK-NEXT: func.return %[[A]], %[[B]]

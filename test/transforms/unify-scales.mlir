@@ -19,7 +19,7 @@ func.func @max(%a: tensor<2x3x!s>, %b: tensor<2x3x!t>) -> tensor<2x3x!t> {
 // Along the joined axis each part gets its part of the scales.
 
 // CHECK-LABEL: func.func @concat(
-// CHECK: %[[A:.*]] = quant.qcast %{{.*}} to tensor<2x1x!quant.uniform<i8:f32:1, {0.5:3}>>
+// CHECK: %[[A:.*]] = quant.qcast %{{.*}} to tensor<2x1x!quant.uniform<i8:f32, 0.5:3>>
 // CHECK: %[[B:.*]] = quant.qcast %{{.*}} to tensor<2x2x!quant.uniform<i8:f32:1, {0.25:-7,0.125}>>
 // CHECK-NEXT: onnx.Concat(%[[A]], %[[B]])
 func.func @concat(%a: tensor<2x1x!s>, %b: tensor<2x2x!s>) -> tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>> {

@@ -9,12 +9,13 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation
 
 from qdialect.checking import beyond, check_passes
 from qdialect.compiler import Options, pipeline
 from qdialect.dialects.onnx_ops import OnnxOp
-from qdialect.dialects.quant import QuantizeOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.feeds import random_feeds
 from qdialect.importer import import_model
 from qdialect.oracle_form import oracle_form
@@ -148,6 +149,48 @@ def test_nothing_runs_after_the_wrong_pass(module: ModuleOp):
 
     assert check_passes(module, passes, [random_feeds(module)], apply) is not None
     assert ran == ["raise-qdq", "wrong"]
+
+
+class OtherOutput(Pattern):
+    """The graph gives a value that was there before: no op changes but the return."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is ReturnOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        last = op.operands[0].owner
+        if isinstance(last, DequantizeOp) and not isinstance(last.next_op, DequantizeOp):
+            first = next(o for o in op.parent_block().ops if isinstance(o, DequantizeOp))  # pyright: ignore
+            if first is not last:
+                rewriter.set_operand(op, 0, first.results[0])
+        return None
+
+
+@dataclass(frozen=True)
+class OtherOutputPass(WrongPass):
+    """Claims to be exact."""
+
+    pattern: ClassVar[Pattern] = OtherOutput()
+
+
+def test_another_output_is_found(module: ModuleOp):
+    found = check_passes(module, [RaiseQdqPass(), OtherOutputPass()], [random_feeds(module)])
+    assert found is not None
+    assert (found.pass_name, found.difference.tensor) == ("wrong", "xd")  # what the output is now
+
+
+@dataclass(frozen=True)
+class LateWrongPass(WrongPass):
+    """As exact as it says, until it meets what another pass made."""
+
+    name = "late"
+
+
+def test_what_a_pass_left_alone_is_judged_later(module: ModuleOp):
+    passes = [RaiseQdqPass(), OneStepOffPass(), LateWrongPass()]
+    found = check_passes(module, passes, [random_feeds(module)])
+    assert found is not None
+    assert found.pass_name == "late"
 
 
 @pytest.mark.parametrize(

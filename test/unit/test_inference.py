@@ -1,4 +1,4 @@
-"""Shape inference, which runs in a process of its own."""
+"""Shape inference: onnx's, which runs in a process of its own, and ours where it stops."""
 
 import faulthandler
 import os
@@ -7,9 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import onnx
 import pytest
-from onnx import helper, numpy_helper
+from onnx import GraphProto, TensorProto, helper, numpy_helper
 
 from qdialect import messages
+from qdialect.importer import import_model
+from qdialect.oracle_form import main_of
+from qdialect.shapes import learn_types
 
 
 def model() -> onnx.ModelProto:
@@ -39,3 +42,34 @@ def test_what_goes_wrong_apart_leaves_the_model_as_it_is(
     monkeypatch.setattr("onnx.onnx_cpp2py_export.shape_inference.infer_shapes", ends)
     given = model()
     assert messages.inferred(given) is given
+
+
+def test_types_are_learnt_behind_kernels_branches_and_wide_casts():
+    """onnx's own inference stops at the first node of com.microsoft."""
+    constants = {
+        "s": np.float32(0.02), "z": np.uint8(7), "w": np.int16(-300), "c": np.array(True), "k": np.float32(0.5),
+    }  # fmt: skip
+
+    def branch(op: str, *more: str) -> GraphProto:
+        output = helper.make_tensor_value_info(op, TensorProto.FLOAT, None)
+        return helper.make_graph([helper.make_node(op, ["d", *more], [op])], op, [], [output])
+
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        helper.make_node("QLinearSigmoid", ["q", "s", "z", "s", "z"], ["r"], domain="com.microsoft"),
+        helper.make_node("DequantizeLinear", ["r", "s", "z"], ["d"]),
+        helper.make_node("If", ["c"], ["i"], then_branch=branch("Relu"), else_branch=branch("Mul", "k")),
+        helper.make_node("QuantizeLinear", ["i", "s", "w"], ["e"], domain="com.microsoft"),
+        helper.make_node("DequantizeLinear", ["e", "s", "w"], ["f"], domain="com.microsoft"),
+        helper.make_node("Transpose", ["f"], ["y"], perm=[1, 0]),
+    ]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    tensors = [numpy_helper.from_array(np.asarray(v), n) for n, v in constants.items()]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, tensors)
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    module = import_model(helper.make_model(graph, opset_imports=imports, ir_version=8))
+    learn_types(module)
+    end = main_of(module).body.block.last_op
+    assert end is not None
+    assert str(end.operands[0].type) == "tensor<3x2xf32>"

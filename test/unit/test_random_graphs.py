@@ -29,6 +29,12 @@ def test_each_pass_keeps_its_word(graphs: Any, seed: int, target: str):
     assert (found.problem, found.sqnr >= graphs.LEAST) == ("", True)
 
 
+@pytest.mark.parametrize("seed", range(400, 410))
+def test_every_form(graphs: Any, seed: int):
+    for target, found in graphs.outcomes(seed).items():
+        assert (seed, target, found.problem) == (seed, target, "")
+
+
 def test_whole_graphs(graphs: Any):
     integer = 0
     for seed in range(200, 200 + COUNT):

@@ -1,0 +1,232 @@
+"""Compiling what was compiled changes nothing: one graph for each reason why it once did."""
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.compiler import compile
+from qdialect.dialects import get_all_dialects
+from qdialect.exporter import export_model
+from qdialect.importer import import_model
+from qdialect.text import parse_module
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+HEAD = """
+!u = !quant.uniform<u8:f32, 0.02:13>
+!i = !quant.uniform<i8:f32, 0.02:-115>
+!v = !quant.uniform<u8:f32, 0.05:183>
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}, onnx.ir_version = 8 : i64} {
+"""
+
+ACTIVATION = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<4x3xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
+  %j = onnx.Concat(%q, %q) {axis = 0 : i64} : (tensor<2x3x!u>, tensor<2x3x!u>) -> tensor<4x3x!u>
+  %d = quant.dcast %j : tensor<4x3x!u> to tensor<4x3xf32>
+  %k = onnx.Constant() {value = #onnx.tensor<[1.5, 0.25, 3.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %s = onnx.Sub(%d, %k) : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+  %p = quant.qcast %s : tensor<4x3xf32> to tensor<4x3x!v>
+  %e = quant.dcast %p : tensor<4x3x!v> to tensor<4x3xf32>
+  %a = onnx.Relu(%e) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %t = quant.qcast %a : tensor<4x3xf32> to tensor<4x3x!v>
+  %y = quant.dcast %t : tensor<4x3x!v> to tensor<4x3xf32>
+  func.return %y : tensor<4x3xf32>
+}}
+"""
+"""Sub has no kernel. Written, the Relu stands in front of the quantize, and read again it left the Sub in float."""
+
+ONE_SLICE = """
+!a = !quant.uniform<u8:f32:1, {0.5:3,0.25:7,0.125}>
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x1xf32> {onnx.name = "y"},
+      tensor<2x2xf32> {onnx.name = "z"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!a>
+  %d = quant.dcast %q : tensor<2x3x!a> to tensor<2x3xf32>
+  %c = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %s, %z = onnx.Split(%d, %c) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2xi64>) -> (tensor<2x1xf32>,
+      tensor<2x2xf32>)
+  %p = quant.qcast %s : tensor<2x1xf32> to tensor<2x1x!quant.uniform<u8:f32, 0.5:3>>
+  %y = quant.dcast %p : tensor<2x1x!quant.uniform<u8:f32, 0.5:3>> to tensor<2x1xf32>
+  func.return %y, %z : tensor<2x1xf32>, tensor<2x2xf32>
+}}
+"""
+"""One scale along an axis of size 1 and one scale for all were two types."""
+
+SIGNEDNESS = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<2x3xi1> {onnx.name = "b"})
+      -> (tensor<2x3xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!i>
+  %d = quant.dcast %q : tensor<2x3x!i> to tensor<2x3xf32>
+  %p = quant.qcast %d : tensor<2x3xf32> to tensor<2x3x!u>
+  %e = quant.dcast %p : tensor<2x3x!u> to tensor<2x3xf32>
+  %y = onnx.Where(%b, %d, %e) : (tensor<2x3xi1>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}}
+"""
+"""Casts of equal real numbers were one only after the passes that move casts."""
+
+PER_AXIS = """
+!a = !quant.uniform<u8:f32:1, {0.5:3,0.25:7}>
+!w = !quant.uniform<i8:f32, 0.03>
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x2xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
+  %d = quant.dcast %q : tensor<2x3x!u> to tensor<2x3xf32>
+  %k = onnx.Constant() {value = #onnx.tensor<[5, -3, 7, 20, -9, 1] : tensor<3x2xi8>>} : () -> tensor<3x2x!w>
+  %w = quant.dcast %k : tensor<3x2x!w> to tensor<3x2xf32>
+  %m = onnx.MatMul(%d, %w) : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  %p = quant.qcast %m : tensor<2x2xf32> to tensor<2x2x!a>
+  %e = quant.dcast %p : tensor<2x2x!a> to tensor<2x2xf32>
+  %o = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %r = onnx.Clip(%e, %o, _) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %t = quant.qcast %r : tensor<2x2xf32> to tensor<2x2x!a>
+  %y = quant.dcast %t : tensor<2x2x!a> to tensor<2x2xf32>
+  func.return %y : tensor<2x2xf32>
+}}
+"""
+"""A product with a scale for each channel stayed in float, and was an integer product when read again."""
+
+BRANCH = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<i1> {onnx.name = "b"})
+      -> (tensor<4x3xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
+  %t = onnx.Concat(%q, %q) {axis = 0 : i64} : (tensor<2x3x!u>, tensor<2x3x!u>) -> tensor<4x3x!u>
+  %y = onnx.If(%b) then_branch {
+    %d = quant.dcast %t : tensor<4x3x!u> to tensor<4x3xf32>
+    onnx.Yield(%d) : (tensor<4x3xf32>) -> ()
+  } else_branch {
+    %e = quant.dcast %t : tensor<4x3x!u> to tensor<4x3xf32>
+    %r = onnx.Neg(%e) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+    onnx.Yield(%r) : (tensor<4x3xf32>) -> ()
+  } : (tensor<i1>) -> tensor<4x3xf32>
+  func.return %y : tensor<4x3xf32>
+}}
+"""
+"""What a branch yields of the graph around it is copied when it is written; the copy was quantized when read again."""
+
+BATCH_NORM = """
+func.func @main(%x: tensor<2x2x4xf32> {onnx.name = "x"}) -> (tensor<2x2x4xf32> {onnx.name = "y"},
+      tensor<4x2x2xf32> {onnx.name = "z"}) {
+  %q = quant.qcast %x : tensor<2x2x4xf32> to tensor<2x2x4x!u>
+  %d = quant.dcast %q : tensor<2x2x4x!u> to tensor<2x2x4xf32>
+  %g = onnx.Constant() {value = #onnx.tensor<[1.5, -0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %h = onnx.Constant() {value = #onnx.tensor<[0.25, 0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %n = onnx.BatchNormalization(%d, %g, %h, %h, %h) : (tensor<2x2x4xf32>, tensor<2xf32>, tensor<2xf32>,
+      tensor<2xf32>, tensor<2xf32>) -> tensor<2x2x4xf32>
+  %p = quant.qcast %n : tensor<2x2x4xf32> to tensor<2x2x4x!v>
+  %y = quant.dcast %p : tensor<2x2x4x!v> to tensor<2x2x4xf32>
+  %t = onnx.Transpose(%n) {perm = array<i64: 2, 0, 1>} : (tensor<2x2x4xf32>) -> tensor<4x2x2xf32>
+  %s = quant.qcast %t : tensor<4x2x2xf32> to tensor<4x2x2x!v>
+  %z = quant.dcast %s : tensor<4x2x2x!v> to tensor<4x2x2xf32>
+  func.return %y, %z : tensor<2x2x4xf32>, tensor<4x2x2xf32>
+}}
+"""
+"""A BatchNormalization that every user quantizes, one behind a Transpose, became a Conv the second time."""
+
+ONE_CHANNEL = """
+func.func @main(%x: tensor<2x1x4xf32> {onnx.name = "x"}) -> (tensor<2x1x4xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x1x4xf32> to tensor<2x1x4x!u>
+  %d = quant.dcast %q : tensor<2x1x4x!u> to tensor<2x1x4xf32>
+  %g = onnx.Constant() {value = #onnx.tensor<[1.5] : tensor<1xf32>>} : () -> tensor<1xf32>
+  %n = onnx.BatchNormalization(%d, %g, %g, %g, %g) : (tensor<2x1x4xf32>, tensor<1xf32>, tensor<1xf32>,
+      tensor<1xf32>, tensor<1xf32>) -> tensor<2x1x4xf32>
+  %p = quant.qcast %n : tensor<2x1x4xf32> to tensor<2x1x4x!v>
+  %y = quant.dcast %p : tensor<2x1x4x!v> to tensor<2x1x4xf32>
+  func.return %y : tensor<2x1x4xf32>
+}}
+"""
+"""A weight of one channel had a list of one scale."""
+
+JOINED = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %z: tensor<4x3xf32> {onnx.name = "z"},
+      %b: tensor<4x3xi1> {onnx.name = "b"}) -> (tensor<4x3xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
+  %t = onnx.Concat(%q, %q) {axis = 0 : i64} : (tensor<2x3x!u>, tensor<2x3x!u>) -> tensor<4x3x!u>
+  %n = onnx.Cos(%z) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %p = quant.qcast %n : tensor<4x3xf32> to tensor<4x3x!u>
+  %r = onnx.Relu(%p) : (tensor<4x3x!u>) -> tensor<4x3x!u>
+  %w = onnx.Where(%b, %r, %t) : (tensor<4x3xi1>, tensor<4x3x!u>, tensor<4x3x!u>) -> tensor<4x3x!u>
+  %y = quant.dcast %w : tensor<4x3x!u> to tensor<4x3xf32>
+  func.return %y : tensor<4x3xf32>
+}}
+"""
+"""A Where in front of its quantize had a pair in front of the operand that is quantized already."""
+
+OWN_PAIRS = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x3xf32> {onnx.name = "y"}) {
+  %n = onnx.Cos(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %q = quant.qcast %n : tensor<2x3xf32> to tensor<2x3x!u>
+  %c = onnx.Constant() {value = #onnx.tensor<[1, 1] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %t = onnx.Tile(%q, %c) : (tensor<2x3x!u>, tensor<2xi64>) -> tensor<2x3x!u>
+  %y = onnx.Add(%t, %q) : (tensor<2x3x!u>, tensor<2x3x!u>) -> tensor<2x3x!v>
+  %r = quant.dcast %y : tensor<2x3x!v> to tensor<2x3xf32>
+  func.return %r : tensor<2x3xf32>
+}}
+"""
+"""A residual edge has a pair of its own for TensorRT; read again, there were two quantized tensors."""
+
+PICKED_SCALE = """
+!a = !quant.uniform<u8:f32:0, {0.5:3,0.25:7}>
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<3xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
+  %d = quant.dcast %q : tensor<2x3x!u> to tensor<2x3xf32>
+  %i = onnx.Constant() {value = #onnx.tensor<[5, -3, 7, 20, -9, 1, 4, 4, 2] : tensor<3x3xi8>>} : ()
+      -> tensor<3x3x!quant.uniform<i8:f32, 0.03>>
+  %w = quant.dcast %i : tensor<3x3x!quant.uniform<i8:f32, 0.03>> to tensor<3x3xf32>
+  %n = onnx.MatMul(%d, %w) : (tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<2x3xf32>
+  %p = quant.qcast %n : tensor<2x3xf32> to tensor<2x3x!a>
+  %k = onnx.Constant() {value = #onnx.tensor<[1] : tensor<i64>>} : () -> tensor<i64>
+  %g = onnx.Gather(%p, %k) {axis = 0 : i64} : (tensor<2x3x!a>, tensor<i64>)
+      -> tensor<3x!quant.uniform<u8:f32, 0.25:7>>
+  %y = quant.dcast %g : tensor<3x!quant.uniform<u8:f32, 0.25:7>> to tensor<3xf32>
+  func.return %y : tensor<3xf32>
+}}
+"""
+"""A row of several scales was quantized behind the Gather that picks it, and the whole of it when read again."""
+
+
+@pytest.fixture(scope="module")
+def structure() -> Any:
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        return importlib.import_module("structure")
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+def parse(text: str) -> ModuleOp:
+    context = Context()
+    for name, dialect in get_all_dialects().items():
+        context.register_dialect(name, dialect)
+    types = "".join(f"{line}\n" for line in text.splitlines() if line.startswith("!"))
+    rest = "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("!"))
+    return parse_module(context, types + HEAD + rest, "test", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        (ACTIVATION, "generic"),
+        (ONE_SLICE, "onnxruntime"),
+        (SIGNEDNESS, "onnxruntime"),
+        (PER_AXIS, "onnxruntime"),
+        (BRANCH, "generic"),
+        (BATCH_NORM, "onnxruntime"),
+        (ONE_CHANNEL, "onnxruntime"),
+        (JOINED, "generic"),
+        (OWN_PAIRS, "tensorrt"),
+        (PICKED_SCALE, "generic"),
+    ],
+)
+def test_twice_is_once(structure: Any, text: str, target: str):
+    module = parse(text)
+    compile(module, target)
+    first = export_model(module)
+    assert ("com.microsoft" in {n.domain for n in first.graph.node}) == (len(first.opset_import) > 1)
+    again = import_model(export_model(module))
+    compile(again, target)
+    assert structure.difference(first, export_model(again)) == ""
