@@ -1,5 +1,5 @@
 """
-Write `docs/passes.md` and `docs/targets.md` from the passes and the target files.
+Write `docs/passes.md`, `docs/targets.md` and `docs/promises.md` from the passes, the target files and the promises.
 
     python docs/generate.py [--check]
 
@@ -12,7 +12,8 @@ from pathlib import Path
 
 from xdsl.passes import ModulePass
 
-from qdialect.compiler import Options, exactness_of, pipeline
+from qdialect.compiler import Options, pipeline
+from qdialect.passes import classes_of
 from qdialect.targets import Target, target, target_names
 from qdialect.transforms import get_all_passes
 
@@ -26,9 +27,7 @@ def described(module_pass: type[ModulePass]) -> str:
     assert module is not None
     text = (module.__doc__ or "").strip()
     file = f"transforms/{module_pass.name.replace('-', '_')}.py"
-    return (
-        f"## {module_pass.name}\n\n*{exactness_of(module_pass).value}* -- [`{file}`](../{file})\n\n{text}\n"
-    )
+    return f"## {module_pass.name}\n\n*{classes_of(module_pass)}* -- [`{file}`](../{file})\n\n{text}\n"
 
 
 def passes_page() -> str:
@@ -40,13 +39,14 @@ def passes_page() -> str:
         "Made by `python docs/generate.py` from the passes themselves. A class of exactness is judged per op against",
         "onnxruntime with optimization off: *exact*, no element differs; *close*, integers by one step at most and",
         "floats by 1e-4 of the largest magnitude; *lossy*, the meaning changes on purpose and only if asked for.",
+        "*Exact or close*: rewrites of both; `{exact=true}`, which `--exactness exact` gives, keeps to the former.",
         "",
         "| pass | class | rewrite |",
         "|---|---|---|",
     ]
     for one in passes:
         rewrite = str(getattr(one, "rewrite", "")).replace("|", "\\|")
-        lines.append(f"| [`{one.name}`](#{one.name}) | {exactness_of(one).value} | {rewrite} |")
+        lines.append(f"| [`{one.name}`](#{one.name}) | {classes_of(one)} | {rewrite} |")
     lines += ["", "## Pipelines", ""]
     for name, form in [("onnxruntime", "qoperator"), ("onnxruntime", "integer"), ("tensorrt", "qdq")]:
         names = ", ".join(f"`{p.name}`" for p in pipeline(Options(target=name, form=form)))
@@ -96,9 +96,53 @@ def targets_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def promises_page() -> str:
+    """Every operator of ai.onnx on float tensors: what casts move past, and why they stop at the others."""
+    from qdialect.promises.filling import FILLING
+    from qdialect.promises.layout import LAYOUT
+    from qdialect.promises.monotone import MONOTONE
+    from qdialect.promises.unpromised import UNPROMISED
+
+    tables = [
+        ("moves elements", LAYOUT),
+        ("moves elements and puts real zeros between, which the type stores as its zero point", FILLING),
+        (
+            "selects elements, compares them, or says which is which; a positive scale keeps the order",
+            MONOTONE,
+        ),
+    ]
+    lines = [
+        "# What quantization moves past",
+        "",
+        "Made by `python docs/generate.py` from `qdialect/promises/`. Casts move past an operator of the first table",
+        "where scales allow it: per tensor always; scales along an axis or per block follow, or a remark says why.",
+        "",
+        "| an operator that | |",
+        "|---|---|",
+    ]
+    lines += [f"| {what} | {', '.join(sorted(name for _, name in table))} |" for what, table in tables]
+    lines += [
+        "| hands values in and out of subgraphs, where both sides agree on the type | If, Loop, Scan |",
+        "",
+        "They stop at the others, which stand on quantized types between a dequantize and a quantize of their own.",
+        "",
+        "| why | |",
+        "|---|---|",
+    ]
+    reasons = dict.fromkeys(UNPROMISED.values())
+    lines += [
+        f"| {r} | {', '.join(sorted(n for n, why in UNPROMISED.items() if why == r))} |" for r in reasons
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def main(argv: list[str]) -> int:
     """Write the pages, or say which one is not current."""
-    pages = {DOCS / "passes.md": passes_page(), DOCS / "targets.md": targets_page()}
+    pages = {
+        DOCS / "passes.md": passes_page(),
+        DOCS / "targets.md": targets_page(),
+        DOCS / "promises.md": promises_page(),
+    }
     stale = [path.name for path, text in pages.items() if not path.exists() or path.read_text() != text]
     if "--check" in argv:
         for name in stale:

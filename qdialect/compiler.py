@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 
 from qdialect.errors import UserError
 from qdialect.names import node_name, tensor_names
-from qdialect.opsets import lower_opsets
+from qdialect.opsets import import_domains, lower_opsets
 from qdialect.passes import Exactness, RewritePass
 from qdialect.remarks import remarks_of
 from qdialect.report import Report, Step, op_counts, places, staying_float, surviving
@@ -51,11 +51,15 @@ def _made(name: str, **options: Any) -> ModulePass:
     return get_all_passes()[name]()(**options)
 
 
+def _exact(options: Options) -> bool:
+    return options.exactness == Exactness.EXACT.value
+
+
 def _raising(options: Options) -> list[ModulePass]:
     """Whatever tool made the model: its quantization in types."""
     passes = [] if options.keep_overridable else [_made("freeze")]
     passes += [_made("fold-identity"), _made("fold-constants"), _made("raise-qoperator"), _made("raise-qdq")]
-    passes += [_made("raise-arithmetic"), _made("quantize-inputs")]
+    passes += [_made("raise-arithmetic", exact=_exact(options)), _made("quantize-inputs")]
     if options.decompose:
         passes.append(_made("decompose", ops=options.decompose))
     return passes
@@ -102,12 +106,15 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
             _made("legalize", target=target.name, weights=form == "qoperator"),
             _made("fold-casts"),
             _made("fuse-quantized"),
+            _made("fold-activation"),
         ]
         if form == "qoperator":
             passes += [_made(name, target=target.name) for name in ("lower-to-table", "lower-conv-transpose")]
             passes += [_made("legalize-expressed"), _made("fold-casts"), _made("rescale-bias")]
             passes.append(_made("fold-width", target=target.name))
-        passes += [_made(f"lower-to-{form}", target=target.name), _made("legalize-sums", target=target.name)]
+        exact = {"exact": _exact(options)} if form == "qoperator" else {}
+        passes.append(_made(f"lower-to-{form}", target=target.name, **exact))
+        passes.append(_made("legalize-sums", target=target.name))
         if form == "qoperator":
             few = {"elements": sys.maxsize} if options.float_weights else {}
             passes.append(_made("fold-float-weights", target=target.name, **few))
@@ -139,7 +146,9 @@ def pipeline(options: Options) -> list[ModulePass]:
 
 
 def exactness_of(module_pass: ModulePass | type[ModulePass]) -> Exactness:
-    """A pass's class of exactness."""
+    """The class of exactness of a pass, or of one application of it."""
+    if isinstance(module_pass, RewritePass):
+        return module_pass.level
     found = getattr(module_pass, "exactness", Exactness.EXACT)
     assert isinstance(found, Exactness)
     return found
@@ -196,6 +205,7 @@ class Compilation:
 
     def finish(self) -> Report:
         """Verify, and say what was done. Raises VerifyException if the module breaks a constraint."""
+        import_domains(self.module)
         self.module.verify()
         self.report.remarks = surviving(remarks_of(self.module), self._there | places(self.module))
         return self.report

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
@@ -300,6 +300,15 @@ class _Exporter:
             for key, value in op.attributes.items():
                 if key.startswith("onnx.quantization."):
                     places.append((self.names.of(values[int(key.rpartition(".")[2])]), value))
+        written = {tensor for tensor, _ in places}
+        said = func.attributes.get("onnx.annotations")
+        if isinstance(said, DictionaryAttr):
+            results = {self.names.of(r): r for op in func.body.block.ops for r in op.results}
+            places += [
+                (name, parameters)
+                for name, parameters in said.data.items()
+                if name not in written and name in results and _still_holds(parameters, results[name])
+            ]
         for tensor, parameters in places:
             annotation = graph.quantization_annotation.add(tensor_name=tensor)
             assert isinstance(parameters, DictionaryAttr)
@@ -308,6 +317,15 @@ class _Exporter:
                 name = self.names.fresh(f"{tensor}_{key.lower()}")
                 self._initializer(name, value.data, graph)
                 annotation.quant_parameter_tensor_names.add(key=key, value=name)
+
+
+def _still_holds(parameters: Attribute, value: SSAValue) -> bool:
+    """Whether an annotation of integers counts them from a zero point of their type: they may be read anew as u8."""
+    zero_point = parameters.data.get("ZERO_POINT_TENSOR") if isinstance(parameters, DictionaryAttr) else None
+    element = element_of(value.type)
+    if not isinstance(zero_point, TensorAttr) or not isinstance(element, IntegerType):
+        return not isinstance(element, IntegerType)
+    return zero_point.type.element_type == element
 
 
 def _int(value: Attribute | None, default: int) -> int:

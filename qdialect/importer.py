@@ -133,6 +133,7 @@ class _Importer:
     def _annotate(self, graph: GraphProto, scope: Scope, func: FuncOp) -> None:
         """Put each quantization annotation on what makes the tensor, with the parameters' values in it."""
         tensors = {t.name: k for k, t in enumerate(graph.initializer)}
+        by_name: dict[str, Attribute] = {}
         for annotation in graph.quantization_annotation:
             value = scope.find(annotation.tensor_name)
             parameters: dict[str, Attribute] = {}
@@ -144,6 +145,9 @@ class _Importer:
                 owner = value.op if isinstance(value, OpResult) else func
                 assert isinstance(value, OpResult | BlockArgument)
                 owner.attributes[f"onnx.quantization.{value.index}"] = DictionaryAttr(parameters)
+                by_name[annotation.tensor_name] = DictionaryAttr(parameters)
+        if by_name:  # the op may go, and the tensor stay
+            func.attributes["onnx.annotations"] = DictionaryAttr(by_name)
 
     def _initializers(
         self,

@@ -88,7 +88,7 @@ def cast_op(
     if type.axis is not None:
         attributes["axis"] = int_attr(type.axis)
     if type.blocks:
-        axis, size = next((a, s) for a, s in type.blocks if s > 1)
+        axis, size = max(type.blocks, key=lambda block: block[1])
         attributes |= {"axis": int_attr(axis), "block_size": int_attr(size)}
     element = storage_element(type) if quantize else type.expressed
     cls = op_named("com.microsoft" if wide else "", "QuantizeLinear" if quantize else "DequantizeLinear")

@@ -339,6 +339,13 @@ def widen_for_bias(
     return WidenedWeight(result, new, moved)
 
 
+def is_power_of_two(factors: npt.ArrayLike) -> bool:
+    """Whether multiplying float32 by each factor is dividing by its inverse, bit for bit: 2**k, both normal."""
+    array = np.abs(np.asarray(factors, np.float32))
+    mantissas, exponents = np.frexp(array)
+    return bool(np.all((mantissas == 0.5) & (np.abs(exponents) < 126)))
+
+
 def range_parameters(low: float, high: float, least: int, greatest: int) -> tuple[np.float32, int]:
     """
     Scale and zero point that let integers `least` to `greatest` cover the reals `low` to `high`, which hold 0.

@@ -86,3 +86,16 @@ def lower_opsets(module: ModuleOp) -> None:
     version = module.attributes.get("onnx.ir_version")
     if isinstance(version, IntegerAttr) and version.value.data > MAX_IR_VERSION:
         module.attributes["onnx.ir_version"] = IntegerAttr(MAX_IR_VERSION, i64)
+
+
+def import_domains(module: ModuleOp) -> None:
+    """Let the module import every domain that its ops are of: passes write nodes of domains that it may not know."""
+    imports = module.attributes.get(IMPORTS)
+    if not isinstance(imports, DictionaryAttr):
+        return
+    used = {op.SCHEMA.domain for op in module.walk() if isinstance(op, OnnxOp) and op.SCHEMA is not None}
+    missing = sorted(domain for domain in used if domain and domain not in imports.data)
+    if missing:
+        module.attributes[IMPORTS] = DictionaryAttr(
+            {**imports.data, **{d: IntegerAttr(1, i64) for d in missing}}
+        )

@@ -174,7 +174,7 @@ class _Writer:
         return ops[-1].results[0]
 
     def _onnx(self, op: OnnxOp) -> Sequence[SSAValue]:
-        stays = _moves_wide(op)
+        stays = bool(op.regions) or _moves_wide(op)  # what crosses a boundary is what is stored
         operands = [
             self.values[v] if stays or quantized_of(v.type) is None else self._float(v, op)
             for v in op.operands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from typing import ClassVar
 
@@ -39,9 +39,23 @@ class RewritePass(ModulePass):
     rewrite: ClassVar[str]
     """The pass in one sentence of rewrite notation, with its licence."""
 
+    @property
+    def level(self) -> Exactness:
+        """How far this application may move numbers: a pass with exact and close rewrites can keep to the former."""
+        return Exactness.EXACT if getattr(self, "exact", False) else self.exactness
+
     @abstractmethod
     def patterns(self) -> Sequence[Pattern]:
         """The patterns of one application."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_patterns(op, self.name, self.patterns())
+
+
+def classes_of(pass_type: type[ModulePass]) -> str:
+    """The classes of exactness of a pass, in words: `exact or close` has rewrites of both and an option to choose."""
+    # xDSL's own passes say nothing: they move and merge ops, and never change a number.
+    own = getattr(pass_type, "exactness", Exactness.EXACT)
+    assert isinstance(own, Exactness)
+    chooses = any(field.name == "exact" for field in fields(pass_type))
+    return f"{Exactness.EXACT.value} or {own.value}" if chooses else own.value

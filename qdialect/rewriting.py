@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.rewriter import Rewriter as PlainRewriter
 from xdsl.traits import Pure
 
-from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_ops import OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.names import called, location, node_name, tensor_names
 from qdialect.promises.base import Blocked
@@ -138,6 +139,8 @@ class Rewriter:
             self.push(value.op)
         for use in value.uses:
             self.push(use.operation)
+            if isinstance(use.operation, YieldOp) and (around := use.operation.parent_op()) is not None:
+                self.push(around)
 
     def insert_before(self, anchor: Operation, ops: Sequence[Operation]) -> None:
         """Insert new operations in front of `anchor`; one without a name is named after the anchor's node."""
@@ -186,6 +189,13 @@ class Rewriter:
         self.push(op)
         if isinstance(old, OpResult) and _is_dead(old.op):
             self.erase(old.op)
+
+    def retype(self, value: SSAValue, type: Attribute) -> SSAValue:
+        """Give a result or a block's argument another type; the value that its users have now."""
+        self.rewrites += 1
+        new = PlainRewriter.replace_value_with_new_type(value, type)
+        self._push_around(new)
+        return new
 
     def erase(self, op: Operation) -> None:
         """Erase an operation without users, and the producers that it leaves without users."""

@@ -2,8 +2,11 @@
 Drop activations that change no stored integer.
 
     Relu(q), Clip(q)  ->  q      if the bounds, as stored integers, are the ends of the storage range
+    LeakyRelu(q) : T  ->  q      if the type expresses nothing below zero; likewise PRelu, Elu, Abs
+    Max(q, c), Min(q, c)  ->  q   if the type expresses nothing beyond c; else Relu(q), Clip(q)
+    HardSigmoid(q)    ->  q      if alpha is 1, beta 0, and the type expresses nothing outside [0, 1]
 
-Exact: decided in integers, since (6/37)*37 is not 6 in float32.
+Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; of the others, every number is tried.
 """
 
 from collections.abc import Sequence
@@ -12,35 +15,70 @@ from typing import ClassVar
 
 from xdsl.ir import Operation
 
-from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_ops import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
-from qdialect.promises.monotone import Clamp
+from qdialect.promises.clamping import Clamp, Keeps
+from qdialect.promises.storage import StorageReading
 from qdialect.rewriting import Pattern, Rewriter
+
+BOUNDS_AS_INPUTS = 11
+"""The opset from which on Clip takes its bounds so."""
 
 
 class FoldRedundantClamp(Pattern):
-    """A clamp on one quantized type."""
+    """A clamp, or what keeps numbers, on one quantized type."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Clamp) is not None
+        return op_class.get_trait(Clamp) is not None or op_class.get_trait(Keeps) is not None
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
-        clamp = op.get_trait(Clamp)
-        assert clamp is not None
-        type = quantized_of(op.operands[0].type)
-        if type is None or op.operands[0].type != op.results[0].type:
+        clamp, keeps = op.get_trait(Clamp), op.get_trait(Keeps)
+        place = 0 if keeps is None else keeps.place(op)
+        if place is None:
+            return None
+        kept = op.operands[place]
+        type = quantized_of(kept.type)
+        if type is None or kept.type != op.results[0].type:
             return None
         if not type.is_per_tensor:
             # onnxruntime fuses a Conv right in front of a per-axis quantize into a kernel that then refuses to run.
             return Blocked("per-axis", "the result has a scale for each channel")
-        if not clamp.is_redundant(op, type):
+        redundant = any(one is not None and one.is_redundant(op, type) for one in (clamp, keeps))
+        if not redundant and (clamp is None or (keeps is not None and clamp.bounds(op) is None)):
+            return None  # it computes, as it should
+        if not redundant:
             return Blocked(
                 "range-wider", "the storage range goes beyond the activation's, so it stays as a clamp"
             )
-        rewriter.replace(op, [], [op.operands[0]])
+        rewriter.replace(op, [], [kept])
+        return None
+
+
+class ReadBound(Pattern):
+    """A Max or Min of integers and one of them: a clamp, and called so, that every pass knows it for one."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(StorageReading) is not None and op_class.get_trait(Keeps) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise, keeps = op.get_trait(StorageReading), op.get_trait(Keeps)
+        assert promise is not None
+        place = None if keeps is None else keeps.place(op)
+        if place is None or (opset_of(op, "") or BOUNDS_AS_INPUTS) < BOUNDS_AS_INPUTS:
+            return None
+        value, bound = op.operands[place], op.operands[1 - place]
+        type = quantized_of(value.type)
+        if type is None or quantized_of(bound.type) != type or value.type != op.results[0].type:
+            return None
+        built = promise.build(op, value, type)
+        if isinstance(built, Blocked):
+            return None  # it differs from element to element: a choice between two tensors
+        built.ops[-1].location = op.location
+        rewriter.replace(op, built.ops)
         return None
 
 
@@ -55,4 +93,4 @@ class FoldActivationPass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldRedundantClamp()]
+        return [FoldRedundantClamp(), ReadBound()]

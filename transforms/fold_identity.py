@@ -2,6 +2,7 @@
 Drop ops that give their operand as it is; what was said of the copy is said of the original.
 
     Identity(x)  ->  x
+    Dropout(x)   ->  x      at inference, its mask not read
 
 Exact: nothing is computed. A quantization annotation on the copy moves to the tensor that survives.
 """
@@ -14,7 +15,8 @@ from xdsl.ir import BlockArgument, Operation, OpResult
 
 from qdialect.dialects.onnx_ops import OnnxOp
 from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.base import Blocked
+from qdialect.promises.layout import Copies
 from qdialect.rewriting import Pattern, Rewriter
 
 ANNOTATION = "onnx.quantization."
@@ -24,16 +26,21 @@ class FoldCopy(Pattern):
     """An op whose result is its operand."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
-        promise = op_class.get_trait(Commutes)
-        return promise is not None and promise.in_place and promise.keeps_order
+        return op_class.get_trait(Copies) is not None
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
+        copies = op.get_trait(Copies)
+        assert copies is not None
+        if (blocked := copies.blocked(op)) is not None:
+            return blocked
         source, result = op.operands[0], op.results[0]
+        if any(other.first_use is not None for other in op.results[1:]):
+            return Blocked("mask-used", "another result of the op is used", "use the first result alone")
         if source.type != result.type:
             return Blocked("type-differs", "the copy is known to be of another type or shape")
         _move_annotation(op, source)
-        rewriter.replace(op, [], [source])
+        rewriter.replace(op, [], [source, *op.results[1:]])
         return None
 
 

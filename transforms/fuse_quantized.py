@@ -24,7 +24,7 @@ from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.linear import Linear
 from qdialect.rewriting import Pattern, Rewriter
-from qdialect.transforms.hoist_quantize import quantized_uses
+from qdialect.transforms.hoist_quantize import quantized_uses, read_sizes_of
 
 NOT_QUANTIZED = Blocked("not-quantized", "no quantize follows", "quantize the result")
 
@@ -114,6 +114,7 @@ class FuseQuantized(Pattern):
                 rewriter.replace_uses(old, result)
                 continue
             new.location = location(node_name(op), tensor_names(casts[0]))
+            read_sizes_of(old, result, rewriter)
             for cast in casts:
                 rewriter.replace(cast, [], [result])
         if op.parent is not None:

@@ -2,6 +2,7 @@
 Move quantize above ops that move or select elements, towards the op that made them.
 
     qcast(f(x, ...))  ->  f(qcast(x), ...)
+    qcast(If(yield a, yield b))  ->  If(yield qcast(a), yield qcast(b))     likewise what Loop and Scan stack
 
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
 more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
@@ -15,14 +16,15 @@ from typing import ClassVar
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from qdialect.boundaries import HoistAcross
 from qdialect.constants import static_shape
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.kernels import Kernels
+from qdialect.promises.layout import SizesOnly
 from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
 
 
@@ -33,7 +35,7 @@ def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
     for use in value.uses:
         if isinstance(use.operation, QuantizeOp):
             types.add(use.operation.element_type)
-        else:
+        elif use.operation.get_trait(SizesOnly) is None:
             others += 1
     if not types:
         return None
@@ -46,6 +48,13 @@ def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
             "two-quantizers", "the result is quantized in two ways", "use one scale and zero point"
         )
     return types.pop()
+
+
+def read_sizes_of(old: SSAValue, new: SSAValue, rewriter: Rewriter) -> None:
+    """Let what reads only the shape of `old` read that of `new`."""
+    for use in list(old.uses):
+        if use.operation.get_trait(SizesOnly) is not None:
+            rewriter.set_operand(use.operation, use.index, new)
 
 
 class HoistQuantize(Pattern):
@@ -77,6 +86,10 @@ class HoistQuantize(Pattern):
             if isinstance(type, Blocked):
                 return type
             types.append(type)
+        if promise.points(below):
+            return Blocked(
+                "indices-used", "the op also says where elements come from, and rounded ones may be equal"
+            )
         moved = promise.backward(below, types)
         if isinstance(moved, Blocked):
             return moved
@@ -103,7 +116,7 @@ def _makes_integers(value: SSAValue) -> bool:
         return False
     promise = value.op.get_trait(Commutes)
     if promise is not None:
-        return all(_makes_integers(value.op.operands[p]) for p in promise.operands(value.op))
+        return all(map(_makes_integers, promise.operand_values(value.op)))
     if value.op.get_trait(Kernels) is None:
         return False
     sources = [o.owner for o in value.op.operands]
@@ -114,8 +127,8 @@ def _more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     """Quantizing more elements than before pays only if an op above makes the integers itself."""
     if promise.keeps_order:  # as many, also where a size is not known
         return None
-    operands = [op.operands[p] for p in promise.operands(op)]
-    before, after = _elements([op.results[p] for p in promise.results(op)]), _elements(operands)
+    operands = promise.operand_values(op)
+    before, after = _elements(promise.result_values(op)), _elements(operands)
     if not promise.selects and before is not None and after is not None and after <= before:
         return None
     if all(_makes_integers(o) for o in operands):
@@ -143,22 +156,13 @@ def _rebuild(
     above: Sequence[UniformType],
     rewriter: Rewriter,
 ) -> None:
-    operands = list(op.operands)
-    casts: list[Operation] = []
-    for place, type in zip(promise.operands(op), above, strict=True):
-        cast = QuantizeOp(operands[place], type)
-        casts.append(cast)
-        operands[place] = cast.results[0]
-    result_types = list(op.result_types)
-    for place, type in zip(promise.results(op), types, strict=True):
-        result_types[place] = with_element(result_types[place], type)
-    new = op.__class__.create(
-        operands=operands, result_types=result_types, properties=op.properties, attributes=op.attributes
-    )
-    users = [use.operation for place in promise.results(op) for use in op.results[place].uses]
+    casts = [QuantizeOp(v, type) for v, type in zip(promise.operand_values(op), above, strict=True)]
+    new = promise.rebuilt(op, [cast.results[0] for cast in casts], types)
+    users = [use.operation for value in promise.result_values(op) for use in value.uses]
     rewriter.insert_before(op, [*casts, new])
     for place in promise.results(op):
-        mine = [u for u in users if u.operands[0] is op.results[place]]
+        read_sizes_of(op.results[place], new.results[place], rewriter)
+        mine = [u for u in users if isinstance(u, QuantizeOp) and u.operands[0] is op.results[place]]
         if len(promise.results(op)) == 1:
             new.location = location(node_name(op), tensor_names(mine[0]))
         else:
@@ -181,4 +185,4 @@ class HoistQuantizePass(RewritePass):
     """Whether to go above an activation of what is made in float too: QDQ has it back in front of the quantize."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [HoistQuantize(self.activations)]
+        return [HoistQuantize(self.activations), HoistAcross()]

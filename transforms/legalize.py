@@ -139,6 +139,11 @@ def _to_unsigned(module: ModuleOp) -> None:
             continue
         if isinstance(op, OnnxOp):
             _constants(op, done)
+            for argument in [a for region in op.regions for a in region.block.args]:
+                if (type := quantized_of(argument.type)) is not None and (
+                    moved := unsigned(type)
+                ) is not None:
+                    _retype(argument, moved)
         for result in list(op.results):
             type = quantized_of(result.type)
             moved = None if type is None else unsigned(type)

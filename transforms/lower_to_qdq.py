@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
+from qdialect.boundaries import dequantize_across
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
@@ -27,6 +28,7 @@ from qdialect.lowering import Parameters, cast_op, clamped, stored, wish
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness
 from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.layout import SizesOnly
 from qdialect.rewriting import refresh_signatures
 from qdialect.targets import Target, target
 
@@ -60,9 +62,11 @@ class _Writer:
         self._dequantized: dict[tuple[SSAValue, Block], SSAValue] = {}
         self._dead: list[Operation] = []
         self._requantizes: set[Operation] = set()
+        self._boundary: set[Operation] = set()
 
     def write(self, module: ModuleOp) -> None:
         """Replace every op on quantized types and every cast."""
+        self._boundary = dequantize_across(list(module.walk()))
         ops = list(module.walk())
         # Known before the walk replaces what they quantize.
         self._requantizes = {
@@ -80,7 +84,10 @@ class _Writer:
 
     def _op(self, op: Operation) -> None:
         if isinstance(op, DequantizeOp):
-            if op.results[0].first_use is not None:
+            real = self._reals.get(op.operands[0])
+            if op in self._boundary and real is not None and op.operands[0].has_one_use():
+                self._replace(op.results[0], real.value)  # quantized again behind the boundary
+            elif op.results[0].first_use is not None:
                 self._replace(op.results[0], self._float(op.operands[0], op, for_layout=True))
         elif isinstance(op, StorageCastOp):
             source, result = op.operands[0], op.results[0]
@@ -158,7 +165,7 @@ class _Writer:
     def _rebuild(self, op: Operation) -> None:
         assert isinstance(op, OnnxOp)
         promise = op.get_trait(Commutes)
-        moves = promise is not None and self._moves(op, promise)
+        moves = promise is not None and promise.moves(op)
         absorbed = {
             value: real
             for value in op.operands
@@ -171,6 +178,9 @@ class _Writer:
         for value in op.operands:
             if quantized_of(value.type) is None:
                 operands.append(value)
+            elif op.get_trait(SizesOnly) is not None:
+                before = self._reals.get(value)
+                operands.append(self._integers(value, op) if before is None else before.value)
             elif (real := absorbed.get(value)) is not None:
                 operands.append(real.value)
             else:
@@ -193,16 +203,6 @@ class _Writer:
                 self._reals[old] = _Real(real, on_grid)
             else:
                 self._replace(old, real)
-
-    def _moves(self, op: OnnxOp, promise: Commutes) -> bool:
-        """Whether the op carries its operands' types to its results: then no rounding happens in it."""
-        operands = [quantized_of(op.operands[p].type) for p in promise.operands(op)]
-        results = [quantized_of(op.results[p].type) for p in promise.results(op)]
-        known = [t for t in operands if t is not None]
-        if len(known) != len(operands):
-            return False
-        moved = promise.forward(op, known)
-        return not isinstance(moved, Blocked) and list(moved) == results
 
     def _absorbs(self, op: OnnxOp, promise: Commutes | None, value: SSAValue) -> bool:
         """Whether the op can stand in front of its operand's quantize: nobody else needs the integers."""

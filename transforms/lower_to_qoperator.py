@@ -17,6 +17,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
+from qdialect.boundaries import StoreAcross
 from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
@@ -176,16 +177,8 @@ class LowerToStorage(Pattern):
         assert isinstance(op, OnnxOp)
         promise = op.get_trait(Commutes)
         assert promise is not None
-        carried = [op.operands[p] for p in promise.operands(op)] + [
-            op.results[p] for p in promise.results(op)
-        ]
-        types = [quantized_of(v.type) for v in carried]
-        head = types[0]
-        if head is None or any(t is None for t in types):
-            return None
-        operand_types = [t for t in types[: len(promise.operands(op))] if t is not None]
-        moved = promise.forward(op, operand_types)
-        if isinstance(moved, Blocked) or list(moved) != types[len(operand_types) :]:
+        head = promise.types(op).operands[0]
+        if head is None or not promise.moves(op):
             return None  # mixed scales: the kernel's affair
         form = op.get_trait(StorageForm)
         if form is not None:
@@ -214,26 +207,23 @@ class LowerToStorage(Pattern):
             for made in reversed([*reads, *(() if isinstance(built, Blocked) else built.ops)]):
                 made.erase()  # else the operand would keep a use that stands nowhere
             return blocked
-        built.ops[-1].location = op.location
-        rewriter.replace(
-            op, [*reads, *built.ops, StorageCastOp(built.ops[-1].results[0], op.results[0].type)]
-        )
+        last = built.ops[-1]
+        last.location = op.location
+        if quantized_of(op.results[0].type) is None:
+            rewriter.replace(op, [*reads, *built.ops])
+        else:
+            rewriter.replace(op, [*reads, *built.ops, StorageCastOp(last.results[0], op.results[0].type)])
         return None
 
     def _on_storage(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> None:
-        operands = list(op.operands)
+        integers: list[SSAValue] = []
         reads: list[Operation] = []
-        for place in promise.operands(op):
-            operands[place], read = stored(operands[place])
+        for operand in promise.operand_values(op):
+            plain, read = stored(operand)
+            integers.append(plain)
             reads += read
-        result_types = list(op.result_types)
-        for place in promise.results(op):
-            type = quantized_of(result_types[place])
-            assert type is not None
-            result_types[place] = with_element(result_types[place], storage_element(type))
-        new = op.__class__.create(
-            operands=operands, result_types=result_types, properties=op.properties, attributes=op.attributes
-        )
+        types = [t for t in promise.types(op).results if t is not None]
+        new = promise.rebuilt(op, integers, [storage_element(t) for t in types])
         new.location = op.location
         results: list[SSAValue] = list(new.results)
         casts: list[Operation] = []
@@ -253,10 +243,15 @@ class LowerToQoperatorPass(RewritePass):
     rewrite: ClassVar[str] = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"
 
     target: str = "onnxruntime"
+    exact: bool = False
+    """Whether only ops that move or select become integer ones; what computes stays."""
 
     def patterns(self) -> Sequence[Pattern]:
         found = target(self.target)
+        if self.exact:
+            return [StoreAcross(), LowerToStorage(found), FoldStorageCasts()]
         return [
+            StoreAcross(),
             LowerToStorage(found),
             LowerFloatResult(found),
             LowerToKernel(found, Parameters()),

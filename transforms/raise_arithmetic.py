@@ -6,7 +6,8 @@ Read quantization that is spelled as arithmetic as casts. No Round, no raise: wi
     Mul(Sub(Cast(q), z), s)                   ->  dcast(scast(q))
     Clip(scast(qcast(x)), lo, hi)             ->  scast(qcast(x)) : <lo:hi>
 
-Exact where the multiplier is a power of two; else x * m and x / (1/m) may round to two sides of a tie: one step.
+Exact where the multiplier is a power of two, or a divisor in place of a Mul and a factor in place of a Div, and the
+offset is added behind the Round; else x * m and x / (1/m) may round to two sides of a tie: one step.
 A float weight of integers that such a Round made is one of int8 under scale 1, its bias one of int32.
 """
 
@@ -19,12 +20,13 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type, IntegerType
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from qdialect import numerics
 from qdialect.constants import constant_array, rank_of
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
-from qdialect.names import location, tensor_name
+from qdialect.names import location, node_name, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.arithmetic import (
     Bounds,
@@ -51,6 +53,12 @@ UNBOUNDED = Blocked(
     "unbounded", "nothing saturates the rounded values", "clip them to the range of the integers"
 )
 
+INEXACT = Blocked(
+    "inexact-arithmetic",
+    "the arithmetic may round to the other side of a tie than a cast does",
+    "scale by a power of two, or allow --exactness close",
+)
+
 
 def _integral(array: Array) -> bool:
     with np.errstate(invalid="ignore"):
@@ -67,9 +75,18 @@ class _Steps(NamedTuple):
     low: float
     high: float
     last: OnnxOp
+    exact: bool = True
+    """Whether a quantize does the same bit for bit; else near ties it may round to the other side."""
 
 
-def _scale(op: OnnxOp, *, inverse: bool) -> tuple[SSAValue, Array] | None:
+class _Scaled(NamedTuple):
+    x: SSAValue
+    scale: Array
+    exact: bool
+    """Whether x times the factor is x divided by the scale, or the other way, bit for bit."""
+
+
+def _scale(op: OnnxOp, *, inverse: bool) -> _Scaled | None:
     """The operand of a multiplication and the scale: the factor's inverse for `inverse`, else the factor."""
     promise = op.get_trait(Multiplies)
     step = None if promise is None else step_of(op, ordered=promise.inverse)
@@ -77,7 +94,8 @@ def _scale(op: OnnxOp, *, inverse: bool) -> tuple[SSAValue, Array] | None:
         return None
     with np.errstate(all="ignore"):
         scale = step.constant if promise.inverse == inverse else np.asarray(ONE / step.constant)
-    return step.value, scale
+    exact = promise.inverse == inverse or numerics.is_power_of_two(step.constant)
+    return _Scaled(step.value, scale, exact)
 
 
 def _above(op: OnnxOp) -> _Steps:
@@ -90,9 +108,12 @@ def _above(op: OnnxOp) -> _Steps:
         x, zero_point = added.value, float(added.constant.reshape(-1)[0])
         at = producer(x)
     scaled = None if at is None else _scale(at, inverse=True)
+    whole = (
+        zero_point == 0
+    )  # an offset in front of the Round may itself round, and an odd one turns ties around
     if scaled is None:
-        return _Steps(x, None, zero_point, low, high, op)
-    return _Steps(scaled[0], scaled[1], zero_point, low, high, op)
+        return _Steps(x, None, zero_point, low, high, op, whole)
+    return _Steps(scaled.x, scaled.scale, zero_point, low, high, op, whole and scaled.exact)
 
 
 def _integer_bounds(op: OnnxOp) -> tuple[SSAValue, float, float] | None:
@@ -112,11 +133,11 @@ def _steps(op: OnnxOp) -> _Steps:
     added = shift(user)
     if user is not None and added is not None and added.constant.size == 1 and _integral(added.constant):
         z = float(added.constant.reshape(-1)[0])
-        steps = _Steps(*steps[:2], steps.zero_point + z, steps.low + z, steps.high + z, user)
+        steps = _Steps(*steps[:2], steps.zero_point + z, steps.low + z, steps.high + z, user, steps.exact)
         user = single_user(user.results[0])
     while user is not None and (bounds := _integer_bounds(user)) is not None:
         low, high = (min(max(b, bounds[1]), bounds[2]) for b in (steps.low, steps.high))
-        steps = _Steps(*steps[:3], low, high, user)
+        steps = _Steps(*steps[:3], low, high, user, steps.exact)
         user = single_user(user.results[0])
     return steps
 
@@ -163,8 +184,11 @@ def _under_one(storage: Storage) -> UniformType | None:
     return UniformType.per_tensor(storage, ONE) if storage.low <= 0 <= storage.high else None
 
 
+@dataclass(frozen=True)
 class RaiseRounding(Pattern):
     """A Round among steps that quantize."""
+
+    exact: bool
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class.get_trait(Rounds) is not None
@@ -187,6 +211,8 @@ class RaiseRounding(Pattern):
         type = _uniform(storage, steps.scale, steps.zero_point, steps.x)
         if isinstance(type, Blocked):
             return type
+        if self.exact and not steps.exact:
+            return INEXACT
         quantize = QuantizeOp(steps.x, type)
         plain = StorageCastOp(quantize.results[0], with_element(steps.x.type, storage_element(type)))
         if stored is not None and cast is not None:
@@ -255,8 +281,11 @@ class NoRound(Pattern):
         )
 
 
+@dataclass(frozen=True)
 class RaiseScaling(Pattern):
     """Integers cast to float, less a zero point, times a scale; or floats that are integers."""
+
+    exact: bool
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class is DequantizeOp or op_class.get_trait(Converts) is not None
@@ -277,9 +306,11 @@ class RaiseScaling(Pattern):
         after = single_user(user.results[0])
         if after is not None and after.get_trait(Rounds) is not None:
             return None  # a multiplication in front of a Round is the quantizer's
-        type = _uniform(known, scaled[1], zero_point, source)
+        type = _uniform(known, scaled.scale, zero_point, source)
         if isinstance(type, Blocked):
             return type
+        if self.exact and not scaled.exact:
+            return INEXACT
         reads, value = as_type(source, type)
         rewriter.replace(user, [*reads, DequantizeOp(value)])
         return None
@@ -328,7 +359,7 @@ class NarrowStorage(Pattern):
             return None  # a clamp at the zero point is an activation, which sink-dequantize reads
         narrow = type.with_storage(Storage.make(type.storage.width, type.storage.signed, low, high))
         cast = QuantizeOp(quantize.operands[0], narrow)
-        cast.location = quantize.location
+        cast.location = location(node_name(quantize))  # the tensor of that name went on beyond the clamp
         plain = StorageCastOp(cast.results[0], op.results[0].type)
         users = [use.operation for use in op.results[0].uses]
         rewriter.replace(op, [cast, plain])
@@ -356,5 +387,8 @@ class RaiseArithmeticPass(RewritePass):
         "Clip(Round(Mul(x, m)) + z) -> qcast(x) of scale 1/m: one step at near-ties, exact for powers of two"
     )
 
+    exact: bool = False
+    """Whether only what changes no bit is read: divisions, powers of two, offsets behind the Round."""
+
     def patterns(self) -> Sequence[Pattern]:
-        return [RaiseRounding(), NarrowStorage(), NoRound(), RaiseScaling()]
+        return [RaiseRounding(self.exact), NarrowStorage(), NoRound(), RaiseScaling(self.exact)]

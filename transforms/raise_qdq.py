@@ -4,6 +4,8 @@ Read QuantizeLinear and DequantizeLinear as casts, so that scale and zero point 
     QuantizeLinear(x, s, z)    ->  scast(qcast(x))  : what others read of it is the stored integer
     DequantizeLinear(q, s, z)  ->  dcast(scast(q))
 
+A quantization annotation alone quantizes nothing: no runtime rounds for it. It is kept, and reported.
+
 Exact: the casts are defined as what the two operators compute.
 """
 
@@ -11,15 +13,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import element_of, storage_element, with_element
+from qdialect.dialects.onnx_types import element_of, shape_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
+from qdialect.remarks import remarks_of
 from qdialect.rewriting import Pattern, Rewriter
+
+ANNOTATION = "onnx.quantization."
+ANNOTATED = Blocked(
+    "annotation-only",
+    "an annotation states scale and zero point, but no node quantizes the tensor, so it is float",
+    "insert QuantizeLinear and DequantizeLinear",
+)
 
 
 class RaiseQuantize(Pattern):
@@ -38,6 +51,19 @@ class RaiseQuantize(Pattern):
         stored = StorageCastOp(cast.results[0], with_element(cast.results[0].type, storage_element(type)))
         rewriter.replace(op, [cast, stored])
         return None
+
+
+def _learn_shape(value: SSAValue, known: Attribute, rewriter: Rewriter) -> SSAValue:
+    """`value` of the shape that the model states of what is read of it; likewise what it is cast from."""
+    shape, element = shape_of(known), element_of(value.type)
+    if shape is None or element is None or shape_of(value.type) is not None:
+        return value
+    if not isinstance(value, OpResult):
+        return value
+    op = value.op
+    if isinstance(op, QuantizeOp | StorageCastOp) or op.get_trait(QuantizeForm) is not None:
+        _learn_shape(op.operands[0], known, rewriter)
+    return rewriter.retype(value, tensor_type(element, shape))
 
 
 def reads_as(value: SSAValue, type: UniformType) -> Sequence[Operation]:
@@ -68,6 +94,7 @@ class RaiseDequantize(Pattern):
         stored: Attribute = storage_element(type)
         if element_of(q.type) != stored:
             return Blocked("storage-type", f"the operand's type is not known to be {stored}")
+        q = _learn_shape(q, op.results[0].type, rewriter)
         ops = reads_as(q, type)
         source = ops[-1].results[0] if ops else q.owner.operands[0]  # pyright: ignore
         rewriter.replace(op, [*ops, DequantizeOp(source)])
@@ -86,3 +113,19 @@ class RaiseQdqPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         return [RaiseQuantize(), RaiseDequantize()]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        super().apply(ctx, op)
+        for one in op.walk():
+            for key in one.attributes:
+                if key.startswith(ANNOTATION) and _is_float_alone(one, int(key[len(ANNOTATION) :])):
+                    remarks_of(op).add(self.name, one, ANNOTATED)
+
+
+def _is_float_alone(op: Operation, index: int) -> bool:
+    """Whether result `index`, or of a graph that argument, is a float tensor that nobody quantizes or dequantized."""
+    values = op.body.block.args if isinstance(op, FuncOp) else op.results
+    if index >= len(values) or isinstance(op, DequantizeOp | ConstantOp):
+        return False
+    is_float = isinstance(element_of(values[index].type), Float16Type | BFloat16Type | Float32Type)
+    return is_float and not any(isinstance(use.operation, QuantizeOp) for use in values[index].uses)

@@ -4,6 +4,7 @@ Move dequantize below ops that move or select elements: they then work on intege
     f(dcast(q), ...)  ->  dcast(f(q, ...))
     f(scast(q), ...)  ->  scast(f(q, ...))      f moves what is stored
     max(scast(q), z)  ->  scast(relu(q))        likewise Clip, Min and Pad of integers
+    If(yield dcast(a), yield dcast(b))  ->  dcast(If(yield a, yield b))     both of one type; likewise Loop, Scan
 
 Exact: f computes nothing, so each element keeps its scale and zero point; per-axis parameters follow their axis.
 """
@@ -14,6 +15,7 @@ from typing import ClassVar
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from qdialect.boundaries import SinkAcross
 from qdialect.constants import constant
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
@@ -24,6 +26,9 @@ from qdialect.promises.storage import StorageReading
 from qdialect.rewriting import Pattern, Rewriter
 
 CASTS = (DequantizeOp, StorageCastOp)
+AMBIGUOUS = Blocked(
+    "real-ties", "two stored integers may be one real number, so that another of them would be chosen"
+)
 
 
 def cast_source(value: SSAValue, cast: type[Operation]) -> SSAValue | None:
@@ -46,16 +51,19 @@ class SinkCast(Pattern):
         assert promise is not None
         places = promise.operands(op)
         cast = next((c for p in places for c in CASTS if cast_source(op.operands[p], c) is not None), None)
-        if cast is None or (cast is StorageCastOp and not promise.moves_storage):
-            return None
+        integers = cast is StorageCastOp
+        if cast is None or (integers and not (promise.moves_storage and promise.results(op))):
+            return None  # what only asks about integers has them already
         sources = [cast_source(op.operands[p], cast) for p in places]
-        if cast is StorageCastOp:
-            sources = _constants_alike([op.operands[p] for p in places], sources, op, rewriter)
+        if integers:
+            sources = _constants_alike(promise.operand_values(op), sources, op, rewriter)
         if any(s is None for s in sources):
             return Blocked(
                 "other-operand", "another operand is not quantized", "quantize every operand alike"
             )
         types = [t for s in sources if s is not None and (t := quantized_of(s.type)) is not None]
+        if promise.points(op) and not all(t.round_trips for t in types):
+            return AMBIGUOUS
         moved = promise.forward(op, types)
         if isinstance(moved, Blocked):
             return moved
@@ -115,15 +123,7 @@ def _rebuild(
     cast: type[Operation],
     rewriter: Rewriter,
 ) -> None:
-    operands = list(op.operands)
-    for place, source in zip(promise.operands(op), sources, strict=True):
-        operands[place] = source
-    result_types = list(op.result_types)
-    for place, type in zip(promise.results(op), types, strict=True):
-        result_types[place] = with_element(result_types[place], type)
-    new = type_of(op).create(
-        operands=operands, result_types=result_types, properties=op.properties, attributes=op.attributes
-    )
+    new = promise.rebuilt(op, sources, types)
     if cast is StorageCastOp:
         new.location = op.location  # the integers are the tensor that the model names
     results: list[SSAValue] = list(new.results)
@@ -141,11 +141,6 @@ def _rebuild(
     rewriter.replace(op, [new, *casts], results)
 
 
-def type_of(op: OnnxOp) -> type[OnnxOp]:
-    """The op's own class."""
-    return type(op)
-
-
 @dataclass(frozen=True)
 class SinkDequantizePass(RewritePass):
     """Casts move down past every op that allows it."""
@@ -157,4 +152,4 @@ class SinkDequantizePass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [ReadStorage(), SinkCast()]
+        return [ReadStorage(), SinkCast(), SinkAcross()]

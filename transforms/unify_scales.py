@@ -14,7 +14,6 @@ from typing import ClassVar
 from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_ops import OnnxOp
-from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
@@ -31,15 +30,14 @@ class UnifyOperands(Pattern):
         assert isinstance(op, OnnxOp)
         promise = op.get_trait(Commutes)
         assert promise is not None
-        places = promise.operands(op)
-        given = [quantized_of(op.operands[p].type) for p in places]
-        results = [t for p in promise.results(op) if (t := quantized_of(op.results[p].type)) is not None]
-        if len(places) < 2 or not results or any(t is None for t in given):
+        given, made = promise.types(op)
+        results = [t for t in made if t is not None]
+        if len(given) < 2 or not results or None in given:
             return None
         wanted = promise.backward(op, results)
         if isinstance(wanted, Blocked):
             return wanted
-        for place, now, type in zip(places, given, wanted, strict=True):
+        for place, now, type in zip(promise.operands(op), given, wanted, strict=True):
             if now == type:
                 continue
             real = DequantizeOp(op.operands[place])

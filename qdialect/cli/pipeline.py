@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import DiagnosticException, VerifyException
 from xdsl.utils.hints import isa, type_repr
 
 from qdialect.errors import UserError
+from qdialect.passes import classes_of
 
 Passes = Mapping[str, Callable[[], type[ModulePass]]]
 
@@ -51,8 +52,7 @@ def summarize(pass_type: type[ModulePass]) -> tuple[str, str]:
     """A pass's one-line summary and its exactness class, for `--help`."""
     doc = _XDSL_SUMMARIES.get(pass_type.name, pass_type.__doc__ or "").strip()
     summary = " ".join(re.split(r"\n\s*\n", doc)[0].split())
-    # xDSL's own passes say nothing: they move and merge ops, and never change a number.
-    return summary, str(getattr(pass_type, "exactness", "exact"))
+    return summary, classes_of(pass_type)
 
 
 _XDSL_SUMMARIES = {

@@ -23,14 +23,17 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.affine import AFFINE
     from qdialect.promises.arithmetic import ARITHMETIC
     from qdialect.promises.casts import CASTS
+    from qdialect.promises.clamping import CLAMPS, KEEPS
     from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS, JOINS, RANGES
+    from qdialect.promises.control import CONTROL
     from qdialect.promises.elementwise import ELEMENTWISE
+    from qdialect.promises.filling import FILLING
     from qdialect.promises.homogeneous import HOMOGENEOUS
     from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
-    from qdialect.promises.layout import LAYOUT
+    from qdialect.promises.layout import COPIES, LAYOUT, SIZES
     from qdialect.promises.linear import LINEAR, TRANSPOSED
-    from qdialect.promises.monotone import CLAMPS, MONOTONE
+    from qdialect.promises.monotone import MONOTONE
     from qdialect.promises.padding import PADDING
     from qdialect.promises.qoperator import QOPERATORS
     from qdialect.promises.storage import STORAGE_FORMS, STORAGE_READINGS
@@ -45,8 +48,13 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         JOINS,
         RANGES,
         LAYOUT,
+        COPIES,
+        SIZES,
+        FILLING,
+        CONTROL,
         MONOTONE,
         CLAMPS,
+        KEEPS,
         LINEAR,
         TRANSPOSED,
         PADDING,

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from qdialect.constants import UNKNOWN_RANK, normal_axis, rank_of
 from qdialect.dialects.quant import UniformType
 from qdialect.promises.base import Blocked, Transfer
+from qdialect.promises.blocks import BlockRule, kept, lost
 
 if TYPE_CHECKING:
     from qdialect.dialects.onnx_ops import OnnxOp
 
-BLOCKED_SCALES = Blocked("blocked-scales", "scales per block do not follow this op")
 MIXED = Blocked("mixed-scales", "the operands have different scales or zero points")
 NO_SCALES = Blocked("no-scales", "nothing of the axis that the scales run along is left")
+NOT_CONSTANT = Blocked(
+    "computed-parameter", "an axis, index or size that decides where scales go is computed"
+)
 ALONG_AXIS = Blocked("scales-along-axis", "the scales run along an axis that this op changes")
 
 
@@ -39,8 +43,9 @@ def taken(type: UniformType, moved: Moved) -> UniformType:
     return UniformType.along(type.storage, moved.axis, scales, zero_points, type.expressed)
 
 
-def follow(rule: AxisRule) -> Transfer:
-    """One operand, one type: per tensor unchanged, per axis by `rule`."""
+def follow(rule: AxisRule, blocks: BlockRule | None = None) -> Transfer:
+    """One operand, one type: per tensor unchanged, per axis by `rule`, per block by `blocks`."""
+    per_block = blocks or (kept if rule is same else lost)
 
     def transfer(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
         head = types[0]
@@ -49,7 +54,8 @@ def follow(rule: AxisRule) -> Transfer:
         if head.is_per_tensor:
             return [head]
         if head.axis is None:
-            return BLOCKED_SCALES
+            found = per_block(op, head)
+            return found if isinstance(found, Blocked) else [found]
         match rule(op, head.axis):
             case Blocked() as blocked:
                 return blocked
@@ -69,6 +75,18 @@ def same(op: OnnxOp, axis: int) -> int:
 def never(op: OnnxOp, axis: int) -> Blocked:
     """Scales along any axis are lost."""
     return ALONG_AXIS
+
+
+def elsewhere(default: int) -> AxisRule:
+    """The op works along its `axis` and leaves the others as they are."""
+
+    def rule(op: OnnxOp, axis: int) -> int | Blocked:
+        rank = rank_of(op.operands[0])
+        if rank is None:
+            return UNKNOWN_RANK
+        return ALONG_AXIS if axis == normal_axis(op.int_attr("axis", default), rank) else axis
+
+    return rule
 
 
 def to_results(transfer: Transfer, count: Callable[[OnnxOp], int]) -> Transfer:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xdsl.traits import OpTrait
 
 if TYPE_CHECKING:
+    from xdsl.ir import Attribute, SSAValue
+
     from qdialect.dialects.onnx_ops import OnnxOp
     from qdialect.dialects.quant import UniformType
 
@@ -39,6 +41,11 @@ def first(op: OnnxOp) -> Sequence[int]:
     return (0,)
 
 
+def none(op: OnnxOp) -> Sequence[int]:
+    """No result: what the op says of its operand's elements are indices, truths or sizes."""
+    return ()
+
+
 def every_operand(op: OnnxOp) -> Sequence[int]:
     """All operands."""
     return range(len(op.operands))
@@ -47,6 +54,13 @@ def every_operand(op: OnnxOp) -> Sequence[int]:
 def every_result(op: OnnxOp) -> Sequence[int]:
     """All results."""
     return range(len(op.results))
+
+
+class Carried(NamedTuple):
+    """The quantized types of what carries elements, None where a tensor is not quantized."""
+
+    operands: list[UniformType | None]
+    results: list[UniformType | None]
 
 
 @dataclass(frozen=True)
@@ -72,3 +86,48 @@ class Commutes(Promise):
     """Whether elements are compared, not only moved: then where the casts stand is a matter of speed."""
     keeps_order: bool = False
     """Whether the result's elements, read in order, are the operand's: only the shape is new."""
+
+    def operand_values(self, op: OnnxOp) -> list[SSAValue]:
+        """The operands that carry elements."""
+        return [op.operands[place] for place in self.operands(op)]
+
+    def result_values(self, op: OnnxOp) -> list[SSAValue]:
+        """The results that carry elements."""
+        return [op.results[place] for place in self.results(op)]
+
+    def types(self, op: OnnxOp) -> Carried:
+        """The types of what carries elements, operands and results."""
+        from qdialect.dialects.onnx_types import quantized_of
+
+        return Carried(
+            [quantized_of(v.type) for v in self.operand_values(op)],
+            [quantized_of(v.type) for v in self.result_values(op)],
+        )
+
+    def rebuilt(self, op: OnnxOp, operands: Sequence[SSAValue], elements: Sequence[Attribute]) -> OnnxOp:
+        """A new op, not inserted yet, with other operands and result elements where it carries elements."""
+        from qdialect.dialects.onnx_types import with_element
+
+        given, result_types = list(op.operands), list(op.result_types)
+        for place, operand in zip(self.operands(op), operands, strict=True):
+            given[place] = operand
+        for place, element in zip(self.results(op), elements, strict=True):
+            result_types[place] = with_element(result_types[place], element)
+        return op.__class__.create(
+            operands=given, result_types=result_types, properties=op.properties, attributes=op.attributes
+        )
+
+    def moves(self, op: OnnxOp) -> bool:
+        """Whether the op stands on quantized types and carries its operands' to its results: nothing rounds in it."""
+        operands, results = self.types(op)
+        known = [t for t in operands if t is not None]
+        if len(known) != len(operands) or None in results:
+            return False
+        moved = self.forward(op, known)
+        return not isinstance(moved, Blocked) and list(moved) == results
+
+    def points(self, op: OnnxOp) -> bool:
+        """Whether another result, that somebody reads, says which elements were chosen, or how they compare."""
+        carried = set(self.results(op))
+        others = [r for k, r in enumerate(op.results) if k not in carried]
+        return self.selects and any(r.first_use is not None for r in others)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from qdialect.constants import UNKNOWN_RANK, normal_axis, rank_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.quant import UniformType
-from qdialect.promises.axes import BLOCKED_SCALES, MIXED, NO_SCALES
+from qdialect.promises import blocks
+from qdialect.promises.axes import MIXED, NO_SCALES
 from qdialect.promises.base import Blocked
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ def _joined(types: Types, axis: int, values: Sequence[SSAValue]) -> UniformType 
     """The type of the whole; a part of one slice has one scale, and so its type is per tensor."""
     head = next(t for t in types if not t.is_per_tensor)
     if any(t.blocks for t in types):
-        return BLOCKED_SCALES
+        return blocks.joined(types, axis)
     if any(t.storage != head.storage or t.expressed != head.expressed for t in types):
         return MIXED
     if head.axis != axis:
@@ -40,23 +42,30 @@ def _joined(types: Types, axis: int, values: Sequence[SSAValue]) -> UniformType 
 
 
 def _parts(type: UniformType, axis: int, values: Sequence[SSAValue]) -> list[UniformType] | Blocked:
-    if type.blocks:
-        return BLOCKED_SCALES
-    if type.axis != axis:
+    if not type.blocks and type.axis != axis:
         return [type] * len(values)
-    parts: list[UniformType] = []
-    at = 0
+    ends = [0]
     for value in values:
         shape = shape_of(value.type)
         if shape is None or shape[axis] == DYNAMIC:
             return UNKNOWN_RANK
         if not shape[axis]:
             return NO_SCALES
-        cut = slice(at, at := at + shape[axis])
-        parts.append(
-            UniformType.along(type.storage, axis, type.scales[cut], type.zero_points[cut], type.expressed)
-        )
+        ends.append(ends[-1] + shape[axis])
+    parts: list[UniformType] = []
+    for start, stop in pairwise(ends):
+        part = _part(type, axis, start, stop, ends[-1])
+        if isinstance(part, Blocked):
+            return part
+        parts.append(part)
     return parts
+
+
+def _part(type: UniformType, axis: int, start: int, stop: int, size: int) -> UniformType | Blocked:
+    if type.blocks:
+        return blocks.cut(type, axis, start, stop, size)
+    at = slice(start, stop)
+    return UniformType.along(type.storage, axis, type.scales[at], type.zero_points[at], type.expressed)
 
 
 def _axis(op: OnnxOp, value: SSAValue, default: int) -> int | Blocked:

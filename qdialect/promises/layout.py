@@ -5,7 +5,8 @@ per axis the scales follow their axis (docs/spec.md, "layout").
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -14,18 +15,28 @@ import numpy as np
 from qdialect.constants import UNKNOWN_RANK, constant_array, ints_of, normal_axis, rank_of, static_shape
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.quant import UniformType
-from qdialect.promises.axes import ALONG_AXIS, AxisRule, Moved, follow, never, same, to_results
-from qdialect.promises.base import Blocked, Commutes, every_operand, every_result
+from qdialect.promises import blocks
+from qdialect.promises.axes import (
+    ALONG_AXIS,
+    NOT_CONSTANT,
+    AxisRule,
+    Moved,
+    elsewhere,
+    follow,
+    never,
+    same,
+    to_results,
+)
+from qdialect.promises.base import Blocked, Commutes, Promise, every_operand, every_result, none
+from qdialect.promises.blocks import BlockRule
 from qdialect.promises.joining import concat_backward, concat_forward, split_backward, split_forward
 from qdialect.promises.padding import pad_backward, pad_forward
+from qdialect.promises.resizing import resize_nearest
 
 if TYPE_CHECKING:
     from qdialect.dialects.onnx_ops import OnnxOp
 
 OUT_OF_RANGE = Blocked("out-of-range", "an index is out of the operand's range", "check the model")
-NOT_CONSTANT = Blocked(
-    "computed-parameter", "an axis, index or size that decides where scales go is computed"
-)
 
 
 def _transpose_forward(op: OnnxOp, axis: int) -> int | Blocked:
@@ -71,6 +82,24 @@ def _reshape_forward(op: OnnxOp, axis: int) -> int | Blocked:
 def _reshape_backward(op: OnnxOp, axis: int) -> int | Blocked:
     source, target = shape_of(op.operands[0].type), shape_of(op.results[0].type)
     return UNKNOWN_RANK if source is None or target is None else _surviving(target, source, axis)
+
+
+def _permuted(forward: bool) -> BlockRule:
+    def rule(op: OnnxOp, type: UniformType) -> UniformType:
+        perm = op.ints_attr("perm") or tuple(reversed(range(type.scales.ndim)))
+        return blocks.permuted(type, perm if forward else [perm.index(k) for k in range(len(perm))])
+
+    return rule
+
+
+def _reranked(axes_of: Callable[[OnnxOp], list[int] | Blocked], *, inserts: bool) -> BlockRule:
+    def rule(op: OnnxOp, type: UniformType) -> UniformType | Blocked:
+        axes = axes_of(op)
+        if isinstance(axes, Blocked):
+            return axes
+        return blocks.with_axes(type, axes) if inserts else blocks.without_axes(type, axes)
+
+    return rule
 
 
 def _inserted(op: OnnxOp) -> list[int] | Blocked:
@@ -158,6 +187,23 @@ def _slice_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
     return Moved(axis, np.arange(shape[axis])[cuts[axis]])
 
 
+def _slice_blocks(op: OnnxOp, type: UniformType) -> UniformType | Blocked:
+    cuts, shape = _cut(op), static_shape(op.operands[0])
+    if isinstance(cuts, Blocked):
+        return cuts
+    if shape is None:
+        return UNKNOWN_RANK
+    for axis, taken in cuts.items():
+        start, stop, step = taken.indices(shape[axis])
+        if step != 1:
+            return blocks.BLOCK_CUT
+        found = blocks.cut(type, axis, start, stop, shape[axis])
+        if isinstance(found, Blocked):
+            return found
+        type = found
+    return type
+
+
 def _slice_backward(op: OnnxOp, axis: int) -> int | Blocked:
     cuts = _cut(op)
     if isinstance(cuts, Blocked):
@@ -230,12 +276,37 @@ def _overwritten(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformTy
     return follow(never)(op, types)
 
 
-def _resize_nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
-    if op.str_attr("mode", "nearest") != "nearest":
-        return Blocked("interpolates", "Resize computes new elements between the old ones")
-    if op.str_attr("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize":
-        return Blocked("extrapolates", "Resize fills in a value where it looks beyond the tensor")
-    return follow(never)(op, types)
+def _compressed(op: OnnxOp, axis: int) -> int | Moved | Blocked:
+    if "axis" not in op.properties:
+        return ALONG_AXIS  # what is left is one row
+    found = elsewhere(0)(op, axis)
+    kept = constant_array(op.operands[1])
+    size = static_shape(op.operands[0])
+    if found != ALONG_AXIS or kept is None or size is None or kept.size > size[axis]:
+        return found
+    return Moved(axis, np.flatnonzero(kept))
+
+
+def _compressed_backward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
+    return ALONG_AXIS if "axis" not in op.properties else elsewhere(0)(op, axis)
+
+
+def training(op: OnnxOp) -> Blocked | None:
+    """Why a Dropout is none at inference."""
+    mode = constant_array(op.input(2))
+    if op.input(2) is not None and (mode is None or mode.any()):
+        return Blocked(
+            "training-mode", "Dropout draws random numbers, or may", "export the model for inference"
+        )
+    return None
+
+
+def _dropout(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
+    return training(op) or types
+
+
+def _no_types(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType]:
+    return ()
 
 
 def _layout(
@@ -245,34 +316,73 @@ def _layout(
 
 
 _PER_TENSOR = _layout()
+_SIZES = Commutes(_no_types, _no_types, results=none)
 _DATA_AND_UPDATES = Commutes(
     _overwritten, to_results(_overwritten, lambda op: 2), operands=lambda op: (0, len(op.operands) - 1)
 )
 
 LAYOUT: dict[tuple[str, str], Commutes] = {
-    ("", "Transpose"): _layout(_transpose_forward, _transpose_backward),
+    ("", "Transpose"): Commutes(
+        follow(_transpose_forward, _permuted(True)), follow(_transpose_backward, _permuted(False))
+    ),
     ("", "Reshape"): _layout(_reshape_forward, _reshape_backward, keeps_order=True),
     ("", "Flatten"): _layout(_reshape_forward, _reshape_backward, keeps_order=True),
-    ("", "Unsqueeze"): _layout(_unsqueeze_forward, _unsqueeze_backward, keeps_order=True),
-    ("", "Squeeze"): _layout(_squeeze_forward, _squeeze_backward, keeps_order=True),
+    ("", "Unsqueeze"): Commutes(
+        follow(_unsqueeze_forward, _reranked(_inserted, inserts=True)),
+        follow(_unsqueeze_backward, _reranked(_inserted, inserts=False)),
+        keeps_order=True,
+    ),
+    ("", "Squeeze"): Commutes(
+        follow(_squeeze_forward, _reranked(_removed, inserts=False)),
+        follow(_squeeze_backward, _reranked(_removed, inserts=True)),
+        keeps_order=True,
+    ),
     ("", "Identity"): _layout(same, same, in_place=True, keeps_order=True),
-    ("", "Slice"): _layout(_slice_forward, _slice_backward),
+    ("", "Dropout"): Commutes(_dropout, _dropout, in_place=True),
+    ("", "Slice"): Commutes(follow(_slice_forward, _slice_blocks), follow(_slice_backward)),
     ("", "Gather"): _layout(_gather_forward, _gather_backward),
     ("", "Expand"): _layout(_repeated, _unrepeated),
     ("", "Tile"): _layout(_repeated, _unrepeated),
     ("", "Concat"): Commutes(concat_forward, concat_backward, operands=every_operand),
     ("", "Split"): Commutes(split_forward, split_backward, results=every_result),
     ("", "Pad"): Commutes(pad_forward, pad_backward, moves_storage=False),
-    ("", "Resize"): Commutes(_resize_nearest, _resize_nearest),
+    ("", "Resize"): Commutes(resize_nearest, resize_nearest),
     ("", "DepthToSpace"): _PER_TENSOR,
     ("", "SpaceToDepth"): _PER_TENSOR,
     ("", "GatherElements"): _PER_TENSOR,
     ("", "GatherND"): _PER_TENSOR,
     ("", "ReverseSequence"): _layout(_reverse_sequence, _reverse_sequence),
-    ("", "Compress"): _PER_TENSOR,
+    ("", "Compress"): _layout(_compressed, _compressed_backward),
+    ("", "OneHot"): Commutes(follow(never), follow(never), operands=lambda op: (2,)),
     ("", "ScatterElements"): _DATA_AND_UPDATES,
     ("", "ScatterND"): _DATA_AND_UPDATES,
+    ("", "Scatter"): _DATA_AND_UPDATES,
+    ("", "TensorScatter"): Commutes(
+        follow(never), to_results(follow(never), lambda op: 2), operands=lambda op: (0, 1)
+    ),
     ("", "Where"): Commutes(
         follow(never), to_results(follow(never), lambda op: 2), operands=lambda op: (1, 2)
     ),
+    ("", "Shape"): _SIZES,
+    ("", "Size"): _SIZES,
 }
+
+
+@dataclass(frozen=True)
+class Copies(Promise):
+    """The op's first result is its first operand."""
+
+    blocked: Callable[[OnnxOp], Blocked | None] = lambda op: None
+    """Why it is not, this time."""
+
+
+@dataclass(frozen=True)
+class SizesOnly(Promise):
+    """The op reads its operand's shape and no element."""
+
+
+COPIES: dict[tuple[str, str], Copies] = {
+    ("", "Identity"): Copies(),
+    ("", "Dropout"): Copies(training),
+}
+SIZES: dict[tuple[str, str], SizesOnly] = {("", "Shape"): SizesOnly(), ("", "Size"): SizesOnly()}

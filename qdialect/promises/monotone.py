@@ -5,17 +5,16 @@ real numbers; ties and saturation included.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qdialect import numerics
-from qdialect.constants import constant_array, real_constant
+from qdialect.constants import UNKNOWN_RANK, constant_array, ints_of, normal_axis, rank_of, real_constant
 from qdialect.dialects.quant import UniformType
-from qdialect.promises.axes import ALONG_AXIS, follow, never, same, to_results
-from qdialect.promises.base import Blocked, Commutes, Promise, every_operand
+from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, elsewhere, follow, never, same, to_results
+from qdialect.promises.base import Blocked, Commutes, every_operand, none
 
 if TYPE_CHECKING:
     from qdialect.dialects.onnx_ops import OnnxOp
@@ -25,6 +24,63 @@ COMPUTED_BOUND = Blocked("computed-bound", "a bound of Clip is computed", "give 
 
 def _batch_or_channel(op: OnnxOp, axis: int) -> int | Blocked:
     return axis if axis < 2 else ALONG_AXIS
+
+
+def _reduced(op: OnnxOp) -> tuple[list[int], bool, int] | Blocked:
+    """The axes that a ReduceMax or ReduceMin takes one element of, whether they stay as 1, and the rank."""
+    rank = rank_of(op.operands[0])
+    if rank is None:
+        return UNKNOWN_RANK
+    given = op.ints_attr("axes") is not None or op.input(1) is not None
+    axes = ints_of(op, "axes", 1) if given else ()
+    if axes is None:
+        return NOT_CONSTANT
+    if not axes and not op.int_attr("noop_with_empty_axes", 0):
+        axes = tuple(range(rank))
+    return sorted(normal_axis(a, rank) for a in axes), bool(op.int_attr("keepdims", 1)), rank
+
+
+def _reduce_forward(op: OnnxOp, axis: int) -> int | Blocked:
+    found = _reduced(op)
+    if isinstance(found, Blocked):
+        return found
+    axes, kept, _ = found
+    if axis in axes:
+        return ALONG_AXIS
+    return axis if kept else axis - sum(a < axis for a in axes)
+
+
+def _reduce_backward(op: OnnxOp, axis: int) -> int | Blocked:
+    found = _reduced(op)
+    if isinstance(found, Blocked):
+        return found
+    axes, kept, rank = found
+    before = axis if kept else [a for a in range(rank) if a not in axes][axis]
+    return ALONG_AXIS if before in axes else before
+
+
+def _index_of_greatest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
+    found = follow(elsewhere(0))(op, types)
+    return found if isinstance(found, Blocked) else ()
+
+
+def _compared(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
+    found = follow(never)(op, types)
+    return found if isinstance(found, Blocked) else ()
+
+
+def _unique_forward(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
+    if not types[0].round_trips:
+        return Blocked("real-ties", "two stored integers may be one real number")
+    return follow(never)(op, types)
+
+
+def _unique_backward(op: OnnxOp, types: Sequence[UniformType]) -> Blocked:
+    return Blocked("rounding-merges", "elements that rounding makes equal would be dropped")
+
+
+def _no_result(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType]:
+    return ()
 
 
 def clip_bounds(op: OnnxOp) -> tuple[float, float] | None:
@@ -81,13 +137,14 @@ def _clip_backward(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[Uniform
     return COMPUTED_BOUND if clip_bounds(op) is None else types
 
 
-def _is_relu(op: OnnxOp) -> bool:
+def is_relu(op: OnnxOp) -> bool:
+    """Whether a PRelu's slope is the constant 0."""
     slope = real_constant(op.operands[1])
     return slope is not None and not slope.any()
 
 
 def _prelu(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
-    if not _is_relu(op):
+    if not is_relu(op):
         return Blocked("slope", "a slope other than a constant 0 makes new numbers", "use Relu")
     return follow(same)(op, types)
 
@@ -104,38 +161,27 @@ _AMONG_OPERANDS = Commutes(
     selects=True,
 )
 
+_ARG = Commutes(_index_of_greatest, _no_result, results=none, moves_storage=False, selects=True)
+_COMPARES = Commutes(_compared, _no_result, operands=every_operand, results=none, selects=True)
+
 MONOTONE: dict[tuple[str, str], Commutes] = {
     ("", "MaxPool"): _selects(_batch_or_channel),
     ("", "GlobalMaxPool"): _selects(_batch_or_channel),
-    ("", "ReduceMax"): _selects(),
-    ("", "ReduceMin"): _selects(),
-    ("", "TopK"): _selects(),
+    ("", "MaxRoiPool"): Commutes(follow(never), follow(never), moves_storage=False, selects=True),
+    ("", "ReduceMax"): Commutes(follow(_reduce_forward), follow(_reduce_backward), selects=True),
+    ("", "ReduceMin"): Commutes(follow(_reduce_forward), follow(_reduce_backward), selects=True),
+    ("", "TopK"): _selects(elsewhere(-1)),
+    ("", "Unique"): Commutes(_unique_forward, _unique_backward, selects=True),
+    ("", "ArgMax"): _ARG,
+    ("", "ArgMin"): _ARG,
+    ("", "Equal"): _COMPARES,
+    ("", "Less"): _COMPARES,
+    ("", "LessOrEqual"): _COMPARES,
+    ("", "Greater"): _COMPARES,
+    ("", "GreaterOrEqual"): _COMPARES,
     ("", "Max"): _AMONG_OPERANDS,
     ("", "Min"): _AMONG_OPERANDS,
     ("", "Relu"): Commutes(follow(same), follow(same), moves_storage=False, in_place=True, selects=True),
     ("", "PRelu"): Commutes(_prelu, _prelu, moves_storage=False, in_place=True, selects=True),
     ("", "Clip"): Commutes(_clip_forward, _clip_backward, moves_storage=False, in_place=True, selects=True),
-}
-
-
-@dataclass(frozen=True)
-class Clamp(Promise):
-    """The op limits each element to a range and does nothing else."""
-
-    bounds: Callable[[OnnxOp], tuple[float, float] | None]
-    """The real bounds, infinite where there is none; None if one is computed."""
-
-    def is_redundant(self, op: OnnxOp, type: UniformType) -> bool:
-        """Whether the clamp leaves every integer that `type` can store as it is."""
-        bounds = self.bounds(op)
-        if bounds is None:
-            return False
-        low, high = stored_bounds(bounds, type)
-        return bool(np.all(low == type.storage.low) and np.all(high == type.storage.high))
-
-
-CLAMPS: dict[tuple[str, str], Clamp] = {
-    ("", "Relu"): Clamp(lambda op: (0.0, np.inf)),
-    ("", "PRelu"): Clamp(lambda op: (0.0, np.inf) if _is_relu(op) else None),
-    ("", "Clip"): Clamp(clip_bounds),
 }

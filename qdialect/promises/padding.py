@@ -17,8 +17,9 @@ from qdialect import numerics
 from qdialect.constants import UNKNOWN_RANK, constant_array, ints_of, normal_axis, rank_of
 from qdialect.dialects.quant import UniformType
 from qdialect.importer_attributes import int_attr, ints_attr, string_attr
-from qdialect.promises.axes import ALONG_AXIS, BLOCKED_SCALES
+from qdialect.promises.axes import ALONG_AXIS
 from qdialect.promises.base import Blocked, Promise
+from qdialect.promises.blocks import BLOCKED_SCALES
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute

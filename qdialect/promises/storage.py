@@ -13,12 +13,13 @@ import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, i64
 
 from qdialect import numerics
-from qdialect.constants import constant_array
+from qdialect.constants import UNKNOWN_RANK, constant_array, normal_axis, rank_of
 from qdialect.dialects.onnx_ops import ConstantOp, op_named, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, shape_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.promises.base import Blocked, Promise
+from qdialect.promises.filling import centered, triangle
 from qdialect.promises.monotone import clip_bounds, stored_bounds
 from qdialect.promises.padding import pad_value
 
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from xdsl.ir import Attribute, Operation, SSAValue
 
     from qdialect.dialects.onnx_ops import OnnxOp
+
+
+LARGEST_MASK = 1 << 20
+"""Bytes of a Trilu's mask: a sequence of 1,024 tokens."""
 
 
 class Built(NamedTuple):
@@ -138,6 +143,58 @@ def _global_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     return Built([*made, reduced], "ReduceMax")
 
 
+def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    """Where, since Trilu itself fills with the integer 0, and few runtimes have one for bytes."""
+    kept = triangle(op)
+    if isinstance(kept, Blocked):
+        return kept
+    if kept.size > LARGEST_MASK:
+        return Blocked("large-mask", f"the triangle as a mask would take more than {LARGEST_MASK} bytes")
+    zero = _stored(type.zero_points, type, op)
+    if isinstance(zero, Blocked):
+        return zero
+    mask = ConstantOp.of(from_array(kept))
+    where = op_named("", "Where").build([mask.results[0], x, zero.results[0]], [_result(op, type)])
+    return Built([mask, zero, where], "Where")
+
+
+def _center_crop_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    changed, shape = centered(op), shape_of(op.operands[0].type)
+    if isinstance(changed, Blocked) or shape is None:
+        return UNKNOWN_RANK if shape is None else changed  # pyright: ignore[reportReturnType]
+    cropped = {axis: (before, after) for axis, (before, after) in changed.items() if after < before}
+    padded = {axis: (before, after) for axis, (before, after) in changed.items() if after > before}
+    if padded and (type.zero_points != type.zero_points.reshape(-1)[0]).any():
+        return Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
+    ops: list[Operation] = []
+    value = x
+    if cropped or not padded:
+        starts = [(before - after) // 2 for before, after in cropped.values()]
+        lists = starts, [s + a for s, (_, a) in zip(starts, cropped.values(), strict=True)], list(cropped)
+        made = [ConstantOp.of(from_array(np.array(one, np.int64))) for one in lists]
+        sizes = tuple(cropped[axis][1] if axis in cropped else size for axis, size in enumerate(shape))
+        cut = tensor_type(storage_element(type), sizes)
+        ops += [*made, op_named("", "Slice").build([value, *(m.results[0] for m in made)], [cut])]
+        value = ops[-1].results[0]
+    if padded:
+        pads = np.zeros((2, len(shape)), np.int64)
+        for axis, (before, after) in padded.items():
+            pads[:, axis] = (after - before) // 2, after - before - (after - before) // 2
+        amounts = ConstantOp.of(from_array(pads.reshape(-1)))
+        zero = ConstantOp.of(from_array(np.array(type.zero_points.reshape(-1)[0], type.storage.dtype)))
+        pad = op_named("", "Pad").build([value, amounts.results[0], zero.results[0]], [_result(op, type)])
+        ops += [amounts, zero, pad]
+    return Built(ops, "Pad" if padded else "Slice")
+
+
+def _index_of_greatest(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    """Along the last axis: along any other, onnxruntime's kernel of bytes takes twice the time of that of floats."""
+    rank = rank_of(x)
+    if rank is None or normal_axis(op.int_attr("axis", 0), rank) != rank - 1:
+        return Blocked("strided-search", f"{op.op_type} of bytes is fast along the last axis only")
+    return Built([op_named("", op.op_type).build([x], op.result_types, op.onnx_attributes)], op.op_type)
+
+
 STORAGE_FORMS: dict[tuple[str, str], StorageForm] = {
     ("", "Relu"): StorageForm(_relu),
     ("", "PRelu"): StorageForm(_relu),
@@ -145,6 +202,10 @@ STORAGE_FORMS: dict[tuple[str, str], StorageForm] = {
     ("", "Pad"): StorageForm(_pad),
     ("", "MaxPool"): StorageForm(_max_pool),
     ("", "GlobalMaxPool"): StorageForm(_global_max),
+    ("", "Trilu"): StorageForm(_trilu),
+    ("", "CenterCropPad"): StorageForm(_center_crop_pad),
+    ("", "ArgMax"): StorageForm(_index_of_greatest),
+    ("", "ArgMin"): StorageForm(_index_of_greatest),
 }
 
 

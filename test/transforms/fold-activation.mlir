@@ -109,9 +109,128 @@ func.func @prelu(%q: tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x
 
 // CHECK-LABEL: func.func @unmoved_prelu(
 // CHECK: onnx.PRelu(%q
-func.func @unmoved_prelu(%q: tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>> {
+func.func @unmoved_prelu(%q: tensor<2x3x!quant.uniform<i8:f32, 0.02:-127>>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-127>> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.0, 0.25, 0.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %y = onnx.PRelu(%q, %s) : (tensor<2x3x!quant.uniform<i8:f32, 0.02:-127>>, tensor<3xf32>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-127>>
+  func.return %y : tensor<2x3x!quant.uniform<i8:f32, 0.02:-127>>
+}
+
+// A type of nothing below zero leaves nothing to scale.
+
+// CHECK-LABEL: func.func @leaky(
+// CHECK-NEXT: func.return %q
+func.func @leaky(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
+  %t = onnx.LeakyRelu(%q) : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}
+
+// CHECK-LABEL: func.func @unmoved_leaky(
+// CHECK-NEXT: %[[T:.*]] = onnx.LeakyRelu(%q{{.*}})
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_leaky(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %t = onnx.LeakyRelu(%q) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// CHECK-LABEL: func.func @elu(
+// CHECK-NEXT: func.return %q
+func.func @elu(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
+  %t = onnx.Elu(%q) : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}
+
+// CHECK-LABEL: func.func @abs(
+// CHECK-NEXT: func.return %q
+func.func @abs(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
+  %t = onnx.Abs(%q) : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}
+
+// 0.01 lies below the first step, 0.03 above it.
+
+// CHECK-LABEL: func.func @threshold(
+// CHECK-NEXT: func.return %q
+func.func @threshold(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
+  %t = onnx.ThresholdedRelu(%q) {alpha = 0.01 : f32} : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}
+
+// CHECK-LABEL: func.func @unmoved_threshold(
+// CHECK-NEXT: %[[T:.*]] = onnx.ThresholdedRelu(%q{{.*}})
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_threshold(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
+  %t = onnx.ThresholdedRelu(%q) {alpha = 0.03 : f32} : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}
+
+// CHECK-LABEL: func.func @shrink(
+// CHECK-NEXT: func.return %q
+func.func @shrink(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %t = onnx.Shrink(%q) {lambd = 0.01 : f32} : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// CHECK-LABEL: func.func @unmoved_shrink(
+// CHECK-NEXT: %[[T:.*]] = onnx.Shrink(%q{{.*}})
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_shrink(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %t = onnx.Shrink(%q) {lambd = 0.01 : f32, bias = 0.5 : f32} : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// HardSigmoid is a clamp if it does not scale: 1/255 fills [0, 1].
+
+// CHECK-LABEL: func.func @hard_sigmoid(
+// CHECK-NEXT: func.return %q
+func.func @hard_sigmoid(%q: tensor<2x3x!quant.uniform<u8:f32, 0.003921569>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.003921569>> {
+  %t = onnx.HardSigmoid(%q) {alpha = 1.0 : f32, beta = 0.0 : f32} : (tensor<2x3x!quant.uniform<u8:f32, 0.003921569>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.003921569>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.003921569>>
+}
+
+// CHECK-LABEL: func.func @unmoved_hard_sigmoid(
+// CHECK-NEXT: %[[T:.*]] = onnx.HardSigmoid(%q{{.*}})
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_hard_sigmoid(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
+  %t = onnx.HardSigmoid(%q) {alpha = 1.0 : f32, beta = 0.0 : f32} : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}
+
+// CHECK-LABEL: func.func @unmoved_slope(
+// CHECK-NEXT: %[[T:.*]] = onnx.HardSigmoid(%q{{.*}})
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_slope(%q: tensor<2x3x!quant.uniform<u8:f32, 0.003921569>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.003921569>> {
+  %t = onnx.HardSigmoid(%q) : (tensor<2x3x!quant.uniform<u8:f32, 0.003921569>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.003921569>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.003921569>>
+}
+
+// A bound of Max or Min, on either side, at the end of the range; and one step inside.
+
+// CHECK-LABEL: func.func @max_min(
+// CHECK-NEXT: func.return %q
+func.func @max_min(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
+  %a = onnx.Constant() {value = #onnx.tensor<[0] : tensor<ui8>>} : () -> tensor<!quant.uniform<u8:f32, 0.02>>
+  %b = onnx.Constant() {value = #onnx.tensor<[255] : tensor<1xui8>>} : () -> tensor<1x!quant.uniform<u8:f32, 0.02>>
+  %s = onnx.Max(%a, %q) : (tensor<!quant.uniform<u8:f32, 0.02>>, tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  %t = onnx.Min(%s, %b) : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>, tensor<1x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}
+
+// CHECK-LABEL: func.func @min(
+// CHECK: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[5.08] : tensor<f32>>}
+// CHECK-NEXT: %[[T:.*]] = onnx.Clip(%q, _, %[[H]])
+// CHECK-NEXT: func.return %[[T]]
+func.func @min(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>> {
+  %b = onnx.Constant() {value = #onnx.tensor<[254] : tensor<1xui8>>} : () -> tensor<1x!quant.uniform<u8:f32, 0.02>>
   // expected-remark@+1 {{[fold-activation: range-wider]}}
-  %y = onnx.PRelu(%q, %s) : (tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>, tensor<3xf32>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
-  func.return %y : tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
+  %t = onnx.Min(%q, %b) : (tensor<2x3x!quant.uniform<u8:f32, 0.02>>, tensor<1x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
+}
+
+// CHECK-LABEL: func.func @unmoved_max_of_a_row(
+// CHECK: %[[T:.*]] = onnx.Max(%q
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_max_of_a_row(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %b = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<3xui8>>} : () -> tensor<3x!quant.uniform<u8:f32, 0.02:13>>
+  %t = onnx.Max(%q, %b) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }

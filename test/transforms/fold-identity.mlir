@@ -71,3 +71,34 @@ func.func @other_region(%x: tensor<2x3xf32>, %p: tensor<i1>) -> tensor<2x3xf32> 
   } : (tensor<i1>) -> tensor<2x3xf32>
   func.return %z : tensor<2x3xf32>
 }
+
+// Dropout is a copy at inference.
+
+// CHECK-LABEL: func.func @dropout(
+// CHECK: %[[Y:.*]] = onnx.Relu(%x)
+// CHECK-NEXT: func.return %[[Y]]
+func.func @dropout(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %r = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %t = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i1>>} : () -> tensor<i1>
+  %a, %m = onnx.Dropout(%x, %r, %t) : (tensor<2x3xf32>, tensor<f32>, tensor<i1>) -> (tensor<2x3xf32>, tensor<2x3xi1>)
+  %y = onnx.Relu(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_training_mode(
+// CHECK: onnx.Dropout(
+func.func @unmoved_training_mode(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %t = onnx.Constant() {value = #onnx.tensor<[1] : tensor<i1>>} : () -> tensor<i1>
+  // expected-remark@+1 {{Dropout draws random numbers, or may; export the model for inference [fold-identity: training-mode]}}
+  %a = onnx.Dropout(%x, _, %t) : (tensor<2x3xf32>, tensor<i1>) -> tensor<2x3xf32>
+  func.return %a : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_mask_used(
+// CHECK-NEXT: %[[A:.*]], %[[M:.*]] = onnx.Dropout(%x, _, _)
+// CHECK-NEXT: func.return %[[A]], %[[M]]
+func.func @unmoved_mask_used(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xi1>) {
+  // expected-remark@+1 {{another result of the op is used; use the first result alone [fold-identity: mask-used]}}
+  %a, %m = onnx.Dropout(%x) : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xi1>)
+  func.return %a, %m : tensor<2x3xf32>, tensor<2x3xi1>
+}

@@ -739,13 +739,12 @@ func.func @unmoved_unknown_rank(%x: tensor<*xf32>) -> tensor<*x!quant.uniform<i8
   func.return %q : tensor<*x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>>
 }
 
-// CHECK-LABEL: func.func @unmoved_blocks(
-// CHECK: %[[M:.*]] = onnx.Transpose(%x
-// CHECK: %[[Q:.*]] = quant.qcast %[[M]]
-// CHECK-NEXT: func.return %[[Q]]
-func.func @unmoved_blocks(%x: tensor<2x4xf32>) -> tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>> {
+// CHECK-LABEL: func.func @blocks(
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i8:f32:{1:2}, {{.*}}0.5:3,{{ ?}}0.25:-7{{.*}}>>
+// CHECK-NEXT: %[[M:.*]] = onnx.Transpose(%[[Q]])
+// CHECK-NEXT: func.return %[[M]]
+func.func @blocks(%x: tensor<2x4xf32>) -> tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>> {
   %y = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<2x4xf32>) -> tensor<4x2xf32>
-  // expected-remark@+1 {{scales per block do not follow this op [hoist-quantize: blocked-scales]}}
   %q = quant.qcast %y : tensor<4x2xf32> to tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>
   func.return %q : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>
 }
@@ -1046,4 +1045,41 @@ func.func @unmoved_made_in_float(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x4x2x!qua
   // expected-remark@+1 {{what the op selects from is made in float, so the op stays in float [hoist-quantize: made-in-float]}}
   %q = quant.qcast %y : tensor<1x2x4x2xf32> to tensor<1x2x4x2x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<1x2x4x2x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// Who reads only a shape reads it of the integers.
+
+// CHECK-LABEL: func.func @shape_beside(
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %x
+// CHECK-NEXT: %[[M:.*]] = onnx.Transpose(%[[Q]])
+// CHECK-NEXT: %[[S:.*]] = onnx.Shape(%[[M]])
+// CHECK-NEXT: func.return %[[M]], %[[S]]
+func.func @shape_beside(%x: tensor<2x3xf32>) -> (tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2xi64>) {
+  %y = onnx.Transpose(%x) : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %s = onnx.Shape(%y) : (tensor<3x2xf32>) -> tensor<2xi64>
+  %q = quant.qcast %y : tensor<3x2xf32> to tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %q, %s : tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2xi64>
+}
+
+// Nothing moves: elements that rounding makes equal would have another's index.
+
+// CHECK-LABEL: func.func @unmoved_indices_used(
+// CHECK: %[[M:.*]], %[[I:.*]] = onnx.TopK(%{{.*}}, %c) : (tensor<5xf32>
+func.func @unmoved_indices_used(%p: tensor<5x!quant.uniform<i16:f32, 0.001>>) -> (tensor<2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2xi64>) {
+  %c = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %x = quant.dcast %p : tensor<5x!quant.uniform<i16:f32, 0.001>> to tensor<5xf32>
+  %y, %i = onnx.TopK(%x, %c) : (tensor<5xf32>, tensor<1xi64>) -> (tensor<2xf32>, tensor<2xi64>)
+  // expected-remark@+1 {{the op also says where elements come from, and rounded ones may be equal [hoist-quantize: indices-used]}}
+  %q = quant.qcast %y : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %q, %i : tensor<2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2xi64>
+}
+
+// CHECK-LABEL: func.func @unmoved_rounding_merges(
+// CHECK: onnx.Unique(%x) : (tensor<5xf32>
+func.func @unmoved_rounding_merges(%p: tensor<5x!quant.uniform<i16:f32, 0.001>>) -> tensor<?x!quant.uniform<u8:f32, 0.02:13>> {
+  %x = quant.dcast %p : tensor<5x!quant.uniform<i16:f32, 0.001>> to tensor<5xf32>
+  %y = onnx.Unique(%x) : (tensor<5xf32>) -> tensor<?xf32>
+  // expected-remark@+1 {{elements that rounding makes equal would be dropped [hoist-quantize: rounding-merges]}}
+  %q = quant.qcast %y : tensor<?xf32> to tensor<?x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %q : tensor<?x!quant.uniform<u8:f32, 0.02:13>>
 }

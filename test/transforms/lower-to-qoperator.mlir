@@ -221,10 +221,10 @@ func.func @unmoved_no_float_kernel(%a: tensor<2x3x!x>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @unmoved_no_storage_kernel(
 // CHECK: %[[T:.*]] = onnx.ReverseSequence(
 // CHECK-NEXT: func.return %[[T]]
-func.func @unmoved_no_storage_kernel(%a: tensor<4x3x!x>, %b: tensor<3xi64>) -> tensor<4x3x!x> {
+func.func @unmoved_no_storage_kernel(%a: tensor<4x2x!x>, %n: tensor<2xi64>) -> tensor<4x2x!x> {
   // expected-remark@+1 {{onnxruntime has no ReverseSequence on u8 in this opset [lower-to-qoperator: no-kernel]}}
-  %t = onnx.ReverseSequence(%a, %b) : (tensor<4x3x!x>, tensor<3xi64>) -> tensor<4x3x!x>
-  func.return %t : tensor<4x3x!x>
+  %t = onnx.ReverseSequence(%a, %n) : (tensor<4x2x!x>, tensor<2xi64>) -> tensor<4x2x!x>
+  func.return %t : tensor<4x2x!x>
 }
 
 // CHECK-LABEL: func.func @unmoved_float_operand(
@@ -510,6 +510,66 @@ func.func @unmoved_gemm_form(%x: tensor<3x16xf32>) -> tensor<3x2xf32> {
   // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-qoperator: gemm-form]}}
   %y = onnx.Gemm(%x, %r) {alpha = 0.5 : f32} : (tensor<3x16xf32>, tensor<16x2xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
+}
+
+// A triangle keeps its elements and has the zero point elsewhere.
+
+// CHECK-LABEL: func.func @trilu(
+// CHECK: %[[M:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 1, 1, 0, 1, 1] : tensor<2x3xi1>>}
+// CHECK: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[13] : tensor<ui8>>}
+// CHECK: onnx.Where(%[[M]], %{{.*}}, %[[Z]]) : (tensor<2x3xi1>, tensor<4x2x3xui8>, tensor<ui8>) -> tensor<4x2x3xui8>
+func.func @trilu(%a: tensor<4x2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<4x2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  %t = onnx.Trilu(%a) : (tensor<4x2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<4x2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<4x2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// CHECK-LABEL: func.func @unmoved_large_mask(
+// CHECK: %[[T:.*]] = onnx.Trilu(
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_large_mask(%a: tensor<2000x2000x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2000x2000x!quant.uniform<u8:f32, 0.02:13>> {
+  // expected-remark@+1 {{the triangle as a mask would take more than 1048576 bytes [lower-to-qoperator: large-mask]}}
+  %t = onnx.Trilu(%a) : (tensor<2000x2000x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2000x2000x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<2000x2000x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// CHECK-LABEL: func.func @unmoved_computed_diagonal(
+// CHECK: %[[T:.*]] = onnx.Trilu(
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_computed_diagonal(%a: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, %k: tensor<i64>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
+  // expected-remark@+1 {{[lower-to-qoperator: computed-parameter]}}
+  %t = onnx.Trilu(%a, %k) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<i64>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// CHECK-LABEL: func.func @center_crop_pad(
+// CHECK: %[[C:.*]] = onnx.Slice(%{{.*}}) : (tensor<5x3xui8>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x3xui8>
+// CHECK: %[[P:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 2] : tensor<4xi64>>}
+// CHECK: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[13] : tensor<ui8>>}
+// CHECK: onnx.Pad(%[[C]], %[[P]], %[[Z]], _)
+func.func @center_crop_pad(%a: tensor<5x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x6x!quant.uniform<u8:f32, 0.02:13>> {
+  %c = onnx.Constant() {value = #onnx.tensor<[2, 6] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %t = onnx.CenterCropPad(%a, %c) : (tensor<5x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<2xi64>) -> tensor<2x6x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %t : tensor<2x6x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// The index of the greatest byte is that of the greatest number.
+
+// CHECK-LABEL: func.func @arg_max(
+// CHECK: %[[S:.*]] = quant.scast %a
+// CHECK-NEXT: %[[T:.*]] = onnx.ArgMax(%[[S]]) {axis = -1 : i64} : (tensor<4x9xui8>) -> tensor<4x1xi64>
+// CHECK-NEXT: func.return %[[T]]
+func.func @arg_max(%a: tensor<4x9x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<4x1xi64> {
+  %t = onnx.ArgMax(%a) {axis = -1 : i64} : (tensor<4x9x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<4x1xi64>
+  func.return %t : tensor<4x1xi64>
+}
+
+// CHECK-LABEL: func.func @unmoved_strided_search(
+// CHECK: %[[T:.*]] = onnx.ArgMax(%a)
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_strided_search(%a: tensor<1x9x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x4xi64> {
+  // expected-remark@+1 {{ArgMax of bytes is fast along the last axis only [lower-to-qoperator: strided-search]}}
+  %t = onnx.ArgMax(%a) {axis = 1 : i64} : (tensor<1x9x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x4xi64>
+  func.return %t : tensor<1x1x4xi64>
 }
 
 // -----

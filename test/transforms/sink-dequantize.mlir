@@ -834,12 +834,12 @@ func.func @unmoved_depth_to_space(%q: tensor<1x4x2x3x!quant.uniform<i8:f32:1, {0
 // CHECK: %[[R:.*]] = quant.dcast %q
 // CHECK: %[[M:.*]] = onnx.ReduceMax(%[[R]]
 // CHECK-NEXT: func.return %[[M]]
-func.func @unmoved_reduce(%q: tensor<2x3x4x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7,0.125,0.75:9}>>) -> tensor<2x1x4xf32> {
-  %c = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+func.func @unmoved_reduce(%q: tensor<2x3x4x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7,0.125,0.75:9}>>) -> tensor<2x3x1xf32> {
+  %c = onnx.Constant() {value = #onnx.tensor<[-1] : tensor<1xi64>>} : () -> tensor<1xi64>
   %r = quant.dcast %q : tensor<2x3x4x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7,0.125,0.75:9}>> to tensor<2x3x4xf32>
   // expected-remark@+1 {{[sink-dequantize: scales-along-axis]}}
-  %y = onnx.ReduceMax(%r, %c) : (tensor<2x3x4xf32>, tensor<1xi64>) -> tensor<2x1x4xf32>
-  func.return %y : tensor<2x1x4xf32>
+  %y = onnx.ReduceMax(%r, %c) : (tensor<2x3x4xf32>, tensor<1xi64>) -> tensor<2x3x1xf32>
+  func.return %y : tensor<2x3x1xf32>
 }
 
 // CHECK-LABEL: func.func @unmoved_max_pool_of_the_axis(
@@ -992,13 +992,14 @@ func.func @unmoved_slice_of_unknown_size(%q: tensor<?x2x!quant.uniform<i8:f32:0,
 
 // CHECK-LABEL: func.func @unmoved_blocks(
 // CHECK: %[[R:.*]] = quant.dcast %q
-// CHECK: %[[M:.*]] = onnx.Transpose(%[[R]]
+// CHECK: %[[M:.*]] = onnx.Tile(%[[R]]
 // CHECK-NEXT: func.return %[[M]]
-func.func @unmoved_blocks(%q: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>) -> tensor<2x4xf32> {
+func.func @unmoved_blocks(%q: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>) -> tensor<4x4xf32> {
+  %c = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
   %r = quant.dcast %q : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>> to tensor<4x2xf32>
   // expected-remark@+1 {{scales per block do not follow this op [sink-dequantize: blocked-scales]}}
-  %y = onnx.Transpose(%r) {perm = array<i64: 1, 0>} : (tensor<4x2xf32>) -> tensor<2x4xf32>
-  func.return %y : tensor<2x4xf32>
+  %y = onnx.Tile(%r, %c) : (tensor<4x2xf32>, tensor<2xi64>) -> tensor<4x4xf32>
+  func.return %y : tensor<4x4xf32>
 }
 
 // CHECK-LABEL: func.func @unmoved_pad_of_blocks(
@@ -1171,19 +1172,19 @@ func.func @unmoved_two_axes(%a: tensor<3x3x!quant.uniform<i8:f32:0, {0.5:3,0.25:
   func.return %z : tensor<6x3xf32>
 }
 
-// Nothing moves: blocks are not joined.
+// Nothing moves: axis 1 is one block, which would become two.
 
 // CHECK-LABEL: func.func @unmoved_joined_blocks(
 // CHECK-NEXT: %[[X:.*]] = quant.dcast %a
 // CHECK-NEXT: %[[Y:.*]] = quant.dcast %b
 // CHECK-NEXT: %[[M:.*]] = onnx.Concat(%[[X]], %[[Y]])
 // CHECK-NEXT: func.return %[[M]]
-func.func @unmoved_joined_blocks(%a: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>, %b: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>) -> tensor<8x2xf32> {
+func.func @unmoved_joined_blocks(%a: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>, %b: tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>>) -> tensor<4x4xf32> {
   %x = quant.dcast %a : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>> to tensor<4x2xf32>
   %y = quant.dcast %b : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>> to tensor<4x2xf32>
   // expected-remark@+1 {{[sink-dequantize: blocked-scales]}}
-  %z = onnx.Concat(%x, %y) {axis = 0 : i64} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<8x2xf32>
-  func.return %z : tensor<8x2xf32>
+  %z = onnx.Concat(%x, %y) {axis = 1 : i64} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x4xf32>
+  func.return %z : tensor<4x4xf32>
 }
 
 // Nothing moves: what is overwritten is added.

@@ -187,3 +187,60 @@ def test_inputs_are_quantized_only_where_losses_are_allowed():
     module = import_model(original)
     compile(module, "generic", "qdq", "close")
     assert operators(export_model(module)).count("QuantizeLinear") == 2
+
+
+NEAR_TIES = np.nextafter(
+    np.repeat(np.arange(-300, 300) / 2, 8).astype(np.float32),
+    np.array([-9, 9] * 2400, np.float32),
+    dtype=np.float32,
+)
+"""Beside the ties of a scale of 1; multiplied by a scale, beside its own."""
+EXACT = {
+    "factor 8": (chain(("Mul", ["m"]), ("Round", []), ("Add", ["z"]), BOUNDS, ("Cast", []), to=2), 8.0, True),
+    "factor 3.7": (
+        chain(("Mul", ["m"]), ("Round", []), ("Add", ["z"]), BOUNDS, ("Cast", []), to=2),
+        3.7,
+        False,
+    ),
+    "divisor 0.3": (
+        chain(("Div", ["m"]), ("Round", []), ("Add", ["z"]), BOUNDS, ("Cast", []), to=2),
+        0.3,
+        True,
+    ),
+    "offset first": (
+        chain(("Mul", ["m"]), ("Add", ["z"]), ("Round", []), BOUNDS, ("Cast", []), to=2),
+        8.0,
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_exactness_exact_reads_what_changes_no_bit(name: str):
+    nodes, m, exact = EXACT[name]
+    steps = np.concatenate(
+        [TIES.reshape(-1), NEAR_TIES * np.float32(m if nodes[0].op_type == "Div" else 1 / m)]
+    )
+    original = model(nodes, steps, {"m": m, "z": 3.0, "lo": 0.0, "hi": 255.0}, onnx.TensorProto.UINT8)
+    expected = run(original, {"x": steps})[0]
+    module = import_model(onnx.ModelProto.FromString(original.SerializeToString()))
+    report = compile(module, exactness="exact", feeds=[{"x": steps}])
+    made = export_model(module)
+    assert ("QuantizeLinear" in operators(made)) == exact
+    assert ("inexact-arithmetic" in {r.blocked.id for r in report.remarks}) != exact
+    np.testing.assert_array_equal(run(made, {"x": steps})[0], expected)
+    close = raised(original)  # else what is left alone would be so for another reason
+    assert "QuantizeLinear" in operators(close)
+    assert (run(close, {"x": steps})[0] == expected).all() == exact
+
+
+def test_exactness_exact_reads_integers_times_a_scale():
+    stored = np.arange(256, dtype=np.uint8)
+    for op_type, exact in (("Mul", True), ("Div", False)):
+        nodes = chain(("Cast", []), ("Sub", ["z"]), (op_type, ["s"]), to=1)
+        original = model(nodes, stored, {"z": 13.0, "s": 0.3}, onnx.TensorProto.FLOAT)
+        module = import_model(onnx.ModelProto.FromString(original.SerializeToString()))
+        compile(module, exactness="exact")
+        made = export_model(module)
+        assert ("DequantizeLinear" in operators(made)) == exact
+        np.testing.assert_array_equal(run(made, {"x": stored})[0], run(original, {"x": stored})[0])

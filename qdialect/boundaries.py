@@ -1,0 +1,284 @@
+"""
+Casts across the boundaries of If, Loop and Scan; the patterns that `sink-dequantize`, `hoist-quantize` and
+`lower-to-qoperator` have for ops with subgraphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from qdialect import numerics
+from qdialect.constants import constant_array
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, YieldOp, op_named
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.names import location, node_name, tensor_name, tensor_names
+from qdialect.promises.base import Blocked
+from qdialect.promises.control import Carries, Slot, argument, result, yields
+from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
+
+FLOAT_SIDE = Blocked(
+    "float-side",
+    "one side of the subgraph's boundary is float",
+    "quantize what enters it and what it yields alike",
+)
+SIDES_DIFFER = Blocked(
+    "sides-differ", "the sides of a subgraph's boundary have different scales or zero points", "use one"
+)
+
+
+def _cast_type(value: SSAValue) -> UniformType | None:
+    """The type that `value` is dequantized from."""
+    if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
+        return value.op.element_type
+    return None
+
+
+def _expressible(value: SSAValue, type: UniformType) -> bool:
+    """Whether `value` is a constant whose every number `type`, per tensor, expresses."""
+    array = constant_array(value)
+    if array is None or array.dtype != BY_ATTRIBUTE[type.expressed].dtype or not type.is_per_tensor:
+        return False
+    stored = _stored(array, type)
+    real = numerics.dequantize(stored, type.scales, type.zero_points, array.dtype)
+    return bool(np.array_equal(real, array))
+
+
+def _stored(array: np.ndarray, type: UniformType) -> np.ndarray:
+    s = type.storage
+    return numerics.quantize(array, type.scales, type.zero_points, s.low, s.high, s.dtype)
+
+
+def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: Rewriter) -> SSAValue:
+    """The quantized value under a cast, or of a constant, for `before`: a subgraph yields only what it makes itself."""
+    if not isinstance(value.owner, DequantizeOp):
+        made = ConstantOp.of(
+            from_array(_stored(np.asarray(constant_array(value)), type)), with_element(value.type, type)
+        )
+        rewriter.insert_before(before, [made])
+        return made.results[0]
+    source = value.owner.operands[0]
+    if not isinstance(before, YieldOp) or (
+        isinstance(source, OpResult) and source.op.parent is before.parent
+    ):
+        return source
+    copy = op_named("", "Identity").build([source], [source.type])
+    rewriter.insert_before(before, [copy])
+    return copy.results[0]
+
+
+def _cast_below(op: OnnxOp, place: int, type: UniformType, rewriter: Rewriter) -> None:
+    """Let a result be of `type`, with a dequantize behind it that takes its name and users."""
+    names = tensor_names(op)
+    new = rewriter.retype(op.results[place], with_element(op.results[place].type, type))
+    cast = _dequantized(new, op.next_op, rewriter)
+    cast.location = location("", [tensor_name(op, place)])
+    if place < len(names):
+        names[place] = ""
+        op.location = location(node_name(op), names)
+
+
+def _dequantized(value: SSAValue, before: Operation | None, rewriter: Rewriter) -> DequantizeOp:
+    """A dequantize of `value` for all its users."""
+    assert before is not None
+    uses = list(value.uses)
+    cast = DequantizeOp(value)
+    rewriter.insert_before(before, [cast])
+    for use in uses:
+        rewriter.set_operand(use.operation, use.index, cast.results[0])
+    return cast
+
+
+class SinkAcross(Pattern):
+    """
+    Values that enter or leave subgraphs dequantized from one type.
+
+        If: yield dcast(a) : T, yield dcast(b) : T   ->  yield a, yield b; dcast of the result
+        Loop: dcast(init) : T, yield dcast(next) : T ->  init, next; dcast of the argument and of the result
+    """
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Carries) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Carries)
+        assert promise is not None
+        found: Blocked | None = None
+        for slot in promise.slots(op):
+            before = rewriter.rewrites
+            blocked = self._slot(op, slot, rewriter)
+            if rewriter.rewrites != before:
+                return None
+            found = found or blocked
+        return found
+
+    def _slot(self, op: OnnxOp, slot: Slot, rewriter: Rewriter) -> Blocked | None:
+        inside = argument(op, slot)
+        sides = [value for _, _, value in yields(op, slot) if value is not inside]
+        if slot.operand is not None:
+            sides.append(op.operands[slot.operand])
+        types = [t for side in sides if (t := _cast_type(side)) is not None]
+        made = result(op, slot)
+        if not types or (slot.operand is None and (made is None or made.first_use is None)):
+            return None
+        type = types[0]
+        if any(t != type for t in types):
+            return SIDES_DIFFER
+        if not all(_cast_type(side) is not None or _expressible(side, type) for side in sides):
+            return FLOAT_SIDE
+        moved = slot.inner(type)
+        if isinstance(moved, Blocked):
+            return moved
+        self._build(op, slot, type, rewriter)
+        return None
+
+    def _build(self, op: OnnxOp, slot: Slot, type: UniformType, rewriter: Rewriter) -> None:
+        if (inside := argument(op, slot)) is not None:
+            new = rewriter.retype(inside, with_element(inside.type, type))
+            first = op.regions[0].block.first_op
+            _dequantized(new, first, rewriter)
+        if slot.operand is not None:
+            value = op.operands[slot.operand]
+            rewriter.set_operand(op, slot.operand, _integers(value, type, op, rewriter))
+        for end, place, value in yields(op, slot):
+            rewriter.set_operand(end, place, _integers(value, type, end, rewriter))
+        if slot.result is not None:
+            _cast_below(op, slot.result, type, rewriter)
+
+
+class HoistAcross(Pattern):
+    """qcast(If(...)) -> If(yield qcast(a), yield qcast(b)); likewise what Loop and Scan stack."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        from qdialect.transforms.hoist_quantize import quantized_uses, read_sizes_of
+
+        source = op.operands[0]
+        owner = source.owner
+        promise = owner.get_trait(Carries) if isinstance(owner, OnnxOp) else None
+        if promise is None or not isinstance(owner, OnnxOp) or not isinstance(source, OpResult):
+            return None
+        slot = next((s for s in promise.slots(owner) if s.result == source.index), None)
+        if slot is None:
+            return None
+        if KEEP_FLOAT in owner.attributes:
+            return KEPT
+        if slot.operand is not None:
+            return Blocked("carried", "a round would start from the rounded result of the one before")
+        if owner.parent is not op.parent:
+            return Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
+        type = quantized_uses(source)
+        if not isinstance(type, UniformType):
+            return type
+        moved = slot.inner(type)
+        if isinstance(moved, Blocked):
+            return moved
+        for end, place, value in yields(owner, slot):
+            cast = QuantizeOp(value, moved)
+            rewriter.insert_before(end, [cast])
+            rewriter.set_operand(end, place, cast.results[0])
+        casts = [use.operation for use in source.uses if isinstance(use.operation, QuantizeOp)]
+        new = rewriter.retype(source, with_element(source.type, type))
+        read_sizes_of(source, new, rewriter)
+        names = [*tensor_names(owner), *[""] * len(owner.results)][: len(owner.results)]
+        names[slot.result or 0] = tensor_name(casts[0])
+        owner.location = location(node_name(owner), names)
+        for cast in casts:
+            rewriter.replace(cast, [], [new])
+        return None
+
+
+class StoreAcross(Pattern):
+    """Values of quantized types that enter or leave subgraphs, as the integers that are stored."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Carries) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Carries)
+        assert promise is not None
+        for slot in promise.slots(op):
+            self._slot(op, slot, rewriter)
+        return None
+
+    def _slot(self, op: OnnxOp, slot: Slot, rewriter: Rewriter) -> None:
+        def store(user: Operation, place: int) -> None:
+            value = user.operands[place]
+            type = quantized_of(value.type)
+            if type is not None:
+                cast = StorageCastOp(value, with_element(value.type, storage_element(type)))
+                rewriter.insert_before(user, [cast])
+                rewriter.set_operand(user, place, cast.results[0])
+
+        def read(value: SSAValue, before: Operation | None) -> None:
+            type = quantized_of(value.type)
+            if type is None or before is None:
+                return
+            new = rewriter.retype(value, with_element(value.type, storage_element(type)))
+            uses, cast = list(new.uses), StorageCastOp(new, value.type)
+            rewriter.insert_before(before, [cast])
+            for use in uses:
+                rewriter.set_operand(use.operation, use.index, cast.results[0])
+
+        if (inside := argument(op, slot)) is not None:
+            read(inside, op.regions[0].block.first_op)
+        if slot.operand is not None:
+            store(op, slot.operand)
+        for end, place, _ in yields(op, slot):
+            store(end, place)
+        if slot.result is not None:
+            read(op.results[slot.result], op.next_op)
+
+
+def dequantize_across(blocks: Sequence[Operation]) -> set[Operation]:
+    """
+    Let no subgraph take or give a value of quantized type: casts stand inside, and a pair behind.
+
+    Returns the dequantizes in front of a boundary: what is behind it quantizes again, so that a value which is
+    quantized for them alone can pass as it was before.
+    """
+    made: set[Operation] = set()
+
+    def leave(user: Operation, place: int) -> None:
+        value = user.operands[place]
+        if quantized_of(value.type) is not None and user.parent is not None:
+            cast = DequantizeOp(value)
+            user.parent.insert_op_before(cast, user)
+            user.operands[place] = cast.results[0]
+            made.add(cast)
+
+    for op in blocks:
+        promise = op.get_trait(Carries)
+        if promise is None or not isinstance(op, OnnxOp):
+            continue
+        for slot in promise.slots(op):
+            if (inside := argument(op, slot)) is not None:
+                _quantize_behind(inside, op.regions[0].block, op.regions[0].block.first_op)
+            if slot.operand is not None:
+                leave(op, slot.operand)
+            for end, place, _ in yields(op, slot):
+                leave(end, place)
+            if slot.result is not None and op.parent is not None:
+                _quantize_behind(op.results[slot.result], op.parent, op.next_op)
+    return made
+
+
+def _quantize_behind(value: SSAValue, block: Block, before: Operation | None) -> None:
+    from xdsl.rewriter import Rewriter as Plain
+
+    type = quantized_of(value.type)
+    if type is None or before is None:
+        return
+    new = Plain.replace_value_with_new_type(value, with_element(value.type, type.expressed))
+    uses, cast = list(new.uses), QuantizeOp(new, type)
+    block.insert_op_before(cast, before)
+    for use in uses:
+        use.operation.operands[use.index] = cast.results[0]

@@ -1,0 +1,91 @@
+"""How scales per block follow their op: each axis has a block size, and the scales are a tensor of the same rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qdialect.dialects.quant import UniformType
+from qdialect.promises.base import Blocked
+
+if TYPE_CHECKING:
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+BLOCKED_SCALES = Blocked("blocked-scales", "scales per block do not follow this op")
+BLOCK_CUT = Blocked("block-cut", "a block would be cut in two")
+
+BlockRule = Callable[["OnnxOp", UniformType], "UniformType | Blocked"]
+"""The type with scales per block on the other side of an op, or why there is none."""
+
+
+def lost(op: OnnxOp, type: UniformType) -> Blocked:
+    """Scales per block are lost."""
+    return BLOCKED_SCALES
+
+
+def kept(op: OnnxOp, type: UniformType) -> UniformType:
+    """Nothing happens to the axes."""
+    return type
+
+
+def _made(type: UniformType, sizes: Sequence[int | None], scales: np.ndarray, zeros: np.ndarray):
+    blocks = tuple((axis, size) for axis, size in enumerate(sizes) if size is not None)
+    return UniformType.sub_channel(type.storage, blocks, scales, zeros, type.expressed)
+
+
+def _sizes(type: UniformType) -> list[int | None]:
+    """The block size of each axis; None where the axis is one block."""
+    given = dict(type.blocks or ())
+    return [given.get(axis) for axis in range(type.scales.ndim)]
+
+
+def permuted(type: UniformType, perm: Sequence[int]) -> UniformType:
+    """Axis k of the result is axis `perm[k]` of before."""
+    sizes = _sizes(type)
+    return _made(
+        type, [sizes[p] for p in perm], type.scales.transpose(perm), type.zero_points.transpose(perm)
+    )
+
+
+def with_axes(type: UniformType, inserted: Sequence[int]) -> UniformType:
+    """Axes of size 1 at these places of the result, in order."""
+    sizes: list[int | None] = _sizes(type)
+    for axis in inserted:
+        sizes.insert(axis, 1)
+    places = tuple(inserted)
+    return _made(type, sizes, np.expand_dims(type.scales, places), np.expand_dims(type.zero_points, places))
+
+
+def without_axes(type: UniformType, removed: Sequence[int]) -> UniformType:
+    """Less these axes, each of size 1."""
+    sizes = [size for axis, size in enumerate(_sizes(type)) if axis not in removed]
+    places = tuple(removed)
+    if not sizes:
+        return UniformType.per_tensor(
+            type.storage, type.scales.item(), type.zero_points.item(), type.expressed
+        )
+    return _made(type, sizes, type.scales.squeeze(places), type.zero_points.squeeze(places))
+
+
+def joined(types: Sequence[UniformType], axis: int) -> UniformType | Blocked:
+    """Tensors of one block size, one behind the other along `axis`."""
+    head, sizes = types[0], _sizes(types[0])
+    alike = all(
+        t.blocks == head.blocks and t.storage == head.storage and t.expressed == head.expressed for t in types
+    )
+    if not alike or sizes[axis] is None:
+        return BLOCKED_SCALES
+    scales = np.concatenate([t.scales for t in types], axis)
+    return _made(head, sizes, scales, np.concatenate([t.zero_points for t in types], axis))
+
+
+def cut(type: UniformType, axis: int, start: int, stop: int, size: int) -> UniformType | Blocked:
+    """Elements `start` to `stop` of the `size` along `axis`."""
+    sizes = _sizes(type)
+    block = sizes[axis] or size
+    if start % block or stop % block or start >= stop:
+        return BLOCK_CUT
+    at = (slice(None),) * axis + (slice(start // block, stop // block),)
+    return _made(type, sizes, type.scales[at], type.zero_points[at])

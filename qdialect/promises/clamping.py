@@ -1,0 +1,117 @@
+"""
+Activations that leave the numbers of some range as they are: where a type expresses no others, they do nothing.
+
+A `Clamp` is decided by its bounds as stored integers, a `Keeps` by trying all real numbers that a type expresses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from qdialect import numerics
+from qdialect.constants import is_constant, real_constant
+from qdialect.dialects.quant import UniformType
+from qdialect.promises.base import Promise
+from qdialect.promises.monotone import clip_bounds, is_relu, stored_bounds
+
+if TYPE_CHECKING:
+    from qdialect.dialects.onnx_ops import OnnxOp
+
+Array = npt.NDArray[Any]
+WIDEST = 16
+"""Bits of storage whose numbers are all tried."""
+
+
+@dataclass(frozen=True)
+class Clamp(Promise):
+    """The op limits each element to a range and does nothing else."""
+
+    bounds: Callable[[OnnxOp], tuple[float, float] | None]
+    """The real bounds, infinite where there is none; None if one is computed."""
+
+    def is_redundant(self, op: OnnxOp, type: UniformType) -> bool:
+        """Whether the clamp leaves every integer that `type` can store as it is."""
+        bounds = self.bounds(op)
+        if bounds is None:
+            return False
+        low, high = stored_bounds(bounds, type)
+        return bool(np.all(low == type.storage.low) and np.all(high == type.storage.high))
+
+
+CLAMPS: dict[tuple[str, str], Clamp] = {
+    ("", "Relu"): Clamp(lambda op: (0.0, np.inf)),
+    ("", "PRelu"): Clamp(lambda op: (0.0, np.inf) if is_relu(op) else None),
+    ("", "Clip"): Clamp(clip_bounds),
+}
+
+
+@dataclass(frozen=True)
+class Keeps(Promise):
+    """The op gives some real numbers back as they are."""
+
+    kept: Callable[[OnnxOp, Array], npt.NDArray[np.bool_]]
+    """Whether it does, for an array of real numbers."""
+    place: Callable[[OnnxOp], int | None] = lambda op: 0
+    """The operand that it gives back; None if there is no such one."""
+
+    def is_redundant(self, op: OnnxOp, type: UniformType) -> bool:
+        """Whether the op gives back every real number that `type`, per tensor, expresses."""
+        if type.storage.width > WIDEST or not type.round_trips:
+            return False
+        stored = np.arange(type.storage.low, type.storage.high + 1)
+        return bool(np.all(self.kept(op, numerics.dequantize(stored, type.scales, type.zero_points))))
+
+
+def _not_negative(op: OnnxOp, x: Array) -> npt.NDArray[np.bool_]:
+    return x >= 0
+
+
+def _above_threshold(op: OnnxOp, x: Array) -> npt.NDArray[np.bool_]:
+    return (x > np.float32(op.float_attr("alpha", 1.0))) | (x == 0)
+
+
+def _not_shrunk(op: OnnxOp, x: Array) -> npt.NDArray[np.bool_]:
+    if op.float_attr("bias", 0.0) != 0:
+        return np.zeros(x.shape, bool)
+    return (np.abs(x) > np.float32(op.float_attr("lambd", 0.5))) | (x == 0)
+
+
+def _unscaled(op: OnnxOp, x: Array) -> npt.NDArray[np.bool_]:
+    """HardSigmoid is max(0, min(1, alpha * x + beta)): a clamp if it neither scales nor shifts."""
+    clamps = op.float_attr("alpha", 0.2) == 1 and op.float_attr("beta", 0.5) == 0
+    return (x >= 0) & (x <= 1) & clamps
+
+
+def _beside_constant(op: OnnxOp) -> int | None:
+    """The operand of a Max or Min of one operand and a constant."""
+    constants = [k for k, operand in enumerate(op.operands) if is_constant(operand)]
+    return 1 - constants[0] if len(op.operands) == 2 and len(constants) == 1 else None
+
+
+def _beyond(lower: bool) -> Callable[[OnnxOp, Array], npt.NDArray[np.bool_]]:
+    def kept(op: OnnxOp, x: Array) -> npt.NDArray[np.bool_]:
+        place = _beside_constant(op)
+        bound = None if place is None else real_constant(op.operands[1 - place])
+        if bound is None or not bound.size:
+            return np.zeros(x.shape, bool)
+        return x >= bound.max() if lower else x <= bound.min()
+
+    return kept
+
+
+KEEPS: dict[tuple[str, str], Keeps] = {
+    ("", "Abs"): Keeps(_not_negative),
+    ("", "Elu"): Keeps(_not_negative),
+    ("", "HardSigmoid"): Keeps(_unscaled),
+    ("", "Max"): Keeps(_beyond(lower=True), _beside_constant),
+    ("", "Min"): Keeps(_beyond(lower=False), _beside_constant),
+    ("", "LeakyRelu"): Keeps(_not_negative),
+    ("", "PRelu"): Keeps(_not_negative),
+    ("", "ThresholdedRelu"): Keeps(_above_threshold),
+    ("", "Shrink"): Keeps(_not_shrunk),
+}

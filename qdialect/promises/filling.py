@@ -1,0 +1,104 @@
+"""
+Ops that move elements and put the real number 0 where there is none: on stored integers that is the zero point.
+
+    DQ(f(q, fill z)) = f(DQ(q), fill 0)       Q(f(x, fill 0)) = f(Q(x), fill z)
+
+since each type stores 0 as its zero point, whatever its scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qdialect.constants import UNKNOWN_RANK, constant_array, constant_ints, normal_axis, static_shape
+from qdialect.dialects.onnx_types import shape_of
+from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, Moved, follow, same
+from qdialect.promises.base import Blocked, Commutes
+
+if TYPE_CHECKING:
+    from qdialect.dialects.onnx_ops import OnnxOp
+    from qdialect.dialects.quant import UniformType
+
+
+def triangle(op: OnnxOp) -> np.ndarray | Blocked:
+    """Which elements of its last two axes a Trilu keeps: booleans of their sizes."""
+    shape = static_shape(op.operands[0])
+    if shape is None:
+        return UNKNOWN_RANK
+    diagonal = constant_array(op.input(1)) if op.input(1) is not None else np.array(0)
+    if diagonal is None or diagonal.size != 1:
+        return NOT_CONSTANT
+    places = np.ones(shape[-2:], bool)
+    k = int(diagonal.reshape(-1)[0])
+    return np.triu(places, k) if op.int_attr("upper", 1) else np.tril(places, k)
+
+
+def centered(op: OnnxOp) -> dict[int, tuple[int, int]] | Blocked:
+    """The sizes before and after of each axis that a CenterCropPad changes."""
+    shape, wanted = shape_of(op.operands[0].type), constant_ints(op.input(1))
+    if shape is None:
+        return UNKNOWN_RANK
+    axes = op.ints_attr("axes")
+    if axes is None:
+        axes = tuple(range(len(shape)))
+    if wanted is None:
+        return NOT_CONSTANT
+    if len(axes) != len(wanted):
+        return Blocked("out-of-range", "there are not as many sizes as axes", "check the model")
+    found: dict[int, tuple[int, int]] = {}
+    for axis, size in zip(axes, wanted, strict=True):
+        at = normal_axis(axis, len(shape))
+        if shape[at] < 0:
+            return UNKNOWN_RANK
+        if shape[at] != size:
+            found[at] = shape[at], size
+    return found
+
+
+def _center_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
+    changed = centered(op)
+    if isinstance(changed, Blocked):
+        return changed
+    if axis not in changed:
+        return axis
+    before, after = changed[axis]
+    if after > before:
+        return ALONG_AXIS
+    start = (before - after) // 2
+    return Moved(axis, np.arange(start, start + after))
+
+
+def _center_backward(op: OnnxOp, axis: int) -> int | Blocked:
+    changed = centered(op)
+    if isinstance(changed, Blocked):
+        return changed
+    return ALONG_AXIS if axis in changed else axis
+
+
+def _batch_or_channel(op: OnnxOp, axis: int) -> int | Blocked:
+    return axis if axis < 2 else ALONG_AXIS
+
+
+def _nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
+    if op.str_attr("mode", "linear") != "nearest":
+        return Blocked("interpolates", f"{op.op_type} computes new elements between the old ones")
+    return follow(_batch_or_channel)(op, types)
+
+
+def _fills(forward: object, backward: object) -> Commutes:
+    return Commutes(
+        follow(forward),  # pyright: ignore[reportArgumentType]
+        follow(backward),  # pyright: ignore[reportArgumentType]
+        moves_storage=False,
+    )
+
+
+FILLING: dict[tuple[str, str], Commutes] = {
+    ("", "Trilu"): _fills(same, same),
+    ("", "CenterCropPad"): _fills(_center_forward, _center_backward),
+    ("", "MaxUnpool"): _fills(_batch_or_channel, _batch_or_channel),
+    ("", "GridSample"): Commutes(_nearest, _nearest, moves_storage=False),
+}
