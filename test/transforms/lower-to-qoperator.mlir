@@ -219,12 +219,12 @@ func.func @unmoved_no_float_kernel(%a: tensor<2x3x!x>) -> tensor<2x3xf32> {
 }
 
 // CHECK-LABEL: func.func @unmoved_no_storage_kernel(
-// CHECK: %[[T:.*]] = onnx.ReverseSequence(
+// CHECK: %[[T:.*]] = onnx.GlobalMaxPool(
 // CHECK-NEXT: func.return %[[T]]
-func.func @unmoved_no_storage_kernel(%a: tensor<4x2x!x>, %n: tensor<2xi64>) -> tensor<4x2x!x> {
-  // expected-remark@+1 {{onnxruntime has no ReverseSequence on u8 in this opset [lower-to-qoperator: no-kernel]}}
-  %t = onnx.ReverseSequence(%a, %n) : (tensor<4x2x!x>, tensor<2xi64>) -> tensor<4x2x!x>
-  func.return %t : tensor<4x2x!x>
+func.func @unmoved_no_storage_kernel(%a: tensor<1x3x4x4x!quant.uniform<u16:f32, 0.02:13>>) -> tensor<1x3x1x1x!quant.uniform<u16:f32, 0.02:13>> {
+  // expected-remark@+1 {{onnxruntime has no GlobalMaxPool on u16 in this opset [lower-to-qoperator: no-kernel]}}
+  %t = onnx.GlobalMaxPool(%a) : (tensor<1x3x4x4x!quant.uniform<u16:f32, 0.02:13>>) -> tensor<1x3x1x1x!quant.uniform<u16:f32, 0.02:13>>
+  func.return %t : tensor<1x3x1x1x!quant.uniform<u16:f32, 0.02:13>>
 }
 
 // CHECK-LABEL: func.func @unmoved_float_operand(
