@@ -54,17 +54,32 @@ def passes_page() -> str:
     return "\n".join(lines) + "\n" + "\n".join(described(one) for one in passes)
 
 
+RULES = {
+    "symmetric_activations": "activations have zero point 0",
+    "symmetric_weights": "weights have zero point 0",
+    "weight_scales_only": "only weights have a scale for each channel, along their output channels",
+    "whole_pairs": "QuantizeLinear and DequantizeLinear come in pairs, but for a weight's DequantizeLinear",
+    "own_pairs": "the branch of a residual block has a QuantizeLinear and DequantizeLinear of its own",
+    "pairs_around_moves": "each op that moves or selects stands between casts of its own",
+    "onnx_only": "all operators are ONNX's own",
+}
+BIASES = {
+    "float": "biases are float",
+    "i32": "biases are float, or dequantized from i32 in steps of x_scale * w_scale",
+}
+
+
 def _rules(found: Target) -> list[str]:
     rules = [f"- form: `{found.form}`"]
     if found.activations:
         rules.append(f"- 8-bit activations are stored as `{found.activations}`")
-    if found.symmetric_weights:
-        rules.append("- weights have zero point 0")
-    if found.own_pairs:
-        rules.append("- the branch of a residual block has a QuantizeLinear and DequantizeLinear of its own")
-    if found.pairs_around_moves:
-        rules.append("- each op that moves or selects stands between casts of its own")
-    return rules
+    if found.weights:
+        rules.append(f"- 8-bit weights are stored as `{found.weights}`")
+    if found.storage_types:
+        rules.append(f"- casts are from and to {', '.join(f'`{t}`' for t in found.storage_types)}")
+    if found.bias:
+        rules.append(f"- {BIASES[found.bias]}")
+    return rules + [f"- {text}" for name, text in RULES.items() if getattr(found, name)]
 
 
 def targets_page() -> str:
@@ -73,7 +88,8 @@ def targets_page() -> str:
         "# Targets",
         "",
         "Made by `python docs/generate.py` from the files in `qdialect/targets/`. A target is one such file: copy one,",
-        "change what differs, and `qdialect compile --target NAME` takes it.",
+        "change what differs, and `qdialect compile --target NAME` takes it. What a pass can make so without changing",
+        "a number, it does; what is left that breaks a rule is named by `--remarks`, `--report` and `explain`.",
         "",
     ]
     for name in sorted(target_names(), key=lambda n: (ORDER.index(n) if n in ORDER else len(ORDER), n)):

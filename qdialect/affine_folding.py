@@ -24,7 +24,7 @@ from qdialect.names import location, node_name, tensor_name, tensor_names
 from qdialect.promises.affine import AffineMap, affine_map
 from qdialect.promises.base import Blocked
 from qdialect.promises.linear import WRONG_AXIS, Linear
-from qdialect.rewriting import Rewriter
+from qdialect.rewriting import KEEP_FLOAT, Rewriter
 
 Array = npt.NDArray[Any]
 
@@ -45,11 +45,17 @@ class Chain(NamedTuple):
     length: int
 
 
+def movable_map(value: SSAValue) -> AffineMap | Blocked | None:
+    """`affine_map` of what may go: None too if the op that makes the value was asked to stay."""
+    kept = isinstance(value, OpResult) and KEEP_FLOAT in value.op.attributes
+    return None if kept else affine_map(value)
+
+
 def chain_to(op: OnnxOp, found: AffineMap) -> Chain:
     """The affine ops that end in `op`, each needed by the next alone."""
     source, length = op.operands[found.place], 1
     while source.has_one_use():
-        above = affine_map(source)
+        above = movable_map(source)
         merged = found.after(above) if isinstance(above, AffineMap) else None
         if merged is None or not isinstance(source, OpResult):
             break

@@ -9,17 +9,20 @@ from typing import Any
 
 import numpy.typing as npt
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from qdialect.dialects.onnx_ops import ConstantOp
 from qdialect.errors import UserError
-from qdialect.names import node_name, tensor_names
+from qdialect.names import called, node_name, tensor_names
 from qdialect.opsets import import_domains, lower_opsets
 from qdialect.passes import Exactness, RewritePass
 from qdialect.remarks import remarks_of
-from qdialect.report import Report, Step, op_counts, places, staying_float, surviving
+from qdialect.report import Report, Stays, Step, op_counts, places, staying_float, surviving
 from qdialect.rewriting import KEEP_FLOAT, recording
 from qdialect.targets import Target, target
+from qdialect.targets.legality import breaches
 from qdialect.transforms import get_all_passes
 from qdialect.walking import operations
 
@@ -55,10 +58,15 @@ def _exact(options: Options) -> bool:
     return options.exactness == Exactness.EXACT.value
 
 
-def _raising(options: Options) -> list[ModulePass]:
+def _raising(options: Options, form: str) -> list[ModulePass]:
     """Whatever tool made the model: its quantization in types."""
     passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [_made("fold-identity"), _made("fold-constants"), _made("raise-qoperator"), _made("raise-qdq")]
+    passes += [
+        _made("fold-identity"),
+        _made("fold-constants"),
+        _made("raise-qoperator", every=form != "qoperator"),
+        _made("raise-qdq"),
+    ]
     passes += [_made("raise-arithmetic", exact=_exact(options)), _made("quantize-inputs")]
     if options.decompose:
         passes.append(_made("decompose", ops=options.decompose))
@@ -70,7 +78,7 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
     lossy = options.exactness == Exactness.LOSSY.value
     down = [_made(n) for n in ("fold-casts", "sink-dequantize", "fold-casts")]
     down.append(_made("raise-integer", float_results=form == "qdq"))
-    if form != "qdq" and not options.integer_io:
+    if (form != "qdq" or target.symmetric_activations) and not options.integer_io:
         # Signedness may be all that two types differ by. Not before casts are sunk: integers would seem to leave.
         down.append(_made("legalize", target=target.name, weights=False))
         down += [_made("sink-dequantize"), _made("fold-casts")]
@@ -99,15 +107,19 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
 
 def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
     """Types written as what the target takes."""
-    passes = [_made("integer-io")] if options.integer_io else []
-    if form != "qdq":
+    interface = [_made("integer-io")] if options.integer_io else []
+    legalize = [
+        _made("legalize", target=target.name, weights=form != "integer"),
         # Signedness may have been all that two types differed by.
-        passes += [
-            _made("legalize", target=target.name, weights=form == "qoperator"),
-            _made("fold-casts"),
-            _made("fuse-quantized"),
-            _made("fold-activation"),
-        ]
+        _made("fold-casts"),
+        _made("fuse-quantized"),
+    ]
+    if target.symmetric_activations:  # then the integers that come in and go out are the target's too
+        passes = [*legalize, *interface]
+    else:
+        passes = [*interface, *legalize]
+    if form != "qdq":
+        passes.append(_made("fold-activation"))
         if form == "qoperator":
             passes += [_made(name, target=target.name) for name in ("lower-to-table", "lower-conv-transpose")]
             passes += [_made("legalize-expressed"), _made("fold-casts"), _made("rescale-bias")]
@@ -140,8 +152,13 @@ def pipeline(options: Options) -> list[ModulePass]:
         if unknown:
             raise UserError(f"'{unknown[0]}' is not decomposed", f"choose from {', '.join(decomposable())}")
     level = Exactness(options.exactness)
+    if options.decompose and not Exactness.CLOSE.within(level):
+        raise UserError(
+            f"'{options.decompose[0]}' is not decomposed at --exactness {level.value}: each part rounds",
+            "use --exactness close",
+        )
     asked = {"integer-io"}  # it is lossy on purpose, and only there if it was asked for
-    passes = [*_raising(options), *_moving(options, found, form), *_lowering(options, found, form)]
+    passes = [*_raising(options, form), *_moving(options, found, form), *_lowering(options, found, form)]
     return [p for p in passes if p.name in asked or exactness_of(p).within(level)]
 
 
@@ -154,6 +171,13 @@ def exactness_of(module_pass: ModulePass | type[ModulePass]) -> Exactness:
     return found
 
 
+def _input_names(module: ModuleOp) -> set[str]:
+    """What the graph's inputs are called."""
+    rows = [row for func in module.ops if isinstance(func, FuncOp) for row in func.arg_attrs or ()]
+    names = [row.data.get("onnx.name") for row in rows]
+    return {name.data for name in names if isinstance(name, StringAttr)}
+
+
 def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
     """Mark nodes that no rewrite may touch. Raises UserError for a name that is no node's and no tensor's."""
     wanted = set(names)
@@ -162,10 +186,16 @@ def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
     found: set[str] = set()
     for op in operations(module):
         hit = wanted & {node_name(op), *tensor_names(op)}
+        if hit and isinstance(op, ConstantOp):
+            raise UserError(
+                f"'{min(hit)}' is a constant, which no node computes", "name the node that takes it"
+            )
         if hit:
             found |= hit
             op.attributes[KEEP_FLOAT] = UnitAttr()
     if missing := sorted(wanted - found):
+        if missing[0] in _input_names(module):
+            raise UserError(f"'{missing[0]}' is an input, which no node makes", "name the node that takes it")
         raise UserError(
             f"no node or tensor is called '{missing[0]}'", "--keep-float takes names in the model"
         )
@@ -204,9 +234,15 @@ class Compilation:
         report.steps.append(Step(str(one.spec()), exactness_of(one).value, len(records), count))
 
     def finish(self) -> Report:
-        """Verify, and say what was done. Raises VerifyException if the module breaks a constraint."""
+        """
+        Import what is used, verify, hold the result against the target's rules, and say what was done.
+
+        Raises VerifyException if the module breaks a constraint.
+        """
         import_domains(self.module)
         self.module.verify()
+        found = breaches(self.module, target(self.report.target))
+        self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in found]
         self.report.remarks = surviving(remarks_of(self.module), self._there | places(self.module))
         return self.report
 

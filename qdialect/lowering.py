@@ -6,6 +6,7 @@ import numpy as np
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+from qdialect import numerics
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, with_element
@@ -75,6 +76,22 @@ def clamped(value: SSAValue, type: UniformType) -> list[Operation]:
     ]
     clip = op_named("", "Clip").build([value, *(b.results[0] for b in bounds)], [value.type])
     return [*bounds, clip]
+
+
+def clamped_real(value: SSAValue, type: UniformType) -> list[Operation]:
+    """
+    A Clip of reals that are quantized next, to what the storage bounds stand for: the same integers as a clamp behind.
+
+    Nothing where the bounds are the storage's own, or differ by channel.
+    """
+    if type.storage.is_full_range or not type.is_per_tensor:
+        return []
+    dtype = BY_ATTRIBUTE[type.expressed].dtype
+    ends = np.array([type.storage.low, type.storage.high], np.int32)
+    bounds = numerics.dequantize(ends, type.scales, type.zero_points, dtype)
+    made = [ConstantOp.of(from_array(np.asarray(b))) for b in bounds]
+    clip = op_named("", "Clip").build([value, *(b.results[0] for b in made)], [value.type])
+    return [*made, clip]
 
 
 def cast_op(

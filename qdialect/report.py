@@ -35,7 +35,7 @@ class Step(NamedTuple):
 
 
 class Stays(NamedTuple):
-    """A node with an integer form that stays in float."""
+    """A node that something is said of: that it stays in float, or breaks a rule."""
 
     op: str
     """As `Conv`."""
@@ -66,14 +66,19 @@ class Report:
     steps: list[Step] = field(default_factory=list[Step])
     floats: list[Stays] = field(default_factory=list[Stays])
     """The nodes that could be integer and are not, in the order of the graph."""
+    breaches: list[Stays] = field(default_factory=list["Stays"])
+    """The nodes of the result that break a rule of the target, in the order of the graph."""
     before: dict[str, int] = field(default_factory=dict[str, int])
     """How many nodes of each type there were, constants left out."""
     after: dict[str, int] = field(default_factory=dict[str, int])
 
     def reasons(self) -> list[tuple[Reason, int]]:
         """Why nodes stay in float, with how many, the most frequent first."""
-        counts = Counter(Reason(s.op, s.blocked.id, s.blocked.message, s.blocked.fix) for s in self.floats)
-        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return _counted(self.floats)
+
+    def broken_rules(self) -> list[tuple[Reason, int]]:
+        """Which rules of the target the result breaks, with how many nodes do, the most frequent first."""
+        return _counted(self.breaches)
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, all of it."""
@@ -84,6 +89,7 @@ class Report:
             "kernels": {"before": self.before, "after": self.after},
             "float": [stays_as_json(s) for s in self.floats],
             "reasons": [{"count": n, **reason._asdict()} for reason, n in self.reasons()],
+            "breaches": [stays_as_json(s) for s in self.breaches],
             "remarks": [
                 {
                     "pass": r.pass_name,
@@ -98,8 +104,13 @@ class Report:
         }
 
 
+def _counted(nodes: Iterable[Stays]) -> list[tuple[Reason, int]]:
+    counts = Counter(Reason(s.op, s.blocked.id, s.blocked.message, s.blocked.fix) for s in nodes)
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
 def stays_as_json(one: Stays) -> dict[str, str]:
-    """A node that stays in float, as plain values."""
+    """A node and what is said of it, as plain values."""
     blocked = one.blocked
     return {"node": one.node, "op": one.op, "id": blocked.id, "message": blocked.message, "fix": blocked.fix}
 
@@ -203,6 +214,12 @@ def write_html(report: Report) -> str:
             ("type", "nodes", "reason", "what to do"),
             [(r.op, n, r.message, r.fix) for r, n in report.reasons()],
             "Every node that has an integer form takes it.",
+        ),
+        _table(
+            f"What {report.target} does not take as it is",
+            ("type", "nodes", "rule", "what to do"),
+            [(r.op, n, r.message, r.fix) for r, n in report.broken_rules()],
+            "Every node keeps its rules.",
         ),
         _table(
             "Node by node",

@@ -35,6 +35,7 @@ from qdialect.affine_folding import (
     folded_bias,
     folded_weight,
     linear_of,
+    movable_map,
     new_constant,
     replace_linear,
 )
@@ -51,13 +52,13 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.importer_attributes import int_attr
-from qdialect.names import location, tensor_name
+from qdialect.names import location, node_name, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.affine import Affine, AffineMap, affine_map
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
 from qdialect.transforms.hoist_quantize import quantized_uses
 
 
@@ -114,6 +115,8 @@ class FoldBehind(Pattern):
         above, linear = value.owner, linear_of(value)
         assert isinstance(above, OnnxOp)
         assert linear is not None
+        if KEEP_FLOAT in above.attributes:
+            return KEPT
         if above.parent is not op.parent:
             return Blocked("other-region", "the linear op stands outside of the subgraph")
         if not linear.has_bias and chain.map.is_shift and chain.length == 1:
@@ -171,7 +174,7 @@ class FoldInFront(Pattern):
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
         linear, x = op.get_trait(Linear), op.operands[0]
-        found = affine_map(x)
+        found = movable_map(x)
         if linear is None or not isinstance(found, AffineMap) or not isinstance(x, OpResult):
             return None
         assert isinstance(x.op, OnnxOp)
@@ -244,7 +247,7 @@ class FoldInFront(Pattern):
             flat = shift.reshape([-1] + [1] * (array.ndim - 2)) if shift.size > 1 else shift
             added = new_constant(flat.astype(dtype), None)
             add = op_named("", "Add").build([source, added.results[0]], [x.type])
-            add.location = x.op.location
+            add.location = location(node_name(x.op))  # another tensor than the one of that name
             ops += [added, add]
             inputs[0] = add.results[0]
         elif not chain.map.is_scale:

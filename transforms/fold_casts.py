@@ -13,8 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from xdsl.dialects.builtin import UnrankedTensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
@@ -51,8 +53,9 @@ class FoldStorageCasts(Pattern):
         source = op.operands[0]
         if not (isinstance(source, OpResult) and isinstance(source.op, StorageCastOp)):
             return None
-        q = source.op.operands[0]
-        if q.type == op.results[0].type:
+        q, wanted = source.op.operands[0], op.results[0].type
+        same = quantized_of(wanted) is not None and quantized_of(wanted) == quantized_of(q.type)
+        if q.type == wanted or (same and isinstance(wanted, UnrankedTensorType)):  # q knows more of its shape
             rewriter.replace(op, [], [q])
         return None
 

@@ -3,6 +3,7 @@ Move quantize above ops that move or select elements, towards the op that made t
 
     qcast(f(x, ...))  ->  f(qcast(x), ...)
     qcast(If(yield a, yield b))  ->  If(yield qcast(a), yield qcast(b))     likewise what Loop and Scan stack
+    scast(f(x, ...))  ->  f(scast(x), ...)      integers that come into the graph, read as a quantized type
 
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
 more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
@@ -19,7 +20,8 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from qdialect.boundaries import HoistAcross
 from qdialect.constants import static_shape
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.dialects.onnx_types import quantized_of, with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
@@ -101,6 +103,36 @@ class HoistQuantize(Pattern):
         return None
 
 
+class HoistStorage(Pattern):
+    """Read the integers that an op moves as the type which all its users read its result as."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is StorageCastOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        source, type = op.operands[0], quantized_of(op.results[0].type)
+        if type is None or not (isinstance(source, OpResult) and isinstance(source.op, OnnxOp)):
+            return None
+        below = source.op
+        promise = below.get_trait(Commutes)
+        if promise is None or not promise.moves_storage or below.parent is not op.parent:
+            return None
+        if KEEP_FLOAT in below.attributes:
+            return KEPT
+        users = [use.operation for use in source.uses]
+        if list(promise.results(below)) != [source.index] or not all(
+            isinstance(u, StorageCastOp) for u in users
+        ):
+            return Blocked("second-consumer", "the integers have a second consumer")
+        if len({u.results[0].type for u in users}) > 1:
+            return Blocked("two-readings", "the integers are read as two types")
+        moved = promise.backward(below, [type])
+        if isinstance(moved, Blocked):
+            return moved
+        _rebuild(below, promise, [type], moved, rewriter, StorageCastOp)
+        return None
+
+
 def _elements(values: Sequence[SSAValue]) -> int | None:
     shapes = [static_shape(v) for v in values]
     return None if None in shapes else sum(prod(s) for s in shapes if s is not None)
@@ -155,15 +187,19 @@ def _rebuild(
     types: Sequence[UniformType],
     above: Sequence[UniformType],
     rewriter: Rewriter,
+    cast_class: type[QuantizeOp | StorageCastOp] = QuantizeOp,
 ) -> None:
-    casts = [QuantizeOp(v, type) for v, type in zip(promise.operand_values(op), above, strict=True)]
+    casts = [
+        StorageCastOp(v, with_element(v.type, type)) if cast_class is StorageCastOp else QuantizeOp(v, type)
+        for v, type in zip(promise.operand_values(op), above, strict=True)
+    ]
     new = promise.rebuilt(op, [cast.results[0] for cast in casts], types)
     users = [use.operation for value in promise.result_values(op) for use in value.uses]
     rewriter.insert_before(op, [*casts, new])
     for place in promise.results(op):
         read_sizes_of(op.results[place], new.results[place], rewriter)
-        mine = [u for u in users if isinstance(u, QuantizeOp) and u.operands[0] is op.results[place]]
-        if len(promise.results(op)) == 1:
+        mine = [u for u in users if isinstance(u, cast_class) and u.operands[0] is op.results[place]]
+        if len(promise.results(op)) == 1 and cast_class is QuantizeOp:
             new.location = location(node_name(op), tensor_names(mine[0]))
         else:
             new.location = op.location
@@ -185,4 +221,4 @@ class HoistQuantizePass(RewritePass):
     """Whether to go above an activation of what is made in float too: QDQ has it back in front of the quantize."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [HoistQuantize(self.activations), HoistAcross()]
+        return [HoistQuantize(self.activations), HoistStorage(), HoistAcross()]

@@ -1,13 +1,17 @@
 """
-Give 8-bit activations the signedness that the target's kernels are made for.
+Give 8-bit values the signedness that the target reads, and biases the form that it takes.
 
-    q : i8, zero point z  ->  q xor 0x80 : u8, zero point z + 128      an activation
-    w : u8, zero point z  ->  w xor 0x80 : i8, zero point z - 128      a constant weight of a linear op
+    q : i8, zero point z    ->  q xor 0x80 : u8, zero point z + 128    an activation, where activations are u8
+    w : u8, zero point z    ->  w xor 0x80 : i8, zero point z - 128    a constant weight of a linear op
+    q : u8, zero point 128  ->  q xor 0x80 : i8, zero point 0          any value, where zero points must be 0
+    b : i32 of a linear op  ->  dequantize(b)                          where biases are float, or b is in other steps
 
-Exact: the same real numbers under another reading of the byte. Where integers come in or go out as they are, a pair of
-casts stands at the boundary. A depthwise weight stays u8 unless its zero point becomes 0: it would be slower.
+Exact: the same real numbers under another reading of the byte; a bias as the numbers that its dequantize makes. Where
+integers come in or go out as they are, a pair of casts stands at the boundary. A depthwise weight stays u8 unless its
+zero point becomes 0: it would be slower. Where zero points must be 0, a u8 of any other stays, with a remark.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,9 +23,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from qdialect import numerics
+from qdialect.constants import real_constant
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.names import location, tensor_name
 from qdialect.passes import Exactness
@@ -30,6 +35,8 @@ from qdialect.rewriting import KEEP_FLOAT, refresh_signatures
 from qdialect.targets import target
 
 HALF = 128
+BIAS = 2
+"""A linear op's operand."""
 
 
 def signed(type: UniformType) -> UniformType | None:
@@ -70,8 +77,18 @@ def _requantize(value: SSAValue, type: UniformType, before: Operation) -> SSAVal
     return cast.results[0]
 
 
+def symmetric(type: UniformType) -> UniformType | None:
+    """The i8 type of the same real numbers whose zero points are 0; None if there is none."""
+    moved = signed(type)
+    return None if moved is None or moved.zero_points.any() else moved
+
+
+Change = Callable[[UniformType], UniformType | None]
+"""The type of the same real numbers that the target reads; None where that is the one there is."""
+
+
 def _enter(op: StorageCastOp, type: UniformType) -> None:
-    """Integers that come in as i8: everybody but a dequantize takes them as u8."""
+    """Integers that come in as they are: everybody but a dequantize takes them as the target reads them."""
     result = op.results[0]
     users = [use for use in result.uses if not isinstance(use.operation, DequantizeOp)]
     if not users or op.next_op is None:
@@ -83,11 +100,13 @@ def _enter(op: StorageCastOp, type: UniformType) -> None:
 
 
 def _leave(op: StorageCastOp) -> None:
-    """Integers that go out as i8."""
+    """Integers that go out as they were."""
     now = quantized_of(op.operands[0].type)
-    moved = None if now is None else signed(now)
-    if moved is not None and storage_element(moved) == element_of(op.results[0].type):
-        op.operands[0] = _requantize(op.operands[0], moved, op)
+    if now is None or storage_element(now) == element_of(op.results[0].type):
+        return
+    before = signed(now) or unsigned(now)
+    if before is not None and storage_element(before) == element_of(op.results[0].type):
+        op.operands[0] = _requantize(op.operands[0], before, op)
 
 
 def _only_leaves(value: SSAValue) -> bool:
@@ -114,20 +133,20 @@ def _flipped(
     return done[value]
 
 
-def _constants(op: OnnxOp, done: dict[SSAValue, SSAValue]) -> None:
-    """Constants among activations take the activations' signedness; a weight keeps its own."""
+def _constants(op: Operation, change: Change, weights: bool, done: dict[SSAValue, SSAValue]) -> None:
+    """Constants among activations are read as activations are; so are weights, or they keep their own type."""
     for k, operand in enumerate(op.operands):
         source = operand.owner
         type = quantized_of(operand.type)
-        if type is None or not isinstance(source, ConstantOp) or source.value is None or _is_weight(op, k):
+        if type is None or not isinstance(source, ConstantOp) or source.value is None:
             continue
-        moved = unsigned(type)
-        if moved is None:
-            continue
-        op.operands[k] = _flipped(operand, source, moved, done)
+        moved = None if _is_weight(op, k) and not weights else change(type)
+        if moved is not None:
+            op.operands[k] = _flipped(operand, source, moved, done)
 
 
-def _to_unsigned(module: ModuleOp) -> None:
+def _retype_values(module: ModuleOp, change: Change, *, weights: bool) -> None:
+    """Every value that `change` has another type for; `weights`: those of linear ops too."""
     leaving: list[StorageCastOp] = []
     returned = [(op, op.operand_types) for op in module.walk() if isinstance(op, ReturnOp)]
     done: dict[SSAValue, SSAValue] = {}
@@ -137,16 +156,17 @@ def _to_unsigned(module: ModuleOp) -> None:
         if isinstance(op, StorageCastOp) and quantized_of(op.operands[0].type) is not None:
             leaving.append(op)
             continue
-        if isinstance(op, OnnxOp):
-            _constants(op, done)
-            for argument in [a for region in op.regions for a in region.block.args]:
-                if (type := quantized_of(argument.type)) is not None and (
-                    moved := unsigned(type)
-                ) is not None:
-                    _retype(argument, moved)
+        if isinstance(op, OnnxOp) or (weights and isinstance(op, DequantizeOp)):
+            _constants(op, change, weights, done)
+        for argument in (
+            [a for region in op.regions for a in region.block.args] if isinstance(op, OnnxOp) else ()
+        ):
+            type = quantized_of(argument.type)
+            if type is not None and (moved := change(type)) is not None:
+                _retype(argument, moved)
         for result in list(op.results):
             type = quantized_of(result.type)
-            moved = None if type is None else unsigned(type)
+            moved = None if type is None else change(type)
             if moved is None:
                 continue
             if isinstance(op, StorageCastOp):
@@ -162,7 +182,7 @@ def _to_unsigned(module: ModuleOp) -> None:
                 op.operands[k] = _requantize(value, old, op)
 
 
-def _to_signed_weights(module: ModuleOp) -> None:
+def _to_signed_weights(module: ModuleOp, change: Change) -> None:
     done: dict[SSAValue, SSAValue] = {}
     for op in list(module.walk()):
         linear = op.get_trait(Linear)
@@ -172,10 +192,55 @@ def _to_signed_weights(module: ModuleOp) -> None:
         source, groups = op.operands[1].owner, op.int_attr("group", 1)
         if x is None or w is None or not isinstance(source, ConstantOp) or source.value is None:
             continue
-        moved = signed(w)
+        moved = change(w)
         if moved is None or (groups > 1 and linear.is_depthwise(op, groups) and moved.zero_points.any()):
             continue
         op.operands[1] = _flipped(op.operands[1], source, moved, done)
+
+
+def _bias_constant(op: OnnxOp, index: int, every: bool) -> ConstantOp | None:
+    """
+    The quantized constant that an operand is, or is dequantized from, if it is a bias.
+
+    Not `every`: only one that is not in steps of x_scale * w_scale, which has not become an operand itself.
+    """
+    value, linear = op.operands[index], op.get_trait(Linear)
+    source = value.owner.operands[0].owner if isinstance(value.owner, DequantizeOp) else value.owner
+    if not isinstance(source, ConstantOp) or source.value is None:
+        return None
+    type = quantized_of(source.results[0].type)
+    if type is None or (not every and source is value.owner):
+        return None
+    if linear is not None and linear.has_bias and index == BIAS:
+        return source
+    # i32 is a bias too where an addition of its own adds it.
+    return source if every and type.storage.name == "i32" else None
+
+
+def _to_float_biases(module: ModuleOp, *, every: bool) -> None:
+    done: dict[Operation, SSAValue] = {}
+    for op in list(module.walk()):
+        for k in range(len(op.operands)) if isinstance(op, OnnxOp) else ():
+            assert isinstance(op, OnnxOp)
+            source = _bias_constant(op, k, every)
+            if source is None:
+                continue
+            if source not in done:
+                done[source] = _real(source)
+            op.operands[k] = done[source]
+
+
+def _real(source: ConstantOp) -> SSAValue:
+    """What a dequantize of a quantized constant makes, as a constant beside it."""
+    type, array = quantized_of(source.results[0].type), real_constant(source.results[0])
+    assert type is not None
+    assert array is not None
+    values = array.astype(BY_ATTRIBUTE[type.expressed].dtype)
+    new = ConstantOp.of(from_array(values), with_element(source.results[0].type, type.expressed))
+    new.location = location("", [f"{tensor_name(source)}_real"])
+    assert source.parent is not None
+    source.parent.insert_op_after(new, source)
+    return new.results[0]
 
 
 @dataclass(frozen=True)
@@ -188,11 +253,16 @@ class LegalizePass(ModulePass):
 
     target: str = "onnxruntime"
     weights: bool = True
-    """Whether weights take the target's signedness too: its integer sums want the other one."""
+    """Whether weights and biases become the target's too: its integer sums want weights of the other signedness."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.weights and target(self.target).weights == "i8":
-            _to_signed_weights(op)
-        if target(self.target).activations == "u8":
-            _to_unsigned(op)
-            refresh_signatures(op)
+        found = target(self.target)
+        if self.weights and found.bias is not None:
+            _to_float_biases(op, every=found.bias == "float")
+        if self.weights and found.weights == "i8":
+            _to_signed_weights(op, symmetric if found.symmetric_weights else signed)
+        if found.activations == "i8":
+            _retype_values(op, symmetric, weights=self.weights)
+        if found.activations == "u8":
+            _retype_values(op, unsigned, weights=False)
+        refresh_signatures(op)

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.constants import rank_of
+from qdialect.constants import constant, rank_of
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
@@ -104,6 +104,8 @@ class LowerToSum(Pattern):
             plain, reads = stored(operand)
             ops.extend(reads)
             integers.append(plain)
+        if form.turned(op):
+            integers[1] = _turned(integers[1], ops)
         zero_x = self._parameters.of(x, op, wish(op.operands[0]))[1]
         single = w if w.is_per_tensor or not form.one_zero_point else _one_zero_point(w)
         zero_w = self._parameters.of(single, op, wish(op.operands[1]))[1]
@@ -146,6 +148,19 @@ class LowerToSum(Pattern):
             element_of(bias.type) or INT32, (1, sizes[-1] if sizes else DYNAMIC, *[1] * (rank - 2))
         )
         return add(op_named("", "Reshape").build([bias, shape], [type]), "bias_reshape")
+
+
+def _turned(weight: SSAValue, ops: list[Operation]) -> SSAValue:
+    """A constant matrix, transposed."""
+    tensor = constant(weight)
+    assert tensor is not None
+    new = ConstantOp.of(from_array(np.ascontiguousarray(tensor.array().T)))
+    new.location = weight.owner.location if isinstance(weight.owner, ConstantOp) else new.location
+    if weight.owner in ops:
+        ops.remove(weight.owner)  # pyright: ignore[reportArgumentType]
+        weight.owner.erase()
+    ops.append(new)
+    return new.results[0]
 
 
 def _one_zero_point(w: UniformType) -> UniformType:

@@ -4,9 +4,11 @@ Write what is on quantized types as ONNX's own casts around float ops.
     op(a, b) : T     ->  QuantizeLinear(op(DequantizeLinear(a), DequantizeLinear(b)))
     act(op(a)) : T   ->  QuantizeLinear(act(op(DequantizeLinear(a))))     one consumer, act elementwise: one pair
     f(qcast(x)) : T  ->  QuantizeLinear(f(x))                             one consumer, f moves: f stands in front of Q
+    f(a, qcast(dcast(b : U)) : T) : T  ->  QuantizeLinear(f(DequantizeLinear(a), DequantizeLinear(b)))
 
 Exact: the first line is what an op on quantized types means; the others drop a dequantize of a quantize between which
-only elements were moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear.
+only elements were moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear; where the target
+wants whole pairs, narrower storage bounds are a Clip of reals in front, else one of integers between.
 """
 
 from dataclasses import dataclass
@@ -20,17 +22,20 @@ from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
 from qdialect.boundaries import dequantize_across
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
-from qdialect.lowering import Parameters, cast_op, clamped, stored, wish
+from qdialect.lowering import Parameters, cast_op, clamped, clamped_real, stored, wish
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.layout import SizesOnly
 from qdialect.rewriting import refresh_signatures
 from qdialect.targets import Target, target
+
+CLIP_WITH_INPUTS = 11
+"""The first opset whose Clip takes its bounds as inputs."""
 
 
 @dataclass
@@ -40,6 +45,8 @@ class _Real:
     value: SSAValue
     on_grid: bool
     """Whether the type expresses every element already: quantizing it changes nothing."""
+    read: bool = False
+    """Whether it is integers from outside, dequantized and at most moved: there is no pair to complete."""
 
 
 def _check_signature(func: FuncOp) -> None:
@@ -61,7 +68,7 @@ class _Writer:
         self._stored: dict[SSAValue, SSAValue] = {}
         self._dequantized: dict[tuple[SSAValue, Block], SSAValue] = {}
         self._dead: list[Operation] = []
-        self._requantizes: set[Operation] = set()
+        self._requantizes: dict[Operation, UniformType] = {}
         self._boundary: set[Operation] = set()
 
     def write(self, module: ModuleOp) -> None:
@@ -70,7 +77,9 @@ class _Writer:
         ops = list(module.walk())
         # Known before the walk replaces what they quantize.
         self._requantizes = {
-            op for op in ops if isinstance(op, QuantizeOp) and isinstance(op.operands[0].owner, DequantizeOp)
+            op: op.operands[0].owner.element_type
+            for op in ops
+            if isinstance(op, QuantizeOp) and isinstance(op.operands[0].owner, DequantizeOp)
         }
         for op in ops:
             if isinstance(op, FuncOp):
@@ -84,11 +93,7 @@ class _Writer:
 
     def _op(self, op: Operation) -> None:
         if isinstance(op, DequantizeOp):
-            real = self._reals.get(op.operands[0])
-            if op in self._boundary and real is not None and op.operands[0].has_one_use():
-                self._replace(op.results[0], real.value)  # quantized again behind the boundary
-            elif op.results[0].first_use is not None:
-                self._replace(op.results[0], self._float(op.operands[0], op, for_layout=True))
+            self._dequantize(op)
         elif isinstance(op, StorageCastOp):
             source, result = op.operands[0], op.results[0]
             if quantized_of(source.type) is None:
@@ -109,6 +114,25 @@ class _Writer:
             return
         self._dead.append(op)
 
+    def _dequantize(self, op: DequantizeOp) -> None:
+        """A cast that nothing took in: each residual edge behind it gets a pair of its own."""
+        source, result = op.operands[0], op.results[0]
+        real = self._reals.get(source)
+        if op in self._boundary and real is not None and source.has_one_use():
+            self._replace(result, real.value)  # quantized again behind the boundary
+            return
+        for use in list(result.uses):
+            if self._is_own(source, use.operation, shared=not result.has_one_use()):
+                use.operation.operands[use.index] = self._float(source, op, own=True)
+        if result.first_use is not None:
+            self._replace(result, self._float(source, op, for_layout=True))
+
+    def _is_own(self, value: SSAValue, user: Operation, *, shared: bool = False) -> bool:
+        """Whether the target wants a pair for `user` alone; `shared`: the value has other users besides those seen."""
+        if not self._target.own_pairs or value not in self._reals:
+            return False
+        return (shared or not value.has_one_use()) and _joins(user)
+
     def _insert(self, ops: list[Operation], anchor: Operation) -> None:
         assert anchor.parent is not None
         anchor.parent.insert_ops_before(ops, anchor)
@@ -125,25 +149,40 @@ class _Writer:
         assert type is not None
         place = _in_block_of(value, anchor)
         name = wish(value)
-        cast = cast_op(True, real.value, type, self._parameters, place, name)
+        source, clip = real.value, self._clip(real, type, place)
+        if clip:
+            self._insert(clip, place)
+            source = clip[-1].results[0]
+        cast = cast_op(True, source, type, self._parameters, place, name)
         owner = value.owner
         cast.location = (
             location(node_name(owner), [name])
             if isinstance(owner, QuantizeOp) and value not in self._stored
             else location(f"{name}_QuantizeLinear" if name else "", [name])
         )
-        clamp = clamped(cast.results[0], type)
+        clamp = [] if clip else clamped(cast.results[0], type)
         self._insert([cast, *clamp], place)
         stored_now = clamp[-1].results[0] if clamp else cast.results[0]
         if not own:
             self._stored[value] = stored_now
         return stored_now
 
-    def _float(self, value: SSAValue, anchor: Operation, *, for_layout: bool) -> SSAValue:
-        """The real numbers that a quantized value stands for. `for_layout`: a cast need not stand right there."""
+    def _clip(self, real: _Real, type: UniformType, user: Operation) -> list[Operation]:
+        """What clamps to narrower storage bounds in front of a quantize, where nothing may stand behind it."""
+        if not self._target.whole_pairs or (opset_of(user, "") or 13) < CLIP_WITH_INPUTS:
+            return []
+        return clamped_real(real.value, type)
+
+    def _float(
+        self, value: SSAValue, anchor: Operation, *, for_layout: bool = False, own: bool = False
+    ) -> SSAValue:
+        """
+        The real numbers that a quantized value stands for.
+
+        `for_layout`: a cast need not stand right there. `own`: by casts that nobody else reads.
+        """
         real = self._reals.get(value)
-        own = self._target.own_pairs and real is not None and _is_residual_edge(value, anchor)
-        if for_layout and real is not None and real.on_grid and not own:
+        if real is not None and not own and (real.read or (for_layout and real.on_grid)):
             return real.value
         assert anchor.parent is not None
         key = value, anchor.parent
@@ -166,25 +205,31 @@ class _Writer:
         assert isinstance(op, OnnxOp)
         promise = op.get_trait(Commutes)
         moves = promise is not None and promise.moves(op)
+        mixed = self._mixed(op, promise) if moves and promise is not None else {}
         absorbed = {
             value: real
             for value in op.operands
             if moves and (real := self._reals.get(value)) is not None and self._absorbs(op, promise, value)
         }
-        on_grid = moves and all(real.on_grid for real in absorbed.values())
+        on_grid = moves and not mixed and all(real.on_grid for real in absorbed.values())
         # In front of a quantize it is a float op, and has no casts around it.
         free = moves and not (self._target.pairs_around_moves and on_grid)
+        read = moves and promise is not None and not promise.selects
         operands: list[SSAValue] = []
         for value in op.operands:
             if quantized_of(value.type) is None:
                 operands.append(value)
-            elif op.get_trait(SizesOnly) is not None:
-                before = self._reals.get(value)
+                continue
+            before = self._reals.get(value)
+            read &= before.read if before is not None else isinstance(value.owner, StorageCastOp)
+            if op.get_trait(SizesOnly) is not None:
                 operands.append(self._integers(value, op) if before is None else before.value)
+            elif value in mixed:
+                operands.append(mixed[value])
             elif (real := absorbed.get(value)) is not None:
                 operands.append(real.value)
             else:
-                operands.append(self._float(value, op, for_layout=free))
+                operands.append(self._float(value, op, for_layout=free, own=self._is_own(value, op)))
         new = op.__class__.create(
             operands=operands,
             result_types=[_expressed(t) for t in op.result_types],
@@ -200,9 +245,31 @@ class _Writer:
         self._insert([new], op)
         for old, real, is_quantized in zip(op.results, new.results, quantized, strict=True):
             if is_quantized:
-                self._reals[old] = _Real(real, on_grid)
+                self._reals[old] = _Real(real, on_grid, read)
             else:
                 self._replace(old, real)
+
+    def _mixed(self, op: OnnxOp, promise: Commutes) -> dict[SSAValue, SSAValue]:
+        """
+        Operands that are requantized only to have the others' type, and the reals that they are quantized from: the
+        quantize behind the op does it too.
+        """
+        values = [op.operands[p] for p in promise.operands(op)]
+        sources = [
+            self._requantizes.get(v.owner) if isinstance(v.owner, QuantizeOp) else None for v in values
+        ]
+        again = {
+            v: v.owner.operands[0]
+            for v, s in zip(values, sources, strict=True)
+            if s is not None and isinstance(v.owner, QuantizeOp)
+        }
+        if len(values) < 2 or not again or not all(v.has_one_use() for v in again):
+            return {}
+        types = [s or quantized_of(v.type) for v, s in zip(values, sources, strict=True)]
+        known = [t for t in types if t is not None]
+        # Where one type says it all, the op would be read on that and the requantize behind it.
+        mixes = len(known) == len(values) and isinstance(promise.forward(op, known), Blocked)
+        return again if mixes else {}
 
     def _absorbs(self, op: OnnxOp, promise: Commutes | None, value: SSAValue) -> bool:
         """Whether the op can stand in front of its operand's quantize: nobody else needs the integers."""
@@ -256,16 +323,11 @@ def _in_block_of(value: SSAValue, anchor: Operation) -> Operation:
     return anchor
 
 
-def _is_residual_edge(value: SSAValue, user: Operation) -> bool:
-    """Whether `user` joins a value that others take too with another computed one."""
-    if value.has_one_use():
+def _joins(user: Operation) -> bool:
+    """Whether `user` computes one value from several computed ones."""
+    if not isinstance(user, OnnxOp) or user.get_trait(Commutes) is not None or _has_weight(user):
         return False
-    users = [use.operation for use in user.results[0].uses] if isinstance(user, DequantizeOp) else [user]
-    return any(
-        u.get_trait(Commutes) is None and sum(not isinstance(o.owner, ConstantOp) for o in u.operands) > 1
-        for u in users
-        if isinstance(u, OnnxOp) and not _has_weight(u)
-    )
+    return sum(not isinstance(o.owner, ConstantOp) for o in user.operands) > 1
 
 
 def _has_weight(op: OnnxOp) -> bool:

@@ -51,12 +51,12 @@ class QuantizeBranch(Pattern):
         assert isinstance(op, OnnxOp)
         others = [o.owner for o in op.operands if isinstance(o.owner, DequantizeOp)]
         for k, value in enumerate(op.operands):
-            if isinstance(value.owner, DequantizeOp | ConstantOp) or not isinstance(value, OpResult):
+            if isinstance(value.owner, DequantizeOp | ConstantOp):
                 continue
             if not isinstance(element_of(value.type), Float32Type):
                 continue
             type = _pair_on(value)
-            known = value.op.get_trait(KnownRange)
+            known = value.op.get_trait(KnownRange) if isinstance(value, OpResult) else None
             if type is None and known is not None and others and others[0].element_type.is_per_tensor:
                 type = _covering(known.bounds, others[0].element_type)
             if type is None:

@@ -2,6 +2,8 @@
 Read QOperator nodes as the op on quantized types, so that scales and zero points live in types.
 
     QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)  ->  scast(op(scast(a), scast(b), ...) : T)
+    NhwcMaxPool(x)           ->  Transpose(MaxPool(Transpose(x)))         but for a turn that undoes it
+    MatMulNBits(x, w, s, z)  ->  MatMul(x, DequantizeLinear(w', s', z'))  float sums, from opset 21 on
 
 Close: that is the node's definition, but an integer kernel sums without the float form's rounding. Which input is
 what, the kernels' templates say, read backwards; a scale that is computed at run time stays with the node.
@@ -20,6 +22,7 @@ from qdialect.dialects.onnx_types import quantized_of, storage_element, with_ele
 from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
+from qdialect.promises.foreign import StandsFor, perm_of
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_types, reading
 from qdialect.rewriting import Pattern, Rewriter
@@ -29,8 +32,38 @@ from qdialect.transforms.raise_qdq import reads_as
 DEFAULT_OPSET = 13
 
 
+class RaiseForeign(Pattern):
+    """A node that is ONNX's own ops in another layout."""
+
+    def __init__(self, every: bool):
+        self._every = every
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        promise = op_class.get_trait(StandsFor)
+        return promise is not None and (self._every or promise.written)
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(StandsFor)
+        assert promise is not None
+        parts = promise.parts(op)
+        if isinstance(parts, Blocked):
+            return parts
+        last, users = parts[-1], [use.operation for use in op.results[0].uses]
+        rewriter.replace(op, parts)
+        turn = perm_of(last)
+        for user in users if turn is not None else ():
+            back = perm_of(user)
+            if turn is not None and back is not None and [turn[k] for k in back] == list(range(len(turn))):
+                rewriter.replace(user, [], [last.operands[0]])
+        return None
+
+
 class RaiseQOperator(Pattern):
     """A node that a kernel's template describes."""
+
+    def __init__(self, every: bool):
+        self._every = every
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class.get_trait(QOperator) is not None
@@ -40,6 +73,8 @@ class RaiseQOperator(Pattern):
         found = reading(op)
         if isinstance(found, Blocked):
             return found
+        if found.bias is not None and not self._every:
+            return None
         attributes = read_attributes(op, found, opset_of(op, "") or DEFAULT_OPSET)
         if isinstance(attributes, Blocked):
             return attributes
@@ -55,6 +90,10 @@ class RaiseQOperator(Pattern):
             return blocked
         if types.result is None:
             reads += dequantize_operands(new)
+        if found.bias is not None:
+            total = op_named("", "Add").build([new.results[0], found.bias], [op.results[0].type])
+            rewriter.replace(op, [*reads, new, total])
+            return None
         replace_by(op, [*reads, new], types.result, rewriter)
         return None
 
@@ -117,8 +156,11 @@ class RaiseQoperatorPass(RewritePass):
     exactness: ClassVar[Exactness] = Exactness.CLOSE
     rewrite: ClassVar[str] = "QLinearOp(a, a_scale, ..., scale, zero_point) -> op(a) : T: one step at most"
 
+    every: bool = True
+    """Whether to raise nodes too that lowering to QOperator form would not write again as they were."""
+
     def patterns(self) -> Sequence[Pattern]:
-        return [RaiseQOperator()]
+        return [RaiseQOperator(self.every), RaiseForeign(self.every)]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         learn_types(op)  # onnx's inference stops at com.microsoft

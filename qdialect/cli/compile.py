@@ -72,12 +72,15 @@ def _write_report(path: str | None, report: "Report") -> None:
 
 
 def _print_remarks(report: "Report") -> None:
-    """On stderr: how many nodes of each type stay in float and why, then what else stood in the way."""
+    """On stderr: what stays in float and why, what breaks the target's rules, then what else stood in the way."""
     for reason, count in report.reasons():
         fix = f"; {reason.fix}" if reason.fix else ""
         print(
             f"remark: {count} {reason.op} stay in float: {reason.message}{fix} [{reason.id}]", file=sys.stderr
         )
+    for rule, count in report.broken_rules():
+        fix = f"; {rule.fix}" if rule.fix else ""
+        print(f"remark: {count} {rule.op}: {rule.message}{fix} [{report.target}: {rule.id}]", file=sys.stderr)
     said = {(f"onnx.{one.op}", one.node) for one in report.floats}
     for remark in report.remarks:
         if (remark.op, remark.node) not in said:

@@ -9,11 +9,13 @@ from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
 
 if TYPE_CHECKING:
-    from qdialect.report import Report
+    from collections.abc import Sequence
+
+    from qdialect.report import Reason, Report, Stays
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compiles the model, writes nothing, and prints each node that could be integer and is not, with the reason."""
+    """Compiles the model, writes nothing, and prints what stays float and why, then what the target does not take."""
     check_model(arguments.input)
     import qdialect
 
@@ -33,15 +35,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _text(report: "Report") -> str:
     """By reason, the most frequent first, the nodes below."""
-    if not report.floats:
-        return "every node that has an integer form takes it"
+    lines = _grouped(report.reasons(), report.floats)
+    if broken := _grouped(report.broken_rules(), report.breaches):
+        lines += [f"not as {report.target} takes it:", *broken]
+    return "\n".join(lines) or "every node that has an integer form takes it"
+
+
+def _grouped(reasons: "Sequence[tuple[Reason, int]]", nodes: "Sequence[Stays]") -> list[str]:
     lines: list[str] = []
-    for reason, count in report.reasons():
+    for reason, count in reasons:
         fix = f"; {reason.fix}" if reason.fix else ""
         lines.append(f"{count} {reason.op}: {reason.message}{fix} [{reason.id}]")
         lines += [
             f"    {one.node}"
-            for one in report.floats
+            for one in nodes
             if (one.op, one.blocked.id, one.blocked.message) == (reason.op, reason.id, reason.message)
         ]
-    return "\n".join(lines)
+    return lines

@@ -28,6 +28,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.control import CONTROL
     from qdialect.promises.elementwise import ELEMENTWISE
     from qdialect.promises.filling import FILLING
+    from qdialect.promises.foreign import FOREIGN
     from qdialect.promises.homogeneous import HOMOGENEOUS
     from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
@@ -66,6 +67,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         HOMOGENEOUS,
         WEIGHT_ONLY,
         ELEMENTWISE,
+        FOREIGN,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from qdialect.constants import constant
 from qdialect.promises.base import Blocked, Promise
 
 if TYPE_CHECKING:
@@ -26,6 +27,22 @@ def _none(op: OnnxOp) -> dict[str, Attribute]:
     return {}
 
 
+def _gemm_guard(op: OnnxOp) -> Blocked | None:
+    if op.int_attr("transA", 0) or op.float_attr("alpha", 1.0) != 1.0 or op.float_attr("beta", 1.0) != 1.0:
+        return Blocked("gemm-form", "Gemm transposes its activation, or scales its product or its bias")
+    if op.int_attr("transB", 0) and constant(op.operands[1]) is None:
+        return Blocked("computed-weight", "Gemm transposes a weight that is computed")
+    return None
+
+
+def _turns_weight(op: OnnxOp) -> bool:
+    return bool(op.int_attr("transB", 0))
+
+
+def _keeps_weight(op: OnnxOp) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class IntegerSum(Promise):
     """The op of the same sums on integers: x, w, x_zero_point, w_zero_point -> int32."""
@@ -37,9 +54,12 @@ class IntegerSum(Promise):
     """Whether the kernel takes one zero point for the whole weight."""
     guard: Callable[[OnnxOp], Blocked | None] = _no_guard
     attributes: Callable[[OnnxOp], dict[str, Attribute]] = _own
+    turned: Callable[[OnnxOp], bool] = _keeps_weight
+    """Whether the kernel takes the op's weight, a constant matrix then, transposed."""
 
 
 INTEGER_SUMS: dict[tuple[str, str], IntegerSum] = {
     ("", "Conv"): IntegerSum("ConvInteger", 1, one_zero_point=True),
     ("", "MatMul"): IntegerSum("MatMulInteger", -1, attributes=_none),
+    ("", "Gemm"): IntegerSum("MatMulInteger", -1, guard=_gemm_guard, attributes=_none, turned=_turns_weight),
 }

@@ -48,6 +48,8 @@ class Kernel(Promise):
     inputs: str
     float_result: bool = False
     """Whether the result is float: no final quantize."""
+    adds: bool = False
+    """Whether the node may have a float bias besides, behind the inputs of the template: an addition of its own."""
     drops: tuple[str, ...] = ()
     """Attributes that the node does not have; where they say something, `guard` refuses."""
     guard: Callable[[OnnxOp], Blocked | None] = _no_guard
@@ -130,7 +132,7 @@ KERNELS: dict[tuple[str, str], Kernels] = {
         "Conv": (Kernel("", "QLinearConv", _LINEAR),),
         "MatMul": (
             Kernel("", "QLinearMatMul", _BINARY),
-            Kernel(MICROSOFT, "MatMulIntegerToFloat", "0v 1v 0s 1s 0z 1z", float_result=True),
+            Kernel(MICROSOFT, "MatMulIntegerToFloat", "0v 1v 0s 1s 0z 1z", float_result=True, adds=True),
         ),
         "Gemm": (
             Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v ys yz", drops=("beta",), guard=_gemm_guard),

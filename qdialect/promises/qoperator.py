@@ -47,6 +47,8 @@ class Reading(NamedTuple):
     name: str
     kernel: Kernel
     cells: Cells
+    bias: SSAValue | None = None
+    """What the node adds besides, in float."""
 
     @property
     def operands(self) -> list[SSAValue | None]:
@@ -55,9 +57,9 @@ class Reading(NamedTuple):
         return [self.cells.get((p, "v")) for p in range(max(places) + 1)]
 
 
-def _cells(op: OnnxOp, kernel: Kernel) -> Cells | None:
+def _cells(inputs: Sequence[SSAValue | None], kernel: Kernel) -> Cells | None:
     """The node's inputs by the template's tokens; None if it has others than the template."""
-    inputs, tokens = op.inputs, kernel.inputs.split()
+    inputs, tokens = list(inputs), kernel.inputs.split()
     if tokens[-1] == "*":
         rest = len(inputs) - (len(tokens) - 1)
         tokens = [*tokens[:-1], *(f"{k}{part}" for k in range(rest // 3) for part in "vsz")]
@@ -74,8 +76,10 @@ def reading(op: OnnxOp) -> Reading | Blocked:
     promise = op.get_trait(QOperator)
     assert promise is not None
     for name, kernel in promise.forms:
-        if (cells := _cells(op, kernel)) is not None:
-            return Reading(name, kernel, cells)
+        inputs, places = op.inputs, len(kernel.inputs.split())
+        bias = inputs[places] if kernel.adds and len(inputs) == places + 1 else None
+        if (cells := _cells(inputs if bias is None else inputs[:places], kernel)) is not None:
+            return Reading(name, kernel, cells, bias)
     return Blocked("more-inputs", f"{op.op_type} has inputs that no op on quantized types takes")
 
 

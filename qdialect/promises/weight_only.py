@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -112,3 +113,55 @@ def _nibbles(values: npt.NDArray[np.uint8], bits: int) -> npt.NDArray[np.uint8]:
         return values
     even = np.pad(values, ((0, 0), (0, values.shape[1] % 2)))
     return (even[:, 0::2] | even[:, 1::2] << 4).astype(np.uint8)
+
+
+class BlockedWeight(NamedTuple):
+    """A weight as DequantizeLinear takes it: (K, N), blocks along axis 0."""
+
+    stored: npt.NDArray[Any]
+    scales: npt.NDArray[Any]
+    """(blocks, N)"""
+    zero_points: npt.NDArray[Any]
+    """(blocks, N)"""
+
+
+UNSIGNED = {4: ml_dtypes.uint4, 8: np.uint8}
+"""What the stored values of a packed weight are, by their bits."""
+
+
+def unpacked_weight(
+    packed: npt.NDArray[Any],
+    scales: npt.NDArray[Any],
+    zero_points: npt.NDArray[Any] | None,
+    inputs: int,
+    outputs: int,
+    bits: int,
+    block: int,
+) -> BlockedWeight | Blocked:
+    """What MatMulNBits takes, `PackedWeight` of any producer, as a weight of (inputs, outputs)."""
+    if bits not in UNSIGNED or block < 1:
+        return Blocked("storage-type", f"no type stores {bits} bits in blocks of {block}")
+    count = -(-inputs // block)
+    sizes = {packed.size: outputs * count * block * bits // 8, scales.size: outputs * count}
+    if zero_points is not None:
+        sizes[zero_points.size] = outputs * -(-count * bits // 8)
+    if packed.dtype != np.uint8 or any(given != wanted for given, wanted in sizes.items()):
+        return Blocked("block-size", "the weight's sizes are not those that the node's attributes say")
+    if scales.dtype != np.float32 or (zero_points is not None and zero_points.dtype != np.uint8):
+        return Blocked("scale-type", "scales or zero points of the weight are of another type")
+    stored = _spread(packed.reshape(outputs, -1), bits)[:, :inputs]
+    if zero_points is None:
+        zeros = np.full((outputs, count), 1 << (bits - 1), np.uint8)
+    else:
+        zeros = _spread(zero_points.reshape(outputs, -1), bits)[:, :count]
+    dtype = UNSIGNED[bits]
+    return BlockedWeight(
+        stored.T.astype(dtype), scales.reshape(outputs, count).T.astype(np.float32), zeros.T.astype(dtype)
+    )
+
+
+def _spread(rows: npt.NDArray[np.uint8], bits: int) -> npt.NDArray[np.uint8]:
+    """`_nibbles` undone: one value in a byte."""
+    if bits == 8:
+        return rows
+    return np.stack([rows & 15, rows >> 4], axis=-1).reshape(len(rows), -1).astype(np.uint8)

@@ -25,15 +25,27 @@ class Target:
     form: str
     """The form a model takes by default: `qoperator` or `qdq`."""
     activations: str | None = None
-    """The storage type that 8-bit activations take; None: as they are."""
+    """The storage type that 8-bit activations take, `u8` or `i8`; None: as they are."""
     weights: str | None = None
     """The storage type that 8-bit constant weights take; None: as they are."""
+    symmetric_activations: bool = False
+    """Whether an activation's zero point must be 0."""
+    symmetric_weights: bool = False
+    """Whether a weight's zero points must be 0."""
+    storage_types: Sequence[str] = ()
+    """The storage types that QuantizeLinear and DequantizeLinear may have; empty: all."""
+    bias: str | None = None
+    """`float`: a bias is never dequantized from integers; `i32`: it may be, in steps of x_scale * w_scale."""
+    weight_scales_only: bool = False
+    """Whether only weights may have a scale for each channel."""
+    whole_pairs: bool = False
+    """Whether every QuantizeLinear is read by DequantizeLinear, with nothing between."""
     own_pairs: bool = False
     """Whether a residual edge wants a QuantizeLinear and DequantizeLinear of its own."""
     pairs_around_moves: bool = False
     """Whether each of several ops in a row that move or select wants casts of its own around it."""
-    symmetric_weights: bool = False
-    """Whether a weight's zero points must be 0."""
+    onnx_only: bool = False
+    """Whether it reads ONNX's own operators and no other domain's."""
     weight_only_limit: int | None = None
     """
     A 4-bit (inputs, outputs) weight of more elements than this is left to the session, which makes MatMulNBits of it

@@ -207,6 +207,22 @@ func.func @shared_weight(%x: tensor<1x2x5x3xf32>) -> (tensor<1x2x5x3xf32>, tenso
   func.return %y, %d : tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>
 }
 
+// A linear op that was asked to stay keeps its weight.
+// CHECK-LABEL: func.func @unmoved_kept_float(
+// CHECK: %[[C:.*]] = onnx.Conv(
+// CHECK-NEXT: onnx.Mul(%[[C]],
+// LOSSY-LABEL: func.func @unmoved_kept_float(
+// LOSSY: onnx.Mul(
+func.func @unmoved_kept_float(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 3.0, 5.0] : tensor<2x2x1x1xf32>>} : () -> tensor<2x2x1x1xf32>
+  %f = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
+  // expected-remark@+1 {{it was asked to stay in float [fold-batch-norm: kept-float]}}
+  %c = onnx.Conv(%x, %w) attributes {qdialect.keep_float} : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
+  // expected-remark@+1 {{it was asked to stay in float [fold-batch-norm: kept-float]}}
+  %y = onnx.Mul(%c, %f) : (tensor<1x2x5x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5x3xf32>
+  func.return %y : tensor<1x2x5x3xf32>
+}
+
 // A quantize between rounds: folding it away changes what comes out, and is only done if `lossy`.
 // CHECK-LABEL: func.func @unmoved_quantizer_between(
 // CHECK: onnx.Mul(

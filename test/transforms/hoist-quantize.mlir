@@ -1083,3 +1083,39 @@ func.func @unmoved_rounding_merges(%p: tensor<5x!quant.uniform<i16:f32, 0.001>>)
   %q = quant.qcast %y : tensor<?xf32> to tensor<?x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<?x!quant.uniform<u8:f32, 0.02:13>>
 }
+
+// Integers that come in, moved, are read as quantized before they are moved.
+
+// CHECK-LABEL: func.func @integers(
+// CHECK-NEXT: %[[X:.*]] = quant.scast %x : tensor<2x3xi8> to tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>
+// CHECK-NEXT: %[[M:.*]] = onnx.Transpose(%[[X]])
+// CHECK-NEXT: quant.dcast %[[M]] : tensor<3x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>> to tensor<3x2xf32>
+func.func @integers(%x: tensor<2x3xi8>) -> tensor<3x2xf32> {
+  %y = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<2x3xi8>) -> tensor<3x2xi8>
+  %q = quant.scast %y : tensor<3x2xi8> to tensor<3x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>>
+  %r = quant.dcast %q : tensor<3x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>> to tensor<3x2xf32>
+  func.return %r : tensor<3x2xf32>
+}
+
+// Integers that somebody else needs as they are, or that are read in two ways.
+
+// CHECK-LABEL: func.func @unmoved_integers(
+// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%x)
+// CHECK-NEXT: quant.scast %[[Y]]
+// CHECK: %[[Z:.*]] = onnx.Transpose(%z)
+// CHECK-NEXT: quant.scast %[[Z]]
+// CHECK-NEXT: quant.scast %[[Z]]
+func.func @unmoved_integers(%x: tensor<2x3xi8>, %z: tensor<2x3xi8>) -> (tensor<3x2xf32>, tensor<3x2xi8>, tensor<3x2xf32>, tensor<3x2xf32>) {
+  %y = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<2x3xi8>) -> tensor<3x2xi8>
+  // expected-remark@+1 {{the integers have a second consumer [hoist-quantize: second-consumer]}}
+  %q = quant.scast %y : tensor<3x2xi8> to tensor<3x2x!quant.uniform<i8:f32, 0.02>>
+  %r = quant.dcast %q : tensor<3x2x!quant.uniform<i8:f32, 0.02>> to tensor<3x2xf32>
+  %t = onnx.Transpose(%z) {perm = array<i64: 1, 0>} : (tensor<2x3xi8>) -> tensor<3x2xi8>
+  // expected-remark@+1 {{the integers are read as two types [hoist-quantize: two-readings]}}
+  %a = quant.scast %t : tensor<3x2xi8> to tensor<3x2x!quant.uniform<i8:f32, 0.02>>
+  // expected-remark@+1 {{the integers are read as two types [hoist-quantize: two-readings]}}
+  %b = quant.scast %t : tensor<3x2xi8> to tensor<3x2x!quant.uniform<i8:f32, 0.04>>
+  %c = quant.dcast %a : tensor<3x2x!quant.uniform<i8:f32, 0.02>> to tensor<3x2xf32>
+  %d = quant.dcast %b : tensor<3x2x!quant.uniform<i8:f32, 0.04>> to tensor<3x2xf32>
+  func.return %r, %y, %c, %d : tensor<3x2xf32>, tensor<3x2xi8>, tensor<3x2xf32>, tensor<3x2xf32>
+}

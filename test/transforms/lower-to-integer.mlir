@@ -9,6 +9,32 @@
 
 builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
 
+// A Gemm is a product and a sum; a constant weight that it transposes is written transposed.
+
+// CHECK-LABEL: func.func @gemm(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 3, 5, 2, 4, 6] : tensor<2x3xi8>>}
+// CHECK: %[[S:.*]] = onnx.MatMulInteger(%{{.*}}, %[[W]], %{{.*}}, %{{.*}}) : {{.*}} -> tensor<4x3xi32>
+// CHECK: %[[C:.*]] = onnx.Cast(%[[S]])
+// CHECK: %[[M:.*]] = onnx.Mul(%[[C]], %{{.*}})
+// CHECK-NEXT: %[[A:.*]] = onnx.Add(%[[M]], %f)
+// CHECK-NEXT: quant.qcast %[[A]]
+func.func @gemm(%x: tensor<4x2x!x>, %f: tensor<3xf32>) -> tensor<4x3x!y> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32, 0.25:3>>
+  %y = onnx.Gemm(%x, %w, %f) {transB = 1 : i64} : (tensor<4x2x!x>, tensor<3x2x!quant.uniform<i8:f32, 0.25:3>>, tensor<3xf32>) -> tensor<4x3x!y>
+  func.return %y : tensor<4x3x!y>
+}
+
+// CHECK-LABEL: func.func @unmoved_gemm_form(
+// CHECK-NEXT: onnx.Gemm(
+// CHECK-NEXT: onnx.Gemm(
+func.func @unmoved_gemm_form(%x: tensor<4x2x!x>, %w: tensor<3x2x!quant.uniform<i8:f32, 0.25:3>>) -> (tensor<4x3x!y>, tensor<4x3x!y>) {
+  // expected-remark@+1 {{Gemm transposes a weight that is computed [lower-to-integer: computed-weight]}}
+  %y = onnx.Gemm(%x, %w) {transB = 1 : i64} : (tensor<4x2x!x>, tensor<3x2x!quant.uniform<i8:f32, 0.25:3>>) -> tensor<4x3x!y>
+  // expected-remark@+1 {{Gemm transposes its activation, or scales its product or its bias [lower-to-integer: gemm-form]}}
+  %z = onnx.Gemm(%x, %w) {transB = 1 : i64, alpha = 0.5 : f32} : (tensor<4x2x!x>, tensor<3x2x!quant.uniform<i8:f32, 0.25:3>>) -> tensor<4x3x!y>
+  func.return %y, %z : tensor<4x3x!y>, tensor<4x3x!y>
+}
+
 // The bias joins the sum as the integers it is, the scales follow along the channels.
 
 // CHECK-LABEL: func.func @conv(

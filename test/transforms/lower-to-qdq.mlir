@@ -77,16 +77,16 @@ func.func @sum(%a: tensor<2x3xui8>, %b: tensor<2x3xui8>) -> (tensor<2x3xf32>, te
   func.return %u, %v : tensor<2x3xf32>, tensor<2x3xf32>
 }
 
-// Storage bounds are a clamp of integers.
+// Storage bounds are a clamp of reals in front of the quantize.
 
 // CHECK-LABEL: func.func @narrow_storage(
 // CHECK-DAG: %[[YS:.*]] = onnx.Constant() {value = #onnx.tensor<[0.04] : tensor<f32>>}
 // CHECK-DAG: %[[YZ:.*]] = onnx.Constant() {value = #onnx.tensor<[9] : tensor<ui8>>}
-// CHECK: %[[Q:.*]] = onnx.QuantizeLinear(%x, %[[YS]], %[[YZ]])
-// CHECK-DAG: %[[L:.*]] = onnx.Constant() {value = #onnx.tensor<[3] : tensor<ui8>>}
-// CHECK-DAG: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[200] : tensor<ui8>>}
-// CHECK: %[[C:.*]] = onnx.Clip(%[[Q]], %[[L]], %[[H]])
-// CHECK-NEXT: onnx.DequantizeLinear(%[[C]], %[[YS]], %[[YZ]])
+// CHECK-DAG: %[[L:.*]] = onnx.Constant() {value = #onnx.tensor<[-0.24] : tensor<f32>>}
+// CHECK-DAG: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[7.64] : tensor<f32>>}
+// CHECK: %[[C:.*]] = onnx.Clip(%x, %[[L]], %[[H]])
+// CHECK-NEXT: %[[Q:.*]] = onnx.QuantizeLinear(%[[C]], %[[YS]], %[[YZ]])
+// CHECK-NEXT: onnx.DequantizeLinear(%[[Q]], %[[YS]], %[[YZ]])
 func.func @narrow_storage(%x: tensor<3xf32>) -> tensor<3xf32> {
   %p = quant.qcast %x : tensor<3xf32> to tensor<3x!quant.uniform<u8<3:200>:f32, 0.04:9>>
   %u = quant.dcast %p : tensor<3x!quant.uniform<u8<3:200>:f32, 0.04:9>> to tensor<3xf32>

@@ -205,6 +205,16 @@ func.func @unmoved_zero_point_count(%x: tensor<4x3xf32>) -> tensor<4x3xui8> {
   func.return %q : tensor<4x3xui8>
 }
 
+// One block, as long as its axis or longer, is a scale for each place on the other axis.
+
+// CHECK-LABEL: func.func @one_block(
+// CHECK{LITERAL}: quant.qcast %x : tensor<3x2xf32> to tensor<3x2x!quant.uniform<i8:f32:1, {0.5,0.25}>>
+func.func @one_block(%x: tensor<3x2xf32>) -> tensor<3x2xi8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<1x2xf32>>} : () -> tensor<1x2xf32>
+  %q = onnx.QuantizeLinear(%x, %s) {axis = 0 : i64, block_size = 4 : i64, output_dtype = 3 : i64} : (tensor<3x2xf32>, tensor<1x2xf32>) -> tensor<3x2xi8>
+  func.return %q : tensor<3x2xi8>
+}
+
 // CHECK-LABEL: func.func @unmoved_ragged_block(
 // CHECK: onnx.QuantizeLinear(%x
 func.func @unmoved_ragged_block(%x: tensor<3x2xf32>) -> tensor<3x2xi8> {

@@ -108,15 +108,15 @@ func.func @unmoved_bias_type(%x : tensor<3x2xui8>, %b : tensor<4x!onnx.any>) -> 
 
 // -----
 
-// A float bias joins the sum behind the scales: no op on quantized types does that.
-// CHECK-LABEL: func.func @unmoved_more_inputs
-// CHECK: onnx_ms.MatMulIntegerToFloat(
-func.func @unmoved_more_inputs(%x : tensor<3x2xui8>) -> tensor<3x4xf32> {
+// A float bias joins the sum behind the scales.
+// CHECK-LABEL: func.func @float_bias
+// CHECK: %[[M:.*]] = onnx.MatMul(
+// CHECK: onnx.Add(%[[M]], %
+func.func @float_bias(%x : tensor<3x2xui8>) -> tensor<3x4xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x4xui8>>} : () -> tensor<2x4xui8>
   %b = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5, 3.5, 4.5] : tensor<4xf32>>} : () -> tensor<4xf32>
-  // expected-remark@+1 {{[raise-qoperator: more-inputs]}}
   %y = onnx_ms.MatMulIntegerToFloat(%x, %w, %s, %s, %z, %z, %b) {} : (tensor<3x2xui8>, tensor<2x4xui8>, tensor<f32>, tensor<f32>, tensor<ui8>, tensor<ui8>, tensor<4xf32>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
 }

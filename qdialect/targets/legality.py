@@ -1,0 +1,227 @@
+"""
+Whether a model as it is written keeps the rules of its target's file, and where it does not, why.
+
+What a pass can mend exactly is mended before; a breach here is what only the user can: with another calibration, with
+`--exactness lossy`, or in the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import Float32Type
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, Operation
+
+from qdialect.dialects.onnx_ops import ConstantOp, FunctionOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_types import element_of
+from qdialect.dialects.quant import UniformType
+from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
+from qdialect.promises.composition import Joins
+from qdialect.promises.linear import WRONG_AXIS, Linear, bias_matches
+from qdialect.promises.qoperator import QOperator, reading, storage_of
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import SSAValue
+    from xdsl.traits import OpTrait
+
+    from qdialect.targets import Target
+
+MOVED_TYPES = ("u8", "i8", "u16", "i16")
+"""What ops that move or select have integer kernels for, on some target or other."""
+
+
+def breaches(module: ModuleOp, target: Target) -> list[tuple[OnnxOp, Blocked]]:
+    """The nodes of a lowered module that break a rule of `target`, each with the rule, in the order of the graph."""
+    found: list[tuple[OnnxOp, Blocked]] = []
+    for op in module.walk():
+        if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp | FunctionOp):
+            found += ((op, blocked) for blocked in _of_node(op, target))
+    return found
+
+
+def _of_node(op: OnnxOp, target: Target) -> Iterator[Blocked]:
+    if target.onnx_only and op.domain not in ("", "ai.onnx"):
+        yield Blocked("domain", f"{target.name} reads no operators of {op.domain}", "write it in ONNX's own")
+    if op.get_trait(QuantizeForm) is not None:
+        yield from _of_quantize(op, target)
+    elif op.get_trait(DequantizeForm) is not None:
+        yield from _of_dequantize(op, target)
+    elif (linear := op.get_trait(Linear)) is not None and target.form == "qdq":
+        yield from _of_linear(op, linear, target)
+    elif op.get_trait(Joins) is not None and target.own_pairs:
+        yield from _of_join(op, target)
+    elif target.kernels:
+        yield from _of_kernel(op, target)
+
+
+def _of_quantize(op: OnnxOp, target: Target) -> Iterator[Blocked]:
+    if isinstance(op.operands[0].owner, ConstantOp):
+        yield Blocked("constant-quantize", "a constant is quantized when the model runs")
+    users = [use.operation for use in op.results[0].uses]
+    if target.whole_pairs and any(u.get_trait(DequantizeForm) is None for u in users):
+        if any(isinstance(u, ReturnOp) for u in users):
+            yield Blocked("integer-output", "integers go out of the graph", "dequantize the output")
+        else:
+            yield Blocked("lone-quantize", "something other than a DequantizeLinear reads its integers")
+    type = quantize_type(op)
+    if not isinstance(type, Blocked):
+        yield from _of_type(type, target)
+
+
+def _of_dequantize(op: OnnxOp, target: Target) -> Iterator[Blocked]:
+    source = op.operands[0].owner
+    if isinstance(source, Operation) and source.get_trait(QuantizeForm) is not None:
+        return
+    constant = isinstance(source, ConstantOp)
+    if target.whole_pairs and not constant:
+        if isinstance(source, Block):
+            yield Blocked("integer-input", "integers come into the graph", "let the model quantize its input")
+        else:
+            yield Blocked("lone-dequantize", "something other than a QuantizeLinear makes its integers")
+    type = dequantize_type(op)
+    if not isinstance(type, Blocked):
+        yield from _of_type(type, target, constant=constant, weight=constant and _is_weight_of_linear(op))
+
+
+def _of_type(
+    type: UniformType, target: Target, *, constant: bool = False, weight: bool = False
+) -> Iterator[Blocked]:
+    name = type.storage.name
+    if (target.symmetric_weights if weight else target.symmetric_activations) and type.zero_points.any():
+        yield Blocked(
+            "zero-point",
+            f"{target.name} wants the zero point {'of a weight ' if weight else ''}to be 0",
+            "quantize the model symmetrically",
+        )
+    elif target.storage_types and name not in target.storage_types:
+        yield Blocked(
+            "storage-type",
+            f"{target.name} reads {', '.join(target.storage_types)}, not {name}",
+            "quantize the model to what it reads",
+        )
+    if target.weight_scales_only and not weight and not constant and type.axis is not None:
+        yield Blocked("activation-per-axis", "an activation has a scale for each channel")
+
+
+def _of_linear(op: OnnxOp, linear: Linear, target: Target) -> Iterator[Blocked]:
+    x, w = _dequantized(_before_moves(op.operands[0])), _dequantized(op.operands[1])
+    if (x is None) != (w is None):
+        which = "activation" if x is None else "weight"
+        yield Blocked("float-operand", f"the {which} is float, so the op computes in float", "quantize both")
+    if w is None and _behind_weight(op.operands[1]):
+        yield Blocked("moved-weight", "something stands between the weight's DequantizeLinear and the op")
+    if isinstance(w, UniformType) and w.axis is not None and w.axis != linear.weight_axis(op):
+        yield WRONG_AXIS
+    bias = op.input(2) if linear.has_bias else None
+    b = None if bias is None else _dequantized(bias)
+    if b is None:
+        return
+    if target.bias == "float":
+        yield Blocked("quantized-bias", f"{target.name} adds biases in float", "quantize no bias")
+    elif target.bias == "i32" and not _matches(x, w, b):
+        yield Blocked("bias-scale", "the bias is not in steps of x_scale * w_scale", "leave it in float")
+
+
+def _matches(*types: UniformType | Blocked | None) -> bool:
+    """Whether the bias, the last of the three, is in steps of x_scale * w_scale; so is what no type says."""
+    x, w, b = types
+    if isinstance(x, Blocked) or isinstance(w, Blocked) or isinstance(b, Blocked):
+        return True
+    return x is not None and w is not None and b is not None and bias_matches(x, w, b)
+
+
+def _of_join(op: OnnxOp, target: Target) -> Iterator[Blocked]:
+    computed = [v for v in op.operands if not _is_weight(v)]
+    if len(computed) < 2:
+        return
+    casts = [v for v in computed if _is_made_by(v, DequantizeForm)]
+    for value in casts:
+        pair = value.owner.operands[0] if isinstance(value.owner, Operation) else value
+        if _is_made_by(pair, QuantizeForm) and not (value.has_one_use() and pair.has_one_use()):
+            yield Blocked("shared-pair", "a branch shares its casts with others")
+    for value in computed:
+        quantized = any(use.operation.get_trait(QuantizeForm) is not None for use in value.uses)
+        if casts and not _is_made_by(value, DequantizeForm) and quantized:
+            yield Blocked(
+                "float-branch", "a branch comes in float, though others quantize it", "use --exactness lossy"
+            )
+
+
+def _of_kernel(op: OnnxOp, target: Target) -> Iterator[Blocked]:
+    if op.op_type in target.kernels and op.get_trait(QOperator) is not None:
+        yield from _of_signature(op, target)
+    elif op.op_type in target.storage and op.results:
+        name = _name(op.results[0])
+        if name in MOVED_TYPES and not target.runs_on_storage(op.op_type, name, opset_of(op, "") or 13):
+            yield Blocked("no-kernel", f"{target.name} has no {op.op_type} on {name} in this opset")
+
+
+def _of_signature(op: OnnxOp, target: Target) -> Iterator[Blocked]:
+    read = reading(op)
+    if isinstance(read, Blocked):
+        return
+    scaled = {place for place, part in read.cells if part == "s" and place is not None}
+    operands = [v for k, v in enumerate(read.operands) if k in scaled]
+    names = [None if v is None else _name(v) for v in operands]
+    result = _name(op.results[0])
+    if result is None or None in names:
+        return  # a type that nobody states
+    types = [n for n in names if n is not None]
+    if not target.has_kernel(op.op_type, types, result):
+        yield Blocked("no-kernel", f"{target.name} has no {op.op_type} for {', '.join(types)} -> {result}")
+    elif target.activations not in (None, types[0]):
+        yield Blocked("slow-kernel", f"{op.op_type} is made for {target.activations}, not for {types[0]}")
+
+
+def _is_weight_of_linear(op: OnnxOp) -> bool:
+    """Whether a product takes the result as its weight."""
+    return any(u.operation.get_trait(Linear) is not None and u.index == 1 for u in op.results[0].uses)
+
+
+def _is_made_by(value: SSAValue, trait: type[OpTrait]) -> bool:
+    """Whether an op with `trait` makes the value."""
+    return isinstance(value.owner, Operation) and value.owner.get_trait(trait) is not None
+
+
+def _dequantized(value: SSAValue) -> UniformType | Blocked | None:
+    """The type that the value is dequantized from, or why no type says it; None if it is float."""
+    if not isinstance(value.owner, OnnxOp) or value.owner.get_trait(DequantizeForm) is None:
+        return None
+    return dequantize_type(value.owner)
+
+
+def _before_moves(value: SSAValue) -> SSAValue:
+    """What ops that only move elements made the value of: integers from outside need no pair behind those."""
+    while isinstance(value.owner, OnnxOp) and (promise := value.owner.get_trait(Commutes)) is not None:
+        if promise.selects or len(promise.operands(value.owner)) != 1:
+            break
+        value = value.owner.operands[0]
+    return value
+
+
+def _is_weight(value: SSAValue) -> bool:
+    """Whether the value is a constant, or dequantized from one."""
+    source = value.owner.operands[0] if _is_made_by(value, DequantizeForm) else value  # pyright: ignore
+    return isinstance(source.owner, ConstantOp)
+
+
+def _behind_weight(value: SSAValue) -> bool:
+    """Whether the value is a dequantized constant that something moved."""
+    owner = value.owner
+    if not isinstance(owner, OnnxOp) or owner.get_trait(Commutes) is None:
+        return False
+    source = owner.operands[0]
+    return _is_made_by(source, DequantizeForm) and _is_weight(source)
+
+
+def _name(value: SSAValue) -> str | None:
+    """`u8`, `f32` and so on; None for what no kernel takes, or what is not known."""
+    element = element_of(value.type)
+    if isinstance(element, Float32Type):
+        return "f32"
+    storage = storage_of(element)
+    return None if storage is None else storage.name

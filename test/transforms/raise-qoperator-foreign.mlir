@@ -1,0 +1,80 @@
+// RUN: OPT %s -p raise-qoperator | FILECHECK %s
+// RUN: OPT %s -p 'raise-qoperator{every=false}' | FILECHECK %s --check-prefix=SOME
+// RUN: DIAGNOSTICS -p raise-qoperator
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 21 : i64, com.microsoft = 1 : i64}} {
+
+// A pool with channels last is the pool between turns; turns that undo each other go.
+
+// CHECK-LABEL: func.func @pool(
+// CHECK-NEXT: %[[P:.*]] = onnx.MaxPool(%x) {kernel_shape = array<i64: 2, 1>} : (tensor<1x2x5x4xui8>) -> tensor<1x2x4x4xui8>
+// CHECK-NEXT: func.return %[[P]]
+// SOME-LABEL: func.func @pool(
+// SOME-NEXT: onnx.MaxPool(%x)
+func.func @pool(%x: tensor<1x2x5x4xui8>) -> tensor<1x2x4x4xui8> {
+  %t = onnx.Transpose(%x) {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x2x5x4xui8>) -> tensor<1x5x4x2xui8>
+  %p = onnx_ms.NhwcMaxPool(%t) {kernel_shape = array<i64: 2, 1>} : (tensor<1x5x4x2xui8>) -> tensor<1x4x4x2xui8>
+  %y = onnx.Transpose(%p) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x2xui8>) -> tensor<1x2x4x4xui8>
+  func.return %y : tensor<1x2x4x4xui8>
+}
+
+// A packed weight is a weight in blocks; each byte holds two values, the lower half first.
+
+// CHECK-LABEL: func.func @product(
+// CHECK-DAG: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 3, 2, 4, 5, 7, 6, 8, 9, 11, 10, 12, 13, 15, 14, 0, 1, 3, 2, 4, 5, 7, 6, 8, 9, 11, 10, 12, 13, 15, 14, 0] : tensor<16x2xui4>>}
+// CHECK-DAG: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<1x2xf32>>}
+// CHECK-DAG: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[8, 8] : tensor<1x2xui4>>}
+// CHECK: %[[R:.*]] = onnx.DequantizeLinear(%[[W]], %[[S]], %[[Z]]) {axis = 0 : i64, block_size = 16 : i64}
+// CHECK-NEXT: %[[M:.*]] = onnx.MatMul(%x, %[[R]])
+// CHECK-NEXT: %[[Y:.*]] = onnx.Add(%[[M]], %b)
+// CHECK-NEXT: func.return %[[Y]]
+// SOME-LABEL: func.func @product(
+// SOME: onnx_ms.MatMulNBits(
+func.func @product(%x: tensor<3x16xf32>, %b: tensor<2xf32>) -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[33, 101, 169, 237, 33, 101, 169, 237, 67, 135, 203, 15, 67, 135, 203, 15] : tensor<2x1x8xui8>>} : () -> tensor<2x1x8xui8>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %y = onnx_ms.MatMulNBits(%x, %w, %s, _, _, %b) {K = 16 : i64, N = 2 : i64, bits = 4 : i64, block_size = 16 : i64} : (tensor<3x16xf32>, tensor<2x1x8xui8>, tensor<2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_accuracy_level(
+// CHECK: onnx_ms.MatMulNBits(
+// CHECK: onnx_ms.MatMulNBits(
+// CHECK: onnx_ms.MatMulNBits(
+// CHECK: onnx_ms.MatMulNBits(
+// SOME-LABEL: func.func @unmoved_accuracy_level(
+func.func @unmoved_accuracy_level(%x: tensor<3x16xf32>, %v: tensor<2x1x8xui8>, %g: tensor<16xi32>) -> (tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[33, 101, 169, 237, 33, 101, 169, 237, 67, 135, 203, 15, 67, 135, 203, 15] : tensor<2x1x8xui8>>} : () -> tensor<2x1x8xui8>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{the node rounds its activations, which no ONNX op does [raise-qoperator: accuracy-level]}}
+  %a = onnx_ms.MatMulNBits(%x, %w, %s) {K = 16 : i64, N = 2 : i64, bits = 4 : i64, block_size = 16 : i64, accuracy_level = 4 : i64} : (tensor<3x16xf32>, tensor<2x1x8xui8>, tensor<2xf32>) -> tensor<3x2xf32>
+  // expected-remark@+1 {{the node reorders its groups [raise-qoperator: more-inputs]}}
+  %b = onnx_ms.MatMulNBits(%x, %w, %s, _, %g) {K = 16 : i64, N = 2 : i64, bits = 4 : i64, block_size = 16 : i64} : (tensor<3x16xf32>, tensor<2x1x8xui8>, tensor<2xf32>, tensor<16xi32>) -> tensor<3x2xf32>
+  // expected-remark@+1 {{weight, scale or zero point is computed at run time [raise-qoperator: run-time-scale]}}
+  %c = onnx_ms.MatMulNBits(%x, %v, %s) {K = 16 : i64, N = 2 : i64, bits = 4 : i64, block_size = 16 : i64} : (tensor<3x16xf32>, tensor<2x1x8xui8>, tensor<2xf32>) -> tensor<3x2xf32>
+  // expected-remark@+1 {{the weight's sizes are not those that the node's attributes say [raise-qoperator: block-size]}}
+  %d = onnx_ms.MatMulNBits(%x, %w, %s) {K = 16 : i64, N = 3 : i64, bits = 4 : i64, block_size = 16 : i64} : (tensor<3x16xf32>, tensor<2x1x8xui8>, tensor<2xf32>) -> tensor<3x2xf32>
+  func.return %a, %b, %c, %d : tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>
+}
+
+}
+
+// -----
+
+// Before opset 21 no DequantizeLinear knows blocks, before opset 12 no MaxPool integers.
+
+// CHECK-LABEL: func.func @unmoved_opset(
+// CHECK: onnx_ms.MatMulNBits(
+// CHECK: onnx_ms.NhwcMaxPool(
+// SOME-LABEL: func.func @unmoved_opset(
+builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsoft = 1 : i64}} {
+func.func @unmoved_opset(%x: tensor<3x16xf32>, %i: tensor<1x5x4x2xui8>) -> (tensor<3x2xf32>, tensor<1x4x4x2xui8>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[33, 101, 169, 237, 33, 101, 169, 237, 67, 135, 203, 15, 67, 135, 203, 15] : tensor<2x1x8xui8>>} : () -> tensor<2x1x8xui8>
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5, 0.25] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{a weight in blocks needs opset 21; raise the model's opset [raise-qoperator: opset]}}
+  %a = onnx_ms.MatMulNBits(%x, %w, %s) {K = 16 : i64, N = 2 : i64, bits = 4 : i64, block_size = 16 : i64} : (tensor<3x16xf32>, tensor<2x1x8xui8>, tensor<2xf32>) -> tensor<3x2xf32>
+  // expected-remark@+1 {{MaxPool takes integers from opset 12 on [raise-qoperator: opset]}}
+  %p = onnx_ms.NhwcMaxPool(%i) {kernel_shape = array<i64: 2, 1>} : (tensor<1x5x4x2xui8>) -> tensor<1x4x4x2xui8>
+  func.return %a, %p : tensor<3x2xf32>, tensor<1x4x4x2xui8>
+}
+}

@@ -1,0 +1,320 @@
+"""The rules of the target files over what `compile` writes, and each rule on a graph that breaks it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+import pytest
+
+import qdialect
+from qdialect.exporter import export_model
+from qdialect.importer import import_model
+from qdialect.oracle import run
+from qdialect.targets import target, target_names
+from qdialect.targets.legality import breaches
+
+ROOT = Path(__file__).parents[2]
+Node = onnx.NodeProto
+
+ONLY_THE_USER_CAN = {
+    "activation-per-axis",
+    "float-operand",
+    "integer-input",
+    "integer-output",
+    "storage-type",
+    "weight-axis",
+    "zero-point",
+}
+"""What no exact rewrite mends: another zero point, other scales, an interface, an operand that nobody quantized."""
+
+
+@pytest.fixture(scope="module")
+def graphs() -> Any:
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        return importlib.import_module("random_graphs")
+    finally:
+        sys.path.remove(str(ROOT / "benchmarks"))
+
+
+def model(nodes: Sequence[Node], given: dict[str, Any], shapes: dict[str, Any], results: Sequence[str]):
+    """A model of opset 17, inputs by shape; what ends in `_q` is int8."""
+    inputs = [oh.make_tensor_value_info(n, 3 if n.endswith("_q") else 1, s) for n, s in shapes.items()]
+    outputs = [oh.make_tensor_value_info(n, 3 if n.endswith("_q") else 1, None) for n in results]
+    constants = [onh.from_array(np.asarray(v), k) for k, v in given.items()]
+    graph = oh.make_graph(list(nodes), "g", inputs, outputs, constants)
+    domains = [oh.make_opsetid("", 17), oh.make_opsetid("com.microsoft", 1)]
+    return oh.make_model(graph, opset_imports=domains, ir_version=8)
+
+
+def cast(kind: str, x: str, y: str, parameters: str = "", **attributes: Any) -> Node:
+    return oh.make_node(kind, [x, f"{parameters}s", f"{parameters}z"], [y], name=f"{kind}_{y}", **attributes)
+
+
+def q(x: str, y: str, parameters: str = "", **attributes: Any) -> Node:
+    return cast("QuantizeLinear", x, y, parameters, **attributes)
+
+
+def dq(x: str, y: str, parameters: str = "", **attributes: Any) -> Node:
+    return cast("DequantizeLinear", x, y, parameters, **attributes)
+
+
+S, Z = np.float32(0.25), np.int8(0)
+PAIR = {"s": S, "z": Z}
+W = np.arange(-4, 4, dtype=np.int8).reshape(2, 4)
+SCALES = {"ws": np.array([0.5, 0.25, 0.5, 0.25], np.float32), "wz": np.zeros(4, np.int8)}
+CONV_W = np.arange(-4, 4, dtype=np.int8).reshape(4, 2, 1, 1)
+
+BROKEN: dict[str, tuple[str, Sequence[Node], dict[str, Any], dict[str, Any], Sequence[str]]] = {
+    "zero-point": ("tensorrt", [q("x", "a"), dq("a", "y")], PAIR | {"z": np.int8(3)}, {"x": (3,)}, ["y"]),
+    "storage-type": ("tensorrt", [q("x", "a"), dq("a", "y")], PAIR | {"z": np.uint8(0)}, {"x": (3,)}, ["y"]),
+    "activation-per-axis": (
+        "tensorrt",
+        [q("x", "a", "w", axis=1), dq("a", "y", "w", axis=1)],
+        SCALES,
+        {"x": (3, 4)},
+        ["y"],
+    ),
+    "constant-quantize": (
+        "generic",
+        [q("c", "a"), dq("a", "y")],
+        PAIR | {"c": np.ones(3, np.float32)},
+        {},
+        ["y"],
+    ),
+    "integer-output": ("generic", [q("x", "y_q")], PAIR, {"x": (3,)}, ["y_q"]),
+    "integer-input": ("generic", [dq("x_q", "y")], PAIR, {"x_q": (3,)}, ["y"]),
+    "lone-quantize": (
+        "generic",
+        [q("x", "a"), oh.make_node("Identity", ["a"], ["b"]), dq("b", "y")],
+        PAIR,
+        {"x": (3,)},
+        ["y"],
+    ),
+    "lone-dequantize": (
+        "generic",
+        [oh.make_node("Identity", ["x_q"], ["a"]), dq("a", "y")],
+        PAIR,
+        {"x_q": (3,)},
+        ["y"],
+    ),
+    "float-operand": (
+        "generic",
+        [dq("w", "v"), oh.make_node("MatMul", ["x", "v"], ["y"])],
+        PAIR | {"w": W},
+        {"x": (3, 2)},
+        ["y"],
+    ),
+    "moved-weight": (
+        "generic",
+        [dq("w", "v"), oh.make_node("Transpose", ["v"], ["t"]), oh.make_node("MatMul", ["x", "t"], ["y"])],
+        PAIR | {"w": W},
+        {"x": (3, 4)},
+        ["y"],
+    ),
+    "weight-axis": (
+        "generic",
+        [
+            q("x", "a"),
+            dq("a", "b"),
+            dq("w", "v", "w", axis=0),
+            oh.make_node("MatMul", ["b", "v"], ["y"]),
+        ],
+        PAIR | SCALES | {"w": W.T.copy()},
+        {"x": (3, 4)},
+        ["y"],
+    ),
+    "quantized-bias": (
+        "tensorrt",
+        [
+            q("x", "a"),
+            dq("a", "b"),
+            dq("w", "v"),
+            dq("c", "d", "b"),
+            oh.make_node("Conv", ["b", "v", "d"], ["y"]),
+        ],
+        PAIR | {"w": CONV_W, "c": np.arange(4, dtype=np.int32), "bs": S * S, "bz": np.int32(0)},
+        {"x": (1, 2, 3, 3)},
+        ["y"],
+    ),
+    "bias-scale": (
+        "generic",
+        [
+            q("x", "a"),
+            dq("a", "b"),
+            dq("w", "v"),
+            dq("c", "d", "b"),
+            oh.make_node("Conv", ["b", "v", "d"], ["y"]),
+        ],
+        PAIR | {"w": CONV_W, "c": np.arange(4, dtype=np.int32), "bs": S, "bz": np.int32(0)},
+        {"x": (1, 2, 3, 3)},
+        ["y"],
+    ),
+    "shared-pair": (
+        "tensorrt",
+        [
+            q("x", "a"),
+            dq("a", "b"),
+            oh.make_node("Sigmoid", ["b"], ["c"]),
+            q("c", "d"),
+            dq("d", "e"),
+            oh.make_node("Add", ["b", "e"], ["y"]),
+        ],
+        PAIR,
+        {"x": (3,)},
+        ["y"],
+    ),
+    "float-branch": (
+        "tensorrt",
+        [
+            q("x", "a"),
+            dq("a", "b"),
+            oh.make_node("Sigmoid", ["b"], ["c"]),
+            q("c", "d"),
+            dq("d", "e"),
+            oh.make_node("Add", ["x", "e"], ["y"]),
+        ],
+        PAIR,
+        {"x": (3,)},
+        ["y"],
+    ),
+    "domain": (
+        "openvino",
+        [oh.make_node("FusedMatMul", ["x", "x"], ["y"], domain="com.microsoft")],
+        {},
+        {"x": (3, 3)},
+        ["y"],
+    ),
+    "no-kernel": (
+        "onnxruntime",
+        [oh.make_node("MaxPool", ["x_q"], ["y_q"], kernel_shape=[2, 2])],
+        {},
+        {"x_q": (1, 2, 4, 4)},
+        ["y_q"],
+    ),
+    "slow-kernel": (
+        "onnxruntime",
+        [oh.make_node("QLinearConv", ["x_q", "s", "z", "w", "s", "z", "s", "z"], ["y_q"])],
+        PAIR | {"w": CONV_W},
+        {"x_q": (1, 2, 4, 4)},
+        ["y_q"],
+    ),
+}
+"""By rule: a target, and nodes, constants, inputs and outputs that break it as they stand."""
+
+
+def read(made: onnx.ModelProto) -> Any:
+    module = import_model(made)
+    module.verify()
+    return module
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_each_rule_is_looked_at(rule: str):
+    name, nodes, given, shapes, results = BROKEN[rule]
+    opset = 11 if rule == "no-kernel" else 17
+    made = model(nodes, given, shapes, results)
+    made.opset_import[0].version = opset
+    found = breaches(read(made), target(name))
+    assert [blocked.id for _, blocked in found if blocked.id == rule]
+    if rule not in ("no-kernel", "lone-quantize"):
+        assert {blocked.id for _, blocked in found} <= {rule, "zero-point", "storage-type"}
+
+
+@pytest.mark.parametrize(
+    "rule", sorted(set(BROKEN) - ONLY_THE_USER_CAN - {"domain", "no-kernel", "float-branch"})
+)
+def test_what_a_pass_can_mend_is_mended(rule: str):
+    name, nodes, given, shapes, results = BROKEN[rule]
+    module = read(model(nodes, given, shapes, results))
+    report = qdialect.compile(module, target=name)
+    assert not [b for b in report.breaches if b.blocked.id == rule]
+
+
+def test_a_float_branch_is_quantized_where_that_is_allowed():
+    name, nodes, given, shapes, results = BROKEN["float-branch"]
+    made = model(nodes, given, shapes, results)
+    found = [qdialect.compile(read(made), target=name, exactness=e).breaches for e in ("close", "lossy")]
+    assert [[b.blocked.id for b in one] for one in found] == [["float-branch"], []]
+
+
+@pytest.mark.parametrize("name", target_names())
+def test_random_graphs_keep_the_rules(graphs: Any, name: str):
+    """Only what no exact rewrite mends is left, and the report says each."""
+    said: Counter[str] = Counter()
+    for seed in range(300, 330):
+        made = graphs.random_case(seed).model
+        module = read(onnx.ModelProto.FromString(made.SerializeToString()))
+        report = qdialect.compile(module, target=name)
+        found = [(op.op_type, blocked.id) for op, blocked in breaches(module, target(name))]
+        assert [(b.op, b.blocked.id) for b in report.breaches] == found
+        said.update(id for _, id in found)
+    assert set(said) <= (set() if name == "onnxruntime" else ONLY_THE_USER_CAN), said
+    assert name != "tensorrt" or said["zero-point"]  # else there was nothing to see
+
+
+@pytest.mark.parametrize("name", target_names())
+def test_the_example_breaks_no_rule(name: str):
+    module = qdialect.load(ROOT / "examples" / "digits_qdq.onnx")
+    report = qdialect.compile(module, target=name)
+    assert {b.blocked.id for b in report.breaches} <= (
+        {"zero-point", "storage-type"} if name == "tensorrt" else set()
+    )
+
+
+@pytest.mark.parametrize("per_axis", [False, True])
+def test_zero_point_128_becomes_symmetric(per_axis: bool):
+    """Weights, activations and boundaries; every element as before."""
+    draw = np.random.default_rng(5)
+    scales = np.array([0.02, 0.01, 0.03, 0.005], np.float32) if per_axis else np.float32(0.02)
+    given: dict[str, npt.NDArray[Any]] = {
+        "s": np.asarray(np.float32(0.03)),
+        "z": np.asarray(np.uint8(128)),
+        "ws": np.asarray(scales),
+        "wz": np.full(np.shape(scales), 128, np.uint8),
+        "w": draw.integers(0, 256, (4, 3, 3, 3)).astype(np.uint8),
+    }
+    axis = {"axis": 0} if per_axis else {}
+    nodes = [
+        q("x", "a"),
+        dq("a", "b"),
+        dq("w", "v", "w", **axis),
+        oh.make_node("Conv", ["b", "v"], ["c"], pads=[1, 1, 1, 1]),
+        q("c", "d"),
+        dq("d", "e"),
+        oh.make_node("MaxPool", ["e"], ["f"], kernel_shape=[2, 2]),
+        q("f", "g"),
+        dq("g", "y"),
+    ]
+    made = model(nodes, given, {"x": (2, 3, 6, 5)}, ["y"])
+    feeds = {"x": draw.uniform(-5, 5, (2, 3, 6, 5)).astype(np.float32)}
+    expected = run(made, feeds)
+    module = read(onnx.ModelProto.FromString(made.SerializeToString()))
+    assert not qdialect.compile(module, target="tensorrt", exactness="exact").breaches
+    result = export_model(module)
+    assert {i.data_type for i in result.graph.initializer if "zero_point" in i.name} == {3}
+    np.testing.assert_array_equal(run(result, feeds)[0], expected[0])
+
+
+def test_narrow_storage_is_the_same_in_front_of_the_pair():
+    """All 256 integers and the halves between, clamped in front in float or behind as integers."""
+    nodes = [q("x", "a"), oh.make_node("Clip", ["a", "low", "high"], ["b"]), dq("b", "y")]
+    for scale in (1e-6, 0.1, 0.037, 3.0, 1e4):
+        given = {"s": np.float32(scale), "z": np.int8(-7), "low": np.int8(-100), "high": np.int8(57)}
+        made = model(nodes, given, {"x": (1024,)}, ["y"])
+        x = (np.arange(-512, 512) * np.float32(scale) / 2).astype(np.float32)
+        expected = run(made, {"x": x})[0]
+        module = read(onnx.ModelProto.FromString(made.SerializeToString()))
+        report = qdialect.compile(module, target="generic", exactness="exact")
+        assert not report.breaches
+        np.testing.assert_array_equal(run(export_model(module), {"x": x})[0], expected)
