@@ -1,36 +1,52 @@
 """
-Measure what a convolution of u8 activations and i8 weights with a float result costs in each of its forms.
+Measure what a convolution of u8 activations and i8 weights costs in each of its forms.
 
     python benchmarks/kernel_costs.py [--runs 31] [-o qdialect/targets/costs/onnxruntime.toml]
 
-One thread, onnxruntime's default optimization, the forms in turn, medians. The costs of an image are fitted to
-
-    (a * outputs * products  +  b * (inputs or products)  +  c * outputs) * pixels  +  d        nanoseconds
-
-where products = inputs * kernel size, as relative least squares: the form that is cheapest should come out cheapest, so
-a relative error counts the same for small and large convolutions.
+One thread, onnxruntime's default optimization, the forms in turn, the least time of each. The costs are fitted to what
+`qdialect/costs.py` counts, as relative least squares: the form that is cheapest should come out cheapest, so a relative
+error counts the same for small and large convolutions.
 """
 
 import argparse
-import statistics
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import onnxruntime as ort
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+from element_costs import elementwise_costs, move_costs, overhead, quantize_costs, session
+from onnx import NodeProto, TensorProto, helper
+
+from qdialect.costs import (
+    ALIGNED,
+    FLOAT,
+    PACKED,
+    POINTWISE,
+    PRODUCT,
+    QUANTIZE,
+    QUANTIZED,
+    SIGNED,
+    SUM,
+    TERMS,
+    Convolution,
+    counts,
+    quantized_kernel,
+)
 
 Array = npt.NDArray[Any]
 
 DEFAULT = Path(__file__).parent.parent / "qdialect" / "targets" / "costs" / "onnxruntime.toml"
 HEADER = """\
-# What a convolution of u8 activations with a float result costs in onnxruntime, in nanoseconds, as
-# benchmarks/kernel_costs.py measured it: per output pixel for each product, value that is read and value that is
-# written, and per image.
+# What a convolution of u8 activations and i8 weights costs in onnxruntime, in nanoseconds, as
+# benchmarks/kernel_costs.py measured it: the terms are those of qdialect/costs.py. Conv (ConvPacked with a weight
+# that is a float constant), ConvInteger (ConvIntegerSigned with i8 activations) and MatMulIntegerToFloat make a float
+# result, QLinearConv makes u8. QuantizeLinear is one whose zero point is computed at run time. ConvTranspose is in
+# float, counted as the convolution of one pixel that it can be; then what a value takes to quantize and to move.
 """
+RULES = {ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16}}
+"""When the kernel for symmetric weights runs: read off a sweep of the channels."""
 
 
 class Shape(NamedTuple):
@@ -44,14 +60,12 @@ class Shape(NamedTuple):
     stride: int = 1
 
     @property
-    def pixels(self) -> int:
-        """Output pixels."""
-        return self.batch * ((self.size - 1) // self.stride + 1) ** 2
-
-    @property
-    def products(self) -> int:
-        """Products in one output."""
-        return self.inputs * self.kernel**2
+    def counted(self) -> Convolution:
+        """What the costs are fitted to."""
+        pixels = ((self.size - 1) // self.stride + 1) ** 2
+        return Convolution(
+            self.inputs, self.outputs, (self.kernel,) * 2, (self.stride,) * 2, pixels, True, self.batch
+        )
 
 
 SHAPES = [
@@ -77,23 +91,120 @@ SHAPES = [
     Shape(1, 64, 64, 28, 3),
     Shape(1, 128, 128, 28, 3),
     Shape(1, 256, 256, 14, 3),
+    Shape(16, 1, 8, 16, 3),
+    Shape(16, 3, 8, 32, 3),
+    Shape(1, 3, 16, 64, 3),
+    Shape(1, 4, 16, 64, 3),
+    Shape(16, 12, 12, 16, 3),
+    Shape(16, 12, 48, 16, 3),
+    Shape(16, 24, 24, 16, 3),
+    Shape(16, 32, 32, 16, 3),
+    Shape(16, 48, 48, 8, 3),
+    Shape(1, 16, 32, 32, 5),
+    Shape(1, 6, 16, 28, 5),
+    Shape(1, 3, 64, 112, 7, 2),
+    Shape(1, 12, 64, 56, 5),
+    Shape(16, 8, 16, 16, 3, 2),
+    Shape(1, 4, 16, 64, 3, 2),
+    Shape(16, 24, 12, 32, 1),
+    Shape(16, 8, 4, 32, 1),
+    Shape(16, 32, 16, 16, 1),
+    Shape(1, 16, 16, 64, 1),
+    Shape(1, 1, 4, 5, 3),
+    Shape(1, 4, 4, 8, 3),
+    Shape(1, 8, 16, 4, 3),
+    Shape(1, 8, 24, 7, 1),
+    Shape(1, 24, 16, 3, 1),
+    Shape(1, 6, 10, 6, 1),
+    Shape(1, 32, 32, 7, 3),
+    Shape(1, 16, 16, 8, 3, 2),
+    Shape(1, 5, 7, 9, 3, 2),
+    Shape(1, 64, 6, 30, 3),
+    Shape(1, 256, 12, 16, 3),
+    Shape(16, 32, 12, 16, 3),
+    Shape(1, 128, 36, 20, 3),
+    Shape(1, 6, 6, 32, 5),
+    Shape(1, 3, 32, 112, 3, 2),
+    Shape(1, 30, 30, 28, 3, 2),
+    Shape(1, 256, 10, 14, 1),
+    Shape(1, 24, 6, 40, 1),
+    Shape(1, 3, 16, 64, 1),
+    Shape(1, 128, 36, 20, 1),
 ]
 
 
-def session(nodes: Sequence[NodeProto], constants: dict[str, Array]) -> ort.InferenceSession:
-    """A model of x, u8 of any size, and y."""
-    graph = helper.make_graph(
-        list(nodes),
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.UINT8, [None] * 4)],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * 4)],
-        [numpy_helper.from_array(v, k) for k, v in constants.items()],
+def columns(shape: Shape) -> tuple[list[NodeProto], dict[str, Array], str]:
+    """The pixels under each kernel element side by side as channels: nodes from `t`, channels last."""
+    _, _, _, size, k, stride = shape
+    node, made, value = helper.make_node, (size - 1) // stride + 1, "t"
+    nodes: list[NodeProto] = []
+    c: dict[str, Array] = {"pads": np.array([0, k // 2, k // 2, 0] * 2), "step": np.array([stride])}
+    if k > 1:
+        nodes, value = [node("Pad", ["t", "pads", "zx"], ["p"])], "p"
+    for axis in (2, 1):
+        parts: list[str] = []
+        for at in range(k):
+            part = f"s{axis}{at}"
+            c |= {f"from{at}": np.array([at]), f"to{at}": np.array([at + (made - 1) * stride + 1])}
+            c[f"axis{axis}"] = np.array([axis])
+            parts.append(part)
+            nodes.append(node("Slice", [value, f"from{at}", f"to{at}", f"axis{axis}", "step"], [part]))
+        value = parts[0]
+        if k > 1:
+            value = f"c{axis}"
+            nodes.append(node("Concat", parts, [value], axis=3))
+    return nodes, c, value
+
+
+def product_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
+    """A matrix product of gathered columns, between Transposes."""
+    node, weight = helper.make_node, c["w"].transpose(2, 3, 1, 0).reshape(-1, shape.outputs)
+    gather, more, value = ([], {}, "t") if shape.counted.is_pointwise else columns(shape)
+    nodes = [
+        node("Transpose", ["x"], ["t"], perm=[0, 2, 3, 1]),
+        *gather,
+        node("MatMulIntegerToFloat", [value, "m", "sx", "s", "zx", "", "b"], ["g"], domain="com.microsoft"),
+        node("Transpose", ["g"], ["y"], perm=[0, 3, 1, 2]),
+    ]
+    used = {name for n in nodes for name in n.input}
+    given = c | more | {"m": np.ascontiguousarray(weight)}
+    return session(nodes, {k: v for k, v in given.items() if k in used})
+
+
+def signed_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
+    """ConvInteger and its scale, activations i8; the weight u8 as in the other form."""
+    inputs, attributes = (
+        ["x", "u", "zx", "zu"],
+        {"pads": [shape.kernel // 2] * 4, "strides": [shape.stride] * 2},
     )
-    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
-    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    given = {
+        "u": (c["w"].astype(np.int16) + 128).astype(np.uint8),
+        "zx": np.array(-8, np.int8),
+        "zu": np.array(128, np.uint8),
+        "m": (c["sx"] * c["s"]).reshape(1, -1, 1, 1),
+        "b": c["b"].reshape(1, -1, 1, 1),
+    }
+    nodes = [
+        helper.make_node("ConvInteger", inputs, ["i"], **attributes),  # pyright: ignore[reportArgumentType]
+        helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["f", "m"], ["g"]),
+        helper.make_node("Add", ["g", "b"], ["y"]),
+    ]
+    return session(nodes, given, operand=TensorProto.INT8)
+
+
+def quantized_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
+    """QLinearConv, channels last."""
+    inputs = ["x", "sx", "zx", "w", "s", "z", "sy", "zy", "bq"]
+    attributes: dict[str, Any] = {
+        "pads": [shape.kernel // 2] * 4,
+        "strides": [shape.stride] * 2,
+        "channels_last": 1,
+    }
+    node = helper.make_node("QLinearConv", inputs, ["y"], domain="com.microsoft", **attributes)
+    c = c | {"sy": np.array(0.5, np.float32), "zy": np.array(128, np.uint8)}
+    c["bq"] = np.zeros(shape.outputs, np.int32)
+    return session([node], {k: c[k] for k in inputs[1:]}, TensorProto.UINT8)
 
 
 def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSession]:
@@ -105,16 +216,13 @@ def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSess
     c |= {"s": s.astype(np.float32), "z": np.zeros(co, np.int8), "b": b}
     at: dict[str, Any] = {"pads": [k // 2] * 4, "strides": [stride] * 2, "kernel_shape": [k, k]}
     node = helper.make_node
+    reals = {"v": (w * c["s"].reshape(-1, 1, 1, 1)).astype(np.float32)}
+    weight = node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=0)
+    nodes = [node("DequantizeLinear", ["x", "sx", "zx"], ["r"]), node("Conv", ["r", "v", "b"], ["y"], **at)]
     found = {
-        "Conv": session(
-            [
-                node("DequantizeLinear", ["x", "sx", "zx"], ["r"]),
-                node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=0),
-                node("Conv", ["r", "v", "b"], ["y"], **at),
-            ],
-            c,
-        ),
-        "ConvInteger": session(
+        FLOAT: session([weight, *nodes], c),
+        PACKED: session(nodes, c | reals),
+        SUM: session(
             [
                 node("ConvInteger", ["x", "w", "zx", "zw"], ["i"], **at),
                 node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
@@ -130,52 +238,78 @@ def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSess
             },
         ),
     }
-    if (k, stride) == (1, 1):
-        found["MatMulIntegerToFloat"] = session(
-            [
-                node("Transpose", ["x"], ["t"], perm=[0, 2, 3, 1]),
-                node(
-                    "MatMulIntegerToFloat",
-                    ["t", "w", "sx", "s", "zx", "", "b"],
-                    ["g"],
-                    domain="com.microsoft",
-                ),
-                node("Transpose", ["g"], ["y"], perm=[0, 3, 1, 2]),
-            ],
-            {k: v for k, v in c.items() if k != "z"} | {"w": np.ascontiguousarray(w[:, :, 0, 0].T)},
-        )
-    return found
+    return found | {
+        PRODUCT: product_form(shape, c),
+        QUANTIZED: quantized_form(shape, c),
+        SIGNED: signed_form(shape, c),
+    }
 
 
 def measure(shape: Shape, runs: int) -> dict[str, float]:
-    """Median nanoseconds of each form."""
+    """Least nanoseconds of each form, for the whole batch."""
     rng = np.random.default_rng(3)
     x = rng.integers(0, 256, (shape.batch, shape.inputs, shape.size, shape.size)).astype(np.uint8)
     sessions = forms(shape, rng)
+    last, signed = np.ascontiguousarray(x.transpose(0, 2, 3, 1)), x.view(np.int8)
     times: dict[str, list[int]] = {name: [] for name in sessions}
     for _ in range(runs + 2):
         for name, one in sessions.items():
+            feed = {"x": last if name == QUANTIZED else signed if name == SIGNED else x}
             start = time.perf_counter_ns()
-            one.run(None, {"x": x})
+            one.run(None, feed)
             times[name].append(time.perf_counter_ns() - start)
-    return {name: statistics.median(t[2:]) for name, t in times.items()}
+    return {name: min(t) for name, t in times.items()}
 
 
-def terms(name: str, shape: Shape) -> list[float]:
-    """What the costs are multiplied with, per output pixel; the last is an image's."""
-    gathers = name == "ConvInteger" and (shape.kernel > 1 or shape.stride > 1)
-    read = shape.products if gathers else 0 if name == "ConvInteger" else shape.inputs * shape.stride**2
-    return [shape.outputs * shape.products, read, shape.outputs, shape.batch / shape.pixels]
+SPREADS = [
+    Shape(1, 32, 16, 8, 2),
+    Shape(16, 32, 16, 8, 2),
+    Shape(16, 24, 12, 16, 2),
+    Shape(16, 48, 24, 8, 2),
+    Shape(16, 16, 8, 16, 2),
+    Shape(1, 64, 64, 32, 2),
+    Shape(1, 128, 64, 14, 2),
+    Shape(1, 16, 16, 16, 4),
+    Shape(1, 8, 4, 30, 2),
+    Shape(1, 256, 128, 14, 2),
+]
+"""Transposed convolutions whose strides are their kernel."""
 
 
-def fit(rows: list[tuple[Shape, float]], name: str) -> list[float]:
+def spreading(shape: Shape, runs: int) -> tuple[Convolution, float]:
+    """The convolution of one pixel that a transposed one is, and its least nanoseconds in float between casts."""
+    batch, ci, co, size, k, _ = shape
+    rng, node = np.random.default_rng(3), helper.make_node
+    c: dict[str, Array] = {
+        "w": rng.integers(-127, 128, (ci, co, k, k)).astype(np.int8),
+        "s": rng.uniform(0.01, 0.02, co).astype(np.float32),
+        "z": np.zeros(co, np.int8),
+        "sx": np.array(0.02, np.float32),
+        "zx": np.array(120, np.uint8),
+    }
+    nodes = [
+        node("DequantizeLinear", ["x", "sx", "zx"], ["r"]),
+        node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=1),
+        node("ConvTranspose", ["r", "v"], ["y"], strides=[k, k]),
+    ]
+    one = session(nodes, c)
+    x = rng.integers(0, 256, (batch, ci, size, size)).astype(np.uint8)
+    times: list[int] = []
+    for _ in range(runs):
+        start = time.perf_counter_ns()
+        one.run(None, {"x": x})
+        times.append(time.perf_counter_ns() - start)
+    return Convolution(ci, co * k * k, (1, 1), (1, 1), size * size, True, batch), min(times)
+
+
+def fit(rows: list[tuple[Convolution, float]]) -> list[float]:
     """Costs, none negative, of the least relative squared error."""
-    a = np.array([terms(name, s) for s, _ in rows]) / np.array([[t / s.pixels] for s, t in rows])
-    used = list(range(4))
+    a = np.array([counts(s) for s, _ in rows]) * np.array([[1 / t] for _, t in rows])
+    used = list(range(len(TERMS)))
     while True:
         found = np.linalg.lstsq(a[:, used], np.ones(len(rows)), rcond=None)[0]
         if (found >= 0).all():
-            return [float(found[used.index(k)]) if k in used else 0.0 for k in range(4)]
+            return [float(found[used.index(k)]) if k in used else 0.0 for k in range(len(TERMS))]
         used.remove(used[int(np.argmin(found))])
 
 
@@ -187,18 +321,40 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=31)
     parser.add_argument("-o", "--output", type=Path, default=DEFAULT)
     args = parser.parse_args()
+    least = overhead(args.runs)
     times = {shape: measure(shape, args.runs) for shape in SHAPES}
-    names = ["Conv", "ConvInteger", "MatMulIntegerToFloat"]
-    costs = {n: fit([(s, t[n]) for s, t in times.items() if n in t], n) for n in names}
+    rows: dict[str, list[tuple[Shape, float]]] = {}
     for shape, t in times.items():
-        fitted = {n: float(np.dot(costs[n], terms(n, shape))) * shape.pixels for n in t}
-        chosen = min(fitted, key=fitted.__getitem__)
-        cells = "  ".join(f"{n} {t[n] / 1e3:.0f} us ({fitted[n] / 1e3:.0f})" for n in t)
-        print(f"{tuple(shape)}  {cells}  -> {chosen}: {t['Conv'] / t[chosen]:.2f} times as fast as Conv")
-    keys = ("product", "read", "written", "image")
-    lines = [
-        f"{n} = {{ {', '.join(f'{k} = {v:.4f}' for k, v in zip(keys, found, strict=True))} }}"
-        for n, found in costs.items()
+        for name, taken in t.items():
+            kernel = quantized_kernel(RULES, shape.counted) if name == QUANTIZED else name
+            rows.setdefault(kernel, []).append((shape, taken - least))
+    costs = {
+        name: fit([(s.counted, t) for s, t in rows[name]])
+        for name in (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)
+    }
+    for name, found in costs.items():
+        for shape, taken in rows[name]:
+            fitted = float(np.dot(found, counts(shape.counted)))
+            print(f"{name:22}{tuple(shape)!s:30}{taken / 1e3:8.0f} us, fitted {fitted / 1e3:8.0f}")
+    lines: list[str] = []
+    for name, found in costs.items():
+        cells = [f"{k} = {v:.4f}" for k, v in zip(TERMS, found, strict=True)]
+        cells += [f"{k} = {v}" for k, v in RULES.get(name, {}).items()]
+        lines.append(f"{name} = {{ {', '.join(cells)} }}")
+    elements = elementwise_costs(args.runs, least)
+    spread = dict(
+        zip(TERMS, fit([(s, t - least) for s, t in (spreading(s, args.runs) for s in SPREADS)]), strict=True)
+    )
+    spread |= {"quantize": elements["QuantizeLinear"], **move_costs(args.runs, least)}
+    lines.append(f"ConvTranspose = {{ {', '.join(f'{k} = {v:.4f}' for k, v in spread.items())} }}")
+    cells = [f"{k} = {v:.4f}" for k, v in quantize_costs(args.runs, least).items()]
+    lines.append(f"{QUANTIZE} = {{ {', '.join(cells)} }}")
+    cells = [f"{k} = {v:.4f}" for k, v in elements.items()]
+    lines += [
+        "",
+        "# For an element, of float32, of a lookup in a table, of a kernel of integers.",
+        "[Elementwise]",
+        *cells,
     ]
     args.output.parent.mkdir(exist_ok=True)
     args.output.write_text(HEADER + "\n".join(lines) + "\n")

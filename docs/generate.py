@@ -101,6 +101,10 @@ def targets_page() -> str:
                 f"| {k} | {', '.join(f'`{row}`' for row in rows)} |" for k, rows in found.kernels.items()
             ]
             lines.append("")
+        if found.sums:
+            lines += ["| sum of integers | fastest on |", "|---|---|"]
+            lines += [f"| {k} | `{' '.join(types)}` |" for k, types in found.sums.items()]
+            lines.append("")
         if found.storage:
             lines += ["| op on stored integers | types |", "|---|---|"]
             lines += [f"| {k} | {', '.join(rows)} |" for k, rows in found.storage.items()]

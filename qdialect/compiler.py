@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,8 @@ class Options:
     """Whether quantized inputs and outputs of the graph become integers."""
     decompose: tuple[str, ...] = ()
     """Op types to write as the simpler ops that they are made of."""
+    float_weights: bool = False
+    """Whether ops that stay in float take all their weights as float constants: faster, and a larger file."""
     keep_float: tuple[str, ...] = ()
     """Names of nodes, or of the tensors they make, that stay in float."""
 
@@ -118,9 +121,15 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
     if form != "qdq":
         passes.append(_made("fold-activation"))
         if form == "qoperator":
+            passes += [_made(name, target=target.name) for name in ("lower-to-table", "lower-conv-transpose")]
             passes += [_made("legalize-expressed"), _made("fold-casts"), _made("rescale-bias")]
+            passes.append(_made("fold-width", target=target.name))
         exact = {"exact": _exact(options)} if form == "qoperator" else {}
         passes.append(_made(f"lower-to-{form}", target=target.name, **exact))
+        passes.append(_made("legalize-sums", target=target.name))
+        if form == "qoperator":
+            few = {"elements": sys.maxsize} if options.float_weights else {}
+            passes.append(_made("fold-float-weights", target=target.name, **few))
     return [*passes, _made("lower-to-qdq", target=target.name)]
 
 

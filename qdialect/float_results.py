@@ -1,22 +1,22 @@
 """
 The pattern that writes a convolution of integers with a float result as the form that costs least.
 
-There are three: float, between casts; ConvInteger and its scale; and, where the kernel is one pixel, a matrix product
-of the channels between two Transposes. Which is the fastest hangs on the channels and the kernel size, so it is looked
-up in what was measured (`targets/costs/`), by a model that is linear in what is multiplied, read and written.
+There are three: float, between casts; ConvInteger and its scale; and a matrix product of the channels, channels last,
+of all the pixels under the window side by side (`columns.py`). Which is the fastest hangs on the channels and the
+kernel size, so it is looked up in what was measured (`qdialect/costs.py`).
 """
 
 from __future__ import annotations
-
-from math import prod
 
 import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, Float32Type, i64
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
+from qdialect.columns import columns, is_pointwise, shape_of_conv
 from qdialect.constants import constant, rank_of, real_constant, static_shape
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
+from qdialect.costs import FLOAT, PACKED, PRODUCT, cheapest, float_kernels
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
     DYNAMIC,
@@ -38,9 +38,12 @@ from qdialect.rewriting import Pattern, Rewriter
 from qdialect.targets import Target
 from qdialect.transforms.lower_to_integer import LowerToSum
 
-FLOAT, SUM, PRODUCT = "Conv", "ConvInteger", "MatMulIntegerToFloat"
-SOME_PIXELS = 196
-"""Pixels of an image whose size is not known."""
+SLICES = 11
+"""The first opset in which Slice and Pad take bytes and their bounds as operands."""
+
+
+MUCH_FASTER = 0.9
+"""The part of the integer form's time that float must not exceed: below that, the costs are not so exact."""
 
 
 class LowerFloatResult(Pattern):
@@ -73,7 +76,7 @@ class LowerFloatResult(Pattern):
         if x.storage.name != "u8" or not x.is_per_tensor or w.storage.width != 8:
             return Blocked("storage", "an operand is not stored in 8 bits with one scale")
         chosen = self._cheapest(op, shape)
-        if chosen == FLOAT:
+        if chosen in (FLOAT, PACKED):
             return Blocked("float-is-faster", "with these channels the convolution is as fast in float")
         if chosen == PRODUCT:
             return self._product(op, x, w, rewriter)
@@ -81,28 +84,14 @@ class LowerFloatResult(Pattern):
         return self._sum.rewrite(op, rewriter)
 
     def _cheapest(self, op: OnnxOp, weight: tuple[int, ...]) -> str:
-        outputs, inputs, *kernel = weight
-        strides = op.ints_attr("strides") or (1,)
-        alone = prod(kernel) == 1 and prod(strides) == 1 and not any(op.ints_attr("pads") or ())
-        products = inputs * prod(kernel)
-        shape = shape_of(op.results[0].type)
-        known = shape is not None and DYNAMIC not in shape[2:]
-        pixels = prod(shape[2:]) if shape is not None and known else SOME_PIXELS
-        read = {
-            FLOAT: inputs * prod(strides),
-            SUM: 0 if prod(kernel) == 1 and prod(strides) == 1 else products,
-            PRODUCT: inputs,
-        }
-
-        def cost(name: str) -> float:
-            c = self._target.costs[name]
-            written = c["written"] * outputs + c["image"] / pixels
-            return c["product"] * outputs * products + c["read"] * read[name] + written
-
-        choices = [FLOAT, SUM]
-        if alone and self._product_guard(op) is None:
-            choices.append(PRODUCT)
-        return min((name for name in choices if name in self._target.costs), key=cost)
+        shape, costs = shape_of_conv(op, weight, symmetric=False), self._target.costs
+        found = [name for name in float_kernels(weight) if name in costs]
+        if self._product_guard(op) is not None:
+            found.remove(PRODUCT)
+        floats = [name for name in found if name in (FLOAT, PACKED)]
+        integer, least = cheapest(costs, [name for name in found if name not in floats], shape)
+        in_float, other = cheapest(costs, floats, shape)
+        return in_float if other < MUCH_FASTER * least else integer
 
     def _product_guard(self, op: OnnxOp) -> Blocked | None:
         rank, bias, w = rank_of(op.operands[0]), op.input(2), quantized_of(op.operands[1].type)
@@ -115,6 +104,8 @@ class LowerFloatResult(Pattern):
             return Blocked("unknown-rank", "the operand's rank is not known")
         if bias is not None and real_constant(bias) is None:
             return Blocked("computed-bias", "the bias is computed at run time")
+        if (opset_of(op, "") or 13) < SLICES and not is_pointwise(op):
+            return Blocked("opset", f"Slice and Pad take computed bounds from opset {SLICES} on")
         if w is None or not self._target.has_kernel(PRODUCT, ["u8", w.storage.name], "f32"):
             return Blocked("no-kernel", f"{self._target.name} has no {PRODUCT} for this weight")
         return None
@@ -135,14 +126,16 @@ class LowerFloatResult(Pattern):
             return new.results[0]
 
         last = turned(integers, [0, *range(2, rank), 1], "channels_last")
+        xs, xz = self._parameters.of(x, op, wish(op.operands[0]))
+        beside = columns(op, last, xz, made)
         array = tensor.array()
-        matrix = ConstantOp.of(from_array(np.ascontiguousarray(array.reshape(array.shape[:2]).T)))
+        rows = array.transpose(*range(2, rank), 1, 0).reshape(-1, array.shape[0])
+        matrix = ConstantOp.of(from_array(np.ascontiguousarray(rows)))
         matrix.location = location("", [f"{wish(op.operands[1]) or 'weight'}_matrix"])
         made.append(matrix)
-        xs, xz = self._parameters.of(x, op, wish(op.operands[0]))
-        columns = w if w.is_per_tensor else w.with_axis(1)
-        ws, wz = self._parameters.of(columns, op, wish(op.operands[1]))
-        inputs: list[SSAValue | None] = [last, matrix.results[0], xs, ws, xz, wz]
+        by_column = w if w.is_per_tensor else w.with_axis(1)
+        ws, wz = self._parameters.of(by_column, op, wish(op.operands[1]))
+        inputs: list[SSAValue | None] = [beside, matrix.results[0], xs, ws, xz, wz]
         if (bias := op.input(2)) is not None:
             real = ConstantOp.of(from_array(np.asarray(real_constant(bias), np.float32)))
             real.location = location(

@@ -26,7 +26,7 @@ from qdialect.affine_folding import (
     linear_of,
     new_constant,
 )
-from qdialect.constants import rank_of
+from qdialect.constants import rank_of, static_shape
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
@@ -137,6 +137,10 @@ def _depthwise_users(op: QuantizeOp, channels: int) -> list[LinearTarget] | Bloc
     return found
 
 
+LARGEST_BOUND = 2**16
+"""Bytes of a bound that is written out along a row."""
+
+
 def _ceiling(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked | None:
     """The largest real number of each channel, in steps; None if all have one zero point."""
     if np.unique(type.zero_points).size == 1:
@@ -147,7 +151,12 @@ def _ceiling(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked
     rank = rank_of(op.operands[0])
     if rank is None or (opset_of(op, "") or 13) < INTEGER_MIN_OPSET:
         return Blocked("opset", "the channels have different zero points, and Min takes no integers yet")
-    return (type.storage.high - type.zero_points).astype(np.float32).reshape(1, -1, *[1] * (rank - 2))
+    bound = (type.storage.high - type.zero_points).astype(np.float32).reshape(1, -1, *[1] * (rank - 2))
+    shape = static_shape(op.operands[0])
+    if shape is None or rank < 3 or shape[-1] * bound.size > LARGEST_BOUND:
+        return bound
+    # With channels last, one value for each channel is a loop for each pixel; a row of them is one for each row.
+    return np.repeat(bound, shape[-1], axis=-1)
 
 
 def _scaled(target: LinearTarget, factor: Array) -> list[Operation] | Blocked:

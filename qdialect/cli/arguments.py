@@ -140,6 +140,8 @@ def _add_model(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repor
     group.add_argument(
         "--keep-float", type=_list, default=[], metavar=names, help="leave these nodes as they are"
     )
+    weights = "float constants for all weights of what stays in float: faster, and a larger file"
+    group.add_argument("--float-weights", action="store_true", help=weights)
     overridable = "keep initializers that are also graph inputs replaceable, not constant"
     group.add_argument("--keep-overridable", action="store_true", help=overridable)
     group.add_argument(

@@ -96,6 +96,7 @@ def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "keep_overridable": arguments.keep_overridable,
         "integer_io": arguments.integer_io,
         "decompose": tuple(arguments.decompose or ()),
+        "float_weights": arguments.float_weights,
         "keep_float": tuple(arguments.keep_float or ()),
     }
 

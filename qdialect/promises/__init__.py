@@ -26,13 +26,14 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.clamping import CLAMPS, KEEPS
     from qdialect.promises.composition import COMPOSITIONS, DECOMPOSITIONS, JOINS, RANGES
     from qdialect.promises.control import CONTROL
+    from qdialect.promises.elementwise import ELEMENTWISE
     from qdialect.promises.filling import FILLING
     from qdialect.promises.foreign import FOREIGN
     from qdialect.promises.homogeneous import HOMOGENEOUS
     from qdialect.promises.integer import INTEGER_SUMS
     from qdialect.promises.kernels import KERNELS
     from qdialect.promises.layout import COPIES, LAYOUT, SIZES
-    from qdialect.promises.linear import LINEAR
+    from qdialect.promises.linear import LINEAR, TRANSPOSED
     from qdialect.promises.monotone import MONOTONE
     from qdialect.promises.padding import PADDING
     from qdialect.promises.qoperator import QOPERATORS
@@ -56,6 +57,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         CLAMPS,
         KEEPS,
         LINEAR,
+        TRANSPOSED,
         PADDING,
         KERNELS,
         INTEGER_SUMS,
@@ -64,6 +66,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         STORAGE_READINGS,
         HOMOGENEOUS,
         WEIGHT_ONLY,
+        ELEMENTWISE,
         FOREIGN,
     )
 

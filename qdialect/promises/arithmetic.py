@@ -80,6 +80,11 @@ class IntegerProduct(Promise):
     flat: bool = False
 
 
+@dataclass(frozen=True)
+class QuantizesAtRunTime(Promise):
+    """The op quantizes operand 0 with parameters that it computes: results u8 values, f32 scale, u8 zero point."""
+
+
 def step_of(op: OnnxOp, *, ordered: bool) -> Step | None:
     """The operand and the constant of a step; `ordered`: the constant must come second."""
     places: Sequence[tuple[int, int]] = ((0, 1),) if ordered else ((0, 1), (1, 0))
@@ -160,6 +165,7 @@ ARITHMETIC: dict[tuple[str, str], Promise] = {
     ("", "Clip"): Bounds(_clip),
     ("", "Max"): Bounds(_bound(lower=True)),
     ("", "Min"): Bounds(_bound(lower=False)),
+    ("", "DynamicQuantizeLinear"): QuantizesAtRunTime(),
     ("", "ConvInteger"): IntegerProduct("Conv", "Conv", channel_axis=1),
     ("", "MatMulInteger"): IntegerProduct("MatMul", "Gemm", channel_axis=-1, flat=True),
 }

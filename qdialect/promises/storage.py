@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 
 from qdialect import numerics
 from qdialect.constants import UNKNOWN_RANK, constant_array, normal_axis, rank_of
-from qdialect.dialects.onnx_ops import ConstantOp, op_named
+from qdialect.dialects.onnx_ops import ConstantOp, op_named, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, shape_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import UniformType
@@ -25,7 +25,7 @@ from qdialect.promises.padding import pad_value
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from xdsl.ir import Operation, SSAValue
+    from xdsl.ir import Attribute, Operation, SSAValue
 
     from qdialect.dialects.onnx_ops import OnnxOp
 
@@ -127,6 +127,22 @@ def _max_pool(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     return Built([before, pool, after], "NhwcMaxPool")
 
 
+def _global_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    """The greatest of all pixels: ReduceMax, whose axes became an operand with opset 18."""
+    shape = shape_of(x.type)
+    if shape is None:
+        return Blocked("unknown-rank", "the operand's rank is not known")
+    axes, made = list(range(2, len(shape))), list[ConstantOp]()
+    attributes: dict[str, Attribute] = {}
+    if (opset_of(op, "") or 13) < 18:
+        attributes["axes"] = DenseArrayBase.from_list(i64, axes)
+    else:
+        made.append(ConstantOp.of(from_array(np.array(axes, np.int64))))
+    inputs = [x, *(c.results[0] for c in made)]
+    reduced = op_named("", "ReduceMax").build(inputs, [_result(op, type)], attributes)
+    return Built([*made, reduced], "ReduceMax")
+
+
 def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     """Where, since Trilu itself fills with the integer 0, and few runtimes have one for bytes."""
     kept = triangle(op)
@@ -185,6 +201,7 @@ STORAGE_FORMS: dict[tuple[str, str], StorageForm] = {
     ("", "Clip"): StorageForm(_clip),
     ("", "Pad"): StorageForm(_pad),
     ("", "MaxPool"): StorageForm(_max_pool),
+    ("", "GlobalMaxPool"): StorageForm(_global_max),
     ("", "Trilu"): StorageForm(_trilu),
     ("", "CenterCropPad"): StorageForm(_center_crop_pad),
     ("", "ArgMax"): StorageForm(_index_of_greatest),

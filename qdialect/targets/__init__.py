@@ -53,6 +53,8 @@ class Target:
     """
     kernels: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """QOperator op -> signatures, as `u8 i8 u8`: operands, result. `u8*`: any number of operands."""
+    sums: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Op that sums integers -> the storage types of activation and weight on which it is the fastest."""
     storage: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Op -> storage types that it runs on as integers."""
     storage_opset: dict[str, int] = field(default_factory=dict[str, int])

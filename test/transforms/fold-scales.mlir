@@ -29,11 +29,11 @@ func.func @equal_zero_points(%x: tensor<1x1x5x3xf32>) -> tensor<1x4x5x3xf32> {
   func.return %y : tensor<1x4x5x3xf32>
 }
 
-// Channel 1 had 122 steps above its zero: with the lowest integer as zero, the Min keeps them.
+// Channel 1 had 122 steps above its zero: with the lowest integer as zero, the Min keeps them. Its bound is a row.
 // CHECK-LABEL: func.func @ceiling(
 // CHECK: %[[C:.*]] = onnx.Conv(%x,
 // CHECK-NEXT: %[[R:.*]] = onnx.Relu(%[[C]])
-// CHECK-NEXT: %[[M:.*]] = onnx.Constant() {value = #onnx.tensor<[255.0, 122.0] : tensor<1x2x1x1xf32>>}
+// CHECK-NEXT: %[[M:.*]] = onnx.Constant() {value = #onnx.tensor<[255.0, 255.0, 255.0, 122.0, 122.0, 122.0] : tensor<1x2x1x3xf32>>}
 // CHECK-NEXT: %[[L:.*]] = onnx.Min(%[[R]], %[[M]])
 // CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[L]] : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32, 1.0:-128>>
 // CHECK-NEXT: %[[D:.*]] = quant.dcast %[[Q]]

@@ -1,4 +1,4 @@
-// RUN: OPT %s -p lower-to-qoperator | FILECHECK %s
+// RUN: OPT %s -p lower-to-qoperator --print-constants | FILECHECK %s
 // RUN: DIAGNOSTICS -p lower-to-qoperator
 
 !x = !quant.uniform<u8:f32, 0.02:13>
@@ -221,10 +221,10 @@ func.func @unmoved_no_float_kernel(%a: tensor<2x3x!x>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @unmoved_no_storage_kernel(
 // CHECK: %[[T:.*]] = onnx.GlobalMaxPool(
 // CHECK-NEXT: func.return %[[T]]
-func.func @unmoved_no_storage_kernel(%a: tensor<1x3x4x4x!x>) -> tensor<1x3x1x1x!x> {
-  // expected-remark@+1 {{onnxruntime has no GlobalMaxPool on u8 in this opset [lower-to-qoperator: no-kernel]}}
-  %t = onnx.GlobalMaxPool(%a) : (tensor<1x3x4x4x!x>) -> tensor<1x3x1x1x!x>
-  func.return %t : tensor<1x3x1x1x!x>
+func.func @unmoved_no_storage_kernel(%a: tensor<1x3x4x4x!quant.uniform<u16:f32, 0.02:13>>) -> tensor<1x3x1x1x!quant.uniform<u16:f32, 0.02:13>> {
+  // expected-remark@+1 {{onnxruntime has no GlobalMaxPool on u16 in this opset [lower-to-qoperator: no-kernel]}}
+  %t = onnx.GlobalMaxPool(%a) : (tensor<1x3x4x4x!quant.uniform<u16:f32, 0.02:13>>) -> tensor<1x3x1x1x!quant.uniform<u16:f32, 0.02:13>>
+  func.return %t : tensor<1x3x1x1x!quant.uniform<u16:f32, 0.02:13>>
 }
 
 // CHECK-LABEL: func.func @unmoved_float_operand(
@@ -446,20 +446,18 @@ func.func @float_result_sum(%a: tensor<1x8x99x50x!quant.uniform<u8:f32, 0.02:13>
   func.return %y : tensor<1x1x99x50xf32>
 }
 
-// Few pixels: a matrix product has the least to set up. The weight is turned, its scales run along the columns.
+// Many channels: a matrix product. The weight is turned, its scale is every column's.
 // CHECK-LABEL: func.func @float_result_product(
 // CHECK: %[[X:.*]] = quant.scast %a
-// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[X]]) {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x1x2xui8>) -> tensor<1x1x2x3xui8>
-// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 4, 2, 5, 3, 6] : tensor<3x2xi8>>}
-// CHECK-NEXT: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[0.25, -1.5] : tensor<2xf32>>}
-// CHECK-NEXT: %[[P:.*]] = onnx_ms.MatMulIntegerToFloat(%[[T]], %[[W]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[B]]) {{.*}} -> tensor<1x1x2x2xf32>
-// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[P]]) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x1x2x2xf32>) -> tensor<1x2x1x2xf32>
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[X]]) {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x32x9x8xui8>) -> tensor<1x9x8x32xui8>
+// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<"0x00040105{{.*}} : tensor<32x32xi8>>}
+// CHECK-NEXT: %[[P:.*]] = onnx_ms.MatMulIntegerToFloat(%[[T]], %[[W]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, _) {{.*}} -> tensor<1x9x8x32xf32>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[P]]) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x9x8x32xf32>) -> tensor<1x32x9x8xf32>
 // CHECK-NEXT: func.return %[[Y]]
-func.func @float_result_product(%a: tensor<1x3x1x2x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x1x2xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<2x3x1x1xi8>>} : () -> tensor<2x3x1x1x!quant.uniform<i8:f32:0, {0.5,0.25}>>
-  %b = onnx.Constant() {value = #onnx.tensor<[0.25, -1.5] : tensor<2xf32>>} : () -> tensor<2xf32>
-  %y = onnx.Conv(%a, %w, %b) : (tensor<1x3x1x2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x3x1x1x!quant.uniform<i8:f32:0, {0.5,0.25}>>, tensor<2xf32>) -> tensor<1x2x1x2xf32>
-  func.return %y : tensor<1x2x1x2xf32>
+func.func @float_result_product(%a: tensor<1x32x9x8x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x32x9x8xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<"0x00010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001" : tensor<32x32x1x1xi8>>} : () -> tensor<32x32x1x1x!quant.uniform<i8:f32, 0.5>>
+  %y = onnx.Conv(%a, %w) : (tensor<1x32x9x8x!quant.uniform<u8:f32, 0.02:13>>, tensor<32x32x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x32x9x8xf32>
+  func.return %y : tensor<1x32x9x8xf32>
 }
 
 // CHECK-LABEL: func.func @unmoved_float_is_faster(
@@ -572,4 +570,16 @@ func.func @unmoved_strided_search(%a: tensor<1x9x4x!quant.uniform<u8:f32, 0.02:1
   // expected-remark@+1 {{ArgMax of bytes is fast along the last axis only [lower-to-qoperator: strided-search]}}
   %t = onnx.ArgMax(%a) {axis = 1 : i64} : (tensor<1x9x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x4xi64>
   func.return %t : tensor<1x1x4xi64>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @global_max_pool(
+// CHECK: %[[X:.*]] = quant.scast %q
+// CHECK-NEXT: %[[Y:.*]] = onnx.ReduceMax(%[[X]], _) {axes = array<i64: 2, 3>} : (tensor<1x3x4x4xui8>) -> tensor<1x3x1x1xui8>
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+  func.func @global_max_pool(%q: tensor<1x3x4x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x3x1x1x!quant.uniform<u8:f32, 0.02:13>> {
+    %y = onnx.GlobalMaxPool(%q) : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x3x1x1x!quant.uniform<u8:f32, 0.02:13>>
+    func.return %y : tensor<1x3x1x1x!quant.uniform<u8:f32, 0.02:13>>
+  }
 }

@@ -151,7 +151,7 @@ def test_weight_only_products_in_blocks_of_four_bits(signed: bool, form: str, ou
     [
         ("Conv", (2, 1, 7, 5), 2),
         ("ConvInteger", (1, 8, 60, 50), 1),
-        ("MatMulIntegerToFloat", (2, 24, 3, 2), 5),
+        ("MatMulIntegerToFloat", (2, 32, 9, 8), 33),
     ],
 )
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
@@ -205,3 +205,17 @@ def test_weights_of_unsigned_bytes(group: int, tmp_path: Path):
     assert np.unique(before).size > 20
     np.testing.assert_allclose(after, before, rtol=0, atol=scale * 1.001)
     assert (after != before).mean() < 0.01
+
+
+@pytest.mark.parametrize("opset", [17, 18])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_the_greatest_of_all_pixels_in_integers(dtype: Any, opset: int, tmp_path: Path):
+    g = Graph()
+    zero = 3 if dtype is np.int8 else 131
+    g.add("GlobalMaxPool", "m", g.pair("x", 0.02, zero, dtype))
+    g.add("Identity", "y", g.pair("m", 0.02, zero, dtype))
+    data = g.rng.normal(-2, 0.4, (2, 3, 8, 6)).astype(np.float32)  # below zero: a maximum with 0 would show
+    before, after, ops = compiled(g.model((2, 3, 8, 6), (2, 3, 1, 1), opset), tmp_path, data)
+    assert "ReduceMax" in ops
+    assert "GlobalMaxPool" not in ops
+    np.testing.assert_array_equal(after, before)

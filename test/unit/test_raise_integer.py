@@ -75,7 +75,8 @@ def test_product(conv: bool, per_channel: bool, integer_bias: bool, quantized: b
     if form == "qdq":
         assert ops == {"QuantizeLinear", "DequantizeLinear", "Conv" if conv else "Gemm"}
     elif quantized:
-        assert ops == {"QuantizeLinear", "QLinearConv" if conv else "QGemm"}
+        folds = {"Transpose", "Reshape"}  # pixels become channels where that is faster
+        assert ops - folds == {"QuantizeLinear", "QLinearConv" if conv else "QGemm"}
     elif conv:
         assert "ConvInteger" in ops
     _check(original, made)

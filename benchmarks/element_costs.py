@@ -1,0 +1,137 @@
+"""Measure what an element costs: in float operations, casts, lookups and moves."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime as ort
+from onnx import NodeProto, TensorProto, helper, numpy_helper
+
+from qdialect.promises.elementwise import NAMES as ELEMENTWISE_NAMES
+
+Array = npt.NDArray[Any]
+BINARY = "Add Div Max Min Mul Pow Sub"
+
+
+def session(
+    nodes: Sequence[NodeProto],
+    constants: dict[str, Array],
+    result: int = TensorProto.FLOAT,
+    operand: int = TensorProto.UINT8,
+    *,
+    zero_point: bool = False,
+    opset: int = 13,
+) -> ort.InferenceSession:
+    """A model of x of any size, perhaps z, and y."""
+    more = [helper.make_tensor_value_info("z", TensorProto.UINT8, [])] if zero_point else []
+    graph = helper.make_graph(
+        list(nodes),
+        "g",
+        [helper.make_tensor_value_info("x", operand, [None] * 4), *more],
+        [helper.make_tensor_value_info("y", result, [None] * 4)],
+        [numpy_helper.from_array(v, k) for k, v in constants.items()],
+    )
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def overhead(runs: int) -> float:
+    """Least nanoseconds of a run of next to nothing."""
+    one, x = (
+        session([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)], {}),
+        np.zeros([1] * 4, np.uint8),
+    )
+    times: list[int] = []
+    for _ in range(10 * runs):
+        start = time.perf_counter_ns()
+        one.run(None, {"x": x})
+        times.append(time.perf_counter_ns() - start)
+    return min(times)
+
+
+def elementwise_costs(runs: int, least: float) -> dict[str, float]:
+    """Nanoseconds for an element of each op, of a lookup in a table of 256, and of a kernel of integers."""
+    node, size, found = helper.make_node, 2**16, dict[str, float]()
+    c: dict[str, Array] = {
+        "c": np.array(0.7, np.float32),
+        "s": np.array(0.1, np.float32),
+        "z": np.array(3, np.uint8),
+    }
+    real = np.random.default_rng(3).uniform(0.05, 0.95, (1, 1, 1, size)).astype(np.float32)
+    byte = np.random.default_rng(3).integers(0, 256, (1, 1, 1, size)).astype(np.uint8)
+    table: dict[str, Array] = {"t": np.arange(256).astype(np.uint8)}
+    float32, uint8 = TensorProto.FLOAT, TensorProto.UINT8
+    lookup = [node("Cast", ["x"], ["i"], to=TensorProto.INT32), node("Gather", ["t", "i"], ["y"])]
+    kernel = node("QLinearSigmoid", ["x", "s", "z", "s", "z"], ["y"], domain="com.microsoft")
+    scale = {k: c[k] for k in "sz"}
+    cases: list[tuple[str, list[NodeProto], dict[str, Array], int, int]] = [
+        ("Gather", lookup, table, uint8, uint8),
+        ("QLinearSigmoid", [kernel], scale, uint8, uint8),
+        ("DequantizeLinear", [node("DequantizeLinear", ["x", "s", "z"], ["y"])], scale, float32, uint8),
+        ("QuantizeLinear", [node("QuantizeLinear", ["x", "s", "z"], ["y"])], scale, uint8, float32),
+    ]
+    for name in ELEMENTWISE_NAMES.split():
+        constants = {"Clip": ["c"], "PRelu": ["c"]}.get(name, ["c"] if name in BINARY.split() else [])
+        one = [node(name, ["x", *constants], ["y"])]
+        cases.append((name, one, {k: c[k] for k in constants}, float32, float32))
+    for name, nodes, constants, result, operand in cases:
+        one = session(nodes, constants, result, operand, opset=20 if name != "Swish" else 24)
+        x = byte if operand == uint8 else real + (name == "Acosh")
+        taken: list[int] = []
+        for _ in range(runs + 2):
+            start = time.perf_counter_ns()
+            one.run(None, {"x": x})
+            taken.append(time.perf_counter_ns() - start)
+        found[name] = max(min(taken) - least, 0.0) / size
+    return found
+
+
+def quantize_costs(runs: int, least: float) -> dict[str, float]:
+    """Nanoseconds for each value, and for a call, of a quantize to i8 whose zero point is computed from one for u8."""
+    nodes = [
+        helper.make_node("Cast", ["z"], ["a"], to=TensorProto.INT32),
+        helper.make_node("Sub", ["a", "h"], ["b"]),
+        helper.make_node("Cast", ["b"], ["c"], to=TensorProto.INT8),
+        helper.make_node("QuantizeLinear", ["x", "s", "c"], ["y"]),
+    ]
+    given: dict[str, Array] = {"h": np.array(128, np.int32), "s": np.array(0.1, np.float32)}
+    one = session(nodes, given, TensorProto.INT8, TensorProto.FLOAT, zero_point=True)
+    times: list[float] = []
+    for size in (1, 1000):
+        feed = {"x": np.ones((1, 1, size, 1000), np.float32), "z": np.array(7, np.uint8)}
+        taken: list[int] = []
+        for _ in range(runs + 2):
+            start = time.perf_counter_ns()
+            one.run(None, feed)
+            taken.append(time.perf_counter_ns() - start)
+        times.append(min(taken))
+    read = (times[1] - times[0]) / 999_000
+    return {"read": read, "call": max(times[0] - least - 1000 * read, 0.0)}
+
+
+def move_costs(runs: int, least: float) -> dict[str, float]:
+    """Nanoseconds for a byte, and for a float, that moves from the channels of a pixel to the pixels of a window."""
+    found: dict[str, float] = {}
+    nodes = [
+        helper.make_node("Reshape", ["x", "a"], ["r"]),
+        helper.make_node("Transpose", ["r"], ["t"], perm=[0, 1, 3, 2, 4]),
+        helper.make_node("Reshape", ["t", "b"], ["y"]),
+    ]
+    given: dict[str, Array] = {"a": np.array([0, 0, 0, 2, 32]), "b": np.array([0, -1, 32, 16])}
+    for name, kind, dtype in (
+        ("move_byte", TensorProto.UINT8, np.uint8),
+        ("move_float", TensorProto.FLOAT, np.float32),
+    ):
+        one, x = session(nodes, given, kind, kind), np.ones((16, 16, 16, 64), dtype)
+        taken: list[int] = []
+        for _ in range(runs + 2):
+            start = time.perf_counter_ns()
+            one.run(None, {"x": x})
+            taken.append(time.perf_counter_ns() - start)
+        found[name] = (min(taken) - least) / x.size
+    return found

@@ -1,0 +1,103 @@
+"""
+What a kernel is expected to cost on a target, from what was measured there (`targets/costs/`).
+
+The model is linear in `TERMS`; `benchmarks/kernel_costs.py` measures and fits the nanoseconds of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import NamedTuple
+
+Costs = Mapping[str, Mapping[str, float]]
+
+FLOAT, PACKED, SUM, PRODUCT = "Conv", "ConvPacked", "ConvInteger", "MatMulIntegerToFloat"
+"""The kernels of a float result: a float convolution whose weight is dequantized in each run, or is a float constant,
+and two of integers."""
+
+SIGNED, QUANTIZE = "ConvIntegerSigned", "QuantizeLinear"
+"""ConvInteger of i8 activations and u8 weights, and what it takes to have them: one more quantize."""
+
+FEW_WEIGHTS = 4096
+"""Elements of a weight that may be a float constant, and so 12 KiB larger in the file."""
+QUANTIZED, POINTWISE, ALIGNED = "QLinearConv", "QLinearConvPointwise", "QLinearConvAligned"
+"""The kernels of a quantized result: QLinearConv has one for windows of one pixel, and one for symmetric weights."""
+
+TERMS = ("product", "gathered", "tap", "strided", "read", "written", "pixel", "image", "node", "call")
+"""Nanoseconds for a product, for a value and for a kernel element that are gathered, for the latter once more where
+the window does not move by one, for a value that is read or written, for an output pixel, for an image, for a node that
+gathers, and for a call."""
+
+
+class Convolution(NamedTuple):
+    """What decides how long a convolution of one group takes, whatever its rank."""
+
+    inputs: int
+    outputs: int
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    pixels: int
+    """Output pixels of an image."""
+    symmetric: bool
+    """Whether every zero point of the weight is 0."""
+    images: int = 1
+
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether each output pixel is made from one input pixel, and from each one."""
+        return prod(self.kernel) == 1 and prod(self.strides) == 1
+
+
+def counts(shape: Convolution) -> list[float]:
+    """What there is of each of `TERMS`."""
+    taps = prod(shape.kernel)
+    gathered = 0 if shape.is_pointwise else taps
+    pixel = [
+        shape.inputs * shape.outputs * taps,
+        shape.inputs * gathered,
+        gathered,
+        0 if prod(shape.strides) == 1 else gathered,
+        shape.inputs * prod(shape.strides),
+        shape.outputs,
+        1,
+    ]
+    nodes = 0 if shape.is_pointwise else sum(shape.kernel)
+    return [*(shape.images * shape.pixels * count for count in pixel), shape.images, nodes, 1]
+
+
+def cost(costs: Costs, kernel: str, shape: Convolution) -> float:
+    """Nanoseconds that `kernel` takes."""
+    found = costs[kernel]
+    return sum(found[term] * count for term, count in zip(TERMS, counts(shape), strict=True))
+
+
+def cheapest(costs: Costs, kernels: Sequence[str], shape: Convolution) -> tuple[str, float]:
+    """The kernel of several that takes the least time, and its nanoseconds; the first if they are equal."""
+    return min(((name, cost(costs, name, shape)) for name in kernels), key=lambda found: found[1])
+
+
+def float_kernels(weight: tuple[int, ...]) -> tuple[str, ...]:
+    """The kernels of a float result for a weight of that shape."""
+    return (FLOAT, PACKED, SUM, PRODUCT) if prod(weight) <= FEW_WEIGHTS else (FLOAT, SUM, PRODUCT)
+
+
+def quantized_kernel(costs: Costs, shape: Convolution) -> str:
+    """Which of its kernels QLinearConv takes for u8 activations and i8 weights, channels last."""
+    need = costs[ALIGNED]
+    if (
+        shape.symmetric
+        and shape.outputs >= need["least_outputs"]
+        and shape.inputs % need["inputs_multiple"] == 0
+        and shape.outputs % need["outputs_multiple"] == 0
+    ):
+        return ALIGNED
+    return POINTWISE if shape.is_pointwise else QUANTIZED
+
+
+def least_cost(costs: Costs, kernels: Sequence[str], shape: Convolution) -> float:
+    """A bound from below for what the same products take in any of several kernels, however they are arranged."""
+    product, written = (min(costs[name][term] for name in kernels) for term in ("product", "written"))
+    return (
+        (product * shape.inputs * prod(shape.kernel) + written) * shape.outputs * shape.pixels * shape.images
+    )

@@ -1,0 +1,76 @@
+// RUN: OPT %s -p 'fold-float-weights{elements=4}' | FILECHECK %s
+// RUN: OPT %s -p 'fold-float-weights{elements=4}' --verify-diagnostics
+
+// A convolution of integers that stays in float: the weight is what its dequantize makes, the others get casts.
+
+// CHECK-LABEL: func.func @activation_quantized(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, -1.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
+// CHECK: %[[X:.*]] = quant.dcast %x
+// CHECK: onnx.Conv(%[[X]], %[[W]], _) {group = 2 : i64} : (tensor<1x2x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32:0, {0.5,0.25:8}>
+func.func @activation_quantized(%x: tensor<1x2x4x4x!x>) -> tensor<1x2x4x4xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 4] : tensor<2x1x1x1xi8>>} : () -> tensor<2x1x1x1x!w>
+  %y = onnx.Conv(%x, %w) {group = 2 : i64} : (tensor<1x2x4x4x!x>, tensor<2x1x1x1x!w>) -> tensor<1x2x4x4xf32>
+  func.return %y : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @weight_only(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 1.0, 1.5, 2.0] : tensor<2x2xf32>>}
+// CHECK-NEXT: onnx.MatMul(%x, %[[W]])
+!w = !quant.uniform<i8:f32, 0.5>
+func.func @weight_only(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xi8>>} : () -> tensor<2x2x!w>
+  %r = quant.dcast %w : tensor<2x2x!w> to tensor<2x2xf32>
+  %y = onnx.MatMul(%x, %r) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_large_weight(
+// CHECK: onnx.MatMul(%x, %r)
+!w = !quant.uniform<i8:f32, 0.5>
+func.func @unmoved_large_weight(%x: tensor<3x1xf32>) -> tensor<3x5xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5] : tensor<1x5xi8>>} : () -> tensor<1x5x!w>
+  %r = quant.dcast %w : tensor<1x5x!w> to tensor<1x5xf32>
+  // expected-remark@+1 {{the file would grow by three bytes for each of more than 4 weights; compile with --float-weights [fold-float-weights: large-weight]}}
+  %y = onnx.MatMul(%x, %r) : (tensor<3x1xf32>, tensor<1x5xf32>) -> tensor<3x5xf32>
+  func.return %y : tensor<3x5xf32>
+}
+
+// -----
+
+// A quantize follows, behind a clamp.
+
+// CHECK-LABEL: func.func @unmoved_quantized_next(
+// CHECK: onnx.MatMul(%x, %r)
+!w = !quant.uniform<i8:f32, 0.5>
+!y = !quant.uniform<u8:f32, 0.1>
+func.func @unmoved_quantized_next(%x: tensor<3x1xf32>) -> tensor<3x2x!y> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x2xi8>>} : () -> tensor<1x2x!w>
+  %r = quant.dcast %w : tensor<1x2x!w> to tensor<1x2xf32>
+  // expected-remark@+1 {{onnxruntime would quantize a float weight in front of a quantize [fold-float-weights: quantized-next]}}
+  %m = onnx.MatMul(%x, %r) : (tensor<3x1xf32>, tensor<1x2xf32>) -> tensor<3x2xf32>
+  %c = onnx.Relu(%m) : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %y = quant.qcast %c : tensor<3x2xf32> to tensor<3x2x!y>
+  func.return %y : tensor<3x2x!y>
+}
+
+// -----
+
+// The weight is computed, or the result quantized: nothing to do.
+
+// CHECK-LABEL: func.func @unmoved_quantized(
+// CHECK: onnx.MatMul(%x, %w)
+// CHECK: onnx.MatMul(%x, %v)
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32, 0.5>
+func.func @unmoved_quantized(%x: tensor<3x1x!x>, %w: tensor<1x2x!w>) -> (tensor<3x2xf32>, tensor<3x2x!x>) {
+  %v = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x2xi8>>} : () -> tensor<1x2x!w>
+  %y = onnx.MatMul(%x, %w) : (tensor<3x1x!x>, tensor<1x2x!w>) -> tensor<3x2xf32>
+  %z = onnx.MatMul(%x, %v) : (tensor<3x1x!x>, tensor<1x2x!w>) -> tensor<3x2x!x>
+  func.return %y, %z : tensor<3x2xf32>, tensor<3x2x!x>
+}

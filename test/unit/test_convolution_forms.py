@@ -1,0 +1,226 @@
+"""Convolutions in other arrangements, pixels folded into channels or gathered into columns, on numbers."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+import pytest
+from xdsl.context import Context
+
+import qdialect
+from qdialect import costs, oracle
+from qdialect.transforms import get_all_passes
+from qdialect.transforms.fold_width import FoldWidthPass, Row, folds
+from qdialect.transforms.lower_conv_transpose import LowerConvTransposePass
+
+Array = npt.NDArray[Any]
+
+RAISE = ("raise-qdq", "fold-constants", "fuse-quantized", "rescale-bias")
+LOWER = ("lower-to-qoperator", "lower-to-qdq")
+
+# operand, weight, attributes: kernels wider and narrower than a pixel's neighbours, uneven pads, strides, dilations
+CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
+    ((2, 3, 5, 8), (4, 3, 3, 3), {"pads": [1, 1, 1, 1]}),
+    ((1, 1, 4, 12), (3, 1, 2, 5), {"pads": [0, 3, 1, 1]}),
+    ((1, 2, 3, 16), (2, 2, 1, 1), {}),
+    ((2, 3, 6, 12), (5, 3, 3, 3), {"strides": [2, 2], "pads": [0, 0, 1, 1]}),
+    ((1, 2, 7, 24), (3, 2, 3, 2), {"strides": [1, 3], "pads": [1, 1, 0, 0]}),
+    ((1, 2, 9, 8), (3, 2, 2, 3), {"dilations": [3, 2], "pads": [2, 2, 1, 2]}),
+    ((1, 3, 12), (4, 3, 4), {"strides": [2], "pads": [2, 1]}),
+    ((1, 2, 3, 4, 8), (3, 2, 2, 3, 3), {"pads": [1, 1, 1, 0, 1, 1]}),
+]
+
+
+def run(path: Path, x: Array) -> Array:
+    return oracle.run(str(path), {"x": x})[0]
+
+
+def model(
+    case: int, *, quantized: bool, weight_zero: int = 0, opset: int = 13
+) -> tuple[onnx.ModelProto, Array]:
+    """Casts, Conv with int8 weights and a bias, and casts behind it if the result is quantized; its input."""
+    x, w, attributes = CASES[case]
+    rng = np.random.default_rng(case)
+    scales, zeros = rng.uniform(0.002, 0.02, w[0]), np.full(w[0], weight_zero)
+    along: dict[str, Any] = {"axis": 0}
+    if opset < 13:  # which is when scales along an axis came
+        scales, zeros, along = scales[0], zeros[0], {}
+    constants = {
+        "xs": np.float32(0.02), "xz": np.uint8(117), "ys": np.float32(0.05), "yz": np.uint8(121),
+        "w": rng.integers(-128, 128, w).astype(np.int8), "ws": np.float32(scales), "wz": np.int8(zeros),
+        "b": rng.normal(size=w[0]).astype(np.float32),
+    }  # fmt: skip
+    nodes = [
+        oh.make_node("QuantizeLinear", ["x", "xs", "xz"], ["q"]),
+        oh.make_node("DequantizeLinear", ["q", "xs", "xz"], ["d"]),
+        oh.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"], **along),
+        oh.make_node("Conv", ["d", "v", "b"], ["c" if quantized else "y"], **attributes),
+    ]
+    if quantized:
+        nodes += [
+            oh.make_node("QuantizeLinear", ["c", "ys", "yz"], ["e"]),
+            oh.make_node("DequantizeLinear", ["e", "ys", "yz"], ["y"]),
+        ]
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info("x", 1, x)],
+        [oh.make_tensor_value_info("y", 1, [None] * len(x))],
+        [onh.from_array(np.asarray(v), k) for k, v in constants.items() if quantized or k[0] != "y"],
+    )
+    made = oh.make_model(graph, opset_imports=[oh.make_opsetid("", opset)], ir_version=8)
+    return onnx.shape_inference.infer_shapes(made), rng.uniform(-2.5, 2.9, x).astype(np.float32)
+
+
+def written(made: onnx.ModelProto, folder: Path, *passes: Any) -> Path:
+    """The model after raising, these passes, and lowering."""
+    path = folder / "model.onnx"
+    onnx.save(made, path)
+    module = qdialect.load(path)
+    for one in (*RAISE, *passes, *LOWER):
+        (get_all_passes()[one]()() if isinstance(one, str) else one).apply(Context(), module)
+    module.verify()
+    qdialect.save(module, folder / "after.onnx")
+    return folder / "after.onnx"
+
+
+def row_of(case: int) -> Row:
+    x, w, attributes = CASES[case]
+    n = len(x) - 2
+    pads = attributes.get("pads", [0] * 2 * n)
+    stride, dilation = attributes.get("strides", [1])[-1], attributes.get("dilations", [1])[-1]
+    made = (x[-1] + pads[n - 1] + pads[-1] - (w[-1] - 1) * dilation - 1) // stride + 1
+    return Row(x[-1], made, w[-1], stride, dilation, pads[n - 1])
+
+
+@pytest.mark.parametrize("weight_zero", [0, 5])
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_every_fold_of_a_row_leaves_every_integer_as_it_is(case: int, weight_zero: int, tmp_path: Path):
+    made, x = model(case, quantized=True, weight_zero=weight_zero)
+    plain = run(written(made, tmp_path), x)
+    assert len(np.unique(plain)) > 15, "the results say nothing"
+    found = list(folds(row_of(case)))
+    assert len(found) >= 3
+    for fold in found:
+        one = FoldWidthPass(inputs=fold.inputs, outputs=fold.outputs)
+        after = written(made, tmp_path, one)
+        assert any(n.op_type == "Reshape" for n in onnx.load(after).graph.node), fold
+        np.testing.assert_array_equal(run(after, x), plain, str(fold))
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_a_product_of_gathered_columns_is_the_convolution(
+    case: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def product(*given: Any) -> tuple[str, float]:
+        return costs.PRODUCT, 0.0
+
+    monkeypatch.setattr("qdialect.float_results.cheapest", product)
+    made, x = model(case, quantized=False)
+    after = written(made, tmp_path)
+    types = {n.op_type for n in onnx.load(after).graph.node}
+    assert "MatMulIntegerToFloat" in types
+    assert not types & {"Conv", "ConvInteger"}
+    onnx.save(made, tmp_path / "before.onnx")
+    before = run(tmp_path / "before.onnx", x)
+    got = run(after, x)
+    assert got.shape == before.shape
+    assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
+
+
+def test_slices_of_bytes_wait_for_their_opset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Opset 10 has no Pad of bytes: the convolution keeps another form."""
+    asked: list[Any] = []
+
+    def first(table: Any, kernels: list[str], shape: Any) -> tuple[str, float]:
+        asked.append(kernels)
+        return kernels[0], 0.0
+
+    monkeypatch.setattr("qdialect.float_results.cheapest", first)
+    made, x = model(0, quantized=False, opset=10)
+    after = written(made, tmp_path)
+    assert asked[:2] == [[costs.SUM], [costs.FLOAT, costs.PACKED]]
+    assert run(after, x).shape[0] == 2
+
+
+@pytest.mark.parametrize("weight", ["int8", "uint8"])
+@pytest.mark.parametrize("op", ["ConvInteger", "MatMulInteger"])
+def test_sums_of_the_other_signedness_are_the_same_integers(op: str, weight: str, tmp_path: Path):
+    rng = np.random.default_rng(11)
+    x, w = ((1, 64, 20, 20), (64, 64, 3, 3)) if op == "ConvInteger" else ((20, 64), (64, 32))
+    info = np.iinfo(weight)
+    stored = rng.integers(info.min, info.max + 1, w).astype(weight)
+    nodes = [
+        oh.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        oh.make_node(op, ["q", "w", "z", "v"], ["i"]),
+        oh.make_node("Cast", ["i"], ["y"], to=1),
+    ]
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info("x", 1, x)],
+        [oh.make_tensor_value_info("y", 1, [None] * len(x))],
+        [onh.from_array(stored, "w"), onh.from_array(np.array(info.min + 125, weight), "v")],
+    )
+    made = onnx.shape_inference.infer_shapes(
+        oh.make_model(graph, opset_imports=[oh.make_opsetid("", 13)], ir_version=8)
+    )
+    onnx.save(made, tmp_path / "before.onnx")
+    after = written(made, tmp_path, "legalize-sums")
+    types = {n.output[0]: n.op_type for n in onnx.load(after).graph.node}
+    constants = {t.data_type for t in onnx.load(after).graph.initializer if t.dims == list(w)}
+    assert constants == {onnx.TensorProto.UINT8 if op == "ConvInteger" else onnx.TensorProto.INT8}
+    assert ("QuantizeLinear" in types.values()) == (op == "ConvInteger")
+    sample = rng.normal(0.7, 1, x).astype(np.float32)  # a zero point that is not in the middle
+    np.testing.assert_array_equal(run(after, sample), run(tmp_path / "before.onnx", sample))
+
+
+SPREADS: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
+    ((2, 3, 4, 5), (3, 4, 2, 2)),
+    ((1, 2, 3, 7), (2, 5, 3, 1)),
+    ((2, 4, 6), (4, 3, 3)),
+]
+
+
+@pytest.mark.parametrize("quantized", [True, False])
+@pytest.mark.parametrize("case", range(len(SPREADS)))
+def test_a_transposed_convolution_is_spread(case: int, quantized: bool, tmp_path: Path):
+    x, w = SPREADS[case]
+    made, _ = model(0, quantized=quantized)
+    rng = np.random.default_rng(case)
+    conv = next(n for n in made.graph.node if n.op_type == "Conv")
+    conv.op_type = "ConvTranspose"
+    del conv.attribute[:]
+    conv.attribute.append(oh.make_attribute("strides", list(w[2:])))
+    made.graph.node[2].attribute[0].i = 1
+    constants = {
+        "w": rng.integers(-128, 128, w).astype(np.int8),
+        "ws": rng.uniform(0.002, 0.02, w[1]).astype(np.float32),
+        "wz": rng.integers(-3, 4, w[1]).astype(np.int8),
+        "b": rng.normal(size=w[1]).astype(np.float32),
+    }
+    for initializer in made.graph.initializer:
+        if initializer.name in constants:
+            initializer.CopyFrom(onh.from_array(constants[initializer.name], initializer.name))
+    del made.graph.value_info[:]
+    made.graph.input[0].CopyFrom(oh.make_tensor_value_info("x", 1, x))
+    made.graph.output[0].CopyFrom(oh.make_tensor_value_info("y", 1, [None] * len(x)))
+    made = onnx.shape_inference.infer_shapes(made)
+    onnx.save(made, tmp_path / "before.onnx")
+    after = written(made, tmp_path, LowerConvTransposePass(always=True), "rescale-bias")
+    types = {n.op_type for n in onnx.load(after).graph.node}
+    assert "ConvTranspose" not in types
+    assert ("QLinearConv" in types) == quantized
+    sample = rng.uniform(-2.5, 2.9, x).astype(np.float32)
+    before, got = run(tmp_path / "before.onnx", sample), run(after, sample)
+    assert got.shape == before.shape
+    step = 0.05
+    if quantized:
+        np.testing.assert_allclose(got, before, rtol=0, atol=step * 1.001)
+        assert (got != before).mean() < 0.02  # a bias is rounded
+    else:
+        assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()

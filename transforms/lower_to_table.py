@@ -1,0 +1,241 @@
+"""
+Write what is computed from one 8-bit tensor, element by element, as a table of its 256 values.
+
+    qcast(f(dcast(q))) : T  ->  Gather(table, Cast(q)),  table = qcast(f(dcast(0, 1, ..., 255))) : T
+
+f may be any number of elementwise ops, their constants of one element. Close: the table holds what onnxruntime computes
+of each value, alone or in a row. A lookup takes as long as a dozen float operations, so the costs that were measured
+decide; few functions are so slow (Softplus, Mish, the hyperbolic ones), and long chains.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation, SSAValue
+
+from qdialect import numerics
+from qdialect.constants import constant_array
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import (
+    BY_NUMPY,
+    quantized_of,
+    shape_of,
+    tensor_type,
+    with_element,
+)
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.errors import UserError
+from qdialect.importer_attributes import int_attr
+from qdialect.lowering import stored, wish
+from qdialect.names import location, node_name
+from qdialect.passes import Exactness, RewritePass
+from qdialect.promises.base import Blocked
+from qdialect.promises.elementwise import Elementwise
+from qdialect.promises.kernels import Kernels
+from qdialect.rewriting import KEEP_FLOAT, Pattern, Rewriter
+from qdialect.targets import Target, target
+
+Array = npt.NDArray[Any]
+
+ELEMENTWISE, LOOKUP, KERNEL = "Elementwise", "Gather", "QLinearSigmoid"
+"""Where the costs of an element are, that of a lookup, and that of a kernel of integers."""
+ONNX_INT32 = 6
+MOST = 64
+"""Values of a cone, at most: else a chain of thousands would be looked at from each of its ends."""
+
+
+def _eight_bits(value: SSAValue) -> UniformType | None:
+    """The type of a value that a table can take or hold: 8 bits, one scale, of float32."""
+    type = quantized_of(value.type)
+    if type is None or not type.is_per_tensor or type.storage.width != 8:
+        return None
+    return type if isinstance(type.expressed, Float32Type) else None
+
+
+@dataclass
+class _Cone:
+    """What a value is computed with, back to the one 8-bit tensor that it comes from."""
+
+    source: SSAValue | None = None
+    ops: list[Operation] = field(default_factory=list[Operation])
+    """Operands first."""
+
+
+def _computes(op: object) -> bool:
+    if not isinstance(op, Operation) or KEEP_FLOAT in op.attributes:
+        return False
+    return isinstance(op, QuantizeOp | DequantizeOp) or op.get_trait(Elementwise) is not None
+
+
+def _cone(value: SSAValue) -> _Cone | None:
+    """The cone of a value; None if it comes from more than one tensor, or from one that is not of 8 bits."""
+    cone, seen, stack = _Cone(), set[SSAValue](), [(value, False)]
+    while stack:
+        one, done = stack.pop()
+        if len(seen) > MOST:
+            return None
+        if done:
+            assert isinstance(one.owner, Operation)
+            cone.ops.append(one.owner)
+            continue
+        array = constant_array(one)
+        if one in seen or (array is not None and array.size == 1):
+            continue
+        seen.add(one)
+        ends = _eight_bits(one) is not None and one is not value
+        if array is not None or (quantized_of(one.type) is not None and _eight_bits(one) is None):
+            return None
+        if not _computes(one.owner) or (ends and not one.has_one_use()):
+            if not ends or (cone.source is not None and cone.source is not one):
+                return None
+            cone.source = one
+            continue
+        assert isinstance(one.owner, Operation)
+        stack.append((one, True))
+        stack += [(operand, False) for operand in one.owner.operands]
+    return cone if cone.source is not None else None
+
+
+def _real(value: SSAValue, array: Array) -> Array:
+    type = quantized_of(value.type)
+    return array if type is None else numerics.dequantize(array, type.scales, type.zero_points)
+
+
+class LowerToTable(Pattern):
+    """The last op of a cone: one whose result has 8 bits and is not the operand of another cone."""
+
+    def __init__(self, target: Target):
+        self._target = target
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp or op_class.get_trait(Elementwise) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        costs, result = self._target.costs.get(ELEMENTWISE), op.results[0]
+        if costs is None or _eight_bits(result) is None or self._goes_on(result):
+            return None
+        cone = _cone(result)
+        if (
+            cone is None
+            or cone.source is None
+            or sum(self._cost(o, cone, costs) for o in cone.ops) <= costs[LOOKUP]
+        ):
+            return None
+        shape = shape_of(cone.source.type)
+        if shape is None or any(shape_of(o.results[0].type) != shape for o in cone.ops):
+            return Blocked("other-shape", "the shape is not known to stay what it is")
+        try:
+            table = self._table(op, cone)
+        except UserError as error:
+            return Blocked("not-computable", str(error))
+        self._build(op, cone.source, table, rewriter)
+        return None
+
+    def _goes_on(self, value: SSAValue) -> bool:
+        """Whether the only user computes on, element by element: its table will hold this one too."""
+        if not value.has_one_use():
+            return False
+        user = next(iter(value.uses)).operation
+        while isinstance(user, DequantizeOp) and user.results[0].has_one_use():
+            user = next(iter(user.results[0].uses)).operation
+        return (
+            _computes(user)
+            and _eight_bits(user.results[0]) is not None
+            and _cone(user.results[0]) is not None
+        )
+
+    def _cost(self, op: Operation, cone: _Cone, costs: dict[str, float]) -> float:
+        """Nanoseconds an element; none if the op stays for the sake of others."""
+        result = op.results[0]
+        if op is not cone.ops[-1] and any(use.operation not in cone.ops for use in result.uses):
+            return 0.0
+        if isinstance(op, QuantizeOp | DequantizeOp):
+            return costs["QuantizeLinear" if isinstance(op, QuantizeOp) else "DequantizeLinear"]
+        assert isinstance(op, OnnxOp)
+        casts = 0.0
+        if quantized_of(result.type) is not None:
+            if op.get_trait(Kernels) is not None:
+                return costs[KERNEL]
+            casts = costs["QuantizeLinear"] + costs["DequantizeLinear"]
+        return costs.get(op.op_type, 0.0) + casts
+
+    def _table(self, op: Operation, cone: _Cone) -> Array:
+        """What each stored value of the source becomes, in the order of its bytes. Raises UserError."""
+        assert cone.source is not None
+        type = _eight_bits(cone.source)
+        assert type is not None
+        values: dict[SSAValue, Array] = {
+            cone.source: np.arange(256).astype(np.uint8).view(type.storage.dtype)
+        }
+        for one in cone.ops:
+            operands = [_real(o, found) if (found := values.get(o)) is not None else o for o in one.operands]
+            real = (
+                operands[0] if isinstance(one, QuantizeOp | DequantizeOp) else self._evaluated(one, operands)
+            )
+            made = quantized_of(one.results[0].type)
+            if made is not None:
+                assert isinstance(real, np.ndarray)
+                s = made.storage
+                real = numerics.quantize(real, made.scales, made.zero_points, s.low, s.high, s.dtype)
+            assert isinstance(real, np.ndarray)
+            values[one.results[0]] = real
+        return values[op.results[0]]
+
+    def _evaluated(self, op: Operation, operands: Sequence[Array | SSAValue]) -> Array:
+        """What onnxruntime computes of the 256 values. Raises UserError."""
+        from qdialect.oracle import evaluate
+
+        block, made = op.parent, list[Operation]()
+        assert block is not None
+        inputs: list[SSAValue] = []
+        for given in operands:
+            array = given if isinstance(given, np.ndarray) else np.asarray(constant_array(given))
+            made.append(ConstantOp.of(from_array(array)))
+            inputs.append(made[-1].results[0])
+        types = [tensor_type(Float32Type(), (256,))]
+        copy = op.__class__.create(operands=inputs, result_types=types, properties=op.properties)
+        assert isinstance(copy, OnnxOp)
+        made.append(copy)
+        block.insert_ops_before(made, op)
+        try:
+            found = evaluate([copy], [copy.results[0]])[copy.results[0]].array()
+        finally:
+            for one in reversed(made):
+                one.detach()
+                one.erase()
+        return found
+
+    def _build(self, op: Operation, source: SSAValue, table: Array, rewriter: Rewriter) -> None:
+        result, name = op.results[0], node_name(op)
+        plain, made = stored(source)
+        type = quantized_of(result.type)
+        assert type is not None
+        entries = ConstantOp.of(from_array(table), tensor_type(type, (256,)))
+        entries.location = location("", [f"{wish(result) or name or 'value'}_table"])
+        # The index of a negative i8 counts from the end, where its byte stands.
+        index = op_named("", "Cast").build(
+            [plain], [with_element(plain.type, BY_NUMPY["int32"].attribute)], {"to": int_attr(ONNX_INT32)}
+        )
+        index.location = location(f"{name}_index")
+        lookup = op_named("", "Gather").build([entries.results[0], index.results[0]], [result.type])
+        lookup.location = op.location
+        rewriter.replace(op, [*made, entries, index, lookup])
+
+
+@dataclass(frozen=True)
+class LowerToTablePass(RewritePass):
+    """Chains of elementwise ops on 8 bits become tables where that is faster."""
+
+    name = "lower-to-table"
+    exactness: ClassVar[Exactness] = Exactness.CLOSE
+    rewrite: ClassVar[str] = "qcast(f(dcast(q))) -> Gather(table, q), table = qcast(f(dcast(0, ..., 255)))"
+
+    target: str = "onnxruntime"
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [LowerToTable(target(self.target))]
