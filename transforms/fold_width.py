@@ -171,6 +171,10 @@ class FoldWidth(Pattern):
             return None
         if (blocked := self._guard(op, row)) is not None:
             return blocked
+        if (given[1], made[1]) != (weight[1], weight[0]):
+            return Blocked(
+                "unknown-channels", "the number of channels is not known, and pixels are folded into them"
+            )
         self._build(op, row, fold, rewriter)
         return None
 

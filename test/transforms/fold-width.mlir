@@ -142,3 +142,17 @@ func.func @unmoved_computed_weight(%x: tensor<1x1x64x64x!x>, %w: tensor<1x1x1x1x
   %y = onnx.Conv(%x, %w) : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
   func.return %y : tensor<1x1x64x64x!x>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @unmoved_unknown_channels(
+// CHECK-NOT: onnx.Reshape
+// CHECK: return
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32, 0.01>
+func.func @unmoved_unknown_channels(%x: tensor<1x?x64x64x!x>) -> tensor<1x1x64x64x!x> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
+  // expected-remark@+1 {{the number of channels is not known, and pixels are folded into them [fold-width: unknown-channels]}}
+  %y = onnx.Conv(%x, %w) : (tensor<1x?x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
+  func.return %y : tensor<1x1x64x64x!x>
+}
