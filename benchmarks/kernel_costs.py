@@ -16,11 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import onnxruntime as ort
+from conv_costs import rest
+from conv_costs import rows as grouped_rows
 from element_costs import elementwise_costs, move_costs, overhead, quantize_costs, session
 from onnx import NodeProto, TensorProto, helper
 
 from qdialect.costs import (
     ALIGNED,
+    DEPTHWISE,
     FLOAT,
     PACKED,
     POINTWISE,
@@ -42,7 +45,8 @@ HEADER = """\
 # What a convolution of u8 activations and i8 weights costs in onnxruntime, in nanoseconds, as
 # benchmarks/kernel_costs.py measured it: the terms are those of qdialect/costs.py. Conv (ConvPacked with a weight
 # that is a float constant), ConvInteger (ConvIntegerSigned with i8 activations) and MatMulIntegerToFloat make a float
-# result, QLinearConv makes u8. QuantizeLinear is one whose zero point is computed at run time. ConvTranspose is in
+# result, QLinearConv makes u8: also in groups of channels, one channel for each output and along three axes. Columns
+# are bytes gathered along one axis. QuantizeLinear is one whose zero point is computed at run time. ConvTranspose is in
 # float, counted as the convolution of one pixel that it can be; then what a value takes to quantize and to move.
 """
 RULES = {ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16}}
@@ -323,23 +327,24 @@ def main() -> None:
     args = parser.parse_args()
     least = overhead(args.runs)
     times = {shape: measure(shape, args.runs) for shape in SHAPES}
-    rows: dict[str, list[tuple[Shape, float]]] = {}
+    rows: dict[str, list[tuple[Convolution, float]]] = {}
     for shape, t in times.items():
         for name, taken in t.items():
             kernel = quantized_kernel(RULES, shape.counted) if name == QUANTIZED else name
-            rows.setdefault(kernel, []).append((shape, taken - least))
-    costs = {
-        name: fit([(s.counted, t) for s, t in rows[name]])
-        for name in (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)
-    }
+            rows.setdefault(kernel, []).append((shape.counted, taken - least))
+    names = (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)
+    rows = {name: rows[name] for name in names} | grouped_rows(args.runs, least)
+    costs = {name: fit(found) for name, found in rows.items()}
     for name, found in costs.items():
         for shape, taken in rows[name]:
-            fitted = float(np.dot(found, counts(shape.counted)))
-            print(f"{name:22}{tuple(shape)!s:30}{taken / 1e3:8.0f} us, fitted {fitted / 1e3:8.0f}")
+            fitted = float(np.dot(found, counts(shape)))
+            print(f"{name:22}{tuple(shape)!s:56}{taken / 1e3:8.0f} us, fitted {fitted / 1e3:8.0f}")
     lines: list[str] = []
     for name, found in costs.items():
         cells = [f"{k} = {v:.4f}" for k, v in zip(TERMS, found, strict=True)]
         cells += [f"{k} = {v}" for k, v in RULES.get(name, {}).items()]
+        if name == DEPTHWISE:
+            cells.append(f"rest = {rest(found, counts, args.runs, least):.4f}")
         lines.append(f"{name} = {{ {', '.join(cells)} }}")
     elements = elementwise_costs(args.runs, least)
     spread = dict(
