@@ -266,23 +266,32 @@ def measure(shape: Shape, runs: int) -> dict[str, float]:
 
 
 SPREADS = [
-    Shape(1, 32, 16, 8, 2),
-    Shape(16, 32, 16, 8, 2),
-    Shape(16, 24, 12, 16, 2),
-    Shape(16, 48, 24, 8, 2),
-    Shape(16, 16, 8, 16, 2),
-    Shape(1, 64, 64, 32, 2),
-    Shape(1, 128, 64, 14, 2),
-    Shape(1, 16, 16, 16, 4),
-    Shape(1, 8, 4, 30, 2),
-    Shape(1, 256, 128, 14, 2),
+    Shape(1, 32, 16, 8, 2, 2),
+    Shape(16, 32, 16, 8, 2, 2),
+    Shape(16, 24, 12, 16, 2, 2),
+    Shape(16, 48, 24, 8, 2, 2),
+    Shape(16, 16, 8, 16, 2, 2),
+    Shape(1, 64, 64, 32, 2, 2),
+    Shape(1, 128, 64, 14, 2, 2),
+    Shape(1, 16, 16, 16, 4, 4),
+    Shape(1, 8, 4, 30, 2, 2),
+    Shape(1, 256, 128, 14, 2, 2),
+    Shape(1, 128, 64, 16, 4, 2),
+    Shape(1, 64, 32, 32, 3, 2),
+    Shape(1, 8, 3, 32, 4, 2),
+    Shape(16, 32, 16, 8, 4, 2),
+    Shape(1, 64, 64, 14, 5, 2),
+    Shape(1, 512, 256, 4, 4, 2),
+    Shape(1, 16, 16, 32, 3, 1),
+    Shape(1, 4, 4, 8, 3, 2),
+    Shape(1, 32, 1, 32, 9, 4),
 ]
-"""Transposed convolutions whose strides are their kernel."""
+"""Transposed convolutions, their windows side by side or over one another."""
 
 
 def spreading(shape: Shape, runs: int) -> tuple[Convolution, float]:
     """The convolution of one pixel that a transposed one is, and its least nanoseconds in float between casts."""
-    batch, ci, co, size, k, _ = shape
+    batch, ci, co, size, k, stride = shape
     rng, node = np.random.default_rng(3), helper.make_node
     c: dict[str, Array] = {
         "w": rng.integers(-127, 128, (ci, co, k, k)).astype(np.int8),
@@ -294,7 +303,7 @@ def spreading(shape: Shape, runs: int) -> tuple[Convolution, float]:
     nodes = [
         node("DequantizeLinear", ["x", "sx", "zx"], ["r"]),
         node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=1),
-        node("ConvTranspose", ["r", "v"], ["y"], strides=[k, k]),
+        node("ConvTranspose", ["r", "v"], ["y"], strides=[stride] * 2, pads=[(k - stride) // 2] * 4),
     ]
     one = session(nodes, c)
     x = rng.integers(0, 256, (batch, ci, size, size)).astype(np.uint8)
@@ -347,9 +356,13 @@ def main() -> None:
             cells.append(f"rest = {rest(found, counts, args.runs, least):.4f}")
         lines.append(f"{name} = {{ {', '.join(cells)} }}")
     elements = elementwise_costs(args.runs, least)
-    spread = dict(
-        zip(TERMS, fit([(s, t - least) for s, t in (spreading(s, args.runs) for s in SPREADS)]), strict=True)
-    )
+    spreads = [(s, t - least) for s, t in (spreading(s, args.runs) for s in SPREADS)]
+    found = fit(spreads)
+    for shape, taken in spreads:
+        print(
+            f"ConvTranspose {tuple(shape)} {taken / 1e3:.0f} us, fitted {np.dot(found, counts(shape)) / 1e3:.0f}"
+        )
+    spread = dict(zip(TERMS, found, strict=True))
     spread |= {"quantize": elements["QuantizeLinear"], **move_costs(args.runs, least)}
     lines.append(f"ConvTranspose = {{ {', '.join(f'{k} = {v:.4f}' for k, v in spread.items())} }}")
     cells = [f"{k} = {v:.4f}" for k, v in quantize_costs(args.runs, least).items()]

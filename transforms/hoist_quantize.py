@@ -27,6 +27,7 @@ from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.layout import SizesOnly
+from qdialect.promises.linear import Transposed
 from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
 
 
@@ -149,7 +150,7 @@ def _makes_integers(value: SSAValue) -> bool:
     promise = value.op.get_trait(Commutes)
     if promise is not None:
         return all(map(_makes_integers, promise.operand_values(value.op)))
-    if value.op.get_trait(Kernels) is None:
+    if value.op.get_trait(Kernels) is None and value.op.get_trait(Transposed) is None:
         return False
     sources = [o.owner for o in value.op.operands]
     return all(isinstance(s, DequantizeOp | ConstantOp) for s in sources)

@@ -92,6 +92,20 @@ func.func @unmoved_others(%x: tensor<1x2x6x3x4x!x>, %u: tensor<1x2x6x?x4x!x>, %c
 
 // -----
 
+builtin.module attributes {onnx.opset_import = {ai.onnx = 10 : i64}} {
+  // CHECK-LABEL: func.func @unmoved_opset(
+  // CHECK-NOT: onnx.Reshape
+  // CHECK: func.return
+  func.func @unmoved_opset(%x: tensor<1x1x6x3x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x5x2x4x!quant.uniform<u8:f32, 0.02:13>> {
+    %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<1x1x2x2x1xi8>>} : () -> tensor<1x1x2x2x1x!quant.uniform<i8:f32, 0.01>>
+    // expected-remark@+1 {{Slice and Pad take computed bounds from opset 11 on [fold-depth: opset]}}
+    %y = onnx.Conv(%x, %w) : (tensor<1x1x6x3x4x!quant.uniform<u8:f32, 0.02:13>>, tensor<1x1x2x2x1x!quant.uniform<i8:f32, 0.01>>) -> tensor<1x1x5x2x4x!quant.uniform<u8:f32, 0.02:13>>
+    func.return %y : tensor<1x1x5x2x4x!quant.uniform<u8:f32, 0.02:13>>
+  }
+}
+
+// -----
+
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32, 0.01>
 

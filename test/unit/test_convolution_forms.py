@@ -234,23 +234,32 @@ def test_sums_of_the_other_signedness_are_the_same_integers(op: str, weight: str
     np.testing.assert_array_equal(run(after, sample), run(tmp_path / "before.onnx", sample))
 
 
-SPREADS: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
-    ((2, 3, 4, 5), (3, 4, 2, 2)),
-    ((1, 2, 3, 7), (2, 5, 3, 1)),
-    ((2, 4, 6), (4, 3, 3)),
+SPREADS: list[Case] = [
+    ((2, 3, 4, 5), (3, 4, 2, 2), {"strides": [2, 2]}),
+    ((1, 2, 3, 7), (2, 5, 3, 1), {"strides": [3, 1]}),
+    ((2, 4, 6), (4, 3, 3), {"strides": [3]}),
+    ((1, 3, 4, 5), (3, 4, 4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ((2, 3, 5, 3), (3, 2, 3, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]}),
+    ((1, 2, 4, 6), (2, 3, 3, 5), {"strides": [1, 1], "pads": [1, 2, 1, 2]}),
+    ((1, 2, 5, 4), (2, 3, 3, 2), {"strides": [2, 3], "dilations": [2, 1], "pads": [0, 1, 3, 0]}),
+    ((1, 2, 4, 5), (2, 3, 1, 2), {"strides": [3, 4], "output_padding": [2, 3]}),
+    ((1, 2, 5, 6), (2, 3, 2, 2), {"strides": [2, 2], "pads": [2, 0, 3, 2]}),
+    ((1, 3, 7), (3, 2, 7), {"strides": [4], "pads": [3, 2], "output_padding": [2]}),
+    ((1, 3, 7), (3, 2, 4), {"strides": [2], "dilations": [3], "pads": [1, 0]}),
+    ((1, 2, 5, 6), (2, 3, 2, 3), {"pads": [3, 4, 0, 1]}),
 ]
 
 
 @pytest.mark.parametrize("quantized", [True, False])
 @pytest.mark.parametrize("case", range(len(SPREADS)))
 def test_a_transposed_convolution_is_spread(case: int, quantized: bool, tmp_path: Path):
-    x, w = SPREADS[case]
+    x, w, attributes = SPREADS[case]
     made, _ = model(0, quantized=quantized)
     rng = np.random.default_rng(case)
     conv = next(n for n in made.graph.node if n.op_type == "Conv")
     conv.op_type = "ConvTranspose"
     del conv.attribute[:]
-    conv.attribute.append(oh.make_attribute("strides", list(w[2:])))
+    conv.attribute.extend(oh.make_attribute(k, v) for k, v in attributes.items())
     made.graph.node[2].attribute[0].i = 1
     constants = {
         "w": rng.integers(-128, 128, w).astype(np.int8),
