@@ -28,6 +28,7 @@ from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.layout import SizesOnly
 from qdialect.promises.linear import Transposed
+from qdialect.promises.rewritten import KernelOfAnother
 from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
 
 
@@ -150,7 +151,7 @@ def _makes_integers(value: SSAValue) -> bool:
     promise = value.op.get_trait(Commutes)
     if promise is not None:
         return all(map(_makes_integers, promise.operand_values(value.op)))
-    if value.op.get_trait(Kernels) is None and value.op.get_trait(Transposed) is None:
+    if not any(value.op.get_trait(promise) for promise in (Kernels, Transposed, KernelOfAnother)):
         return False
     sources = [o.owner for o in value.op.operands]
     return all(isinstance(s, DequantizeOp | ConstantOp) for s in sources)
