@@ -42,8 +42,9 @@ Cast = type[DequantizeOp | StorageCastOp]
 
 def _cast_type(value: SSAValue, cast: Cast = DequantizeOp) -> UniformType | None:
     """The type that `value` is cast from."""
-    made = isinstance(value, OpResult) and isinstance(value.op, cast)
-    return quantized_of(value.op.operands[0].type) if made else None
+    if isinstance(value, OpResult) and isinstance(value.op, cast):
+        return quantized_of(value.op.operands[0].type)
+    return None
 
 
 def _expressible(value: SSAValue, type: UniformType, cast: Cast = DequantizeOp) -> bool:
