@@ -172,7 +172,12 @@ class HoistAcross(Pattern):
         return op_class is QuantizeOp
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        from qdialect.transforms.hoist_quantize import quantized_uses, read_sizes_of
+        from qdialect.transforms.hoist_quantize import (
+            OTHER_REGION,
+            quantized_anyway,
+            quantized_uses,
+            read_sizes_of,
+        )
 
         source = op.operands[0]
         owner = source.owner
@@ -186,8 +191,8 @@ class HoistAcross(Pattern):
             return KEPT
         if slot.operand is not None:
             return Blocked("carried", "a round would start from the rounded result of the one before")
-        if owner.parent is not op.parent:
-            return Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
+        if not quantized_anyway(source):
+            return OTHER_REGION
         type = quantized_uses(source)
         if not isinstance(type, UniformType):
             return type
