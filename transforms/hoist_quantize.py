@@ -31,7 +31,6 @@ from qdialect.promises.kernels import Kernels
 from qdialect.promises.layout import SizesOnly
 from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
 
-
 OTHER_REGION = Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
 
 
