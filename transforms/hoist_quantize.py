@@ -157,7 +157,9 @@ def _makes_integers(value: SSAValue) -> bool:
 
 def more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     """Quantizing more elements than before pays only if an op above makes the integers itself."""
-    if promise.keeps_order:  # as many, also where a size is not known
+    if promise.keeps_order or (
+        not promise.selects and promise.keeps_all(op)
+    ):  # also where a size is not known
         return None
     operands = promise.operand_values(op)
     before, after = _elements(promise.result_values(op)), _elements(operands)
