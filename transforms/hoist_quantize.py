@@ -7,7 +7,8 @@ Move quantize above ops that move or select elements, towards the op that made t
 
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
 more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
-An activation of what is made in float keeps its place in front of the quantize, unless `activations`.
+An activation of what is made in float keeps its place in front of the quantize, unless `activations`; one of what
+comes into the graph keeps it always: nobody makes that.
 """
 
 from collections.abc import Sequence
@@ -95,7 +96,7 @@ class HoistQuantize(Pattern):
         moved = promise.backward(below, types)
         if isinstance(moved, Blocked):
             return moved
-        if not (self._activations and promise.in_place):
+        if not (self._activations and promise.in_place and isinstance(below.operands[0], OpResult)):
             blocked = more_work(below, promise) or _per_axis(below, promise, moved)
             if blocked is not None:
                 return blocked
@@ -220,7 +221,7 @@ class HoistQuantizePass(RewritePass):
     )
 
     activations: bool = False
-    """Whether to go above an activation of what is made in float too: QDQ has it back in front of the quantize."""
+    """Whether to go above an activation of what an op makes in float too: QDQ has it back in front of the quantize."""
 
     def patterns(self) -> Sequence[Pattern]:
         return [HoistQuantize(self.activations), HoistStorage(), HoistAcross()]

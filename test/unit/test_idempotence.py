@@ -290,6 +290,18 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<3xf32> {onnx.n
 """A row of several scales was quantized behind the Gather that picks it, and the whole of it when read again."""
 
 
+NARROW_INPUT = """
+!n = !quant.uniform<u8<3:200>:f32, 0.02:13>
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x3xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!n>
+  %d = quant.dcast %q : tensor<2x3x!n> to tensor<2x3xf32>
+  %y = onnx.Neg(%d) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}}
+"""
+"""Narrow bounds are written as a Clip of the input, which stood between two pairs when read again."""
+
+
 @pytest.fixture(scope="module")
 def structure() -> Any:
     sys.path.insert(0, str(BENCHMARKS))
@@ -326,6 +338,7 @@ def parse(text: str) -> ModuleOp:
         (JOINED, "generic"),
         (OWN_PAIRS, "tensorrt"),
         (PICKED_SCALE, "generic"),
+        (NARROW_INPUT, "generic"),
     ],
 )
 def test_twice_is_once(structure: Any, text: str, target: str):
