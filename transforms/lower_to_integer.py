@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.constants import constant, rank_of
+from qdialect.constants import constant, rank_of, real_constant
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
@@ -146,8 +146,8 @@ class LowerToSum(Pattern):
             return bias
         rank, sizes = rank_of(op.results[0]), shape_of(bias.type)
         assert rank is not None
-        if constant(bias) is not None:
-            return _reshaped(bias, (1, -1, *[1] * (rank - 2)), ops)
+        if (known := real_constant(bias)) is not None:
+            return _instead(bias, known.reshape(1, -1, *[1] * (rank - 2)), ops)
         shape = add(ConstantOp.of(from_array(np.array([1, -1, *[1] * (rank - 2)], np.int64))), "bias_shape")
         type = tensor_type(
             element_of(bias.type) or INT32, (1, sizes[-1] if sizes else DYNAMIC, *[1] * (rank - 2))
@@ -162,17 +162,10 @@ def _turned(weight: SSAValue, ops: list[Operation]) -> SSAValue:
     return _instead(weight, np.ascontiguousarray(tensor.array().T), ops)
 
 
-def _reshaped(bias: SSAValue, shape: tuple[int, ...], ops: list[Operation]) -> SSAValue:
-    """A constant of another shape."""
-    tensor = constant(bias)
-    assert tensor is not None
-    return _instead(bias, tensor.array().reshape(shape), ops)
-
-
 def _instead(old: SSAValue, array: npt.NDArray[Any], ops: list[Operation]) -> SSAValue:
     """A constant of the same name; the old one goes if it is one of `ops`."""
     new = ConstantOp.of(from_array(array))
-    new.location = old.owner.location if isinstance(old.owner, ConstantOp) else new.location
+    new.location = location("", [wish(old)])
     if old.owner in ops:
         ops.remove(old.owner)  # pyright: ignore[reportArgumentType]
         old.owner.erase()
