@@ -1,6 +1,6 @@
 """
-More ops of random graphs: those that pick elements by index, mask or order, loops, and the kernels of com.microsoft that
-`graph_forms` has not. Some ask for an opset; a draw that does not fit gives None.
+More ops of random graphs: those that pick elements by index, mask or order, loops, and the kernels of com.microsoft
+that `graph_forms` has not. Some ask for an opset; a draw that does not fit gives None.
 """
 
 from __future__ import annotations
@@ -146,7 +146,11 @@ def loop(d: Drawing, x: Value) -> Value | None:
         d,
         [step, still, *([each] if stacked else [])],
         [(i, TensorProto.INT64, ()), (going, b, ()), (carried, f, x.shape)],
-        [(still.output[0], b, ()), (step.output[0], f, x.shape), *([(each.output[0], f, x.shape)] if stacked else [])],
+        [
+            (still.output[0], b, ()),
+            (step.output[0], f, x.shape),
+            *([(each.output[0], f, x.shape)] if stacked else []),
+        ],
     )
     trips = int(d.rng.integers(2, 4))
     inputs = [d.constant(np.array(trips, np.int64)), d.constant(np.array(True)), x.name]
