@@ -21,7 +21,7 @@ import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from qdialect.columns import SLICES, columns, shape_of_conv, window
+from qdialect.columns import SLICES, columns, window
 from qdialect.constants import constant, static_shape
 from qdialect.costs import VOLUME, joined_cost, quantized_cost
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
@@ -36,7 +36,7 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.padding import ZeroPads
 from qdialect.rewriting import Pattern, Rewriter
 from qdialect.targets import Target, target
-from qdialect.transforms.fold_width import MOVES, WORTH, is_measured, tiled
+from qdialect.transforms.fold_width import MOVES, WORTH, is_measured, shape_of_fold, tiled
 
 RANK = 5
 TO_LAST, TO_FIRST = (0, 2, 3, 4, 1), (0, 4, 1, 2, 3)
@@ -124,9 +124,9 @@ class FoldDepth(Pattern):
         return None
 
     def _pays(self, op: OnnxOp, weight: tuple[int, ...], *, symmetric: bool) -> bool:
-        costs, plain = self._target.costs, shape_of_conv(op, weight, symmetric=symmetric)
+        costs, plain = self._target.costs, shape_of_fold(op, weight, symmetric=symmetric)
         now = quantized_cost(costs, plain)
-        return joined_cost(costs, plain) < min(WORTH * now, now - MOVES)
+        return joined_cost(costs, plain) < min(WORTH * now, now - 2 * MOVES)
 
     def _build(self, op: OnnxOp, weight: tuple[int, ...], join: Joined, rewriter: Rewriter) -> None:
         made = list[Operation]()

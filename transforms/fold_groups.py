@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Operation
 
-from qdialect.columns import shape_of_conv
 from qdialect.constants import constant, static_shape
 from qdialect.costs import GROUPED, Convolution, best_cost
 from qdialect.dialects.onnx_ops import OnnxOp
@@ -32,7 +31,7 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.padding import ZeroPads
 from qdialect.rewriting import Pattern, Rewriter
 from qdialect.targets import Target, target
-from qdialect.transforms.fold_width import MOVES, WORTH, is_measured, tiled
+from qdialect.transforms.fold_width import MOVES, WORTH, is_measured, shape_of_fold, tiled
 
 LARGEST = 1 << 18
 """Elements of a weight with its zeros, at most: 256 KiB."""
@@ -105,7 +104,7 @@ class FoldGroups(Pattern):
             return self._asked if groups % self._asked == 0 else 1
         w, costs = quantized_of(op.operands[1].type), self._target.costs
         assert w is not None
-        plain = shape_of_conv(op, weight, symmetric=not w.zero_points.any())
+        plain = shape_of_fold(op, weight, symmetric=not w.zero_points.any())
         now = best_cost(costs, plain)
         best = (min(WORTH * now, now - MOVES), 1)
         for merged in range(2, groups + 1):

@@ -52,8 +52,8 @@ MOST = 16
 """Pixels that are folded into one, at most."""
 WORTH = 0.85
 """A folded convolution takes at most this part of the time: below that, the measured costs are not so exact."""
-MOVES = 3000
-"""Nanoseconds that the Transposes and Reshapes around it may take; a fold must save more."""
+MOVES = 1500
+"""Nanoseconds that Transposes and Reshapes in front of it may take, and as many behind it; a fold must save more."""
 
 
 class Row(NamedTuple):
@@ -150,6 +150,13 @@ def is_measured(op: OnnxOp, target: Target, kernel: str) -> bool:
     return y.is_per_tensor and target.has_kernel("QLinearConv", ["u8", "i8"], y.storage.name)
 
 
+def shape_of_fold(op: OnnxOp, weight: tuple[int, ...], *, symmetric: bool) -> Convolution:
+    """What decides on the cost of a convolution that may be folded: for one image if their number is not known."""
+    shape = shape_of_conv(op, weight, symmetric=symmetric)
+    unknown = (shape_of(op.results[0].type) or (DYNAMIC,))[0] == DYNAMIC
+    return shape._replace(images=1) if unknown else shape  # a fold must pay for one alone
+
+
 class FoldWidth(Pattern):
     """A convolution of quantized operands into a quantized result."""
 
@@ -209,7 +216,7 @@ class FoldWidth(Pattern):
         """The fold that costs least, if it costs enough less than none."""
         w = quantized_of(op.operands[1].type)
         assert w is not None
-        plain = shape_of_conv(op, weight, symmetric=not w.zero_points.any())
+        plain = shape_of_fold(op, weight, symmetric=not w.zero_points.any())
         if DYNAMIC in (row.width, row.made):
             row = row._replace(width=SOME_SIZE * row.stride, made=SOME_SIZE)
         if any(self._asked):
@@ -227,7 +234,10 @@ class FoldWidth(Pattern):
         elif not is_float and len(plain.kernel) > 2:
             kernels = (POINTWISE, VOLUME)
         now = self._cost(plain, is_float)
-        best = (min(WORTH * now, now - MOVES), None)
+        moves = (
+            MOVES if plain.inputs == 1 else 2 * MOVES
+        )  # one channel is first and last: its fold moves nothing
+        best = (min(WORTH * now, now - moves), None)
         if least_cost(costs, kernels, plain) > best[0]:
             return None
         for fold in folds(row):

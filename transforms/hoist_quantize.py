@@ -7,7 +7,8 @@ Move quantize above ops that move or select elements, towards the op that made t
 
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
 more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
-An activation of what is made in float keeps its place in front of the quantize, unless `activations`.
+A quantize in each branch of an If is one outside. An activation of what is made in float keeps its place in front of
+the quantize, unless `activations`; one of what comes into the graph keeps it always: nobody makes that.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from qdialect.boundaries import HoistAcross
 from qdialect.constants import static_shape
@@ -25,11 +26,14 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, Uni
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.control import Carries
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.layout import SizesOnly
 from qdialect.promises.linear import Transposed
 from qdialect.promises.rewritten import KernelOfAnother
 from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
+
+OTHER_REGION = Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
 
 
 def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
@@ -52,6 +56,25 @@ def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
             "two-quantizers", "the result is quantized in two ways", "use one scale and zero point"
         )
     return types.pop()
+
+
+def quantized_anyway(value: SSAValue) -> bool:
+    """Whether a quantize of `value` runs whenever it is made: one beside it, or one in each branch of an If."""
+    made = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    pending = [use.operation.parent for use in value.uses if isinstance(use.operation, QuantizeOp)]
+    found: set[Block] = set()
+    while pending:
+        block = pending.pop()
+        if block is made:
+            return True
+        around = None if block is None else block.parent_op()
+        if block is None or around is None:
+            continue
+        found.add(block)
+        promise = around.get_trait(Carries)
+        if promise is not None and promise.branches and all(r.block in found for r in around.regions):
+            pending.append(around.parent)
+    return False
 
 
 def read_sizes_of(old: SSAValue, new: SSAValue, rewriter: Rewriter) -> None:
@@ -80,8 +103,8 @@ class HoistQuantize(Pattern):
             return None
         if KEEP_FLOAT in below.attributes:
             return KEPT
-        if below.parent is not op.parent:
-            return Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
+        if not quantized_anyway(source):
+            return OTHER_REGION
         types: list[UniformType] = []
         for place in promise.results(below):
             type = quantized_uses(below.results[place])
@@ -97,7 +120,7 @@ class HoistQuantize(Pattern):
         moved = promise.backward(below, types)
         if isinstance(moved, Blocked):
             return moved
-        if not (self._activations and promise.in_place):
+        if not (self._activations and promise.in_place and isinstance(below.operands[0], OpResult)):
             blocked = more_work(below, promise) or _per_axis(below, promise, moved)
             if blocked is not None:
                 return blocked
@@ -159,7 +182,9 @@ def _makes_integers(value: SSAValue) -> bool:
 
 def more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     """Quantizing more elements than before pays only if an op above makes the integers itself."""
-    if promise.keeps_order:  # as many, also where a size is not known
+    if promise.keeps_order or (
+        not promise.selects and promise.keeps_all(op)
+    ):  # also where a size is not known
         return None
     operands = promise.operand_values(op)
     before, after = _elements(promise.result_values(op)), _elements(operands)
@@ -220,7 +245,7 @@ class HoistQuantizePass(RewritePass):
     )
 
     activations: bool = False
-    """Whether to go above an activation of what is made in float too: QDQ has it back in front of the quantize."""
+    """Whether to go above an activation of what an op makes in float too: QDQ has it back in front of the quantize."""
 
     def patterns(self) -> Sequence[Pattern]:
         return [HoistQuantize(self.activations), HoistStorage(), HoistAcross()]

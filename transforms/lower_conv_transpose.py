@@ -23,7 +23,7 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import DenseArrayBase, Float32Type, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from qdialect.columns import SLICES, SOME_IMAGES, SOME_SIZE, TO_THE_END, window
+from qdialect.columns import SLICES, SOME_SIZE, TO_THE_END, window
 from qdialect.constants import constant, static_shape
 from qdialect.costs import ALIGNED, Convolution, cheapest, cost, float_kernels, quantized_cost
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
@@ -178,7 +178,7 @@ class LowerConvTranspose(Pattern):
         costs, given = self._target.costs, shape_of(op.operands[0].type)
         assert given is not None
         sizes = [SOME_SIZE if size == DYNAMIC else size for size in given[2:]]
-        images = SOME_IMAGES if given[0] == DYNAMIC else given[0]
+        images = 1 if given[0] == DYNAMIC else given[0]  # it must pay for one alone
         ones, times = (1,) * (len(weight) - 2), prod(axis.stride for axis in axes)
         symmetric = not w.zero_points.any()
         spread = Convolution(weight[0], prod(weight[1:]), ones, ones, prod(sizes), symmetric, images)
@@ -196,7 +196,7 @@ class LowerConvTranspose(Pattern):
         else:
             now += written * spreading["quantize"]
             new = quantized_cost(costs, shape) + written * moves * spreading["move_byte"]
-        return ALIGNED in costs and new + MOVES < now
+        return ALIGNED in costs and new + 2 * MOVES < now
 
     def _build(self, op: OnnxOp, weight: tuple[int, ...], axes: Sequence[Phases], rewriter: Rewriter) -> None:
         channels, times, made = weight[1], prod(axis.stride for axis in axes), list[Operation]()
