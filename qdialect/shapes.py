@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, ModuleOp, TensorType, UnrankedTensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, ModuleOp, TensorType, UnrankedTensorType, i1
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -92,7 +92,9 @@ def _yielded(op: OnnxOp) -> list[Attribute | None]:
 
 
 def _carriers(found: Any) -> Sequence[SSAValue]:
-    return [v for (_, part), v in found.cells.items() if part == "v" and v is not None]
+    """What the op that a node stands for takes as floats: all but a condition."""
+    values = [v for (_, part), v in found.cells.items() if part == "v" and v is not None]
+    return [v for v in values if element_of(v.type) != i1]
 
 
 def _set(results: Sequence[OpResult], types: Sequence[Attribute | None]) -> None:

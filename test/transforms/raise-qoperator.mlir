@@ -25,6 +25,32 @@ func.func @conv(%x : tensor<1x2x4x5xui8>) -> tensor<1x3x2x5xui8> {
 
 // -----
 
+// The condition is bool, so that the shape is that of Where.
+
+// CHECK-LABEL: func.func @unknown_where(
+// CHECK: onnx.Where({{.*}}) -> tensor<3x4x!quant.uniform<u8:f32, 0.03:5>>
+func.func @unknown_where(%c: tensor<4xi1>, %x: tensor<3x4xui8>, %y: tensor<3x1xui8>) -> tensor<*x!onnx.any> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %xz = onnx.Constant() {value = #onnx.tensor<[7] : tensor<ui8>>} : () -> tensor<ui8>
+  %ys = onnx.Constant() {value = #onnx.tensor<[0.03] : tensor<f32>>} : () -> tensor<f32>
+  %yz = onnx.Constant() {value = #onnx.tensor<[5] : tensor<ui8>>} : () -> tensor<ui8>
+  %r = onnx_ms.QLinearWhere(%c, %x, %xs, %xz, %y, %ys, %yz, %ys, %yz) : (tensor<4xi1>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<3x1xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*x!onnx.any>
+  func.return %r : tensor<*x!onnx.any>
+}
+
+// Nothing moves: onnxruntime's kernel divides to 0 for rows so short, and what it makes of them is not Softmax.
+
+// CHECK-LABEL: func.func @unmoved_short_softmax(
+// CHECK: onnx_ms.QLinearSoftmax(
+func.func @unmoved_short_softmax(%x: tensor<3x4xui8>) -> tensor<3x4xui8> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %xz = onnx.Constant() {value = #onnx.tensor<[7] : tensor<ui8>>} : () -> tensor<ui8>
+  %ys = onnx.Constant() {value = #onnx.tensor<[0.0005] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-qoperator: short-softmax]}}
+  %r = onnx_ms.QLinearSoftmax(%x, %xs, %xz, %ys, %xz) {axis = -1 : i64, opset = 13 : i64} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x4xui8>
+  func.return %r : tensor<3x4xui8>
+}
+
 // Behind a com.microsoft node the model says no type; the node's own inputs do.
 // CHECK-LABEL: func.func @unknown_result
 // CHECK: %[[R:.*]] = onnx.LeakyRelu(%{{.*}}) {alpha = 5.000000e-01 : f32} : {{.*}} -> tensor<3x4x!quant.uniform<u8:f32, 0.25:90>>
