@@ -16,9 +16,19 @@ from xdsl.rewriter import Rewriter
 
 from qdialect.constants import constant, static_shape
 from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
-from qdialect.dialects.onnx_types import ANY, element_of, expressed_of, quantized_of, with_element
+from qdialect.dialects.onnx_types import (
+    ANY,
+    DYNAMIC,
+    element_of,
+    expressed_of,
+    quantized_of,
+    shape_of,
+    tensor_type,
+    with_element,
+)
 from qdialect.promises.base import Blocked
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
+from qdialect.promises.control import Carries, Slot, yields
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
 from qdialect.walking import operations
 
@@ -84,11 +94,32 @@ def _learn(op: OnnxOp) -> None:
 
 
 def _yielded(op: OnnxOp) -> list[Attribute | None]:
-    """The types that subgraphs without arguments, branches, agree on."""
-    rows = [list(end.operand_types) for region in op.regions if (end := region.block.last_op) is not None]
-    if any(region.block.args for region in op.regions) or any(len(row) != len(op.results) for row in rows):
-        return [None] * len(op.results)
-    return [types[0] if all(t == types[0] for t in types) else None for types in zip(*rows, strict=True)]
+    """The types that subgraphs give their results: branches agree on one, rounds keep it or stack theirs."""
+    types: list[Attribute | None] = [None] * len(op.results)
+    promise = op.get_trait(Carries)
+    slots = [] if promise is None else promise.slots(op)
+    rounds = _rounds(op, slots)
+    for slot in slots:
+        found = {value.type for _, _, value in yields(op, slot)}
+        if slot.operand is not None:
+            found.add(op.operands[slot.operand].type)
+        if slot.result is None or len(found) != 1:
+            continue
+        type = found.pop()
+        if not slot.stacked:
+            types[slot.result] = type
+        elif isinstance(type, TensorType) and rounds is not None:
+            types[slot.result] = tensor_type(type.element_type, (rounds, *type.get_shape()))
+    return types
+
+
+def _rounds(op: OnnxOp, slots: Sequence[Slot]) -> int | None:
+    """How many rounds there are, if what comes in row by row says it; None if its rows are not the first axis'."""
+    if any(any(axes or ()) for axes in map(op.ints_attr, ("scan_input_axes", "scan_output_axes"))):
+        return None
+    shapes = [shape_of(op.operands[s.operand].type) for s in slots if s.stacked and s.operand is not None]
+    sizes = {shape[0] for shape in shapes if shape} - {DYNAMIC}
+    return sizes.pop() if len(sizes) == 1 else DYNAMIC
 
 
 def _carriers(found: Any) -> Sequence[SSAValue]:

@@ -25,6 +25,26 @@ func.func @conv(%x : tensor<1x2x4x5xui8>) -> tensor<1x3x2x5xui8> {
 
 // -----
 
+// As many rows come out of a Scan as went in; a state keeps its type.
+
+// CHECK-LABEL: func.func @unknown_rows(
+// CHECK: = onnx.Scan(
+// CHECK: } : (tensor<2xf32>, tensor<3x4xf32>) -> (tensor<2xf32>, tensor<3x4x1xf32>)
+func.func @unknown_rows(%s : tensor<2xf32>, %x : tensor<3x4xui8>) -> (tensor<*xf32>, tensor<?x4x1xf32>) {
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %xz = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %a = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %r = onnx_ms.QLinearLeakyRelu(%x, %xs, %xz, %xs, %xz) {alpha = 0.5 : f32} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*x!onnx.any>
+  %f = onnx.DequantizeLinear(%r, %xs, %xz) : (tensor<*x!onnx.any>, tensor<f32>, tensor<ui8>) -> tensor<*xf32>
+  %t, %y = onnx.Scan(%s, %f) {num_scan_inputs = 1 : i64} body {
+  ^bb0(%i: tensor<2xf32>, %row: tensor<4xf32>):
+    %n = onnx.Neg(%i) : (tensor<2xf32>) -> tensor<2xf32>
+    %u = onnx.Unsqueeze(%row, %a) : (tensor<4xf32>, tensor<1xi64>) -> tensor<4x1xf32>
+    onnx.Yield(%n, %u) : (tensor<2xf32>, tensor<4x1xf32>) -> ()
+  } : (tensor<2xf32>, tensor<*xf32>) -> (tensor<*xf32>, tensor<?x4x1xf32>)
+  func.return %t, %y : tensor<*xf32>, tensor<?x4x1xf32>
+}
+
 // The condition is bool, so that the shape is that of Where.
 
 // CHECK-LABEL: func.func @unknown_where(
