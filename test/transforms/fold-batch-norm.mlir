@@ -100,20 +100,6 @@ func.func @gemm(%x: tensor<5x3xf32>) -> tensor<5x2xf32> {
   func.return %y : tensor<5x2xf32>
 }
 
-// A shift for each channel and no factor: one scale stays one.
-// CHECK-LABEL: func.func @shift_only(
-// CHECK: %[[V1:.*]] = quant.dcast %{{.*}} : tensor<2x3x!quant.uniform<i8:f32, 0.25:3>> to tensor<2x3xf32>
-// CHECK: %[[V2:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0, 10.0] : tensor<2xf32>>}
-// CHECK-NEXT: onnx.Gemm(%x, %[[V1]], %[[V2]])
-func.func @shift_only(%x: tensor<5x3xf32>) -> tensor<5x2xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5, 6, 7] : tensor<2x3xi8>>} : () -> tensor<2x3x!quant.uniform<i8:f32, 0.25:3>>
-  %b = onnx.Constant() {value = #onnx.tensor<[1.0, 10.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-  %r = quant.dcast %w : tensor<2x3x!quant.uniform<i8:f32, 0.25:3>> to tensor<2x3xf32>
-  %c = onnx.Gemm(%x, %r) {transB = 1 : i64} : (tensor<5x3xf32>, tensor<2x3xf32>) -> tensor<5x2xf32>
-  %y = onnx.Add(%c, %b) : (tensor<5x2xf32>, tensor<2xf32>) -> tensor<5x2xf32>
-  func.return %y : tensor<5x2xf32>
-}
-
 // MatMul takes no bias: the shift stays behind it.
 // CHECK-LABEL: func.func @matmul(
 // CHECK: %[[V0:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5, 6, 7] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32:1, {0.5:3,0.75:3}>>
