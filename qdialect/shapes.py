@@ -2,7 +2,8 @@
 What is not known of a value's type, learnt from what makes it.
 
 onnx's shape inference knows nothing of com.microsoft, so behind a QLinearAdd every type is unknown. A QOperator
-node has the shape of the op that it stands for and the element of its zero point: there onnx's inference goes on.
+node has the shape of the op that it stands for and the element of its zero point: there onnx's inference goes on. It
+stops at Loop too, whose rounds may change a shape; where operand, argument and what is yielded agree, they do not.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.promises.base import Blocked
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
-from qdialect.promises.control import Carries, Slot, yields
+from qdialect.promises.control import Carries, Slot, argument, yields
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
 from qdialect.walking import operations
 
@@ -46,7 +47,7 @@ def _is_known(value: SSAValue) -> bool:
 
 
 def learn_types(module: ModuleOp) -> None:
-    """Infer the types of results that have none, where a QOperator node has hidden them, and sizes that follow."""
+    """Infer the types of results that have none, behind a QOperator node or subgraphs, and sizes that follow."""
     if not any(_hides(op) for op in operations(module)):
         return
     learnt: set[SSAValue] = set()
@@ -70,7 +71,8 @@ def _inside_first(op: Operation) -> Iterator[Operation]:
 
 
 def _hides(op: Operation) -> bool:
-    return op.get_trait(QOperator) is not None and not all(map(_is_known, op.results))
+    hides = op.get_trait(QOperator) is not None or op.get_trait(Carries) is not None
+    return hides and not all(map(_is_known, op.results))
 
 
 def _learn(op: OnnxOp) -> None:
@@ -101,8 +103,8 @@ def _yielded(op: OnnxOp) -> list[Attribute | None]:
     rounds = _rounds(op, slots)
     for slot in slots:
         found = {value.type for _, _, value in yields(op, slot)}
-        if slot.operand is not None:
-            found.add(op.operands[slot.operand].type)
+        if slot.operand is not None and (inside := argument(op, slot)) is not None:
+            found |= {op.operands[slot.operand].type, inside.type}  # else a round may change the shape
         if slot.result is None or len(found) != 1:
             continue
         type = found.pop()

@@ -166,3 +166,24 @@ func.func @float_bias(%x : tensor<3x2xui8>) -> tensor<3x4xf32> {
   %y = onnx_ms.MatMulIntegerToFloat(%x, %w, %s, %s, %z, %z, %b) {} : (tensor<3x2xui8>, tensor<2x4xui8>, tensor<f32>, tensor<f32>, tensor<ui8>, tensor<ui8>, tensor<4xf32>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
 }
+
+// -----
+
+// A value that goes round keeps its shape where every round gives what it took; the second takes any.
+
+// CHECK-LABEL: func.func @unknown_rounds(
+// CHECK: } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK: } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
+func.func @unknown_rounds(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %y = onnx.Loop(%n, %c, %x) body {
+  ^bb0(%i: tensor<i64>, %g: tensor<i1>, %v: tensor<2x3xf32>):
+    %m = onnx.Neg(%v) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    onnx.Yield(%g, %m) : (tensor<i1>, tensor<2x3xf32>) -> ()
+  } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
+  %z = onnx.Loop(%n, %c, %x) body {
+  ^bb0(%i: tensor<i64>, %g: tensor<i1>, %v: tensor<?x3xf32>):
+    %m = onnx.Concat(%v, %x) {axis = 0 : i64} : (tensor<?x3xf32>, tensor<2x3xf32>) -> tensor<?x3xf32>
+    onnx.Yield(%g, %m) : (tensor<i1>, tensor<?x3xf32>) -> ()
+  } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
+  func.return %y, %z : tensor<*xf32>, tensor<*xf32>
+}
