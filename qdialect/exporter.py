@@ -224,6 +224,8 @@ class _Exporter:
         if isinstance(op, CustomOp):
             node.overload = _string(op.properties.get("overload"))
         node.input.extend("" if v is None else self.names.of(v) for v in op.inputs)
+        if op.SCHEMA:
+            node.input.extend([""] * (op.SCHEMA.fixed_inputs - len(node.input)))
         node.output.extend("" if v is None else self.names.of(v) for v in op.outputs)
         kinds = op.SCHEMA.attribute_kinds if op.SCHEMA else {}
         for name, value in op.onnx_attributes.items():

@@ -341,6 +341,8 @@ class FoldIntoQuantize(Pattern):
             return SECOND_CONSUMER
         assert isinstance(x.op, OnnxOp)
         map, source, _ = chain_to(x.op, found)
+        if map.is_shift and linear_of(source) is not None:
+            return None  # a bias, which zero points would round
         if not (map.factor > 0).all():
             return Blocked("negative-factor", "a factor is not positive, so no scale carries it")
         scales = (type.scales / map.factor).astype(np.float32)

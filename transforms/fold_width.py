@@ -51,8 +51,8 @@ MOST = 16
 """Pixels that are folded into one, at most."""
 WORTH = 0.85
 """A folded convolution takes at most this part of the time: below that, the measured costs are not so exact."""
-MOVES = 3000
-"""Nanoseconds that the Transposes and Reshapes around it may take; a fold must save more."""
+MOVES = 1500
+"""Nanoseconds that Transposes and Reshapes in front of it may take, and as many behind it; a fold must save more."""
 
 
 class Row(NamedTuple):
@@ -206,6 +206,8 @@ class FoldWidth(Pattern):
         w = quantized_of(op.operands[1].type)
         assert w is not None
         plain = shape_of_conv(op, weight, symmetric=not w.zero_points.any())
+        if (shape_of(op.results[0].type) or (DYNAMIC,))[0] == DYNAMIC:
+            plain = plain._replace(images=1)  # a fold must pay for one alone
         if DYNAMIC in (row.width, row.made):
             row = row._replace(width=SOME_SIZE * row.stride, made=SOME_SIZE)
         if any(self._asked):
@@ -221,7 +223,10 @@ class FoldWidth(Pattern):
         if not is_float and quantized_kernel(costs, plain) == ALIGNED:
             kernels = (ALIGNED,)  # and so is every fold of it
         now = self._cost(plain, is_float)
-        best = (min(WORTH * now, now - MOVES), None)
+        moves = (
+            MOVES if plain.inputs == 1 else 2 * MOVES
+        )  # one channel is first and last: its fold moves nothing
+        best = (min(WORTH * now, now - moves), None)
         if least_cost(costs, kernels, plain) > best[0]:
             return None
         for fold in folds(row):

@@ -8,7 +8,7 @@ Move quantize above ops that move or select elements, towards the op that made t
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
 more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
 A quantize in each branch of an If is one outside. An activation of what is made in float keeps its place in front of
-the quantize, unless `activations`.
+the quantize, unless `activations`; one of what comes into the graph keeps it always: nobody makes that.
 """
 
 from collections.abc import Sequence
@@ -118,7 +118,7 @@ class HoistQuantize(Pattern):
         moved = promise.backward(below, types)
         if isinstance(moved, Blocked):
             return moved
-        if not (self._activations and promise.in_place):
+        if not (self._activations and promise.in_place and isinstance(below.operands[0], OpResult)):
             blocked = more_work(below, promise) or _per_axis(below, promise, moved)
             if blocked is not None:
                 return blocked
@@ -180,7 +180,9 @@ def _makes_integers(value: SSAValue) -> bool:
 
 def more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     """Quantizing more elements than before pays only if an op above makes the integers itself."""
-    if promise.keeps_order:  # as many, also where a size is not known
+    if promise.keeps_order or (
+        not promise.selects and promise.keeps_all(op)
+    ):  # also where a size is not known
         return None
     operands = promise.operand_values(op)
     before, after = _elements(promise.result_values(op)), _elements(operands)
@@ -241,7 +243,7 @@ class HoistQuantizePass(RewritePass):
     )
 
     activations: bool = False
-    """Whether to go above an activation of what is made in float too: QDQ has it back in front of the quantize."""
+    """Whether to go above an activation of what an op makes in float too: QDQ has it back in front of the quantize."""
 
     def patterns(self) -> Sequence[Pattern]:
         return [HoistQuantize(self.activations), HoistStorage(), HoistAcross()]

@@ -114,7 +114,7 @@ class LowerConvTranspose(Pattern):
         else:
             now += written * spreading["quantize"]
             new = cost(costs, quantized_kernel(costs, shape), shape) + written * spreading["move_byte"]
-        return ALIGNED in costs and new + MOVES < now
+        return ALIGNED in costs and new + 2 * MOVES < now
 
     def _build(self, op: OnnxOp, weight: tuple[int, ...], rewriter: Rewriter) -> None:
         channels, kernel = weight[1], weight[2:]

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.constants import constant, rank_of
+from qdialect.constants import constant, rank_of, real_constant
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
@@ -118,7 +119,7 @@ class LowerToSum(Pattern):
         if bias is not None and quantized_of(bias.type) is not None:
             plain, reads = stored(bias)
             ops.extend(reads)
-            shaped = self._per_channel(op, plain, form, add)
+            shaped = self._per_channel(op, plain, form, ops, add)
             value = add(op_named("", "Add").build([value, shaped], [with_element(shape, INT32)]), "bias")
         cast = op_named("", "Cast").build([value], [with_element(shape, FLOAT)], {"to": int_attr(1)})
         value = add(cast, "cast")
@@ -130,19 +131,23 @@ class LowerToSum(Pattern):
             op_named("", "Mul").build([value, factor.results[0]], [with_element(shape, FLOAT)]), "scale"
         )
         if bias is not None and quantized_of(bias.type) is None:
-            shaped = self._per_channel(op, bias, form, add)
+            shaped = self._per_channel(op, bias, form, ops, add)
             value = add(op_named("", "Add").build([value, shaped], [with_element(shape, FLOAT)]), "bias")
         result = quantized_of(shape)
         if result is not None:
             ops.append(QuantizeOp(value, result))
         rewriter.replace(op, ops)
 
-    def _per_channel(self, op: OnnxOp, bias: SSAValue, form: IntegerSum, add: Any) -> SSAValue:
+    def _per_channel(
+        self, op: OnnxOp, bias: SSAValue, form: IntegerSum, ops: list[Operation], add: Any
+    ) -> SSAValue:
         """A bias of one value per channel, shaped to broadcast along the channels."""
         if form.channel_axis == -1:
             return bias
         rank, sizes = rank_of(op.results[0]), shape_of(bias.type)
         assert rank is not None
+        if (known := real_constant(bias)) is not None:
+            return _instead(bias, known.reshape(1, -1, *[1] * (rank - 2)), ops)
         shape = add(ConstantOp.of(from_array(np.array([1, -1, *[1] * (rank - 2)], np.int64))), "bias_shape")
         type = tensor_type(
             element_of(bias.type) or INT32, (1, sizes[-1] if sizes else DYNAMIC, *[1] * (rank - 2))
@@ -154,11 +159,16 @@ def _turned(weight: SSAValue, ops: list[Operation]) -> SSAValue:
     """A constant matrix, transposed."""
     tensor = constant(weight)
     assert tensor is not None
-    new = ConstantOp.of(from_array(np.ascontiguousarray(tensor.array().T)))
-    new.location = weight.owner.location if isinstance(weight.owner, ConstantOp) else new.location
-    if weight.owner in ops:
-        ops.remove(weight.owner)  # pyright: ignore[reportArgumentType]
-        weight.owner.erase()
+    return _instead(weight, np.ascontiguousarray(tensor.array().T), ops)
+
+
+def _instead(old: SSAValue, array: npt.NDArray[Any], ops: list[Operation]) -> SSAValue:
+    """A constant of the same name; the old one goes if it is one of `ops`."""
+    new = ConstantOp.of(from_array(array))
+    new.location = location("", [wish(old)])
+    if old.owner in ops:
+        ops.remove(old.owner)  # pyright: ignore[reportArgumentType]
+        old.owner.erase()
     ops.append(new)
     return new.results[0]
 

@@ -99,6 +99,12 @@ class Schema:
         return tuple(sorted(names, reverse=True))  # then_branch comes before else_branch
 
     @cached_property
+    def fixed_inputs(self) -> int:
+        """How many inputs stand in front of a variadic one: each is written, be it as left out. 0: none is variadic."""
+        inputs = self.versions[-1].inputs
+        return len(inputs) - 1 if inputs and inputs[-1].option == "V" else 0
+
+    @cached_property
     def attribute_kinds(self) -> dict[str, AttributeKind]:
         """The kind of every attribute that some version has."""
         return {a.name: a.kind for v in self.versions for a in v.attributes.values()}

@@ -56,6 +56,16 @@ def every_result(op: OnnxOp) -> Sequence[int]:
     return range(len(op.results))
 
 
+def always(op: OnnxOp) -> bool:
+    """Whatever the operands are."""
+    return True
+
+
+def sometimes(op: OnnxOp) -> bool:
+    """Not always."""
+    return False
+
+
 class Carried(NamedTuple):
     """The quantized types of what carries elements, None where a tensor is not quantized."""
 
@@ -86,6 +96,8 @@ class Commutes(Promise):
     """Whether elements are compared, not only moved: then where the casts stand is a matter of speed."""
     keeps_order: bool = False
     """Whether the result's elements, read in order, are the operand's: only the shape is new."""
+    keeps_all: Callable[[OnnxOp], bool] = sometimes
+    """Whether every element of the operands is in the results, whatever the sizes: there are no fewer of them."""
 
     def operand_values(self, op: OnnxOp) -> list[SSAValue]:
         """The operands that carry elements."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,10 +27,18 @@ from qdialect.promises.axes import (
     same,
     to_results,
 )
-from qdialect.promises.base import Blocked, Commutes, Promise, every_operand, every_result, none
+from qdialect.promises.base import (
+    Blocked,
+    Commutes,
+    Promise,
+    always,
+    every_operand,
+    every_result,
+    none,
+)
 from qdialect.promises.blocks import BlockRule
 from qdialect.promises.joining import concat_backward, concat_forward, split_backward, split_forward
-from qdialect.promises.padding import pad_backward, pad_forward
+from qdialect.promises.padding import only_adds, pad_backward, pad_forward
 from qdialect.promises.resizing import resize_nearest
 
 if TYPE_CHECKING:
@@ -309,10 +317,8 @@ def _no_types(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType]
     return ()
 
 
-def _layout(
-    forward: AxisRule = never, backward: AxisRule = never, in_place: bool = False, keeps_order: bool = False
-) -> Commutes:
-    return Commutes(follow(forward), follow(backward), in_place=in_place, keeps_order=keeps_order)
+def _layout(forward: AxisRule = never, backward: AxisRule = never, **more: Any) -> Commutes:
+    return Commutes(follow(forward), follow(backward), **more)
 
 
 _PER_TENSOR = _layout()
@@ -323,7 +329,9 @@ _DATA_AND_UPDATES = Commutes(
 
 LAYOUT: dict[tuple[str, str], Commutes] = {
     ("", "Transpose"): Commutes(
-        follow(_transpose_forward, _permuted(True)), follow(_transpose_backward, _permuted(False))
+        follow(_transpose_forward, _permuted(True)),
+        follow(_transpose_backward, _permuted(False)),
+        keeps_all=always,
     ),
     ("", "Reshape"): _layout(_reshape_forward, _reshape_backward, keeps_order=True),
     ("", "Flatten"): _layout(_reshape_forward, _reshape_backward, keeps_order=True),
@@ -338,20 +346,20 @@ LAYOUT: dict[tuple[str, str], Commutes] = {
         keeps_order=True,
     ),
     ("", "Identity"): _layout(same, same, in_place=True, keeps_order=True),
-    ("", "Dropout"): Commutes(_dropout, _dropout, in_place=True),
+    ("", "Dropout"): Commutes(_dropout, _dropout, in_place=True, keeps_all=always),
     ("", "Slice"): Commutes(follow(_slice_forward, _slice_blocks), follow(_slice_backward)),
     ("", "Gather"): _layout(_gather_forward, _gather_backward),
-    ("", "Expand"): _layout(_repeated, _unrepeated),
-    ("", "Tile"): _layout(_repeated, _unrepeated),
-    ("", "Concat"): Commutes(concat_forward, concat_backward, operands=every_operand),
-    ("", "Split"): Commutes(split_forward, split_backward, results=every_result),
-    ("", "Pad"): Commutes(pad_forward, pad_backward, moves_storage=False),
+    ("", "Expand"): _layout(_repeated, _unrepeated, keeps_all=always),
+    ("", "Tile"): _layout(_repeated, _unrepeated, keeps_all=always),
+    ("", "Concat"): Commutes(concat_forward, concat_backward, operands=every_operand, keeps_all=always),
+    ("", "Split"): Commutes(split_forward, split_backward, results=every_result, keeps_all=always),
+    ("", "Pad"): Commutes(pad_forward, pad_backward, moves_storage=False, keeps_all=only_adds),
     ("", "Resize"): Commutes(resize_nearest, resize_nearest),
-    ("", "DepthToSpace"): _PER_TENSOR,
-    ("", "SpaceToDepth"): _PER_TENSOR,
+    ("", "DepthToSpace"): _layout(keeps_all=always),
+    ("", "SpaceToDepth"): _layout(keeps_all=always),
     ("", "GatherElements"): _PER_TENSOR,
     ("", "GatherND"): _PER_TENSOR,
-    ("", "ReverseSequence"): _layout(_reverse_sequence, _reverse_sequence),
+    ("", "ReverseSequence"): _layout(_reverse_sequence, _reverse_sequence, keeps_all=always),
     ("", "Compress"): _layout(_compressed, _compressed_backward),
     ("", "OneHot"): Commutes(follow(never), follow(never), operands=lambda op: (2,)),
     ("", "ScatterElements"): _DATA_AND_UPDATES,

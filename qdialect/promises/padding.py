@@ -96,6 +96,12 @@ def pad_backward(op: OnnxOp, types: Types) -> Types | Blocked:
     return types
 
 
+def only_adds(op: OnnxOp) -> bool:
+    """Whether a Pad takes nothing away."""
+    pads = ints_of(op, "pads", 1)
+    return pads is not None and min(pads, default=0) >= 0
+
+
 def pad_forward(op: OnnxOp, types: Types) -> Types | Blocked:
     """Dequantize below: the constant must come out of the type as it went in."""
     moved = pad_backward(op, types)

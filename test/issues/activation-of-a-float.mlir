@@ -39,3 +39,14 @@ func.func @unmoved_max_pool(%a: tensor<1x2x4x4x!a>) -> tensor<1x2x2x2x!t> {
   %q = quant.qcast %m : tensor<1x2x2x2xf32> to tensor<1x2x2x2x!t>
   func.return %q : tensor<1x2x2x2x!t>
 }
+
+// Nobody makes what comes into the graph: its activation would stand between two pairs where there was one.
+
+// CHECK-LABEL: func.func @unmoved_graph_input(
+// CHECK: onnx.Relu(%x)
+// CHECK-NEXT: quant.qcast
+func.func @unmoved_graph_input(%x: tensor<2x3xf32>) -> tensor<2x3x!t> {
+  %r = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %q = quant.qcast %r : tensor<2x3xf32> to tensor<2x3x!t>
+  func.return %q : tensor<2x3x!t>
+}

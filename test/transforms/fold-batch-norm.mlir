@@ -273,6 +273,22 @@ func.func @unmoved_into_quantize(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3x!qua
   func.return %y : tensor<1x2x5x3x!quant.uniform<i8:f32, 0.5:3>>
 }
 
+// A bias stays one, `lossy` or not: zero points would round it.
+
+// CHECK-LABEL: func.func @unmoved_bias(
+// CHECK: %[[Y:.*]] = onnx.Add(
+// CHECK-NEXT: quant.qcast %[[Y]]
+// LOSSY-LABEL: func.func @unmoved_bias(
+// LOSSY: %[[Y:.*]] = onnx.Add(
+// LOSSY-NEXT: quant.qcast %[[Y]]
+func.func @unmoved_bias(%x: tensor<2x3x4xf32>, %w: tensor<4x2xf32>) -> tensor<2x3x2x!quant.uniform<u8:f32, 0.5:7>> {
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0, -0.6] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %m = onnx.MatMul(%x, %w) : (tensor<2x3x4xf32>, tensor<4x2xf32>) -> tensor<2x3x2xf32>
+  %y = onnx.Add(%m, %b) : (tensor<2x3x2xf32>, tensor<2xf32>) -> tensor<2x3x2xf32>
+  %q = quant.qcast %y : tensor<2x3x2xf32> to tensor<2x3x2x!quant.uniform<u8:f32, 0.5:7>>
+  func.return %q : tensor<2x3x2x!quant.uniform<u8:f32, 0.5:7>>
+}
+
 // Zero points are free by default; where they must stay, -128 has no negative, and is clamped only if `lossy`.
 // CHECK-LABEL: func.func @minus_128(
 // CHECK: %[[V0:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -2, -4, 127, -9, 127] : tensor<3x2x1x1xi8>>} : () -> tensor<3x2x1x1x!quant.uniform<i8:f32:0, {0.75,1.0:-1,3.75}>>

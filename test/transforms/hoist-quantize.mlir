@@ -929,6 +929,37 @@ func.func @unmoved_concat_of_unknown_size(%a: tensor<?x2xf32>, %b: tensor<1x2xf3
   func.return %q : tensor<3x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>>
 }
 
+// Where sizes are not known, an op that drops nothing still has no more elements above it than below.
+
+// CHECK-LABEL: func.func @unknown_sizes(
+// CHECK-DAG: %[[X:.*]] = quant.qcast %x : tensor<?x3xf32>
+// CHECK-DAG: %[[Y:.*]] = quant.qcast %y : tensor<?x3xf32>
+// CHECK: %[[J:.*]] = onnx.Concat(%[[X]], %[[Y]])
+// CHECK: %[[T:.*]] = onnx.Transpose(%[[J]])
+// CHECK: %[[P:.*]] = onnx.Pad(%[[T]]
+// CHECK-NEXT: func.return %[[P]]
+func.func @unknown_sizes(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> tensor<5x?x!quant.uniform<u8:f32, 0.02:13>> {
+  %pads = onnx.Constant() {value = #onnx.tensor<[1, 0, 1, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %j = onnx.Concat(%x, %y) {axis = 0 : i64} : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  %t = onnx.Transpose(%j) {perm = array<i64: 1, 0>} : (tensor<?x3xf32>) -> tensor<3x?xf32>
+  %p = onnx.Pad(%t, %pads) : (tensor<3x?xf32>, tensor<4xi64>) -> tensor<5x?xf32>
+  %q = quant.qcast %p : tensor<5x?xf32> to tensor<5x?x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %q : tensor<5x?x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// Nothing moves: nobody knows how many rows there are, and the Pad takes one away.
+
+// CHECK-LABEL: func.func @unmoved_more_work_of_unknown_size(
+// CHECK: onnx.Pad(%x
+// CHECK-NEXT: quant.qcast
+func.func @unmoved_more_work_of_unknown_size(%x: tensor<?x3xf32>) -> tensor<?x5x!quant.uniform<u8:f32, 0.02:13>> {
+  %pads = onnx.Constant() {value = #onnx.tensor<[-1, 0, 0, 2] : tensor<4xi64>>} : () -> tensor<4xi64>
+  %p = onnx.Pad(%x, %pads) : (tensor<?x3xf32>, tensor<4xi64>) -> tensor<?x5xf32>
+  // expected-remark@+1 {{[hoist-quantize: more-work]}}
+  %q = quant.qcast %p : tensor<?x5xf32> to tensor<?x5x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %q : tensor<?x5x!quant.uniform<u8:f32, 0.02:13>>
+}
+
 // Nothing moves: five rows would be quantized for two.
 
 // CHECK-LABEL: func.func @unmoved_more_work(

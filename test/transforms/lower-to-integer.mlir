@@ -73,6 +73,30 @@ func.func @conv_float(%x: tensor<1x2x5x4x!x>, %w: tensor<2x2x3x2x!w>, %b: tensor
   func.return %y : tensor<1x2x3x3xf32>
 }
 
+// A constant bias is given its shape at once: integers, floats, or integers of a scale of their own.
+
+// CHECK-LABEL: func.func @constant_bias(
+// CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[7, -5] : tensor<1x2x1x1xi32>>}
+// CHECK-NOT: onnx.Reshape
+// CHECK: onnx.Add(%{{.*}}, %[[B]])
+// CHECK: %[[F:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, -2.0] : tensor<1x2x1x1xf32>>}
+// CHECK-NEXT: onnx.Add(%{{.*}}, %[[F]])
+// CHECK-NOT: onnx.Reshape
+// CHECK: %[[G:.*]] = onnx.Constant() {value = #onnx.tensor<[1.5, -0.5] : tensor<1x2x1x1xf32>>}
+// CHECK-NEXT: onnx.Add(%{{.*}}, %[[G]])
+// CHECK-NOT: onnx.Reshape
+// CHECK: func.return
+func.func @constant_bias(%x: tensor<1x2x5x4x!x>, %w: tensor<2x2x3x2x!w>) -> (tensor<1x2x3x3x!y>, tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>) {
+  %b = onnx.Constant() {value = #onnx.tensor<[7, -5] : tensor<2xi32>>} : () -> tensor<2x!b>
+  %c = onnx.Constant() {value = #onnx.tensor<[0.5, -2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %y = onnx.Conv(%x, %w, %b) : (tensor<1x2x5x4x!x>, tensor<2x2x3x2x!w>, tensor<2x!b>) -> tensor<1x2x3x3x!y>
+  %z = onnx.Conv(%x, %w, %c) : (tensor<1x2x5x4x!x>, tensor<2x2x3x2x!w>, tensor<2xf32>) -> tensor<1x2x3x3xf32>
+  %i = onnx.Constant() {value = #onnx.tensor<[3, -1] : tensor<2xi8>>} : () -> tensor<2x!quant.uniform<i8:f32, 0.5>>
+  %e = quant.dcast %i : tensor<2x!quant.uniform<i8:f32, 0.5>> to tensor<2xf32>
+  %u = onnx.Conv(%x, %w, %e) : (tensor<1x2x5x4x!x>, tensor<2x2x3x2x!w>, tensor<2xf32>) -> tensor<1x2x3x3xf32>
+  func.return %y, %z, %u : tensor<1x2x3x3x!y>, tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>
+}
+
 // A product takes a zero point for each column.
 
 // CHECK-LABEL: func.func @matmul(

@@ -112,6 +112,31 @@ def test_every_fold_of_a_row_leaves_every_integer_as_it_is(case: int, weight_zer
         np.testing.assert_array_equal(run(after, x), plain, str(fold))
 
 
+@pytest.mark.parametrize(
+    ("channels", "stride", "images", "folded"),
+    [(8, 1, 1, False), (8, 1, 4, True), (8, 1, None, False), (1, 2, None, True)],
+)
+def test_a_fold_pays_for_one_image_where_their_number_is_unknown(
+    channels: int,
+    stride: int,
+    images: int | None,
+    folded: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """64 pixels; what has one channel moves no byte in front of the fold."""
+    attributes = {"pads": [1, 1, 1, 1], "strides": [stride, stride]}
+    case = (images or 1, channels, 8 * stride, 8 * stride), (12 * stride, channels, 3, 3), attributes
+    monkeypatch.setattr(f"{__name__}.CASES", [case])
+    made, _ = model(0, quantized=True)
+    if images is None:
+        del made.graph.value_info[:]
+        for value in (*made.graph.input, *made.graph.output):
+            value.type.tensor_type.shape.dim[0].dim_param = "N"
+    nodes = onnx.load(written(made, tmp_path, "fold-width")).graph.node
+    assert any(n.op_type == "Reshape" for n in nodes) == folded
+
+
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_a_product_of_gathered_columns_is_the_convolution(
     case: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

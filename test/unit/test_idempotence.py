@@ -343,6 +343,17 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %z: tensor<2x3xf32> {onnx
 """
 """A Concat that both branches quantize is quantized outside when it is written, and only then had operands alike."""
 
+NARROW_BOUNDS = """
+!n = !quant.uniform<u8<3:200>:f32, 0.02:13>
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x3xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!n>
+  %d = quant.dcast %q : tensor<2x3x!n> to tensor<2x3xf32>
+  %y = onnx.Neg(%d) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}}
+"""
+"""Narrow bounds are written as a Clip of the input, which stood between two pairs when read again."""
+
 
 @pytest.fixture(scope="module")
 def structure() -> Any:
@@ -383,6 +394,7 @@ def parse(text: str) -> ModuleOp:
         (IN_FRONT_OF_A_FLOAT, "onnxruntime"),
         (NARROW_INPUT, "generic"),
         (MIXED_FOR_BRANCHES, "generic"),
+        (NARROW_BOUNDS, "generic"),
     ],
 )
 def test_twice_is_once(structure: Any, text: str, target: str):

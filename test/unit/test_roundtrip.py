@@ -279,6 +279,21 @@ def test_a_default_is_still_a_default():
     np.testing.assert_array_equal(run(before, {"x": X})[0], run(after, {"x": X})[0])
 
 
+def test_a_loop_keeps_what_is_left_out():
+    """onnxruntime counts the inputs in front of a variadic one, be they left out."""
+    body = helper.make_graph(
+        [node("Identity", ["go"], ["on"]), node("Add", ["x", "x"], ["sum"])],
+        "body",
+        [value("n", (), TensorProto.INT64), value("go", (), TensorProto.BOOL)],
+        [value("on", (), TensorProto.BOOL), value("sum")],
+    )
+    loop = node("Loop", ["times", ""], ["y"], body=body)
+    source = model([loop], outputs=[value("y", (2, 2, 3))], weights=[weight("times", np.array(2))])
+    result = through_text(source)
+    assert list(result.graph.node[0].input) == ["times", ""]
+    np.testing.assert_array_equal(run(result, {"x": X})[0], [X + X, X + X])
+
+
 def test_unsorted_nodes_are_sorted():
     after = through_text(unsorted()[0])
     assert [n.op_type for n in after.graph.node] == ["Neg", "Abs"]
