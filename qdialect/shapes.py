@@ -92,7 +92,11 @@ def _yielded(op: OnnxOp) -> list[Attribute | None]:
 
 
 def _carriers(found: Any) -> Sequence[SSAValue]:
-    return [v for (_, part), v in found.cells.items() if part == "v" and v is not None]
+    """The operands that are quantized: those with a scale; a condition or an index has none."""
+    quantized = {place for place, part in found.cells if part == "s"}
+    return [
+        v for (place, part), v in found.cells.items() if part == "v" and place in quantized and v is not None
+    ]
 
 
 def _set(results: Sequence[OpResult], types: Sequence[Attribute | None]) -> None:
