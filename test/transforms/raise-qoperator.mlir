@@ -120,3 +120,20 @@ func.func @float_bias(%x : tensor<3x2xui8>) -> tensor<3x4xf32> {
   %y = onnx_ms.MatMulIntegerToFloat(%x, %w, %s, %s, %z, %z, %b) {} : (tensor<3x2xui8>, tensor<2x4xui8>, tensor<f32>, tensor<f32>, tensor<ui8>, tensor<ui8>, tensor<4xf32>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
 }
+
+// -----
+
+// The condition of a Where is not quantized; what is learnt of its result goes on. Where its casts belong is for others.
+// CHECK-LABEL: func.func @where
+// CHECK: %[[W:.*]] = onnx.Where(%c, %{{.*}}, %{{.*}}) : (tensor<3x4xi1>, tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[W]] : tensor<3x4xf32> to tensor<3x4x!quant.uniform<u8:f32, 0.5>>
+// CHECK-NEXT: %[[S:.*]] = quant.scast %[[Q]]
+// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[S]]) {perm = array<i64: 1, 0>} : (tensor<3x4xui8>) -> tensor<4x3xui8>
+func.func @where(%c: tensor<3x4xi1>, %x : tensor<3x4xui8>) -> tensor<*x!onnx.any> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %ys = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[0] : tensor<ui8>>} : () -> tensor<ui8>
+  %r = onnx_ms.QLinearWhere(%c, %x, %xs, %z, %x, %xs, %z, %ys, %z) : (tensor<3x4xi1>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*x!onnx.any>
+  %y = onnx.Transpose(%r) {perm = array<i64: 1, 0>} : (tensor<*x!onnx.any>) -> tensor<*x!onnx.any>
+  func.return %y : tensor<*x!onnx.any>
+}
