@@ -29,6 +29,8 @@ from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.control import Carries
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.layout import SizesOnly
+from qdialect.promises.linear import Transposed
+from qdialect.promises.rewritten import KernelOfAnother
 from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
 
 OTHER_REGION = Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
@@ -172,7 +174,7 @@ def _makes_integers(value: SSAValue) -> bool:
     promise = value.op.get_trait(Commutes)
     if promise is not None:
         return all(map(_makes_integers, promise.operand_values(value.op)))
-    if value.op.get_trait(Kernels) is None:
+    if not any(value.op.get_trait(promise) for promise in (Kernels, Transposed, KernelOfAnother)):
         return False
     sources = [o.owner for o in value.op.operands]
     return all(isinstance(s, DequantizeOp | ConstantOp) for s in sources)
