@@ -19,6 +19,8 @@ SOME_SIZE = 14
 """Pixels along an axis of an image whose size is not known."""
 SOME_IMAGES = 4
 """A batch whose size is not known: few, but a file that leaves it open means more than one at times."""
+FARTHEST = 1 << 12
+"""The widest stride, dilation or pad of a window that is looked at."""
 SLICES = 11
 """The first opset in which Slice and Pad take bytes and their bounds as operands."""
 TO_THE_END = 2**63 - 1
@@ -29,6 +31,21 @@ def window(op: OnnxOp, name: str, rank: int, default: int = 1) -> tuple[int, ...
     count = (rank - 2) * (2 if name == "pads" else 1)
     ignored = name == "pads" and op.str_attr("auto_pad", "NOTSET") != "NOTSET"
     return (None if ignored else op.ints_attr(name)) or (default,) * count
+
+
+def is_regular(op: OnnxOp) -> bool:
+    """Whether a window's attributes are of its weight's rank and in range: a model may say anything."""
+    weight = shape_of(op.operands[1].type)
+    if weight is None or len(weight) < 3:
+        return False
+    spatial = len(weight) - 2
+    least = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
+    for name, low in least.items():
+        given = op.ints_attr(name)
+        count = 2 * spatial if name == "pads" else spatial
+        if given is not None and (len(given) != count or not all(low <= v <= FARTHEST for v in given)):
+            return False
+    return op.ints_attr("kernel_shape") in (None, weight[2:]) and min(weight[2:]) > 0
 
 
 def is_pointwise(op: OnnxOp) -> bool:

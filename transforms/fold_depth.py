@@ -39,6 +39,8 @@ from qdialect.targets import Target, target
 from qdialect.transforms.fold_width import MOVES, WORTH, is_measured, shape_of_fold, tiled
 
 RANK = 5
+DEEPEST = 32
+"""Slices under a kernel that become channels, at most: each is a node."""
 TO_LAST, TO_FIRST = (0, 2, 3, 4, 1), (0, 4, 1, 2, 3)
 
 
@@ -105,6 +107,8 @@ class FoldDepth(Pattern):
         )
         if constant(op.operands[1]) is None:
             return Blocked("computed-weight", "the weight is computed at run time")
+        if not rows and weight[2] > DEEPEST:
+            return Blocked("large-window", f"more than {DEEPEST} slices would stand side by side")
         if given is None or made is None or not len(given) == len(made) == RANK:
             return Blocked("unknown-rank", "the operand's rank is not known")
         if op.str_attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):

@@ -107,8 +107,8 @@ class FoldGroups(Pattern):
         plain = shape_of_fold(op, weight, symmetric=not w.zero_points.any())
         now = best_cost(costs, plain)
         best = (min(WORTH * now, now - MOVES), 1)
-        for merged in range(2, groups + 1):
-            if groups % merged == 0 and prod(weight) * merged <= LARGEST:
+        for merged in range(2, min(groups, LARGEST // max(prod(weight), 1)) + 1):
+            if groups % merged == 0:
                 best = min(best, (best_cost(costs, merged_shape(plain, merged)), merged))
         return best[1]
 

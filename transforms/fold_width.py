@@ -21,7 +21,7 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import DenseArrayBase, Float32Type, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from qdialect.columns import SOME_SIZE, shape_of_conv, window
+from qdialect.columns import SOME_SIZE, is_regular, shape_of_conv, window
 from qdialect.constants import constant, static_shape
 from qdialect.costs import (
     ALIGNED,
@@ -144,7 +144,7 @@ def tiled(
 def is_measured(op: OnnxOp, target: Target, kernel: str) -> bool:
     """Whether the operands' types, and the result's, are those that the costs of `kernel` were measured for."""
     x, w, y = (quantized_of(v.type) for v in (*op.operands[:2], op.results[0]))
-    if x is None or w is None or not x.is_per_tensor:
+    if x is None or w is None or not x.is_per_tensor or not is_regular(op):
         return False
     if [x.storage.name, w.storage.name] != ["u8", "i8"] or kernel not in target.costs:
         return False

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import DenseArrayBase, Float32Type, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from qdialect.columns import SLICES, SOME_SIZE, TO_THE_END, window
+from qdialect.columns import SLICES, SOME_SIZE, TO_THE_END, is_regular, window
 from qdialect.constants import constant, static_shape
 from qdialect.costs import ALIGNED, Convolution, cheapest, cost, float_kernels, quantized_cost
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
@@ -42,6 +42,10 @@ from qdialect.transforms.fold_width import MOVES, tiled
 
 SPREADING = "ConvTranspose"
 """Where the costs are of the float op, and of a quantize and a move for each value written."""
+
+
+LARGEST_WINDOW = 1 << 16
+"""Kernel elements, times strides, times pads along an axis, that are looked at."""
 
 
 class Phases(NamedTuple):
@@ -146,6 +150,9 @@ class LowerConvTranspose(Pattern):
             return Blocked("unknown-width", "the width is not known, or it is no image and no line")
         if op.int_attr("group", 1) != 1:
             return Blocked("grouped", "the channels come in groups")
+        strides, pads = window(op, "strides", rank), window(op, "pads", rank, 0)
+        if not is_regular(op) or max(weight[2:]) * max(strides) * (max(pads) + 1) > LARGEST_WINDOW:
+            return Blocked("large-window", "the window is no usual one: its attributes are out of range")
         if op.ints_attr("output_shape") is not None or op.str_attr("auto_pad", "NOTSET") not in (
             "NOTSET",
             "VALID",

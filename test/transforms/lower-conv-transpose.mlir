@@ -93,6 +93,20 @@ func.func @unmoved_shapes(%x: tensor<1x1x5x!x>) -> (tensor<1x1x9xf32>, tensor<1x
   func.return %a, %b, %c : tensor<1x1x9xf32>, tensor<1x1x10xf32>, tensor<1x1x11xf32>
 }
 
+// CHECK-LABEL: func.func @unmoved_large_window(
+// CHECK-NOT: onnx.Conv(
+// CHECK: func.return
+func.func @unmoved_large_window(%x: tensor<1x1x5x!x>) -> (tensor<1x1x?xf32>, tensor<1x1x?xf32>, tensor<1x1x?xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2xi8>>} : () -> tensor<1x1x2x!w>
+  // expected-remark@+1 {{the window is no usual one: its attributes are out of range [lower-conv-transpose: large-window]}}
+  %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 1000000>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x?xf32>
+  // expected-remark@+1 {{[lower-conv-transpose: large-window]}}
+  %b = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, pads = array<i64: 1>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x?xf32>
+  // expected-remark@+1 {{[lower-conv-transpose: large-window]}}
+  %c = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2000>, pads = array<i64: 50, 0>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x?xf32>
+  func.return %a, %b, %c : tensor<1x1x?xf32>, tensor<1x1x?xf32>, tensor<1x1x?xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_others(
 // CHECK-NOT: onnx.Conv(
 // CHECK: func.return

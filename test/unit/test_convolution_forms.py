@@ -205,6 +205,34 @@ def test_a_product_of_gathered_columns_is_the_convolution(
     assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
 
 
+def test_a_kernel_of_many_slices_keeps_its_form(tmp_path: Path):
+    made, x = model(((1, 1, 40, 3, 3), (2, 1, 33, 2, 2), {}), quantized=True)
+    after = written(made, tmp_path, FoldDepthPass(always=True))
+    assert not any(n.op_type == "Slice" for n in onnx.load(after).graph.node)
+    assert run(after, x).shape == (1, 2, 8, 2, 2)
+
+
+@pytest.mark.parametrize("name", ["strides", "dilations", "pads", "output_padding", "kernel_shape"])
+@pytest.mark.parametrize("values", [[1], [0] * 6, [-1] * 3, [1 << 30] * 3, [1 << 62] * 6])
+@pytest.mark.parametrize(("op", "rank"), [("Conv", 5), ("ConvTranspose", 4), ("ConvTranspose", 3)])
+def test_a_window_of_any_attributes_is_left_or_done(
+    op: str, rank: int, name: str, values: list[int], tmp_path: Path
+):
+    """In time, and without an error of ours: a model may say anything."""
+    spatial = (9, 8, 7)[: rank - 2]
+    case = (1, 3, *spatial), (3, 3, *[3] * (rank - 2)), {name: values[: 2 * (rank - 2)]}
+    if name == "output_padding" and op == "Conv":
+        return
+    made, _ = model(case, quantized=True)
+    next(n for n in made.graph.node if n.op_type == "Conv").op_type = op
+    onnx.save(made, tmp_path / "model.onnx")
+    module = qdialect.load(tmp_path / "model.onnx")
+    for one in (*RAISE, FoldGroupsPass(), FoldDepthPass(always=True), FoldWidthPass(inputs=2, outputs=2)):
+        (get_all_passes()[one]()() if isinstance(one, str) else one).apply(Context(), module)
+    LowerConvTransposePass(always=True).apply(Context(), module)
+    module.verify()
+
+
 def test_slices_as_channels_wait_for_their_opset(tmp_path: Path):
     made, x = model(DEEP[0], quantized=True, opset=10)
     after = written(made, tmp_path, FoldDepthPass(always=True))
