@@ -27,6 +27,7 @@ from drawing import (
     parameters_of,
 )
 from graph_forms import FORMS
+from graph_more_ops import MORE
 from graph_ops import OPS
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
@@ -45,7 +46,7 @@ class Case:
 
 def random_case(seed: int, forms: bool = False) -> Case:
     """The model and inputs of a seed: 4 to 14 ops; with `forms` not QDQ alone, and another graph."""
-    d, ops = Drawing(seed, forms), OPS + FORMS if forms else OPS
+    d, ops = Drawing(seed, forms), OPS + FORMS + MORE if forms else OPS
     for _ in range(d.pick([1, 1, 2])):
         value = Value(d.name("x"), d.pick(SHAPES))
         d.inputs.append(value)

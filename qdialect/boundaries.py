@@ -11,10 +11,10 @@ import numpy as np
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.constants import constant_array
+from qdialect.constants import constant, constant_array
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.names import location, node_name, tensor_name, tensor_names
 from qdialect.promises.base import Blocked
@@ -26,22 +26,35 @@ FLOAT_SIDE = Blocked(
     "one side of the subgraph's boundary is float",
     "quantize what enters it and what it yields alike",
 )
+STORED_SIDE = Blocked(
+    "stored-side",
+    "one side of the subgraph's boundary is integers of no known type",
+    "quantize what enters it and what it yields alike",
+)
 SIDES_DIFFER = Blocked(
     "sides-differ", "the sides of a subgraph's boundary have different scales or zero points", "use one"
 )
 
 
-def _cast_type(value: SSAValue) -> UniformType | None:
-    """The type that `value` is dequantized from."""
-    if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
-        return value.op.element_type
+Cast = type[DequantizeOp | StorageCastOp]
+"""What a quantized value is read by: as real numbers, or as the integers that are stored."""
+
+
+def _cast_type(value: SSAValue, cast: Cast = DequantizeOp) -> UniformType | None:
+    """The type that `value` is cast from."""
+    if isinstance(value, OpResult) and isinstance(value.op, cast):
+        return quantized_of(value.op.operands[0].type)
     return None
 
 
-def _expressible(value: SSAValue, type: UniformType) -> bool:
-    """Whether `value` is a constant whose every number `type`, per tensor, expresses."""
+def _expressible(value: SSAValue, type: UniformType, cast: Cast = DequantizeOp) -> bool:
+    """Whether `value` is a constant whose every number, or integer, `type`, per tensor, expresses."""
     array = constant_array(value)
-    if array is None or array.dtype != BY_ATTRIBUTE[type.expressed].dtype or not type.is_per_tensor:
+    if array is None or not type.is_per_tensor:
+        return False
+    if cast is StorageCastOp:
+        return element_of(value.type) == storage_element(type) and type.storage.is_full_range
+    if array.dtype != BY_ATTRIBUTE[type.expressed].dtype:
         return False
     stored = _stored(array, type)
     real = numerics.dequantize(stored, type.scales, type.zero_points, array.dtype)
@@ -55,42 +68,50 @@ def _stored(array: np.ndarray, type: UniformType) -> np.ndarray:
 
 def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: Rewriter) -> SSAValue:
     """The quantized value under a cast, or of a constant, for `before`."""
-    if isinstance(value.owner, DequantizeOp):
+    if isinstance(value.owner, DequantizeOp | StorageCastOp):
         return value.owner.operands[0]
-    made = ConstantOp.of(
-        from_array(_stored(np.asarray(constant_array(value)), type)), with_element(value.type, type)
-    )
+    tensor = constant(value)
+    assert tensor is not None
+    plain = element_of(value.type) == storage_element(type)
+    stored = tensor if plain else from_array(_stored(tensor.array(), type))
+    made = ConstantOp.of(stored, with_element(value.type, type))
     rewriter.insert_before(before, [made])
     return made.results[0]
 
 
-def _cast_below(op: OnnxOp, place: int, type: UniformType, rewriter: Rewriter) -> None:
-    """Let a result be of `type`, with a dequantize behind it that takes its name and users."""
+def _cast_below(op: OnnxOp, place: int, type: UniformType, cast: Cast, rewriter: Rewriter) -> None:
+    """Let a result be of `type`, with a cast behind it for its users: real numbers take its name with them."""
     names = tensor_names(op)
     new = rewriter.retype(op.results[place], with_element(op.results[place].type, type))
-    cast = _dequantized(new, op.next_op, rewriter)
-    cast.location = location("", [tensor_name(op, place)])
+    below = _read(new, type, cast, op.next_op, rewriter)
+    if cast is StorageCastOp:
+        return
+    below.location = location("", [tensor_name(op, place)])
     if place < len(names):
         names[place] = ""
         op.location = location(node_name(op), names)
 
 
-def _dequantized(value: SSAValue, before: Operation | None, rewriter: Rewriter) -> DequantizeOp:
-    """A dequantize of `value` for all its users."""
+def _read(
+    value: SSAValue, type: UniformType, cast: Cast, before: Operation | None, rewriter: Rewriter
+) -> Operation:
+    """A cast of `value`, of `type`, for all its users."""
     assert before is not None
     uses = list(value.uses)
-    cast = DequantizeOp(value)
-    rewriter.insert_before(before, [cast])
+    plain = with_element(value.type, storage_element(type))
+    made = StorageCastOp(value, plain) if cast is StorageCastOp else DequantizeOp(value)
+    rewriter.insert_before(before, [made])
     for use in uses:
-        rewriter.set_operand(use.operation, use.index, cast.results[0])
-    return cast
+        rewriter.set_operand(use.operation, use.index, made.results[0])
+    return made
 
 
 class SinkAcross(Pattern):
     """
-    Values that enter or leave subgraphs dequantized from one type.
+    Values that enter or leave subgraphs cast from one type, to real numbers or to the integers that are stored.
 
         If: yield dcast(a) : T, yield dcast(b) : T   ->  yield a, yield b; dcast of the result
+        If: yield scast(a : T), yield scast(b : T)   ->  yield a, yield b; scast of the result
         Loop: dcast(init) : T, yield dcast(next) : T ->  init, next; dcast of the argument and of the result
     """
 
@@ -103,45 +124,45 @@ class SinkAcross(Pattern):
         assert promise is not None
         found: Blocked | None = None
         for slot in promise.slots(op):
-            before = rewriter.rewrites
-            blocked = self._slot(op, slot, rewriter)
-            if rewriter.rewrites != before:
-                return None
-            found = found or blocked
+            for cast in (DequantizeOp, StorageCastOp):
+                before = rewriter.rewrites
+                blocked = self._slot(op, slot, cast, rewriter)
+                if rewriter.rewrites != before:
+                    return None
+                found = found or blocked
         return found
 
-    def _slot(self, op: OnnxOp, slot: Slot, rewriter: Rewriter) -> Blocked | None:
+    def _slot(self, op: OnnxOp, slot: Slot, cast: Cast, rewriter: Rewriter) -> Blocked | None:
         inside = argument(op, slot)
         sides = [value for _, _, value in yields(op, slot) if value is not inside]
         if slot.operand is not None:
             sides.append(op.operands[slot.operand])
-        types = [t for side in sides if (t := _cast_type(side)) is not None]
+        types = [t for side in sides if (t := _cast_type(side, cast)) is not None]
         made = result(op, slot)
         if not types or (slot.operand is None and (made is None or made.first_use is None)):
             return None
         type = types[0]
         if any(t != type for t in types):
             return SIDES_DIFFER
-        if not all(_cast_type(side) is not None or _expressible(side, type) for side in sides):
-            return FLOAT_SIDE
+        if not all(_cast_type(s, cast) is not None or _expressible(s, type, cast) for s in sides):
+            return FLOAT_SIDE if cast is DequantizeOp else STORED_SIDE
         moved = slot.inner(type)
         if isinstance(moved, Blocked):
             return moved
-        self._build(op, slot, type, rewriter)
+        self._build(op, slot, type, cast, rewriter)
         return None
 
-    def _build(self, op: OnnxOp, slot: Slot, type: UniformType, rewriter: Rewriter) -> None:
+    def _build(self, op: OnnxOp, slot: Slot, type: UniformType, cast: Cast, rewriter: Rewriter) -> None:
         if (inside := argument(op, slot)) is not None:
             new = rewriter.retype(inside, with_element(inside.type, type))
-            first = op.regions[0].block.first_op
-            _dequantized(new, first, rewriter)
+            _read(new, type, cast, op.regions[0].block.first_op, rewriter)
         if slot.operand is not None:
             value = op.operands[slot.operand]
             rewriter.set_operand(op, slot.operand, _integers(value, type, op, rewriter))
         for end, place, value in yields(op, slot):
             rewriter.set_operand(end, place, _integers(value, type, end, rewriter))
         if slot.result is not None:
-            _cast_below(op, slot.result, type, rewriter)
+            _cast_below(op, slot.result, type, cast, rewriter)
 
 
 class HoistAcross(Pattern):
@@ -151,7 +172,12 @@ class HoistAcross(Pattern):
         return op_class is QuantizeOp
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        from qdialect.transforms.hoist_quantize import quantized_uses, read_sizes_of
+        from qdialect.transforms.hoist_quantize import (
+            OTHER_REGION,
+            quantized_anyway,
+            quantized_uses,
+            read_sizes_of,
+        )
 
         source = op.operands[0]
         owner = source.owner
@@ -165,8 +191,8 @@ class HoistAcross(Pattern):
             return KEPT
         if slot.operand is not None:
             return Blocked("carried", "a round would start from the rounded result of the one before")
-        if owner.parent is not op.parent:
-            return Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
+        if not quantized_anyway(source):
+            return OTHER_REGION
         type = quantized_uses(source)
         if not isinstance(type, UniformType):
             return type

@@ -2,12 +2,12 @@
 `--check-numerics`: what each pass did to the numbers, judged by the oracle form per op.
 
 How a pass is judged. The oracle form of the module is run before the pass, every tensor an output. A value of the
-module after the pass is *the same* as one before it if they share an ONNX tensor name or a graph output (or, without a
-name, if it is the very same value), and both hold the same kind of element: the same stored integers, or the same real
-numbers in steps of the same scale, so that u8 and i8 readings of one byte are compared too. Each such value is then cut
-after the pass: it is computed from the nearest such values above it, which come in as the oracle had them before, and
-compared with what the oracle had for itself. So errors do not add up over a model, and what lies between two such
-values, the ops that the pass made, is what is judged:
+module after the pass is *the same* as one before it if they share an ONNX tensor name or a graph output (or, without
+a name, if it is the very same value, or a rewrite put it in that one's place), and both hold the same kind of
+element: the same stored integers, or the same real numbers in steps of the same scale, so that u8 and i8 readings of
+one byte are compared too. Each such value is then cut after the pass: it is computed from the nearest such values
+above it, which come in as the oracle had them before, and compared with what the oracle had for itself. So errors do
+not add up over a model, and what lies between two such values, the ops that the pass made, is what is judged:
 
     exact   no element differs
     close   integers differ by one step at most, floats by 1e-4 of the largest magnitude at most;
@@ -113,16 +113,36 @@ class Reference:
                 return found[0]
         return None
 
-    def _wanted(self, value: SSAValue, names: Sequence[str]) -> Array | None:
+    def _wanted(
+        self, value: SSAValue, names: Sequence[str], stands_for: Mapping[SSAValue, SSAValue]
+    ) -> Array | None:
         if not is_visible(value):
             return None
         array = self._expected(names, value.type, not _is_constant(value))
-        if array is None and not names and (seen := self._seen.get(value)) is not None and seen.computed:
-            array = as_stored(seen, value.type)
-        return array
+        if array is not None or names or _is_constant(value):
+            return array
+        seen = self._former(value, stands_for)
+        return seen.stored if seen is not None and seen.computed else None
+
+    def _former(self, value: SSAValue, stands_for: Mapping[SSAValue, SSAValue]) -> Seen | None:
+        """What the oracle had for a value without a name, or for those that it stands for, as the value's type."""
+        places = [value]
+        while places[-1] not in self._seen and (former := stands_for.get(places[-1])) is not None:
+            places.append(former)
+        seen = self._seen.get(places[-1])
+        for place in reversed(places):
+            array = None if seen is None else as_stored(seen, place.type)
+            if seen is None or array is None:
+                return None
+            seen = Seen(array, quantized_of(place.type), seen.computed)
+        return seen
 
     def _affected(
-        self, module: ModuleOp, changed: Collection[Operation], names: Mapping[SSAValue, Sequence[str]]
+        self,
+        module: ModuleOp,
+        changed: Collection[Operation],
+        names: Mapping[SSAValue, Sequence[str]],
+        stands_for: Mapping[SSAValue, SSAValue],
     ) -> tuple[list[Operation], dict[SSAValue, Array]]:
         """
         `changed` and the ops that take what these make anew, in the order of the graph; and what they should make.
@@ -135,23 +155,27 @@ class Reference:
                 continue
             ops.append(op)
             for value in op.results:
-                if (array := self._wanted(value, names.get(value, ()))) is not None:
+                if (array := self._wanted(value, names.get(value, ()), stands_for)) is not None:
                     wanted[value] = array
                 else:
                     new.add(value)
         return ops, wanted
 
     def differences(
-        self, module: ModuleOp, exactness: Exactness, changed: Collection[Operation]
+        self,
+        module: ModuleOp,
+        exactness: Exactness,
+        changed: Collection[Operation],
+        stands_for: Mapping[SSAValue, SSAValue],
     ) -> list[Difference]:
         """
         The values of `module`, a pass later, that are beyond the class; in the order of the graph.
 
         `changed`: the ops of the graph that the pass made or changed. The others make what they made of the same
-        values, so they are not run again.
+        values, so they are not run again. `stands_for`: the value that was there, by the value a rewrite put there.
         """
         names = names_of(module)
-        ops, wanted = self._affected(module, changed, names)
+        ops, wanted = self._affected(module, changed, names, stands_for)
         made = {op.results[0]: op.value.array() for op in ops if isinstance(op, ConstantOp) and op.value}
         again = set(ops)
         seen = {
@@ -332,6 +356,6 @@ def check_passes(
             if op.parent_op() is not None:
                 op.verify(verify_nested_ops=not isinstance(op, FuncOp))
         for reference in references:
-            if found := reference.differences(module, exactness, changed):
+            if found := reference.differences(module, exactness, changed, records.stands_for):
                 return Finding(module_pass.name, exactness.value, _pattern_at(found[0], records), found[0])
     return None

@@ -73,9 +73,13 @@ def _raising(options: Options, form: str) -> list[ModulePass]:
     return passes
 
 
+def _batch_norm(options: Options, target: Target, *, depthwise: bool) -> ModulePass:
+    lossy = options.exactness == Exactness.LOSSY.value
+    return _made("fold-batch-norm", symmetric=target.symmetric_weights, depthwise=depthwise, lossy=lossy)
+
+
 def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
     """Casts as far down and as far up as they go; what stands between a linear op and its casts folded away."""
-    lossy = options.exactness == Exactness.LOSSY.value
     down = [_made(n) for n in ("fold-casts", "sink-dequantize", "fold-casts")]
     down.append(_made("raise-integer", float_results=form == "qdq"))
     if (form != "qdq" or target.symmetric_activations) and not options.integer_io:
@@ -83,9 +87,7 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
         down.append(_made("legalize", target=target.name, weights=False))
         down += [_made("sink-dequantize"), _made("fold-casts")]
     hoist = _made("hoist-quantize", activations=form == "qdq")
-    batch_norm = _made(
-        "fold-batch-norm", symmetric=target.symmetric_weights, depthwise=form == "qoperator", lossy=lossy
-    )
+    batch_norm = _batch_norm(options, target, depthwise=form == "qoperator")
     scales = [] if form == "qdq" else [_made("fold-scales")]
     compose = [_made("compose")] if form == "qoperator" and not options.decompose else []
     fuse = ["fuse-quantized", "fold-pad", "fold-activation", "fold-casts"]
@@ -130,6 +132,8 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
         if form == "qoperator":
             few = {"elements": sys.maxsize} if options.float_weights else {}
             passes.append(_made("fold-float-weights", target=target.name, **few))
+            # A float weight takes the factors of what stands in front of it, which a quantized one cannot.
+            passes.append(_batch_norm(options, target, depthwise=False))
     return [*passes, _made("lower-to-qdq", target=target.name)]
 
 

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import AnyFloat, ModuleOp, i32
+from xdsl.ir import Operation, SSAValue
 
+from qdialect.constants import is_constant
 from qdialect.dialects.onnx_ops import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_of
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, expressed_of, quantized_of
 from qdialect.names import called
 from qdialect.promises.base import Blocked
 from qdialect.promises.kernels import Kernels
@@ -19,6 +21,7 @@ from qdialect.promises.linear import Linear
 from qdialect.remarks import Remark, remarks_of
 from qdialect.walking import operations
 
+INTEGER_SUM = Blocked("integer-sum", "it gives sums of integers their scale, zero point or bias")
 NO_CAST = Blocked("not-quantized", "nothing around it is quantized", "quantize the model there too")
 
 
@@ -153,11 +156,42 @@ def staying_float(module: ModuleOp, form: str) -> list[Stays]:
     gave for it.
     """
     reasons: dict[tuple[str, str], Blocked] = {(r.op, r.node): r.blocked for r in remarks_of(module)}
+    ops = operations(module)
+    rescaling = _rescaling(ops)
     return [
-        Stays(op.op_type, called(op), reasons.get((op.name, called(op)), NO_CAST))
-        for op in operations(module)
+        Stays(
+            op.op_type,
+            called(op),
+            INTEGER_SUM if op in rescaling else reasons.get((op.name, called(op)), NO_CAST),
+        )
+        for op in ops
         if isinstance(op, OnnxOp) and (op.get_trait(Kernels) or op.get_trait(Linear)) and _is_float(op, form)
     ]
+
+
+def _rescaling(ops: Sequence[Operation]) -> set[Operation]:
+    """
+    The ops that combine int32 sums, read as floats, with something; those that combine their results with constants;
+    and those that only these take, which make the scales.
+    """
+    sums: set[SSAValue] = set()
+    found: set[Operation] = set()
+    for op in ops:
+        if not isinstance(op, OnnxOp) or len(op.results) != 1:
+            continue
+        if len(op.operands) == 1 and element_of(op.operands[0].type) == i32:
+            sums.update(r for r in op.results if isinstance(element_of(r.type), AnyFloat))
+        elif len(op.operands) == 2 and any(
+            v in sums or (v.owner in found and is_constant(other))
+            for v, other in zip(op.operands, reversed(op.operands), strict=True)
+        ):
+            found.add(op)
+    scales = {
+        op
+        for op in ops
+        if any(r.uses for r in op.results) and all(u.operation in found for r in op.results for u in r.uses)
+    }
+    return found | scales
 
 
 def places(module: ModuleOp) -> set[tuple[str, str]]:

@@ -19,6 +19,7 @@ from xdsl.traits import Pure
 
 from qdialect.dialects.onnx_ops import OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import shape_of
+from qdialect.dialects.quant import StorageCastOp
 from qdialect.names import called, location, node_name, tensor_names
 from qdialect.promises.base import Blocked
 from qdialect.remarks import remarks_of
@@ -61,7 +62,17 @@ class Rewritten(NamedTuple):
 class Records(list[Rewritten]):
     """The rewrites of a `recording`."""
 
-    named = True
+    def __init__(self, named: bool = True):
+        super().__init__()
+        self.named = named
+        self.stands_for: dict[SSAValue, SSAValue] = {}
+        """The value that was replaced, by the value in its place; the quantized, by the stored integers it reads."""
+
+    def replaced(self, old: SSAValue, new: SSAValue) -> None:
+        """Note that `new` came in the place of `old`."""
+        self.stands_for.setdefault(new, old)
+        if isinstance(new.owner, StorageCastOp):
+            self.stands_for.setdefault(new.owner.operands[0], new)
 
 
 _RECORDS: list[Records] = []
@@ -70,8 +81,7 @@ _RECORDS: list[Records] = []
 @contextmanager
 def recording(*, named: bool = True) -> Generator[Records]:
     """A list that grows with every rewrite made inside; the names cost time, so they are left out on demand."""
-    records = Records()
-    records.named = named
+    records = Records(named)
     _RECORDS.append(records)
     try:
         yield records
@@ -171,6 +181,8 @@ class Rewriter:
             _carry_dims(op, old, new)
             old.replace_all_uses_with(new)
             self._push_around(new)
+            for records in _RECORDS:
+                records.replaced(old, new)
         self.erase(op)
 
     def replace_uses(self, old: SSAValue, new: SSAValue) -> None:
@@ -195,6 +207,8 @@ class Rewriter:
         self.rewrites += 1
         new = PlainRewriter.replace_value_with_new_type(value, type)
         self._push_around(new)
+        for records in _RECORDS:
+            records.replaced(value, new)
         return new
 
     def erase(self, op: Operation) -> None:

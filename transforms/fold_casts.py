@@ -4,10 +4,12 @@ Drop casts that undo each other.
     qcast(dcast(q)) : T -> T       ->  q
     scast(scast(q)) : T -> i -> T  ->  q
     qcast(x) : T, qcast(x) : T     ->  one qcast, behind x; likewise where each x is a dcast of one value
+    qcast(x) : T<l:h>              ->  clip(qcast(x) : T)     the range of the type is written as that clamp
     If: yield qcast(dcast(a : U)) : T in each branch  ->  yield a; one qcast(dcast(...)) : T behind
 
 Exact: requantizing to the same parameters changes no integer (0 differences in 5.1 million 8-bit, 19.7 million 16-bit
-values); between unequal parameters the pair is a requantization and stays, and dcast(qcast(x)) rounds and stays.
+values); narrower storage bounds are a clamp of the integers, which is one of what they stand for; between unequal
+parameters the pair is a requantization and stays, and dcast(qcast(x)) rounds and stays.
 """
 
 from collections.abc import Sequence
@@ -18,11 +20,17 @@ from xdsl.dialects.builtin import UnrankedTensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.boundaries import RequantizeBehind
+from qdialect.dialects.onnx_ops import ConstantOp, opset_of
 from qdialect.dialects.onnx_types import quantized_of
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp
+from qdialect.names import location, node_name, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
+from qdialect.promises.storage import clip_between
 from qdialect.rewriting import KEEP_FLOAT, Pattern, Rewriter
+
+CLIP_WITH_INPUTS = 11
+"""The first opset whose Clip does."""
 
 
 class FoldRequantize(Pattern):
@@ -95,6 +103,45 @@ class MergeQuantizes(Pattern):
         return [u for u in users if isinstance(u, QuantizeOp)]
 
 
+class ReadNarrowing(Pattern):
+    """
+    A quantize to narrower storage bounds than the storage's: a clamp of what is quantized to all of them.
+
+    It is written as that clamp, so that only as an op it is the same when it is read.
+    """
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, QuantizeOp)
+        type, users = op.element_type, [use.operation for use in op.results[0].uses]
+        if type.storage.is_full_range or isinstance(op.operands[0].owner, ConstantOp):
+            return None
+        if (opset_of(op, "") or CLIP_WITH_INPUTS) < CLIP_WITH_INPUTS:
+            return Blocked("opset", f"Clip takes its bounds as operands from opset {CLIP_WITH_INPUTS} on")
+        if not all(isinstance(u, DequantizeOp | StorageCastOp) for u in users):
+            return Blocked("narrow-users", "an op takes the narrower type as it is")
+        wide = type.with_storage(Storage.make(type.storage.width, type.storage.signed))
+        cast = QuantizeOp(op.operands[0], wide)
+        built = clip_between(type.storage.low, type.storage.high, op, cast.results[0], wide)
+        if isinstance(built, Blocked):
+            cast.erase()
+            return built
+        cast.location = location(node_name(op))  # the tensor of that name is what the clamp gives
+        clip = built.ops[-1]
+        clip.location = location("", [tensor_name(op)])
+        rewriter.insert_before(op, [cast, *built.ops])
+        for user in users:
+            new = (
+                DequantizeOp(clip)
+                if isinstance(user, DequantizeOp)
+                else StorageCastOp(clip, user.results[0].type)
+            )
+            rewriter.replace(user, [new])
+        return None
+
+
 def _alike(a: Operation, b: Operation) -> bool:
     return a.results[0].type == b.results[0].type and KEEP_FLOAT not in a.attributes
 
@@ -110,4 +157,4 @@ class FoldCastsPass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldRequantize(), MergeQuantizes(), FoldStorageCasts(), RequantizeBehind()]
+        return [FoldRequantize(), MergeQuantizes(), FoldStorageCasts(), RequantizeBehind(), ReadNarrowing()]

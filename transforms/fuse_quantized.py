@@ -24,7 +24,7 @@ from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.linear import Linear
 from qdialect.rewriting import Pattern, Rewriter
-from qdialect.transforms.hoist_quantize import quantized_uses, read_sizes_of
+from qdialect.transforms.hoist_quantize import OTHER_REGION, quantized_anyway, quantized_uses, read_sizes_of
 
 NOT_QUANTIZED = Blocked("not-quantized", "no quantize follows", "quantize the result")
 
@@ -82,8 +82,11 @@ class FuseQuantized(Pattern):
                 types.append(result.type)
                 continue
             type, linear = quantized_uses(result), op.get_trait(Linear) is not None
+            moves = op.get_trait(Commutes) is not None
             if linear and not (isinstance(type, UniformType) and type.is_per_tensor):
                 types.append(result.type)
+            elif moves and isinstance(type, UniformType) and not quantized_anyway(result):
+                return OTHER_REGION
             elif isinstance(type, UniformType):
                 types.append(with_element(result.type, type))
             else:

@@ -7,8 +7,8 @@ Move quantize above ops that move or select elements, towards the op that made t
 
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
 more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
-An activation of what is made in float keeps its place in front of the quantize, unless `activations`; one of what
-comes into the graph keeps it always: nobody makes that.
+A quantize in each branch of an If is one outside. An activation of what is made in float keeps its place in front of
+the quantize, unless `activations`; one of what comes into the graph keeps it always: nobody makes that.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from qdialect.boundaries import HoistAcross
 from qdialect.constants import static_shape
@@ -26,9 +26,12 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, Uni
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.control import Carries
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.layout import SizesOnly
 from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
+
+OTHER_REGION = Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
 
 
 def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
@@ -51,6 +54,25 @@ def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
             "two-quantizers", "the result is quantized in two ways", "use one scale and zero point"
         )
     return types.pop()
+
+
+def quantized_anyway(value: SSAValue) -> bool:
+    """Whether a quantize of `value` runs whenever it is made: one beside it, or one in each branch of an If."""
+    made = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    pending = [use.operation.parent for use in value.uses if isinstance(use.operation, QuantizeOp)]
+    found: set[Block] = set()
+    while pending:
+        block = pending.pop()
+        if block is made:
+            return True
+        around = None if block is None else block.parent_op()
+        if block is None or around is None:
+            continue
+        found.add(block)
+        promise = around.get_trait(Carries)
+        if promise is not None and promise.branches and all(r.block in found for r in around.regions):
+            pending.append(around.parent)
+    return False
 
 
 def read_sizes_of(old: SSAValue, new: SSAValue, rewriter: Rewriter) -> None:
@@ -79,8 +101,8 @@ class HoistQuantize(Pattern):
             return None
         if KEEP_FLOAT in below.attributes:
             return KEPT
-        if below.parent is not op.parent:
-            return Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
+        if not quantized_anyway(source):
+            return OTHER_REGION
         types: list[UniformType] = []
         for place in promise.results(below):
             type = quantized_uses(below.results[place])

@@ -30,6 +30,7 @@ from qdialect.lowering import Parameters, cast_op, clamped, clamped_real, stored
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness
 from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.clamping import Clamp
 from qdialect.promises.layout import SizesOnly
 from qdialect.rewriting import refresh_signatures
 from qdialect.targets import Target, target
@@ -289,7 +290,7 @@ class _Writer:
             return False
         if promise.selects:
             source = value.op.operands[0] if isinstance(value.op, QuantizeOp) else value
-            return promise.in_place and isinstance(source, OpResult)
+            return promise.in_place and (isinstance(source, OpResult) or _narrows(op))
         if not promise.in_place and len(promise.operands(op)) > 1 and more_work(op, promise) is not None:
             return False  # read again, the quantize would stay below
         return promise.in_place or (self._from_quantize(value) and not self._stays_below(op, promise, value))
@@ -323,6 +324,13 @@ def _comes_back(op: OnnxOp, promise: Commutes) -> bool:
     return isinstance(moved, Blocked) or list(moved) == [
         quantized_of(op.operands[p].type) for p in promise.operands(op)
     ]
+
+
+def _narrows(op: OnnxOp) -> bool:
+    """Whether an op clamps to a range around zero, as narrower storage bounds do, not at zero, as activations do."""
+    clamp = op.get_trait(Clamp)
+    bounds = None if clamp is None else clamp.bounds(op)
+    return bounds is not None and bounds[0] < 0 < bounds[1]
 
 
 def _erase_unused(module: ModuleOp) -> None:

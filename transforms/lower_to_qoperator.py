@@ -17,16 +17,19 @@ from typing import ClassVar
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
+from qdialect import numerics
 from qdialect.boundaries import StoreAcross
+from qdialect.constants import constant
 from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.float_results import LowerFloatResult
 from qdialect.lowering import Parameters, clamped, stored, wish
+from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.kernels import Kernel, Kernels
-from qdialect.promises.linear import Linear, bias_matches
+from qdialect.promises.linear import Linear, bias_matches, largest_sums
 from qdialect.promises.storage import StorageForm
 from qdialect.rewriting import Pattern, Rewriter
 from qdialect.targets import Target, target
@@ -81,8 +84,10 @@ class LowerToKernel(Pattern):
             types.append(type)
         if result is not None and not result.is_per_tensor:
             return Blocked("per-axis", "the result has a scale for each channel, the kernel takes one")
-        if linear is not None and (blocked := _bias_guard(op, kernel, types)) is not None:
-            return blocked
+        if linear is not None:
+            blocked = _bias_guard(op, kernel, types) or _sum_guard(op, types)
+            if blocked is not None:
+                return blocked
         names = [t.storage.name for t in types]
         made = "f32" if result is None else result.storage.name
         if not self._target.has_kernel(kernel.op_type, names, made):
@@ -94,7 +99,10 @@ class LowerToKernel(Pattern):
     def _build(self, op: OnnxOp, kernel: Kernel, result: UniformType | None, rewriter: Rewriter) -> None:
         new_ops: list[Operation] = []
         inputs: list[SSAValue | None] = []
+        adds = _adds_bias(op, kernel)
         for token in kernel.inputs.split():
+            if adds and token == "2v":
+                continue
             places = range(len(op.operands)) if token == "*" else [None if token[0] == "y" else int(token[0])]
             for place in places:
                 for part in "vsz" if token == "*" else token[1]:
@@ -107,6 +115,10 @@ class LowerToKernel(Pattern):
         node.location = op.location
         new_ops.append(node)
         value = node.results[0]
+        if adds:
+            node.location = location(node_name(op))
+            new_ops.append(op_named("", "Add").build([value, op.operands[2]], [value.type]))
+            new_ops[-1].location = location(f"{node_name(op)}_bias", tensor_names(op))
         if result is not None:
             if clamp := clamped(value, result):
                 new_ops += clamp
@@ -156,12 +168,32 @@ def _bias_guard(op: OnnxOp, kernel: Kernel, types: Sequence[UniformType]) -> Blo
         return None
     if "2v" not in kernel.inputs:
         return Blocked("no-bias", f"{kernel.op_type} takes no bias")
+    if _adds_bias(op, kernel):
+        return None
     type = quantized_of(bias.type)
     if type is None or not bias_matches(types[0], types[1], type):
         return Blocked(
             "float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias"
         )
     return None
+
+
+def _adds_bias(op: OnnxOp, kernel: Kernel) -> bool:
+    """Whether the bias is float, as the kernel's result, so that it is added to that."""
+    bias = op.input(2)
+    return (
+        kernel.float_result and "2v" in kernel.inputs and bias is not None and quantized_of(bias.type) is None
+    )
+
+
+def _sum_guard(op: OnnxOp, types: Sequence[UniformType]) -> Blocked | None:
+    """A constant weight whose sums do not fit in int32; a bias in steps of them is for rescale-bias to fit."""
+    weight = constant(op.operands[1])
+    largest = largest_sums(op, types[0], types[1], None if weight is None else weight.array())
+    worst = 0 if largest is None else int(largest.max(initial=0))
+    if worst <= numerics.INT32_MAX:
+        return None
+    return Blocked("accumulator-overflow", f"sums can reach {worst}, int32 ends at {numerics.INT32_MAX}")
 
 
 class LowerToStorage(Pattern):

@@ -142,9 +142,11 @@ def _types(op: OnnxOp, draft: OnnxOp, factor: Array) -> tuple[UniformType, Unifo
 
 
 def _quantize_follows(value: SSAValue) -> bool:
-    """Whether a quantize takes `value`, behind ops that move or select at most."""
+    """Whether a quantize takes `value`, behind ops that move or select at most, and none of them in a subgraph."""
     for use in value.uses:
         op = use.operation
+        if isinstance(value.owner, Operation) and op.parent is not value.owner.parent:
+            continue
         if isinstance(op, QuantizeOp):
             return True
         if isinstance(op, OnnxOp) and op.get_trait(Commutes) is not None and _quantize_follows(op.results[0]):

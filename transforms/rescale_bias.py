@@ -4,14 +4,13 @@ Bring the bias of an integer op into steps of x_scale * w_scale, as its int32 ac
     linear(x, w, b)  ->  linear(x, w, rint(b / (x_scale * w_scale)) : i32)
     linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    b too large: w requantized, wider
 
-Close: the bias moves by at most half an accumulator step. It is never clipped: a channel whose bias does not fit in
-int32 together with its sums gets a wider weight scale, where its bias outweighs what its weights lose. Sums that
-could wrap whatever the bias keep the op as it is.
+Close: the bias moves by at most half an accumulator step; where the result is float and that would count, it stays
+float. It is never clipped: a channel whose bias does not fit in int32 together with its sums gets a wider weight scale,
+where its bias outweighs what its weights lose. Sums that could wrap whatever the bias keep the op as it is.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.constants import constant, real_constant, static_shape
+from qdialect.constants import constant, real_constant
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import quantized_of, tensor_type
@@ -29,11 +28,14 @@ from qdialect.names import location, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
 from qdialect.promises.kernels import Kernels
-from qdialect.promises.linear import Linear
+from qdialect.promises.linear import Linear, largest_sums
 from qdialect.rewriting import Pattern, Rewriter
 
 MOST_MOVED = 1e-4
-"""How far, of a bias, the sums of its channel may move when its weights are requantized: the bound of `close`."""
+"""
+The bound of `close`: how far, of a bias, the sums of its channel may move when its weights are requantized; and how
+far, of the largest bias, a float result may move when the bias is rounded.
+"""
 
 
 class _Counted(NamedTuple):
@@ -46,40 +48,13 @@ class _Counted(NamedTuple):
     """The weight, if it had to change; nobody else's use of the old one does."""
 
 
-def _bound(
-    op: OnnxOp,
-    x: UniformType,
-    type: UniformType,
-    weight: npt.NDArray[Any] | None,
-    stored: npt.NDArray[np.int32],
-) -> npt.NDArray[np.int64] | None:
-    """The largest |accumulator| of each channel; None if that is known to fit, or nothing is known of the weight."""
-    linear, shape = op.get_trait(Linear), static_shape(op.operands[1])
-    axis = None if linear is None else linear.weight_axis(op)
-    if shape is None or axis is None:
-        return None
-    low, high, zero = x.storage.low, x.storage.high, x.zero_point
-    reach = max(abs(low - zero), abs(high - zero))
-    zeros = type.zero_points.reshape(-1)
-    widest = int(max(np.abs(zeros - type.storage.low).max(), np.abs(zeros - type.storage.high).max()))
-    if (
-        prod(shape) // shape[axis] * widest * reach + int(np.abs(stored.astype(np.int64)).max())
-        <= numerics.INT32_MAX
-    ):
-        return None
-    if weight is None:
-        return None
-    sums = numerics.accumulator_bound(weight, low, high, zero, type.zero_points, output_axis=axis)
-    return np.tile(sums, stored.size // sums.size) + np.abs(stored.astype(np.int64))
-
-
 def _count(op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.float32]) -> _Counted | Blocked:
     """The bias of `op` as int32 that no sum takes beyond int32, its weight widened where it must be."""
     tensor = constant(op.operands[1])
     weight = None if tensor is None else tensor.array()
     stored, overflow = numerics.quantize_bias(bias, x.scales, w.scales)
     large = overflow | (np.abs(stored.astype(np.int64)) > numerics.MAX_FOLDED_BIAS)
-    bound = _bound(op, x, w, weight, stored)
+    bound = largest_sums(op, x, w, weight, stored)
     if not overflow.any() and (bound is None or (bound <= numerics.INT32_MAX).all()):
         return _Counted(stored, w.scales, None)
     if large.any():
@@ -89,7 +64,7 @@ def _count(op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.floa
         made, type = widened
         stored, overflow = numerics.quantize_bias(bias, x.scales, type.scales)
         assert made.value is not None
-        bound = _bound(op, x, type, made.value.array(), stored)
+        bound = largest_sums(op, x, type, made.value.array(), stored)
         if not overflow.any() and (bound is None or (bound <= numerics.INT32_MAX).all()):
             return _Counted(stored, type.scales, made)
     worst = 0 if bound is None else int(bound.max())
@@ -164,6 +139,11 @@ class RescaleBias(Pattern):
         if isinstance(counted, Blocked):
             return counted
         step = numerics.bias_scale(x.scales, counted.scales)
+        moved = np.abs(counted.stored * step.astype(np.float64) - flat)
+        if quantized_of(op.results[0].type) is None and (moved > MOST_MOVED * np.abs(flat).max()).any():
+            return Blocked(
+                "float-result", "the result is float, where half an accumulator step of this bias counts"
+            )
         if counted.weight is not None:
             old = op.operands[1]
             if isinstance(old, OpResult):

@@ -5,7 +5,7 @@ Move dequantize below ops that move or select elements: they then work on intege
     f(scast(q), ...)  ->  scast(f(q, ...))      f moves what is stored
     max(scast(q), z)  ->  scast(relu(q))        likewise Clip, Min and Pad of integers
     f(DequantizeLinear(c, s, z))  ->  DequantizeLinear(f(c), s', z')        constants in more blocks than a type carries
-    If(yield dcast(a), yield dcast(b))  ->  dcast(If(yield a, yield b))     both of one type; likewise Loop, Scan
+    If(yield dcast(a), yield dcast(b))  ->  dcast(If(yield a, yield b))     both of one type; likewise scast, Loop, Scan
 
 Exact: f computes nothing, so each element keeps its scale and zero point; per-axis parameters follow their axis.
 """

@@ -44,6 +44,8 @@ class Carries(Promise):
 
     every: Callable[[OnnxOp], Sequence[Slot]]
     """What the operator's definition says."""
+    branches: bool = False
+    """Whether one of the subgraphs runs, once."""
 
     def slots(self, op: OnnxOp) -> list[Slot]:
         """The values, but those for which a subgraph has no place: a model may be wrong."""
@@ -124,7 +126,7 @@ def _scan(op: OnnxOp) -> list[Slot]:
 
 
 CONTROL: dict[tuple[str, str], Carries] = {
-    ("", "If"): Carries(_if),
+    ("", "If"): Carries(_if, branches=True),
     ("", "Loop"): Carries(_loop),
     ("", "Scan"): Carries(_scan),
 }

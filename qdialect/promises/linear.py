@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from qdialect import numerics
 from qdialect.constants import rank_of, static_shape
@@ -100,6 +102,35 @@ def bias_matches(x: UniformType, w: UniformType, b: UniformType) -> bool:
     if b.scales.size not in (1, wanted.size) and wanted.size != 1:  # a group's scales, each channel's biases
         return False
     return bool(np.all(np.abs(b.scales - wanted) <= BIAS_TOLERANCE * wanted))
+
+
+def largest_sums(
+    op: OnnxOp,
+    x: UniformType,
+    w: UniformType,
+    weight: npt.NDArray[Any] | None,
+    bias: npt.NDArray[np.int32] | None = None,
+) -> npt.NDArray[np.int64] | None:
+    """
+    The largest |accumulator| of each channel of a linear op; None if int32 is known to hold it, or not enough is known.
+
+    `weight`: the stored integers of operand 1, if constant; `bias`: in accumulator steps, one for each channel.
+    """
+    linear, shape = op.get_trait(Linear), static_shape(op.operands[1])
+    axis = None if linear is None else linear.weight_axis(op)
+    if shape is None or axis is None or not x.is_per_tensor:
+        return None
+    low, high, zero = x.storage.low, x.storage.high, x.zero_point
+    reach = max(abs(low - zero), abs(high - zero))
+    zeros = w.zero_points.reshape(-1)
+    widest = int(max(np.abs(zeros - w.storage.low).max(), np.abs(zeros - w.storage.high).max()))
+    added = np.zeros(1, np.int64) if bias is None else np.abs(bias.astype(np.int64))
+    if prod(shape) // max(shape[axis], 1) * widest * reach + int(added.max(initial=0)) <= numerics.INT32_MAX:
+        return None
+    if weight is None:
+        return None
+    sums = numerics.accumulator_bound(weight, low, high, zero, w.zero_points, output_axis=axis)
+    return np.tile(sums, max(added.size // sums.size, 1)) + added
 
 
 def _gemm_axis(op: OnnxOp, rank: int) -> int:

@@ -233,9 +233,10 @@ def _real_bound(stored: int | None, type: UniformType, edge: int) -> tuple[list[
     return [made], made.results[0]
 
 
-def _clip_between(
-    low: int | None, high: int | None, op: OnnxOp, x: SSAValue, type: UniformType
+def clip_between(
+    low: int | None, high: int | None, op: Operation, x: SSAValue, type: UniformType
 ) -> Built | Blocked:
+    """Clip of `x`, of `type`, to stored bounds, with the result's shape of `op`."""
     if not type.is_per_tensor:
         return Blocked("clip-per-axis", "Clip has one bound, the channels have several")
     if low is not None and high is not None and low > high:
@@ -253,7 +254,7 @@ def _read_clip(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     bounds = [_only_integer(op, place) for place in (1, 2)]
     if any(b is None and op.input(place) is not None for place, b in enumerate(bounds, 1)):
         return Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")
-    return _clip_between(bounds[0], bounds[1], op, x, type)
+    return clip_between(bounds[0], bounds[1], op, x, type)
 
 
 def _as_relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built:
@@ -287,7 +288,7 @@ def _read_bound(lower: bool) -> Build:
         if arrays[0].size != 1:
             return Blocked("clip-per-axis", "Clip has one bound, the channels have several")
         bound = int(arrays[0].reshape(-1)[0])
-        return _clip_between(bound if lower else None, None if lower else bound, op, x, type)
+        return clip_between(bound if lower else None, None if lower else bound, op, x, type)
 
     return read
 
@@ -295,7 +296,7 @@ def _read_bound(lower: bool) -> Build:
 def _read_relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     if not type.zero_points.any():
         return _as_relu(op, x, type)
-    return _clip_between(0, None, op, x, type)
+    return clip_between(0, None, op, x, type)
 
 
 def _read_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:

@@ -126,3 +126,61 @@ func.func @unmoved_reinterpretation(%q: tensor<2x!quant.uniform<u8:f32, 0.02:13>
   %b = quant.scast %a : tensor<2xui8> to tensor<2x!quant.uniform<u8:f32, 0.5:3>>
   func.return %b : tensor<2x!quant.uniform<u8:f32, 0.5:3>>
 }
+
+// Narrower storage bounds, as Brevitas has them, are a clamp of the whole storage's integers.
+
+// CHECK-LABEL: func.func @narrow(
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8:f32, 0.5:2>>
+// CHECK-NEXT: %[[L:.*]] = onnx.Constant() {value = #onnx.tensor<[-4.5] : tensor<f32>>}
+// CHECK-NEXT: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[2.5] : tensor<f32>>}
+// CHECK-NEXT: %[[C:.*]] = onnx.Clip(%[[Q]], %[[L]], %[[H]])
+// CHECK-NEXT: %[[S:.*]] = quant.scast %[[C]]
+// CHECK-NEXT: %[[D:.*]] = quant.dcast %[[C]]
+// CHECK-NEXT: func.return %[[D]], %[[S]]
+func.func @narrow(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xi8>) {
+  %q = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
+  %s = quant.scast %q : tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>> to tensor<2xi8>
+  %d = quant.dcast %q : tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>> to tensor<2xf32>
+  func.return %d, %s : tensor<2xf32>, tensor<2xi8>
+}
+
+// A weight is quantized when it is compiled, and needs no clamp.
+
+// CHECK-LABEL: func.func @unmoved_narrow_weight(
+// CHECK: quant.qcast %{{.*}} : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
+func.func @unmoved_narrow_weight() -> tensor<2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[-0.7, 0.011] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %q = quant.qcast %w : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
+  %d = quant.dcast %q : tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>> to tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_narrow_users(
+// CHECK-NEXT: quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
+func.func @unmoved_narrow_users(%x: tensor<2xf32>) -> tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>> {
+  // expected-remark@+1 {{an op takes the narrower type as it is [fold-casts: narrow-users]}}
+  %q = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
+  func.return %q : tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
+}
+
+// CHECK-LABEL: func.func @unmoved_narrow_channels(
+// CHECK-NEXT: quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32:0, {0.5:2,0.25}>>
+func.func @unmoved_narrow_channels(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-remark@+1 {{Clip has one bound, the channels have several [fold-casts: clip-per-axis]}}
+  %q = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32:0, {0.5:2,0.25}>>
+  %d = quant.dcast %q : tensor<2x!quant.uniform<i8<-7:7>:f32:0, {0.5:2,0.25}>> to tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+
+// Clip's bounds were attributes once.
+
+// CHECK-LABEL: func.func @unmoved_narrow_opset(
+// CHECK-NEXT: quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
+builtin.module attributes {onnx.opset_import = {ai.onnx = 10 : i64}} {
+func.func @unmoved_narrow_opset(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-remark@+1 {{Clip takes its bounds as operands from opset 11 on [fold-casts: opset]}}
+  %q = quant.qcast %x : tensor<2xf32> to tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
+  %d = quant.dcast %q : tensor<2x!quant.uniform<i8<-7:7>:f32, 0.5:2>> to tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+}

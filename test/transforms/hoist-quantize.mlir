@@ -1018,6 +1018,26 @@ func.func @unmoved_other_region(%x: tensor<2x3xf32>, %p: tensor<i1>) -> tensor<3
   func.return %z : tensor<3x2xf32>
 }
 
+// A quantize runs in either branch: it is as much work outside.
+
+// CHECK-LABEL: func.func @every_branch(
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %x
+// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[Q]])
+// CHECK: onnx.Relu(%[[Y]])
+// CHECK: onnx.Yield(%[[Y]])
+func.func @every_branch(%x: tensor<2x3xf32>, %p: tensor<i1>) -> tensor<3x2x!quant.uniform<u8:f32, 0.02:13>> {
+  %y = onnx.Transpose(%x) : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %z = onnx.If(%p) then_branch {
+    %q = quant.qcast %y : tensor<3x2xf32> to tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>
+    %r = onnx.Relu(%q) : (tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>
+    onnx.Yield(%r) : (tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>) -> ()
+  } else_branch {
+    %s = quant.qcast %y : tensor<3x2xf32> to tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>
+    onnx.Yield(%s) : (tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>) -> ()
+  } : (tensor<i1>) -> tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %z : tensor<3x2x!quant.uniform<u8:f32, 0.02:13>>
+}
+
 // -----
 
 // Opset 9: what became inputs later were attributes.

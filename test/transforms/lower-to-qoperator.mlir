@@ -61,6 +61,16 @@ func.func @gemm_to_float(%a: tensor<2x4x!x>, %v: tensor<4x3x!z>) -> tensor<2x3xf
   func.return %t : tensor<2x3xf32>
 }
 
+// A float bias is added to the float result.
+
+// CHECK-LABEL: func.func @gemm_and_float_bias(
+// CHECK: %[[T:.*]] = onnx_ms.QGemm(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, _, _, _) {transB = 1 : i64} : {{.*}} -> tensor<2x3xf32>
+// CHECK-NEXT: onnx.Add(%[[T]], %c) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+func.func @gemm_and_float_bias(%a: tensor<2x4x!x>, %v: tensor<3x4x!z>, %c: tensor<3xf32>) -> tensor<2x3xf32> {
+  %t = onnx.Gemm(%a, %v, %c) {transB = 1 : i64} : (tensor<2x4x!x>, tensor<3x4x!z>, tensor<3xf32>) -> tensor<2x3xf32>
+  func.return %t : tensor<2x3xf32>
+}
+
 // A scale for each column; with a float result and without.
 
 // CHECK-LABEL: func.func @matmul(

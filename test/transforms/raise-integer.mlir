@@ -180,3 +180,29 @@ func.func @unmoved_unknown_shape(%x : tensor<4x2xui8>, %v : tensor<2x?xi8>) -> t
   %y = onnx.Add(%g, %b) {} : (tensor<4x?xf32>, tensor<f32>) -> tensor<4x?xf32>
   func.return %y : tensor<4x?xf32>
 }
+
+// -----
+
+// A quantize that follows in a branch does not make integers of the product outside.
+// CHECK-LABEL: func.func @unmoved_quantized_in_a_branch
+// CHECK: onnx.Conv(
+// INTEGER-LABEL: func.func @unmoved_quantized_in_a_branch
+// INTEGER: onnx.ConvInteger(
+func.func @unmoved_quantized_in_a_branch(%x : tensor<1x2x4x5xui8>, %p: tensor<i1>) -> tensor<1x3x4x5x!quant.uniform<u8:f32, 0.02:13>> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<3x2x1x1xi8>>} : () -> tensor<3x2x1x1xi8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.125] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{no quantize follows, so the integer product stays as it is [raise-integer: float-result]}}
+  %s = onnx.ConvInteger(%x, %w) : (tensor<1x2x4x5xui8>, tensor<3x2x1x1xi8>) -> tensor<1x3x4x5xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<1x3x4x5xi32>) -> tensor<1x3x4x5xf32>
+  %y = onnx.Mul(%f, %m) : (tensor<1x3x4x5xf32>, tensor<f32>) -> tensor<1x3x4x5xf32>
+  %z = onnx.If(%p) then_branch {
+    %r = onnx.Relu(%y) : (tensor<1x3x4x5xf32>) -> tensor<1x3x4x5xf32>
+    %q = quant.qcast %r : tensor<1x3x4x5xf32> to tensor<1x3x4x5x!quant.uniform<u8:f32, 0.02:13>>
+    onnx.Yield(%q) : (tensor<1x3x4x5x!quant.uniform<u8:f32, 0.02:13>>) -> ()
+  } else_branch {
+    %n = onnx.Neg(%y) : (tensor<1x3x4x5xf32>) -> tensor<1x3x4x5xf32>
+    %q = quant.qcast %n : tensor<1x3x4x5xf32> to tensor<1x3x4x5x!quant.uniform<u8:f32, 0.02:13>>
+    onnx.Yield(%q) : (tensor<1x3x4x5x!quant.uniform<u8:f32, 0.02:13>>) -> ()
+  } : (tensor<i1>) -> tensor<1x3x4x5x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %z : tensor<1x3x4x5x!quant.uniform<u8:f32, 0.02:13>>
+}

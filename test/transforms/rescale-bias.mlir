@@ -67,6 +67,21 @@ func.func @unmoved_sixteen_bits(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>) -> tenso
   func.return %t : tensor<2x3x!quant.uniform<u16:f32, 0.01:7>>
 }
 
+// Nothing moves: the result is float, and 0.07 is 0.56 of a step; 8 and 4 steps are a bias all the same.
+
+// CHECK-LABEL: func.func @unmoved_float_result(
+// CHECK: onnx.Gemm({{.*}}tensor<2xf32>) -> tensor<3x2xf32>
+// CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[8, 4] : tensor<2xi32>>}
+// CHECK-NEXT: onnx.Gemm(%x, %w, %[[B]]) : {{.*}} -> tensor<3x2xf32>
+func.func @unmoved_float_result(%x: tensor<3x4x!x>, %w: tensor<4x2x!v>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  %b = onnx.Constant() {value = #onnx.tensor<[0.07, 0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{the result is float, where half an accumulator step of this bias counts [rescale-bias: float-result]}}
+  %s = onnx.Gemm(%x, %w, %b) : (tensor<3x4x!x>, tensor<4x2x!v>, tensor<2xf32>) -> tensor<3x2xf32>
+  %c = onnx.Constant() {value = #onnx.tensor<[1.0, 0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %t = onnx.Gemm(%x, %w, %c) : (tensor<3x4x!x>, tensor<4x2x!v>, tensor<2xf32>) -> tensor<3x2xf32>
+  func.return %s, %t : tensor<3x2xf32>, tensor<3x2xf32>
+}
+
 // Nothing moves: the activation has several scales.
 
 // CHECK-LABEL: func.func @unmoved_activation_per_axis(

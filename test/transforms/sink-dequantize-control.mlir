@@ -133,3 +133,41 @@ func.func @unmoved_scan_along_scales(%q: tensor<2x2x!quant.uniform<i8:f32:0, {0.
   } : (tensor<2x2xf32>) -> tensor<2x2xf32>
   func.return %t : tensor<2x2xf32>
 }
+
+// What leaves as stored integers, as lower-to-qoperator writes it, leaves under its type; a constant is read likewise.
+
+// CHECK-LABEL: func.func @stored_branches(
+// CHECK-NEXT: %[[R:.*]] = onnx.If(%p) then_branch {
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%q)
+// CHECK-NEXT: onnx.Yield(%[[T]]) : (tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> ()
+// CHECK: else_branch {
+// CHECK: onnx.Yield(%{{.*}}) : (tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> ()
+// CHECK: } : (tensor<i1>) -> tensor<2x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: %[[F:.*]] = onnx.Transpose(%[[R]])
+// CHECK-NEXT: %[[S:.*]] = quant.scast %[[F]]
+// CHECK-NEXT: func.return %[[S]]
+func.func @stored_branches(%p: tensor<i1>, %q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2xui8> {
+  %s = quant.scast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xui8>
+  %r = onnx.If(%p) then_branch {
+    %t = onnx.Transpose(%s) : (tensor<2xui8>) -> tensor<2xui8>
+    onnx.Yield(%t) : (tensor<2xui8>) -> ()
+  } else_branch {
+    %c = onnx.Constant() {value = #onnx.tensor<[3, 4] : tensor<2xui8>>} : () -> tensor<2xui8>
+    onnx.Yield(%c) : (tensor<2xui8>) -> ()
+  } : (tensor<i1>) -> tensor<2xui8>
+  %f = onnx.Transpose(%r) : (tensor<2xui8>) -> tensor<2xui8>
+  func.return %f : tensor<2xui8>
+}
+
+// CHECK-LABEL: func.func @unmoved_stored_side(
+// CHECK: onnx.Yield(%i) : (tensor<2xui8>) -> ()
+func.func @unmoved_stored_side(%p: tensor<i1>, %q: tensor<2x!quant.uniform<u8:f32, 0.02:13>>, %i: tensor<2xui8>) -> tensor<2xui8> {
+  // expected-remark@+1 {{one side of the subgraph's boundary is integers of no known type; quantize what enters it and what it yields alike [sink-dequantize: stored-side]}}
+  %r = onnx.If(%p) then_branch {
+    %s = quant.scast %q : tensor<2x!quant.uniform<u8:f32, 0.02:13>> to tensor<2xui8>
+    onnx.Yield(%s) : (tensor<2xui8>) -> ()
+  } else_branch {
+    onnx.Yield(%i) : (tensor<2xui8>) -> ()
+  } : (tensor<i1>) -> tensor<2xui8>
+  func.return %r : tensor<2xui8>
+}

@@ -11,9 +11,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation
+from xdsl.parser import Parser
 
 from qdialect.checking import beyond, check_passes
 from qdialect.compiler import Options, pipeline
+from qdialect.dialects import get_all_dialects
 from qdialect.dialects.onnx_ops import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.feeds import random_feeds
@@ -200,6 +202,31 @@ def test_what_a_pass_left_alone_is_judged_later(module: ModuleOp):
 def test_close_is_one_step(module: ModuleOp, one: RewritePass, is_found: bool):
     found = check_passes(module, [RaiseQdqPass(), one], [random_feeds(module)])
     assert (found is not None) == is_found
+
+
+UNNAMED = """
+func.func @main(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
+  %l = onnx.LeakyRelu(%x) {alpha = 3.0e-01 : f32} : (tensor<2x5xf32>) -> tensor<2x5xf32>
+  %q = quant.qcast %l : tensor<2x5xf32> to tensor<2x5x!quant.uniform<u8:f32, 0.021:40>>
+  %m = onnx.Mul(%q, %q) : (tensor<2x5x!quant.uniform<u8:f32, 0.021:40>>,
+    tensor<2x5x!quant.uniform<u8:f32, 0.021:40>>) -> tensor<2x5x!quant.uniform<u8:f32, 0.003:7>>
+  %y = quant.dcast %m : tensor<2x5x!quant.uniform<u8:f32, 0.003:7>> to tensor<2x5xf32>
+  func.return %y : tensor<2x5xf32>
+}
+"""
+"""A step of %q is more than one of %m, and no value of the graph has a name."""
+
+
+@pytest.mark.parametrize(("one", "found_at"), [(OneStepOffPass(), None), (TwoStepsOffPass(), "quant.scast")])
+def test_what_stands_in_for_a_value_without_a_name_is_judged_there(one: RewritePass, found_at: str | None):
+    context = Context()
+    for name, dialect in get_all_dialects().items():
+        context.register_dialect(name, dialect)
+    module = Parser(context, UNNAMED).parse_module()
+    found = check_passes(
+        module, [one], [{"input_0": np.linspace(-0.5, 2, 10, dtype=np.float32).reshape(2, 5)}]
+    )
+    assert (found and found.difference.op) == found_at
 
 
 def test_the_oracle_form_shows_every_value(module: ModuleOp):

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute
 from xdsl.utils.test_value import create_ssa_value
 
+from qdialect.compiler import compile
 from qdialect.dialects.onnx_ops import op_named
 from qdialect.dialects.onnx_types import tensor_type
 from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, Storage, UniformType
@@ -70,3 +71,29 @@ def test_no_type_carries_more_scales_than_fit(rows: int):
     get_all_passes()["raise-qdq"]()().apply(Context(), module)
     wanted = [] if scales.size <= MAX_BLOCK_PARAMETERS else [("n", "many-blocks")]
     assert [(r.node, r.blocked.id) for r in remarks_of(module)] == wanted
+
+
+@pytest.mark.parametrize(("inputs", "is_blocked"), [(65_000, False), (70_000, True)])
+def test_sums_beyond_int32_stay_in_float(inputs: int, is_blocked: bool):
+    """255 * 127 * 66,312 is the first product beyond; no bias is there for rescale-bias to look at."""
+    constants = {
+        "s": np.float32(0.02), "z": np.uint8(0), "t": np.float32(0.03),
+        "w": np.full((inputs, 1), 127, np.int8), "u": np.float32(900), "v": np.uint8(7),
+    }  # fmt: skip
+    nodes = [
+        oh.make_node("QuantizeLinear", ["x", "s", "z"], ["xq"]),
+        oh.make_node("DequantizeLinear", ["xq", "s", "z"], ["xd"]),
+        oh.make_node("DequantizeLinear", ["w", "t"], ["wd"]),
+        oh.make_node("MatMul", ["xd", "wd"], ["m"], "product"),
+        oh.make_node("QuantizeLinear", ["m", "u", "v"], ["y"]),
+    ]
+    tensors = [onh.from_array(np.asarray(v), k) for k, v in constants.items()]
+    x = oh.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2, inputs])
+    y = oh.make_tensor_value_info("y", onnx.TensorProto.UINT8, [2, 1])
+    model = oh.make_model(oh.make_graph(nodes, "g", [x], [y], tensors), ir_version=8)
+    model.opset_import[0].version = 17
+    module = import_model(model)
+    compile(module)
+    kernels = [op.name for op in module.walk() if op.name == "onnx.QLinearMatMul"]
+    ids = {remark.blocked.id for remark in remarks_of(module)}
+    assert (not kernels, "accumulator-overflow" in ids) == (is_blocked, is_blocked)

@@ -290,7 +290,60 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<3xf32> {onnx.n
 """A row of several scales was quantized behind the Gather that picks it, and the whole of it when read again."""
 
 
+IN_FRONT_OF_A_FLOAT = """
+func.func @main(%x: tensor<1x2x4x5xf32> {onnx.name = "x"}) -> (tensor<1x2x4x5xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<1x2x4x5xf32> to tensor<1x2x4x5x!u>
+  %d = quant.dcast %q : tensor<1x2x4x5x!u> to tensor<1x2x4x5xf32>
+  %g = onnx.Constant() {value = #onnx.tensor<[1.5, -0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %h = onnx.Constant() {value = #onnx.tensor<[0.25, 0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %n = onnx.BatchNormalization(%d, %g, %h, %h, %h) : (tensor<1x2x4x5xf32>, tensor<2xf32>, tensor<2xf32>,
+      tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x5xf32>
+  %k = onnx.Constant() {value = #onnx.tensor<[5, -3, 7, 20] : tensor<2x2x1x1xi8>>} : ()
+      -> tensor<2x2x1x1x!quant.uniform<i8:f32, 0.03>>
+  %w = quant.dcast %k : tensor<2x2x1x1x!quant.uniform<i8:f32, 0.03>> to tensor<2x2x1x1xf32>
+  %y = onnx.Conv(%n, %w, _) : (tensor<1x2x4x5xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x5xf32>
+  func.return %y : tensor<1x2x4x5xf32>
+}}
+"""
+"""A BatchNormalization in front of a Conv folded only once its weight had been written as a float constant."""
+
 NARROW_INPUT = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x3xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
+  %y = quant.dcast %q : tensor<2x3x!quant.uniform<i8<-7:7>:f32, 0.5:2>> to tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}}
+"""
+"""The clamp of a graph input stood in front of its quantize, and behind it when read again."""
+
+MIXED_FOR_BRANCHES = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %z: tensor<2x3xf32> {onnx.name = "z"},
+      %b: tensor<i1> {onnx.name = "b"}) -> (tensor<4x3xf32> {onnx.name = "y"}) {
+  %n = onnx.Exp(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %q = quant.qcast %n : tensor<2x3xf32> to tensor<2x3x!u>
+  %d = quant.dcast %q : tensor<2x3x!u> to tensor<2x3xf32>
+  %o = onnx.Cos(%z) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %p = quant.qcast %o : tensor<2x3xf32> to tensor<2x3x!v>
+  %e = quant.dcast %p : tensor<2x3x!v> to tensor<2x3xf32>
+  %k = onnx.Constant() {value = #onnx.tensor<[1, 1] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %w = onnx.Tile(%d, %k) : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %j = onnx.Concat(%w, %e) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  %r = onnx.If(%b) then_branch {
+    %t = onnx.Relu(%j) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+    onnx.Yield(%t) : (tensor<4x3xf32>) -> ()
+  } else_branch {
+    %h = onnx.Constant() {value = #onnx.tensor<[0.69] : tensor<f32>>} : () -> tensor<f32>
+    %c = onnx.Clip(%j, _, %h) : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
+    onnx.Yield(%c) : (tensor<4x3xf32>) -> ()
+  } : (tensor<i1>) -> tensor<4x3xf32>
+  %s = quant.qcast %r : tensor<4x3xf32> to tensor<4x3x!v>
+  %y = quant.dcast %s : tensor<4x3x!v> to tensor<4x3xf32>
+  func.return %y : tensor<4x3xf32>
+}}
+"""
+"""A Concat that both branches quantize is quantized outside when it is written, and only then had operands alike."""
+
+NARROW_BOUNDS = """
 !n = !quant.uniform<u8<3:200>:f32, 0.02:13>
 func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x3xf32> {onnx.name = "y"}) {
   %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!n>
@@ -338,7 +391,10 @@ def parse(text: str) -> ModuleOp:
         (JOINED, "generic"),
         (OWN_PAIRS, "tensorrt"),
         (PICKED_SCALE, "generic"),
+        (IN_FRONT_OF_A_FLOAT, "onnxruntime"),
         (NARROW_INPUT, "generic"),
+        (MIXED_FOR_BRANCHES, "generic"),
+        (NARROW_BOUNDS, "generic"),
     ],
 )
 def test_twice_is_once(structure: Any, text: str, target: str):

@@ -52,6 +52,37 @@ def test_the_printed_pipeline_is_what_runs(model: str, tmp_path: Path, capsys: p
     assert Path(by_passes).read_bytes() == Path(by_compile).read_bytes()
 
 
+def test_what_scales_integer_sums_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Dynamic quantization: Mul of the scales, Mul by that, Add of the bias; the Add of two tensors does not."""
+    tensors = {
+        "ws": np.float32(0.01),
+        "w": np.arange(-6, 6, dtype=np.int8).reshape(3, 4),
+        "b": np.linspace(-1, 1, 4, dtype=np.float32),
+    }
+    nodes = [
+        helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        helper.make_node("MatMulInteger", ["q", "w", "z"], ["i"], "sums"),
+        helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["s", "ws"], ["t"], "scales"),
+        helper.make_node("Mul", ["f", "t"], ["r"], "scaled"),
+        helper.make_node("Add", ["r", "b"], ["p"], "bias"),
+        helper.make_node("Add", ["p", "a"], ["y"], "residual"),
+    ]
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [5, size])
+        for name, size in (("x", 3), ("a", 4))
+    ]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [5, 4])]
+    initializers = [numpy_helper.from_array(np.asarray(v), n) for n, v in tensors.items()]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
+    path = str(tmp_path / "dynamic.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    assert main(["explain", path, "--json"]) == 0
+    found = {one["node"]: one["id"] for one in json.loads(capsys.readouterr().out)}
+    sums = dict.fromkeys(("scales", "scaled", "bias"), "integer-sum")
+    assert found == sums | {"residual": "not-quantized"}
+
+
 def test_explain_lists_what_stays_float(model: str, capsys: pytest.CaptureFixture[str]):
     assert main(["explain", model, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
