@@ -106,6 +106,8 @@ def folded_weight(
     tensor, type, axis = constant(source), quantized_of(source.type), linear.weight_axis(op)
     if tensor is None or axis is None:
         return COMPUTED_WEIGHT
+    if factor.size and (factor == factor.flat[0]).all():  # one scale stays one
+        factor = factor.reshape(-1)[0]
     groups = op.int_attr("group", 1) if linear.groups_share_axis and factor.size > 1 else 1
     rows = factor.reshape(groups, -1) if factor.size > 1 else factor.reshape(())
     if type is None:

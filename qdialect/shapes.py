@@ -2,7 +2,8 @@
 What is not known of a value's type, learnt from what makes it.
 
 onnx's shape inference knows nothing of com.microsoft, so behind a QLinearAdd every type is unknown. A QOperator
-node has the shape of the op that it stands for and the element of its zero point: there onnx's inference goes on.
+node has the shape of the op that it stands for and the element of its zero point: there onnx's inference goes on. It
+stops at Loop too, whose rounds may change a shape; where operand, argument and what is yielded agree, they do not.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     TensorType,
     UnrankedTensorType,
+    i1,
     i32,
     i64,
 )
@@ -25,10 +27,20 @@ from xdsl.rewriter import Rewriter
 
 from qdialect.constants import constant, static_shape
 from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
-from qdialect.dialects.onnx_types import ANY, element_of, expressed_of, quantized_of, with_element
+from qdialect.dialects.onnx_types import (
+    ANY,
+    DYNAMIC,
+    element_of,
+    expressed_of,
+    quantized_of,
+    shape_of,
+    tensor_type,
+    with_element,
+)
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.promises.base import Blocked
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
+from qdialect.promises.control import Carries, Slot, argument, yields
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
 from qdialect.walking import operations
 
@@ -46,7 +58,7 @@ def _is_known(value: SSAValue) -> bool:
 
 
 def learn_types(module: ModuleOp) -> None:
-    """Infer the types of results that have none, where a QOperator node has hidden them, and sizes that follow."""
+    """Infer the types of results that have none, behind a QOperator node or subgraphs, and sizes that follow."""
     if any(_hides(op) for op in operations(module)):
         _learn_from(module, set())
 
@@ -98,7 +110,8 @@ def _inside_first(op: Operation) -> Iterator[Operation]:
 
 
 def _hides(op: Operation) -> bool:
-    return op.get_trait(QOperator) is not None and not all(map(_is_known, op.results))
+    hides = op.get_trait(QOperator) is not None or op.get_trait(Carries) is not None
+    return hides and not all(map(_is_known, op.results))
 
 
 def _learn(op: OnnxOp) -> None:
@@ -122,15 +135,38 @@ def _learn(op: OnnxOp) -> None:
 
 
 def _yielded(op: OnnxOp) -> list[Attribute | None]:
-    """The types that subgraphs without arguments, branches, agree on."""
-    rows = [list(end.operand_types) for region in op.regions if (end := region.block.last_op) is not None]
-    if any(region.block.args for region in op.regions) or any(len(row) != len(op.results) for row in rows):
-        return [None] * len(op.results)
-    return [types[0] if all(t == types[0] for t in types) else None for types in zip(*rows, strict=True)]
+    """The types that subgraphs give their results: branches agree on one, rounds keep it or stack theirs."""
+    types: list[Attribute | None] = [None] * len(op.results)
+    promise = op.get_trait(Carries)
+    slots = [] if promise is None else promise.slots(op)
+    rounds = _rounds(op, slots)
+    for slot in slots:
+        found = {value.type for _, _, value in yields(op, slot)}
+        if slot.operand is not None and (inside := argument(op, slot)) is not None:
+            found |= {op.operands[slot.operand].type, inside.type}  # else a round may change the shape
+        if slot.result is None or len(found) != 1:
+            continue
+        type = found.pop()
+        if not slot.stacked:
+            types[slot.result] = type
+        elif isinstance(type, TensorType) and rounds is not None:
+            types[slot.result] = tensor_type(type.element_type, (rounds, *type.get_shape()))
+    return types
+
+
+def _rounds(op: OnnxOp, slots: Sequence[Slot]) -> int | None:
+    """How many rounds there are, if what comes in row by row says it; None if its rows are not the first axis'."""
+    if any(any(axes or ()) for axes in map(op.ints_attr, ("scan_input_axes", "scan_output_axes"))):
+        return None
+    shapes = [shape_of(op.operands[s.operand].type) for s in slots if s.stacked and s.operand is not None]
+    sizes = {shape[0] for shape in shapes if shape} - {DYNAMIC}
+    return sizes.pop() if len(sizes) == 1 else DYNAMIC
 
 
 def _carriers(found: Any) -> Sequence[SSAValue]:
-    return [v for (_, part), v in found.cells.items() if part == "v" and v is not None]
+    """What the op that a node stands for takes as floats: all but a condition."""
+    values = [v for (_, part), v in found.cells.items() if part == "v" and v is not None]
+    return [v for v in values if element_of(v.type) != i1]
 
 
 def _set(results: Sequence[OpResult], types: Sequence[Attribute | None]) -> None:

@@ -79,10 +79,13 @@ class RaiseQOperator(Pattern):
         if isinstance(attributes, Blocked):
             return attributes
         new = op_named("", found.name).build(found.operands, [op.results[0].type], attributes)
-        types = found.kernel.guard(new) or read_types(op, found, new)
-        if isinstance(types, Blocked):
+        types = read_types(op, found, new)
+        if not isinstance(types, Blocked) and types.result is not None:
+            _make(new, types.result)
+        blocked = types if isinstance(types, Blocked) else found.kernel.guard(new)
+        if isinstance(types, Blocked) or blocked is not None:
             new.erase()
-            return types
+            return blocked
         reads = quantize_operands(new, types)
         if (blocked := _checked(new)) is not None:
             for unused in (new, *reversed(reads)):
@@ -133,6 +136,12 @@ def _checked(op: OnnxOp) -> Blocked | None:
     return None if linear is None else linear.check(op)
 
 
+def _make(op: Operation, result: UniformType) -> None:
+    """Let `op`, which nobody takes yet, make elements of `result`."""
+    value = op.results[0]
+    value._type = with_element(value.type, result)  # pyright: ignore[reportPrivateUsage]
+
+
 def replace_by(
     op: Operation, ops: Sequence[Operation], result: UniformType | None, rewriter: Rewriter
 ) -> None:
@@ -142,7 +151,7 @@ def replace_by(
         rewriter.replace(op, ops)
         return
     value = new.results[0]
-    new.results[0]._type = with_element(value.type, result)  # pyright: ignore[reportPrivateUsage]
+    _make(new, result)
     new.location = op.location
     plain = StorageCastOp(value, with_element(value.type, storage_element(result)))
     rewriter.replace(op, [*ops, plain])

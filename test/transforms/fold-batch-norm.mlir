@@ -188,6 +188,19 @@ func.func @per_tensor_factor(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
   func.return %y : tensor<1x2x5x3xf32>
 }
 
+// Only a shift for each channel: the weight keeps its one scale.
+// CHECK-LABEL: func.func @shift(
+// CHECK: %[[R:.*]] = quant.dcast %{{.*}} : tensor<2x3x!quant.uniform<i8:f32, 0.25:3>> to tensor<2x3xf32>
+// CHECK: onnx.Gemm(%x, %[[R]], %{{.*}}) {transB = 1 : i64}
+func.func @shift(%x: tensor<5x3xf32>) -> tensor<5x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5, 6, 7] : tensor<2x3xi8>>} : () -> tensor<2x3x!quant.uniform<i8:f32, 0.25:3>>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0, 10.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %r = quant.dcast %w : tensor<2x3x!quant.uniform<i8:f32, 0.25:3>> to tensor<2x3xf32>
+  %c = onnx.Gemm(%x, %r, _) {transB = 1 : i64} : (tensor<5x3xf32>, tensor<2x3xf32>) -> tensor<5x2xf32>
+  %y = onnx.Add(%c, %b) : (tensor<5x2xf32>, tensor<2xf32>) -> tensor<5x2xf32>
+  func.return %y : tensor<5x2xf32>
+}
+
 // The factor is taken from one of two users of the weight: the other keeps it.
 // CHECK-LABEL: func.func @shared_weight(
 // CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5] : tensor<2x2x1x1xi8>>} : () -> tensor<2x2x1x1x!quant.uniform<i8:f32, 0.25:3>>

@@ -25,6 +25,52 @@ func.func @conv(%x : tensor<1x2x4x5xui8>) -> tensor<1x3x2x5xui8> {
 
 // -----
 
+// As many rows come out of a Scan as went in; a state keeps its type.
+
+// CHECK-LABEL: func.func @unknown_rows(
+// CHECK: = onnx.Scan(
+// CHECK: } : (tensor<2xf32>, tensor<3x4xf32>) -> (tensor<2xf32>, tensor<3x4x1xf32>)
+func.func @unknown_rows(%s : tensor<2xf32>, %x : tensor<3x4xui8>) -> (tensor<*xf32>, tensor<?x4x1xf32>) {
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %xz = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %a = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %r = onnx_ms.QLinearLeakyRelu(%x, %xs, %xz, %xs, %xz) {alpha = 0.5 : f32} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*x!onnx.any>
+  %f = onnx.DequantizeLinear(%r, %xs, %xz) : (tensor<*x!onnx.any>, tensor<f32>, tensor<ui8>) -> tensor<*xf32>
+  %t, %y = onnx.Scan(%s, %f) {num_scan_inputs = 1 : i64} body {
+  ^bb0(%i: tensor<2xf32>, %row: tensor<4xf32>):
+    %n = onnx.Neg(%i) : (tensor<2xf32>) -> tensor<2xf32>
+    %u = onnx.Unsqueeze(%row, %a) : (tensor<4xf32>, tensor<1xi64>) -> tensor<4x1xf32>
+    onnx.Yield(%n, %u) : (tensor<2xf32>, tensor<4x1xf32>) -> ()
+  } : (tensor<2xf32>, tensor<*xf32>) -> (tensor<*xf32>, tensor<?x4x1xf32>)
+  func.return %t, %y : tensor<*xf32>, tensor<?x4x1xf32>
+}
+
+// The condition is bool, so that the shape is that of Where.
+
+// CHECK-LABEL: func.func @unknown_where(
+// CHECK: onnx.Where({{.*}}) -> tensor<3x4x!quant.uniform<u8:f32, 0.03:5>>
+func.func @unknown_where(%c: tensor<4xi1>, %x: tensor<3x4xui8>, %y: tensor<3x1xui8>) -> tensor<*x!onnx.any> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %xz = onnx.Constant() {value = #onnx.tensor<[7] : tensor<ui8>>} : () -> tensor<ui8>
+  %ys = onnx.Constant() {value = #onnx.tensor<[0.03] : tensor<f32>>} : () -> tensor<f32>
+  %yz = onnx.Constant() {value = #onnx.tensor<[5] : tensor<ui8>>} : () -> tensor<ui8>
+  %r = onnx_ms.QLinearWhere(%c, %x, %xs, %xz, %y, %ys, %yz, %ys, %yz) : (tensor<4xi1>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<3x1xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*x!onnx.any>
+  func.return %r : tensor<*x!onnx.any>
+}
+
+// Nothing moves: onnxruntime's kernel divides to 0 for rows so short, and what it makes of them is not Softmax.
+
+// CHECK-LABEL: func.func @unmoved_short_softmax(
+// CHECK: onnx_ms.QLinearSoftmax(
+func.func @unmoved_short_softmax(%x: tensor<3x4xui8>) -> tensor<3x4xui8> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %xz = onnx.Constant() {value = #onnx.tensor<[7] : tensor<ui8>>} : () -> tensor<ui8>
+  %ys = onnx.Constant() {value = #onnx.tensor<[0.0005] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-qoperator: short-softmax]}}
+  %r = onnx_ms.QLinearSoftmax(%x, %xs, %xz, %ys, %xz) {axis = -1 : i64, opset = 13 : i64} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x4xui8>
+  func.return %r : tensor<3x4xui8>
+}
+
 // Behind a com.microsoft node the model says no type; the node's own inputs do.
 // CHECK-LABEL: func.func @unknown_result
 // CHECK: %[[R:.*]] = onnx.LeakyRelu(%{{.*}}) {alpha = 5.000000e-01 : f32} : {{.*}} -> tensor<3x4x!quant.uniform<u8:f32, 0.25:90>>
@@ -119,4 +165,25 @@ func.func @float_bias(%x : tensor<3x2xui8>) -> tensor<3x4xf32> {
   %b = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5, 3.5, 4.5] : tensor<4xf32>>} : () -> tensor<4xf32>
   %y = onnx_ms.MatMulIntegerToFloat(%x, %w, %s, %s, %z, %z, %b) {} : (tensor<3x2xui8>, tensor<2x4xui8>, tensor<f32>, tensor<f32>, tensor<ui8>, tensor<ui8>, tensor<4xf32>) -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// A value that goes round keeps its shape where every round gives what it took; the second takes any.
+
+// CHECK-LABEL: func.func @unknown_rounds(
+// CHECK: } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK: } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
+func.func @unknown_rounds(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %y = onnx.Loop(%n, %c, %x) body {
+  ^bb0(%i: tensor<i64>, %g: tensor<i1>, %v: tensor<2x3xf32>):
+    %m = onnx.Neg(%v) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    onnx.Yield(%g, %m) : (tensor<i1>, tensor<2x3xf32>) -> ()
+  } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
+  %z = onnx.Loop(%n, %c, %x) body {
+  ^bb0(%i: tensor<i64>, %g: tensor<i1>, %v: tensor<?x3xf32>):
+    %m = onnx.Concat(%v, %x) {axis = 0 : i64} : (tensor<?x3xf32>, tensor<2x3xf32>) -> tensor<?x3xf32>
+    onnx.Yield(%g, %m) : (tensor<i1>, tensor<?x3xf32>) -> ()
+  } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
+  func.return %y, %z : tensor<*xf32>, tensor<*xf32>
 }
