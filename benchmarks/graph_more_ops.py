@@ -113,12 +113,12 @@ def comparison(d: Drawing, x: Value) -> Value | None:
 
 def _step(d: Drawing, carried: str, outer: Value) -> NodeProto:
     """What a round does to a value: it selects from it, or computes."""
-    op: str = d.pick(["Relu", "Clip", "Max", "LeakyRelu"])
+    op: str = d.pick(["Relu", "Clip", *(["Max"] if outer.shape else []), "LeakyRelu"])
     inputs = [carried]
     if op == "Clip":
         inputs += [d.constant(f32(-0.6)), d.constant(f32(0.8))]
     elif op == "Max":
-        inputs += [outer.name] if outer.shape else []
+        inputs += [outer.name]
         d.used.add(outer.name)
     attributes: dict[str, Any] = {"alpha": 0.2} if op == "LeakyRelu" else {}
     return helper.make_node(op, inputs, [d.name("round")], name=d.name(f"{op}_"), **attributes)
@@ -130,8 +130,8 @@ def _body(
     inputs: Sequence[tuple[str, int, Sequence[int]]],
     outputs: Sequence[tuple[str, int, Sequence[int]]],
 ) -> GraphProto:
-    infos = [[helper.make_tensor_value_info(*one) for one in side] for side in (inputs, outputs)]
-    return helper.make_graph(nodes, d.name("body"), *infos)
+    taken, given = ([helper.make_tensor_value_info(*one) for one in side] for side in (inputs, outputs))
+    return helper.make_graph(nodes, d.name("body"), taken, given)
 
 
 def loop(d: Drawing, x: Value) -> Value | None:

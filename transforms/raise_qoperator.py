@@ -19,9 +19,9 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
-from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
+from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.foreign import StandsFor, perm_of
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_types, reading
@@ -97,6 +97,10 @@ class RaiseQOperator(Pattern):
             total = op_named("", "Add").build([new.results[0], found.bias], [op.results[0].type])
             rewriter.replace(op, [*reads, new, total])
             return None
+        if self._every and types.result is not None and new.get_trait(Commutes) is not None:
+            reads += dequantize_operands(new)  # where its casts belong, sink and hoist decide
+            replace_by_quantized(op, [*reads, new], types.result, rewriter)
+            return None
         replace_by(op, [*reads, new], types.result, rewriter)
         return None
 
@@ -155,6 +159,18 @@ def replace_by(
     new.location = op.location
     plain = StorageCastOp(value, with_element(value.type, storage_element(result)))
     rewriter.replace(op, [*ops, plain])
+
+
+def replace_by_quantized(
+    op: Operation, ops: Sequence[Operation], result: UniformType, rewriter: Rewriter
+) -> None:
+    """Replace `op`, which makes integers, by float operations and a quantize of what the last of them makes."""
+    value = ops[-1].results[0]
+    value._type = with_element(value.type, result.expressed)  # pyright: ignore[reportPrivateUsage]
+    cast = QuantizeOp(value, result)
+    cast.location = op.location
+    plain = StorageCastOp(cast.results[0], with_element(value.type, storage_element(result)))
+    rewriter.replace(op, [*ops, cast, plain])
 
 
 @dataclass(frozen=True)

@@ -45,19 +45,6 @@ func.func @unknown_rows(%s : tensor<2xf32>, %x : tensor<3x4xui8>) -> (tensor<*xf
   func.return %t, %y : tensor<*xf32>, tensor<?x4x1xf32>
 }
 
-// The condition is bool, so that the shape is that of Where.
-
-// CHECK-LABEL: func.func @unknown_where(
-// CHECK: onnx.Where({{.*}}) -> tensor<3x4x!quant.uniform<u8:f32, 0.03:5>>
-func.func @unknown_where(%c: tensor<4xi1>, %x: tensor<3x4xui8>, %y: tensor<3x1xui8>) -> tensor<*x!onnx.any> {
-  %xs = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
-  %xz = onnx.Constant() {value = #onnx.tensor<[7] : tensor<ui8>>} : () -> tensor<ui8>
-  %ys = onnx.Constant() {value = #onnx.tensor<[0.03] : tensor<f32>>} : () -> tensor<f32>
-  %yz = onnx.Constant() {value = #onnx.tensor<[5] : tensor<ui8>>} : () -> tensor<ui8>
-  %r = onnx_ms.QLinearWhere(%c, %x, %xs, %xz, %y, %ys, %yz, %ys, %yz) : (tensor<4xi1>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<3x1xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*x!onnx.any>
-  func.return %r : tensor<*x!onnx.any>
-}
-
 // Nothing moves: onnxruntime's kernel divides to 0 for rows so short, and what it makes of them is not Softmax.
 
 // CHECK-LABEL: func.func @unmoved_short_softmax(
@@ -186,4 +173,21 @@ func.func @unknown_rounds(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<2x3xf32>) 
     onnx.Yield(%g, %m) : (tensor<i1>, tensor<?x3xf32>) -> ()
   } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
   func.return %y, %z : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// The condition of a Where is not quantized; what is learnt of its result goes on. Where its casts belong is for others.
+// CHECK-LABEL: func.func @where
+// CHECK: %[[W:.*]] = onnx.Where(%c, %{{.*}}, %{{.*}}) : (tensor<3x4xi1>, tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[W]] : tensor<3x4xf32> to tensor<3x4x!quant.uniform<u8:f32, 0.5>>
+// CHECK-NEXT: %[[S:.*]] = quant.scast %[[Q]]
+// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[S]]) {perm = array<i64: 1, 0>} : (tensor<3x4xui8>) -> tensor<4x3xui8>
+func.func @where(%c: tensor<3x4xi1>, %x : tensor<3x4xui8>) -> tensor<*x!onnx.any> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %ys = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[0] : tensor<ui8>>} : () -> tensor<ui8>
+  %r = onnx_ms.QLinearWhere(%c, %x, %xs, %z, %x, %xs, %z, %ys, %z) : (tensor<3x4xi1>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*x!onnx.any>
+  %y = onnx.Transpose(%r) {perm = array<i64: 1, 0>} : (tensor<*x!onnx.any>) -> tensor<*x!onnx.any>
+  func.return %y : tensor<*x!onnx.any>
 }
