@@ -377,7 +377,7 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %z: tensor<2x3xf32> {onnx
   func.return %y, %w : tensor<2x3xf32>, tensor<2x3xf32>
 }}
 """
-"""What enters a Scan was quantized inside only: read again, its type was that of what it is requantized from, or none."""
+"""What enters a Scan was quantized inside only: read again, it was of the type that it is requantized from, or none."""
 
 
 @pytest.fixture(scope="module")
