@@ -11,13 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, OpResult
 
+from qdialect.constants import constant
 from qdialect.dialects.onnx_ops import OnnxOp
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
 from qdialect.promises.layout import Copies
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.rewriting import Pattern, Rewriter, refresh_signatures
+from qdialect.shapes import learn_sizes
+from qdialect.walking import operations
 
 ANNOTATION = "onnx.quantization."
 
@@ -64,3 +69,9 @@ class FoldIdentityPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         return [FoldCopy()]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        copied = [o.operands[0] for o in operations(op) if o.get_trait(Copies) is not None]
+        super().apply(ctx, op)
+        if learn_sizes(op, [value for value in copied if constant(value) is not None]):
+            refresh_signatures(op)

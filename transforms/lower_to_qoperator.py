@@ -20,8 +20,9 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
 from qdialect.boundaries import StoreAcross
-from qdialect.constants import constant
-from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
+from qdialect.constants import constant, real_constant
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
+from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.float_results import LowerFloatResult
@@ -119,7 +120,12 @@ class LowerToKernel(Pattern):
         value = node.results[0]
         if adds:
             node.location = location(node_name(op))
-            new_ops.append(op_named("", "Add").build([value, op.operands[2]], [value.type]))
+            bias, known = op.operands[2], real_constant(op.operands[2])
+            if known is not None and constant(bias) is None:  # dequantized, which each run would do again
+                new_ops.append(ConstantOp.of(from_array(known)))
+                new_ops[-1].location = location("", [wish(bias)])
+                bias = new_ops[-1].results[0]
+            new_ops.append(op_named("", "Add").build([value, bias], [value.type]))
             new_ops[-1].location = location(f"{node_name(op)}_bias", tensor_names(op))
         if result is not None:
             if clamp := clamped(value, result):
