@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, UnrankedTensorType
 from xdsl.ir import Attribute, Operation
 
 from qdialect.dialects.onnx_ops import OnnxOp, opset_of
-from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
 from qdialect.promises.clamping import Clamp, Keeps
@@ -65,10 +65,12 @@ class FoldRedundantClamp(Pattern):
 
 
 def _fits(operand: Attribute, result: Attribute) -> bool:
-    """Whether the types are one, but for sizes that are known of the result alone."""
-    if operand == result or not (isinstance(operand, TensorType) and isinstance(result, TensorType)):
+    """Whether the types are one, but for a rank or sizes that are known of the result alone."""
+    if operand == result or element_of(operand) != element_of(result) or not isinstance(result, TensorType):
         return operand == result
-    if operand.element_type != result.element_type or operand.get_num_dims() != result.get_num_dims():
+    if isinstance(operand, UnrankedTensorType):
+        return True
+    if not isinstance(operand, TensorType) or operand.get_num_dims() != result.get_num_dims():
         return False
     return all(a in (b, DYNAMIC_INDEX) for a, b in zip(operand.get_shape(), result.get_shape(), strict=True))
 
