@@ -86,7 +86,7 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
         # Signedness may be all that two types differ by. Not before casts are sunk: integers would seem to leave.
         down.append(_made("legalize", target=target.name, weights=False))
         down += [_made("sink-dequantize"), _made("fold-casts")]
-    hoist = _made("hoist-quantize", activations=form == "qdq")
+    hoist = _made("hoist-quantize", activations=form == "qdq", rewritten=form == "qoperator")
     batch_norm = _batch_norm(options, target, depthwise=form == "qoperator")
     scales = [] if form == "qdq" else [_made("fold-scales")]
     compose = [_made("compose")] if form == "qoperator" and not options.decompose else []
@@ -125,7 +125,8 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
         if form == "qoperator":
             passes += [_made(name, target=target.name) for name in ("lower-to-table", "lower-conv-transpose")]
             passes += [_made("legalize-expressed"), _made("fold-casts"), _made("rescale-bias")]
-            passes.append(_made("fold-width", target=target.name))
+            folds = ("fold-groups", "fold-depth", "fold-width")
+            passes += [_made(name, target=target.name) for name in folds]
         exact = {"exact": _exact(options)} if form == "qoperator" else {}
         passes.append(_made(f"lower-to-{form}", target=target.name, **exact))
         passes.append(_made("legalize-sums", target=target.name))

@@ -8,10 +8,20 @@ stops at Loop too, whose rounds may change a shape; where operand, argument and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, ModuleOp, TensorType, UnrankedTensorType, i1
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    Float32Type,
+    ModuleOp,
+    TensorType,
+    UnrankedTensorType,
+    i1,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -27,6 +37,7 @@ from qdialect.dialects.onnx_types import (
     tensor_type,
     with_element,
 )
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.promises.base import Blocked
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.control import Carries, Slot, argument, yields
@@ -48,9 +59,24 @@ def _is_known(value: SSAValue) -> bool:
 
 def learn_types(module: ModuleOp) -> None:
     """Infer the types of results that have none, behind a QOperator node or subgraphs, and sizes that follow."""
-    if not any(_hides(op) for op in operations(module)):
-        return
-    learnt: set[SSAValue] = set()
+    if any(_hides(op) for op in operations(module)):
+        _learn_from(module, set())
+
+
+def learn_sizes(module: ModuleOp, known: Iterable[SSAValue]) -> bool:
+    """
+    Infer the sizes that follow from lists which are `known` as constants only now; whether there were any.
+
+    Not where casts stand: what is on both sides of one has the same sizes, and only ONNX's own types are inferred.
+    """
+    sizes = _lists(known)
+    if not sizes or any(isinstance(o, QuantizeOp | DequantizeOp | StorageCastOp) for o in operations(module)):
+        return False
+    _learn_from(module, sizes)
+    return True
+
+
+def _learn_from(module: ModuleOp, learnt: set[SSAValue]) -> None:
     for op in list(_inside_first(module)):
         if not isinstance(op, OnnxOp) or op.SCHEMA is None:
             continue
@@ -59,6 +85,19 @@ def learn_types(module: ModuleOp) -> None:
             before = [result.type for result in op.results]
             _learn(op)
             learnt.update(r for r, type in zip(op.results, before, strict=True) if r.type != type)
+
+
+def _lists(values: Iterable[SSAValue]) -> set[SSAValue]:
+    """Those of some values that are lists of integers and that a result of unknown sizes depends on."""
+    return {
+        c
+        for c in values
+        if (shape := static_shape(c)) is not None
+        and len(shape) <= 1
+        and prod(shape) <= SMALL
+        and element_of(c.type) in (i32, i64)
+        and any(static_shape(r) is None for use in c.uses for r in use.operation.results)
+    }
 
 
 def _inside_first(op: Operation) -> Iterator[Operation]:

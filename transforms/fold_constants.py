@@ -33,6 +33,7 @@ from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
 from qdialect.remarks import remarks_of
 from qdialect.rewriting import Pattern, Rewriter, refresh_signatures
+from qdialect.shapes import learn_sizes
 from qdialect.walking import operations
 
 MAX_GROWTH = 2
@@ -234,6 +235,14 @@ def fold_computable(module: ModuleOp) -> dict[Operation, Blocked]:
     return remarks
 
 
+def _made(module: ModuleOp) -> list[SSAValue]:
+    """Fold what can be, and list the constants that this made."""
+    before = {op for op in operations(module) if isinstance(op, ConstantOp)}
+    fold_computable(module)
+    new = (op for op in operations(module) if isinstance(op, ConstantOp) and op not in before)
+    return [op.results[0] for op in new]
+
+
 def _values(
     ops: Sequence[OnnxOp], needed: Sequence[OnnxOp], remarks: dict[Operation, Blocked]
 ) -> dict[SSAValue, TensorAttr]:
@@ -279,7 +288,8 @@ class FoldConstantsPass(RewritePass):
         return [QuantizeConstant(), ReadConstant()]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        fold_computable(op)
+        while learn_sizes(op, _made(op)):
+            pass
         super().apply(ctx, op)
         for left, blocked in fold_computable(op).items():  # what was left before may be gone by now
             remarks_of(op).add(self.name, left, blocked)

@@ -11,16 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, UnrankedTensorType
+from xdsl.context import Context
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType, UnrankedTensorType
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
+from qdialect.constants import constant
 from qdialect.dialects.onnx_ops import OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import QuantizeOp
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
 from qdialect.promises.layout import Copies
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.rewriting import Pattern, Rewriter, refresh_signatures
+from qdialect.shapes import learn_sizes
+from qdialect.walking import operations
 
 ANNOTATION = "onnx.quantization."
 
@@ -92,3 +96,9 @@ class FoldIdentityPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         return [FoldCopy()]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        copied = [o.operands[0] for o in operations(op) if o.get_trait(Copies) is not None]
+        super().apply(ctx, op)
+        if learn_sizes(op, [value for value in copied if constant(value) is not None]):
+            refresh_signatures(op)

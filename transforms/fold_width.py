@@ -13,6 +13,7 @@ time. Which f and g pay is looked up in what was measured on the target; real ze
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -25,12 +26,15 @@ from qdialect.constants import constant, static_shape
 from qdialect.costs import (
     ALIGNED,
     POINTWISE,
+    PRODUCT,
     QUANTIZED,
+    VOLUME,
     Convolution,
-    cheapest,
+    Costs,
     cost,
     float_kernels,
     least_cost,
+    quantized_cost,
     quantized_kernel,
 )
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
@@ -137,6 +141,33 @@ def tiled(
     return made
 
 
+def is_measured(op: OnnxOp, target: Target, kernel: str) -> bool:
+    """Whether the operands' types, and the result's, are those that the costs of `kernel` were measured for."""
+    x, w, y = (quantized_of(v.type) for v in (*op.operands[:2], op.results[0]))
+    if x is None or w is None or not x.is_per_tensor:
+        return False
+    if [x.storage.name, w.storage.name] != ["u8", "i8"] or kernel not in target.costs:
+        return False
+    if y is None:
+        return element_of(op.results[0].type) == Float32Type()
+    return y.is_per_tensor and target.has_kernel("QLinearConv", ["u8", "i8"], y.storage.name)
+
+
+def shape_of_fold(op: OnnxOp, weight: tuple[int, ...], *, symmetric: bool) -> Convolution:
+    """What decides on the cost of a convolution that may be folded: for one image if their number is not known."""
+    shape = shape_of_conv(op, weight, symmetric=symmetric)
+    unknown = (shape_of(op.results[0].type) or (DYNAMIC,))[0] == DYNAMIC
+    return shape._replace(images=1) if unknown else shape  # a fold must pay for one alone
+
+
+def _moves(costs: Costs, folded: Convolution, fold: Fold) -> float:
+    """Nanoseconds to have channels last and first again in front of and behind a kernel that wants them first."""
+    by_value, pixels = costs["ConvTranspose"], folded.pixels * folded.images
+    read = folded.inputs * prod(folded.strides) * pixels if 1 < fold.inputs < folded.inputs else 0
+    written = folded.outputs * pixels if 1 < fold.outputs < folded.outputs else 0
+    return 2 * (read * by_value["move_byte"] + written * by_value["move_float"])
+
+
 class FoldWidth(Pattern):
     """A convolution of quantized operands into a quantized result."""
 
@@ -157,7 +188,9 @@ class FoldWidth(Pattern):
             static_shape(op.operands[1]),
             *(shape_of(v.type) for v in (op.operands[0], op.results[0])),
         )
-        if weight is None or given is None or made is None or not self._is_measured(op):
+        if weight is None or given is None or made is None or not is_measured(op, self._target, ALIGNED):
+            return None
+        if op.int_attr("group", 1) != 1:
             return None
         rank = len(weight)
         if not len(given) == len(made) == rank > 2:
@@ -178,17 +211,6 @@ class FoldWidth(Pattern):
         self._build(op, row, fold, rewriter)
         return None
 
-    def _is_measured(self, op: OnnxOp) -> bool:
-        """Whether the types are those that the costs were measured for."""
-        x, w, y = (quantized_of(v.type) for v in (*op.operands[:2], op.results[0]))
-        if x is None or w is None or not x.is_per_tensor or op.int_attr("group", 1) != 1:
-            return False
-        if [x.storage.name, w.storage.name] != ["u8", "i8"] or ALIGNED not in self._target.costs:
-            return False
-        if y is None:
-            return element_of(op.results[0].type) == Float32Type()
-        return y.is_per_tensor and self._target.has_kernel("QLinearConv", ["u8", "i8"], y.storage.name)
-
     def _guard(self, op: OnnxOp, row: Row) -> Blocked | None:
         if DYNAMIC in (row.width, row.made):
             return Blocked(
@@ -205,9 +227,7 @@ class FoldWidth(Pattern):
         """The fold that costs least, if it costs enough less than none."""
         w = quantized_of(op.operands[1].type)
         assert w is not None
-        plain = shape_of_conv(op, weight, symmetric=not w.zero_points.any())
-        if (shape_of(op.results[0].type) or (DYNAMIC,))[0] == DYNAMIC:
-            plain = plain._replace(images=1)  # a fold must pay for one alone
+        plain = shape_of_fold(op, weight, symmetric=not w.zero_points.any())
         if DYNAMIC in (row.width, row.made):
             row = row._replace(width=SOME_SIZE * row.stride, made=SOME_SIZE)
         if any(self._asked):
@@ -222,6 +242,8 @@ class FoldWidth(Pattern):
         kernels = float_kernels(()) if is_float else (QUANTIZED, POINTWISE, ALIGNED)
         if not is_float and quantized_kernel(costs, plain) == ALIGNED:
             kernels = (ALIGNED,)  # and so is every fold of it
+        elif not is_float and len(plain.kernel) > 2:
+            kernels = (POINTWISE, VOLUME)
         now = self._cost(plain, is_float)
         moves = (
             MOVES if plain.inputs == 1 else 2 * MOVES
@@ -237,15 +259,17 @@ class FoldWidth(Pattern):
                 strides=(*plain.strides[:-1], fold.stride),
                 pixels=plain.pixels // fold.outputs,
             )
-            best = min(best, (self._cost(folded, is_float), fold), key=lambda found: found[0])
+            best = min(best, (self._cost(folded, is_float, fold), fold), key=lambda found: found[0])
         return best[1]
 
-    def _cost(self, shape: Convolution, is_float: bool) -> float:
+    def _cost(self, shape: Convolution, is_float: bool, fold: Fold | None = None) -> float:
         costs = self._target.costs
-        if is_float:
-            weight = (shape.outputs, shape.inputs, *shape.kernel)
-            return cheapest(costs, float_kernels(weight), shape)[1]
-        return cost(costs, quantized_kernel(costs, shape), shape)
+        if not is_float:
+            return quantized_cost(costs, shape)
+        kernels = float_kernels((shape.outputs, shape.inputs, *shape.kernel))
+        moves = 0.0 if fold is None else _moves(costs, shape, fold)
+        # What stands between Transposes anyway has them once.
+        return min(cost(costs, name, shape) + (0.0 if name == PRODUCT else moves) for name in kernels)
 
     def _build(self, op: OnnxOp, row: Row, fold: Fold, rewriter: Rewriter) -> None:
         made: list[Operation] = []

@@ -25,10 +25,12 @@ from qdialect.dialects.onnx_types import quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.base import Blocked, Commutes, Promise
 from qdialect.promises.control import Carries
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.layout import SizesOnly
+from qdialect.promises.linear import Transposed
+from qdialect.promises.rewritten import KernelOfAnother
 from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
 
 OTHER_REGION = Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
@@ -85,8 +87,9 @@ def read_sizes_of(old: SSAValue, new: SSAValue, rewriter: Rewriter) -> None:
 class HoistQuantize(Pattern):
     """Rebuild the op under a quantize on quantized operands."""
 
-    def __init__(self, activations: bool = False):
+    def __init__(self, activations: bool = False, rewritten: bool = False):
         self._activations = activations
+        self._kernels = (Kernels, Transposed, KernelOfAnother) if rewritten else (Kernels,)
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class is QuantizeOp
@@ -119,7 +122,7 @@ class HoistQuantize(Pattern):
         if isinstance(moved, Blocked):
             return moved
         if not (self._activations and promise.in_place and isinstance(below.operands[0], OpResult)):
-            blocked = more_work(below, promise) or _per_axis(below, promise, moved)
+            blocked = more_work(below, promise, self._kernels) or _per_axis(below, promise, moved)
             if blocked is not None:
                 return blocked
         _rebuild(below, promise, types, moved, rewriter)
@@ -161,7 +164,7 @@ def _elements(values: Sequence[SSAValue]) -> int | None:
     return None if None in shapes else sum(prod(s) for s in shapes if s is not None)
 
 
-def _makes_integers(value: SSAValue) -> bool:
+def _makes_integers(value: SSAValue, kernels: Sequence[type[Promise]]) -> bool:
     """Whether a quantize of `value` would be part of what makes it: a cast undone, a constant, an integer kernel."""
     if not isinstance(value, OpResult):
         return False
@@ -171,15 +174,19 @@ def _makes_integers(value: SSAValue) -> bool:
         return False
     promise = value.op.get_trait(Commutes)
     if promise is not None:
-        return all(map(_makes_integers, promise.operand_values(value.op)))
-    if value.op.get_trait(Kernels) is None:
+        return all(_makes_integers(v, kernels) for v in promise.operand_values(value.op))
+    if not any(value.op.get_trait(promise) for promise in kernels):
         return False
     sources = [o.owner for o in value.op.operands]
     return all(isinstance(s, DequantizeOp | ConstantOp) for s in sources)
 
 
-def more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
-    """Quantizing more elements than before pays only if an op above makes the integers itself."""
+def more_work(op: OnnxOp, promise: Commutes, kernels: Sequence[type[Promise]] = (Kernels,)) -> Blocked | None:
+    """
+    Quantizing more elements than before pays only if an op above makes the integers itself.
+
+    kernels: promises of ops that can.
+    """
     if promise.keeps_order or (
         not promise.selects and promise.keeps_all(op)
     ):  # also where a size is not known
@@ -188,7 +195,7 @@ def more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     before, after = _elements(promise.result_values(op)), _elements(operands)
     if not promise.selects and before is not None and after is not None and after <= before:
         return None
-    if all(_makes_integers(o) for o in operands):
+    if all(_makes_integers(o, kernels) for o in operands):
         return None
     if promise.selects:
         return Blocked("made-in-float", "what the op selects from is made in float, so the op stays in float")
@@ -244,6 +251,8 @@ class HoistQuantizePass(RewritePass):
 
     activations: bool = False
     """Whether to go above an activation of what an op makes in float too: QDQ has it back in front of the quantize."""
+    rewritten: bool = False
+    """Whether what another op's kernel computes, or a convolution in its place, makes integers: in QOperator form."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [HoistQuantize(self.activations), HoistStorage(), HoistAcross()]
+        return [HoistQuantize(self.activations, self.rewritten), HoistStorage(), HoistAcross()]

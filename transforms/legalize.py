@@ -145,11 +145,42 @@ def _constants(op: Operation, change: Change, weights: bool, done: dict[SSAValue
             op.operands[k] = _flipped(operand, source, moved, done)
 
 
+def _read_again(op: StorageCastOp, change: Change) -> bool:
+    """
+    Retype integers that leave one type only to be read as others, and whatever reads them, if each may change.
+
+    What makes them is retyped as any value is.
+    """
+    before, maker = quantized_of(op.operands[0].type), op.operands[0].owner
+    readers = [use.operation for use in op.results[0].uses]
+    if not isinstance(maker, OnnxOp | QuantizeOp) or isinstance(maker, ConstantOp):
+        return False
+    if not op.operands[0].has_one_use() or not readers:
+        return False
+    moved = None if before is None else change(before)
+    into = [quantized_of(r.results[0].type) if isinstance(r, StorageCastOp) else None for r in readers]
+    changed = [None if type is None else change(type) for type in into]
+    if moved is None or None in changed:
+        return False
+    Rewriter.replace_value_with_new_type(
+        op.results[0], with_element(op.results[0].type, storage_element(moved))
+    )
+    for reader, type in zip(readers, changed, strict=True):
+        assert type is not None
+        _retype(reader.results[0], type)
+    return True
+
+
 def _retype_values(module: ModuleOp, change: Change, *, weights: bool) -> None:
     """Every value that `change` has another type for; `weights`: those of linear ops too."""
     leaving: list[StorageCastOp] = []
     returned = [(op, op.operand_types) for op in module.walk() if isinstance(op, ReturnOp)]
     done: dict[SSAValue, SSAValue] = {}
+    read_again = {
+        op.operands[0]
+        for op in list(module.walk())
+        if isinstance(op, StorageCastOp) and _read_again(op, change)
+    }
     for op in list(module.walk()):
         if isinstance(op, ConstantOp):
             continue
@@ -171,7 +202,9 @@ def _retype_values(module: ModuleOp, change: Change, *, weights: bool) -> None:
                 continue
             if isinstance(op, StorageCastOp):
                 _enter(op, moved)
-            elif isinstance(op, OnnxOp) or (isinstance(op, QuantizeOp) and not _only_leaves(result)):
+            elif isinstance(op, OnnxOp) or (
+                isinstance(op, QuantizeOp) and (result in read_again or not _only_leaves(result))
+            ):
                 _retype(result, moved)
     for op in leaving:
         if quantized_of(op.operands[0].type) is not None:

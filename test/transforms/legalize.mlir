@@ -80,6 +80,36 @@ func.func @returned(%a: tensor<2x4x!x>) -> tensor<2x4x!x> {
   func.return %s : tensor<2x4x!x>
 }
 
+// Integers that are only read under another scale are read anew with it, by no casts between.
+
+// CHECK-LABEL: func.func @read_again(
+// CHECK-NEXT: %[[A:.*]] = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32, 0.02:125>>
+// CHECK-NEXT: %[[Q:.*]] = quant.scast %[[A]] : {{.*}} to tensor<2x4xui8>
+// CHECK-NEXT: %[[R:.*]] = quant.scast %[[Q]] : tensor<2x4xui8> to tensor<2x4x!quant.uniform<u8:f32, 1.0:128>>
+// CHECK-NEXT: onnx.Add(%[[R]], %[[R]]) {{.*}}-> tensor<2x4x!quant.uniform<u8:f32, 0.04:137>>
+func.func @read_again(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!x>
+  %q = quant.scast %a : tensor<2x4x!x> to tensor<2x4xi8>
+  %r = quant.scast %q : tensor<2x4xi8> to tensor<2x4x!quant.uniform<i8:f32, 1.0>>
+  %s = onnx.Add(%r, %r) : (tensor<2x4x!quant.uniform<i8:f32, 1.0>>, tensor<2x4x!quant.uniform<i8:f32, 1.0>>) -> tensor<2x4x!y>
+  %t = quant.dcast %s : tensor<2x4x!y> to tensor<2x4xf32>
+  func.return %t : tensor<2x4xf32>
+}
+
+// Where the integers themselves go out besides, they stay what they were, and so does what reads them.
+
+// CHECK-LABEL: func.func @unmoved_integers_go_out(
+// CHECK: %[[Q:.*]] = quant.scast %{{.*}} to tensor<2x4xi8>
+// CHECK: quant.scast %[[Q]] : tensor<2x4xi8> to tensor<2x4x!quant.uniform<i8:f32, 1.0>>
+func.func @unmoved_integers_go_out(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xi8>) {
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!x>
+  %q = quant.scast %a : tensor<2x4x!x> to tensor<2x4xi8>
+  %r = quant.scast %q : tensor<2x4xi8> to tensor<2x4x!quant.uniform<i8:f32, 1.0>>
+  %s = onnx.Add(%r, %r) : (tensor<2x4x!quant.uniform<i8:f32, 1.0>>, tensor<2x4x!quant.uniform<i8:f32, 1.0>>) -> tensor<2x4x!y>
+  %t = quant.dcast %s : tensor<2x4x!y> to tensor<2x4xf32>
+  func.return %t, %q : tensor<2x4xf32>, tensor<2x4xi8>
+}
+
 // Nothing changes: what only leaves as i8, 16 bits, unsigned, blocks.
 
 // CHECK-LABEL: func.func @unchanged_output(

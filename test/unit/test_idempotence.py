@@ -380,6 +380,22 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %z: tensor<2x3xf32> {onnx
 """What enters a Scan was quantized inside only: read again, it was of the type that it is requantized from, or none."""
 
 
+OWN_BIAS = """
+!w = !quant.uniform<i8:f32, 0.03>
+!b = !quant.uniform<i32:f32, 0.007>
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x2xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
+  %d = quant.dcast %q : tensor<2x3x!u> to tensor<2x3xf32>
+  %k = onnx.Constant() {value = #onnx.tensor<[5, -3, 7, 20, -9, 1] : tensor<3x2xi8>>} : () -> tensor<3x2x!w>
+  %w = quant.dcast %k : tensor<3x2x!w> to tensor<3x2xf32>
+  %i = onnx.Constant() {value = #onnx.tensor<[100, -30] : tensor<2xi32>>} : () -> tensor<2x!b>
+  %b = quant.dcast %i : tensor<2x!b> to tensor<2xf32>
+  %y = onnx.Gemm(%d, %w, %b) : (tensor<2x3xf32>, tensor<3x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  func.return %y : tensor<2x2xf32>
+}}
+"""
+"""A bias in steps of its own was dequantized in each run, and a float constant when read again."""
+
 @pytest.fixture(scope="module")
 def structure() -> Any:
     sys.path.insert(0, str(BENCHMARKS))
@@ -418,6 +434,7 @@ def parse(text: str) -> ModuleOp:
         (PICKED_SCALE, "generic"),
         (IN_FRONT_OF_A_FLOAT, "onnxruntime"),
         (NARROW_INPUT, "generic"),
+        (OWN_BIAS, "onnxruntime"),
         (MIXED_FOR_BRANCHES, "generic"),
         (NARROW_BOUNDS, "generic"),
         (ROUNDS, "generic"),

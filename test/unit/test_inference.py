@@ -10,6 +10,8 @@ import pytest
 from onnx import GraphProto, TensorProto, helper, numpy_helper
 
 from qdialect import messages
+from qdialect.compiler import compile
+from qdialect.exporter import export_model
 from qdialect.importer import import_model
 from qdialect.oracle_form import main_of
 from qdialect.shapes import learn_types
@@ -42,6 +44,42 @@ def test_what_goes_wrong_apart_leaves_the_model_as_it_is(
     monkeypatch.setattr("onnx.onnx_cpp2py_export.shape_inference.infer_shapes", ends)
     given = model()
     assert messages.inferred(given) is given
+
+
+@pytest.mark.parametrize("disguise", ["Identity", "Reshape"])
+def test_sizes_are_learnt_from_what_is_constant_only_when_folded(disguise: str):
+    """A weight whose new shape inference did not see is a constant all the same, with scales along its columns."""
+    constants = {
+        "s": np.float32(0.02), "z": np.uint8(7), "t": np.array([0.5, 0.25], np.float32),
+        "w": np.zeros((3, 2, 1), np.int8), "given": np.array([3, 2]), "two": np.array([2]),
+    }  # fmt: skip
+    nodes = [
+        {
+            "Identity": helper.make_node("Identity", ["given"], ["p"]),
+            "Reshape": helper.make_node("Reshape", ["given", "two"], ["p"]),
+        }[disguise],
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+        helper.make_node("DequantizeLinear", ["w", "t"], ["v"], axis=1),
+        helper.make_node("Reshape", ["v", "p"], ["r"]),
+        helper.make_node("MatMul", ["d", "r"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", 1, [4, 3])],
+        [helper.make_tensor_value_info("y", 1, [4, 2])],
+        [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
+    )
+    given = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(given)
+    module = import_model(given)
+    compile(module, "generic")
+    result = export_model(module)
+    [product] = [n for n in result.graph.node if n.op_type == "MatMul"]
+    [cast] = [n for n in result.graph.node if n.output[0] == product.input[1]]
+    assert cast.op_type == "DequantizeLinear"
+    assert {t.name: tuple(t.dims) for t in result.graph.initializer}[cast.input[0]] == (3, 2)
 
 
 def test_types_are_learnt_behind_kernels_branches_and_wide_casts():
