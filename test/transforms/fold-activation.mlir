@@ -21,6 +21,15 @@ func.func @relu_that_says_a_size(%q: tensor<2x4x!quant.uniform<i8:f32, 0.02:-128
   func.return %y : tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
 }
 
+// CHECK-LABEL: func.func @relu_that_says_the_rank(
+// CHECK: %[[A:.*]] = onnx.Reshape({{.*}} -> tensor<2x4x!quant.uniform<i8:f32, 0.02:-128>>
+// CHECK-NEXT: func.return %[[A]]
+func.func @relu_that_says_the_rank(%q: tensor<8x!quant.uniform<i8:f32, 0.02:-128>>, %c: tensor<?xi64>) -> tensor<2x4x!quant.uniform<i8:f32, 0.02:-128>> {
+  %a = onnx.Reshape(%q, %c) : (tensor<8x!quant.uniform<i8:f32, 0.02:-128>>, tensor<?xi64>) -> tensor<*x!quant.uniform<i8:f32, 0.02:-128>>
+  %y = onnx.Relu(%a) : (tensor<*x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x4x!quant.uniform<i8:f32, 0.02:-128>>
+  func.return %y : tensor<2x4x!quant.uniform<i8:f32, 0.02:-128>>
+}
+
 // But not where a branch says so, which may not run.
 
 // CHECK-LABEL: func.func @relu_that_says_a_size_in_a_branch(

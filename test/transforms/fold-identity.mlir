@@ -40,7 +40,36 @@ func.func @annotated(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) 
   func.return %c, %d : tensor<2x3xf32>, tensor<2x3xf32>
 }
 
-// The copy says more of the shape.
+// A size that only the copy knows is the operand's.
+
+// CHECK-LABEL: func.func @copy_that_says_a_size(
+// CHECK-NEXT: %[[A:.*]] = onnx.Neg(%x) : (tensor<?x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: func.return %[[A]]
+func.func @copy_that_says_a_size(%x: tensor<?x3xf32>) -> tensor<2x3xf32> {
+  %a = onnx.Neg(%x) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %b = onnx.Identity(%a) : (tensor<?x3xf32>) -> tensor<2x3xf32>
+  func.return %b : tensor<2x3xf32>
+}
+
+// But not what a branch knows, which may not run.
+
+// CHECK-LABEL: func.func @copy_in_a_branch(
+// CHECK: %[[A:.*]] = onnx.Neg(%x) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+// CHECK: onnx.Yield(%[[A]])
+// CHECK-NOT: onnx.Identity
+// CHECK: func.return
+func.func @copy_in_a_branch(%c: tensor<i1>, %x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %a = onnx.Neg(%x) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %y = onnx.If(%c) then_branch {
+    %b = onnx.Identity(%a) : (tensor<?x3xf32>) -> tensor<2x3xf32>
+    onnx.Yield(%b) : (tensor<2x3xf32>) -> ()
+  } else_branch {
+    onnx.Yield(%x) : (tensor<?x3xf32>) -> ()
+  } : (tensor<i1>) -> tensor<?x3xf32>
+  func.return %y : tensor<?x3xf32>
+}
+
+// The copy says more of the shape of what comes in.
 
 // CHECK-LABEL: func.func @unmoved_type_differs(
 // CHECK-NEXT: %[[A:.*]] = onnx.Identity(%x) : (tensor<?x3xf32>) -> tensor<2x3xf32>
