@@ -23,14 +23,15 @@ def session(
     *,
     zero_point: bool = False,
     opset: int = 13,
+    rank: int = 4,
 ) -> ort.InferenceSession:
     """A model of x of any size, perhaps z, and y."""
     more = [helper.make_tensor_value_info("z", TensorProto.UINT8, [])] if zero_point else []
     graph = helper.make_graph(
         list(nodes),
         "g",
-        [helper.make_tensor_value_info("x", operand, [None] * 4), *more],
-        [helper.make_tensor_value_info("y", result, [None] * 4)],
+        [helper.make_tensor_value_info("x", operand, [None] * rank), *more],
+        [helper.make_tensor_value_info("y", result, [None] * rank)],
         [numpy_helper.from_array(v, k) for k, v in constants.items()],
     )
     opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]

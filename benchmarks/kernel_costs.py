@@ -16,11 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import onnxruntime as ort
+from conv_costs import rest
+from conv_costs import rows as grouped_rows
 from element_costs import elementwise_costs, move_costs, overhead, quantize_costs, session
 from onnx import NodeProto, TensorProto, helper
 
 from qdialect.costs import (
     ALIGNED,
+    DEPTHWISE,
     FLOAT,
     PACKED,
     POINTWISE,
@@ -42,7 +45,8 @@ HEADER = """\
 # What a convolution of u8 activations and i8 weights costs in onnxruntime, in nanoseconds, as
 # benchmarks/kernel_costs.py measured it: the terms are those of qdialect/costs.py. Conv (ConvPacked with a weight
 # that is a float constant), ConvInteger (ConvIntegerSigned with i8 activations) and MatMulIntegerToFloat make a float
-# result, QLinearConv makes u8. QuantizeLinear is one whose zero point is computed at run time. ConvTranspose is in
+# result, QLinearConv makes u8: also in groups of channels, one channel for each output and along three axes. Columns
+# are bytes gathered along one axis. QuantizeLinear is one whose zero point is computed at run time. ConvTranspose is in
 # float, counted as the convolution of one pixel that it can be; then what a value takes to quantize and to move.
 """
 RULES = {ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16}}
@@ -262,23 +266,32 @@ def measure(shape: Shape, runs: int) -> dict[str, float]:
 
 
 SPREADS = [
-    Shape(1, 32, 16, 8, 2),
-    Shape(16, 32, 16, 8, 2),
-    Shape(16, 24, 12, 16, 2),
-    Shape(16, 48, 24, 8, 2),
-    Shape(16, 16, 8, 16, 2),
-    Shape(1, 64, 64, 32, 2),
-    Shape(1, 128, 64, 14, 2),
-    Shape(1, 16, 16, 16, 4),
-    Shape(1, 8, 4, 30, 2),
-    Shape(1, 256, 128, 14, 2),
+    Shape(1, 32, 16, 8, 2, 2),
+    Shape(16, 32, 16, 8, 2, 2),
+    Shape(16, 24, 12, 16, 2, 2),
+    Shape(16, 48, 24, 8, 2, 2),
+    Shape(16, 16, 8, 16, 2, 2),
+    Shape(1, 64, 64, 32, 2, 2),
+    Shape(1, 128, 64, 14, 2, 2),
+    Shape(1, 16, 16, 16, 4, 4),
+    Shape(1, 8, 4, 30, 2, 2),
+    Shape(1, 256, 128, 14, 2, 2),
+    Shape(1, 128, 64, 16, 4, 2),
+    Shape(1, 64, 32, 32, 3, 2),
+    Shape(1, 8, 3, 32, 4, 2),
+    Shape(16, 32, 16, 8, 4, 2),
+    Shape(1, 64, 64, 14, 5, 2),
+    Shape(1, 512, 256, 4, 4, 2),
+    Shape(1, 16, 16, 32, 3, 1),
+    Shape(1, 4, 4, 8, 3, 2),
+    Shape(1, 32, 1, 32, 9, 4),
 ]
-"""Transposed convolutions whose strides are their kernel."""
+"""Transposed convolutions, their windows side by side or over one another."""
 
 
 def spreading(shape: Shape, runs: int) -> tuple[Convolution, float]:
     """The convolution of one pixel that a transposed one is, and its least nanoseconds in float between casts."""
-    batch, ci, co, size, k, _ = shape
+    batch, ci, co, size, k, stride = shape
     rng, node = np.random.default_rng(3), helper.make_node
     c: dict[str, Array] = {
         "w": rng.integers(-127, 128, (ci, co, k, k)).astype(np.int8),
@@ -290,7 +303,7 @@ def spreading(shape: Shape, runs: int) -> tuple[Convolution, float]:
     nodes = [
         node("DequantizeLinear", ["x", "sx", "zx"], ["r"]),
         node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=1),
-        node("ConvTranspose", ["r", "v"], ["y"], strides=[k, k]),
+        node("ConvTranspose", ["r", "v"], ["y"], strides=[stride] * 2, pads=[(k - stride) // 2] * 4),
     ]
     one = session(nodes, c)
     x = rng.integers(0, 256, (batch, ci, size, size)).astype(np.uint8)
@@ -323,28 +336,33 @@ def main() -> None:
     args = parser.parse_args()
     least = overhead(args.runs)
     times = {shape: measure(shape, args.runs) for shape in SHAPES}
-    rows: dict[str, list[tuple[Shape, float]]] = {}
+    rows: dict[str, list[tuple[Convolution, float]]] = {}
     for shape, t in times.items():
         for name, taken in t.items():
             kernel = quantized_kernel(RULES, shape.counted) if name == QUANTIZED else name
-            rows.setdefault(kernel, []).append((shape, taken - least))
-    costs = {
-        name: fit([(s.counted, t) for s, t in rows[name]])
-        for name in (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)
-    }
+            rows.setdefault(kernel, []).append((shape.counted, taken - least))
+    names = (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)
+    rows = {name: rows[name] for name in names} | grouped_rows(args.runs, least)
+    costs = {name: fit(found) for name, found in rows.items()}
     for name, found in costs.items():
         for shape, taken in rows[name]:
-            fitted = float(np.dot(found, counts(shape.counted)))
-            print(f"{name:22}{tuple(shape)!s:30}{taken / 1e3:8.0f} us, fitted {fitted / 1e3:8.0f}")
+            fitted = float(np.dot(found, counts(shape)))
+            print(f"{name:22}{tuple(shape)!s:56}{taken / 1e3:8.0f} us, fitted {fitted / 1e3:8.0f}")
     lines: list[str] = []
     for name, found in costs.items():
         cells = [f"{k} = {v:.4f}" for k, v in zip(TERMS, found, strict=True)]
         cells += [f"{k} = {v}" for k, v in RULES.get(name, {}).items()]
+        if name == DEPTHWISE:
+            cells.append(f"rest = {rest(found, counts, args.runs, least):.4f}")
         lines.append(f"{name} = {{ {', '.join(cells)} }}")
     elements = elementwise_costs(args.runs, least)
-    spread = dict(
-        zip(TERMS, fit([(s, t - least) for s, t in (spreading(s, args.runs) for s in SPREADS)]), strict=True)
-    )
+    spreads = [(s, t - least) for s, t in (spreading(s, args.runs) for s in SPREADS)]
+    found = fit(spreads)
+    for shape, taken in spreads:
+        print(
+            f"ConvTranspose {tuple(shape)} {taken / 1e3:.0f} us, fitted {np.dot(found, counts(shape)) / 1e3:.0f}"
+        )
+    spread = dict(zip(TERMS, found, strict=True))
     spread |= {"quantize": elements["QuantizeLinear"], **move_costs(args.runs, least)}
     lines.append(f"ConvTranspose = {{ {', '.join(f'{k} = {v:.4f}' for k, v in spread.items())} }}")
     cells = [f"{k} = {v:.4f}" for k, v in quantize_costs(args.runs, least).items()]

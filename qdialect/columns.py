@@ -19,6 +19,8 @@ SOME_SIZE = 14
 """Pixels along an axis of an image whose size is not known."""
 SOME_IMAGES = 4
 """A batch whose size is not known: few, but a file that leaves it open means more than one at times."""
+SLICES = 11
+"""The first opset in which Slice and Pad take bytes and their bounds as operands."""
 TO_THE_END = 2**63 - 1
 
 
@@ -38,13 +40,14 @@ def is_pointwise(op: OnnxOp) -> bool:
 
 
 def shape_of_conv(op: OnnxOp, weight: tuple[int, ...], *, symmetric: bool) -> Convolution:
-    """What decides on the cost of a convolution of one group; sizes that are not known are assumed."""
+    """What decides on the cost of a convolution; sizes that are not known are assumed."""
     outputs, inputs, *kernel = weight
+    groups = max(op.int_attr("group", 1), 1)
     made = shape_of(op.results[0].type) or (DYNAMIC,) * len(weight)
     pixels = prod(SOME_SIZE if size == DYNAMIC else size for size in made[2:])
     strides = window(op, "strides", len(weight))
     images = SOME_IMAGES if made[0] == DYNAMIC else made[0]
-    return Convolution(inputs, outputs, tuple(kernel), strides, pixels, symmetric, images)
+    return Convolution(inputs, outputs // groups, tuple(kernel), strides, pixels, symmetric, images, groups)
 
 
 class _Builder:
@@ -86,19 +89,24 @@ class _Builder:
         return new.results[0]
 
 
-def columns(op: OnnxOp, last: SSAValue, zero_point: SSAValue, made: list[Operation]) -> SSAValue:
+def columns(
+    op: OnnxOp, last: SSAValue, zero_point: SSAValue | None, made: list[Operation], axes: int | None = None
+) -> SSAValue:
     """
     The operand (N, sizes, C) of a convolution as (N, result sizes, kernel * C), by nodes that are added to `made`.
 
-    One axis after the other: a slice for each kernel element, side by side. Kernel elements count in row-major order,
-    the channels of each together. Outside of the image stands the zero point.
+    One axis after the other, of all or of the first `axes`: a slice for each kernel element, side by side. Kernel
+    elements count in row-major order, the channels of each together. Outside of the image stands the zero point of
+    integers, real zero if there is none.
     """
     rank = rank_of(op.operands[1])
     weight, result = shape_of(op.operands[1].type), shape_of(op.results[0].type)
     assert rank is not None
     assert weight is not None
     build = _Builder(op, last, made)
-    pads, spatial = window(op, "pads", rank, 0), rank - 2
+    pads, spatial = list(window(op, "pads", rank, 0)), rank - 2
+    axes = spatial if axes is None else axes
+    pads[axes:spatial], pads[spatial + axes :] = [[0] * (spatial - axes)] * 2
     if any(pads):
         sizes = [
             size if size == DYNAMIC else size + pads[k] + pads[k + spatial]
@@ -106,8 +114,9 @@ def columns(op: OnnxOp, last: SSAValue, zero_point: SSAValue, made: list[Operati
         ]
         build.shape = (build.shape[0], *sizes, build.shape[-1])
         wide = build.ints(0, *pads[:spatial], 0, 0, *pads[spatial:], 0)
-        build.value = build.add("Pad", [build.value, wide, zero_point], build.shape)
-    for k in reversed(range(spatial)):
+        given = [build.value, wide] if zero_point is None else [build.value, wide, zero_point]
+        build.value = build.add("Pad", given, build.shape)
+    for k in reversed(range(axes)):
         size = DYNAMIC if result is None else result[2 + k]
         stride = window(op, "strides", rank)[k]
         _along(build, k + 1, size, weight[2 + k], stride, window(op, "dilations", rank)[k])

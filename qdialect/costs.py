@@ -24,6 +24,17 @@ FEW_WEIGHTS = 4096
 QUANTIZED, POINTWISE, ALIGNED = "QLinearConv", "QLinearConvPointwise", "QLinearConvAligned"
 """The kernels of a quantized result: QLinearConv has one for windows of one pixel, and one for symmetric weights."""
 
+GROUPED, DEPTHWISE, VOLUME, GATHERED = (
+    "QLinearConvGrouped",
+    "QLinearConvDepthwise",
+    "QLinearConvVolume",
+    "Columns",
+)
+"""QLinearConv of groups of channels, each counted as an image, of one channel for each output, and of three axes; and
+what it takes to have the elements of a kernel along one axis side by side as channels of bytes."""
+BLOCK = 8
+"""Channels that the kernel for one channel for each output takes together; what is left over it takes one by one."""
+
 TERMS = ("product", "gathered", "tap", "strided", "read", "written", "pixel", "image", "node", "call")
 """Nanoseconds for a product, for a value and for a kernel element that are gathered, for the latter once more where
 the window does not move by one, for a value that is read or written, for an output pixel, for an image, for a node that
@@ -31,7 +42,7 @@ gathers, and for a call."""
 
 
 class Convolution(NamedTuple):
-    """What decides how long a convolution of one group takes, whatever its rank."""
+    """What decides how long a convolution takes."""
 
     inputs: int
     outputs: int
@@ -42,6 +53,13 @@ class Convolution(NamedTuple):
     symmetric: bool
     """Whether every zero point of the weight is 0."""
     images: int = 1
+    groups: int = 1
+    """Groups of channels, each of `inputs` and `outputs` of its own."""
+
+    @property
+    def is_depthwise(self) -> bool:
+        """Whether each output channel is made from one input channel of its own."""
+        return self.groups > 1 and self.inputs == self.outputs == 1
 
     @property
     def is_pointwise(self) -> bool:
@@ -85,6 +103,10 @@ def float_kernels(weight: tuple[int, ...]) -> tuple[str, ...]:
 def quantized_kernel(costs: Costs, shape: Convolution) -> str:
     """Which of its kernels QLinearConv takes for u8 activations and i8 weights, channels last."""
     need = costs[ALIGNED]
+    if len(shape.kernel) > 2 and not shape.is_pointwise:
+        return VOLUME
+    if shape.groups > 1:
+        return DEPTHWISE if shape.is_depthwise else GROUPED
     if (
         shape.symmetric
         and shape.outputs >= need["least_outputs"]
@@ -93,6 +115,53 @@ def quantized_kernel(costs: Costs, shape: Convolution) -> str:
     ):
         return ALIGNED
     return POINTWISE if shape.is_pointwise else QUANTIZED
+
+
+def quantized_cost(costs: Costs, shape: Convolution) -> float:
+    """Nanoseconds that QLinearConv takes for u8 activations and i8 weights, channels last, in one or more groups."""
+    name = quantized_kernel(costs, shape)
+    if shape.is_depthwise and name == VOLUME:
+        return cost(costs, name, shape._replace(outputs=shape.groups, groups=1))
+    if name == DEPTHWISE:
+        rest = shape.groups % BLOCK * prod(shape.kernel) * shape.pixels * shape.images
+        return cost(costs, name, by_block(shape)) + rest * costs[name]["rest"]
+    return cost(costs, name, by_group(shape))
+
+
+def joined_cost(costs: Costs, shape: Convolution) -> float:
+    """
+    Nanoseconds that a convolution along three axes takes as one along two: along the first and the others as one where
+    the kernel sees one pixel of these, else along the last two, what is under the kernel along the first side by side.
+    """
+    depth, *kernel = shape.kernel
+    if prod((*kernel, *shape.strides[1:])) == 1:
+        return quantized_cost(costs, shape._replace(kernel=(depth, 1), strides=(shape.strides[0], 1)))
+    flat = shape._replace(inputs=shape.inputs * depth, kernel=(*kernel,), strides=shape.strides[1:])
+    if depth == 1:
+        return quantized_cost(costs, flat)
+    pixels = shape.pixels * prod(shape.strides[1:])
+    columns = Convolution(
+        shape.inputs * shape.groups, 0, (depth,), shape.strides[:1], pixels, True, shape.images
+    )
+    return quantized_cost(costs, flat) + cost(costs, GATHERED, columns)
+
+
+def best_cost(costs: Costs, shape: Convolution) -> float:
+    """Nanoseconds that QLinearConv takes, along two axes where it can be written so."""
+    plain = quantized_cost(costs, shape)
+    if len(shape.kernel) != 3 or (shape.groups > 1 and shape.kernel[0] > 1):
+        return plain
+    return min(plain, joined_cost(costs, shape))
+
+
+def by_group(shape: Convolution) -> Convolution:
+    """Each group of an image counted as an image of its own."""
+    return shape._replace(images=shape.images * shape.groups, groups=1)
+
+
+def by_block(shape: Convolution) -> Convolution:
+    """A convolution of one channel for each output, counted as one from the first of them to all whole blocks."""
+    return shape._replace(outputs=shape.groups - shape.groups % BLOCK, groups=1)
 
 
 def least_cost(costs: Costs, kernels: Sequence[str], shape: Convolution) -> float:

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import DenseArrayBase, Float32Type, i64
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.columns import columns, is_pointwise, shape_of_conv
+from qdialect.columns import SLICES, columns, is_pointwise, shape_of_conv
 from qdialect.constants import constant, rank_of, real_constant, static_shape
 from qdialect.costs import FLOAT, PACKED, PRODUCT, cheapest, float_kernels
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
@@ -37,10 +37,6 @@ from qdialect.promises.linear import Linear
 from qdialect.rewriting import Pattern, Rewriter
 from qdialect.targets import Target
 from qdialect.transforms.lower_to_integer import LowerToSum
-
-SLICES = 11
-"""The first opset in which Slice and Pad take bytes and their bounds as operands."""
-
 
 MUCH_FASTER = 0.9
 """The part of the integer form's time that float must not exceed: below that, the costs are not so exact."""

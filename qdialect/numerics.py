@@ -187,6 +187,15 @@ def accumulator_bound(
 _OTHER_SIGN = {"int8": np.uint8, "uint8": np.int8, "int16": np.uint16, "uint16": np.int16}
 
 
+def mirror(q: Array) -> Array:
+    """
+    Stored integers with all bits turned: what they are above their zero point, they are below the mirrored one.
+
+    Exact for every value, where a plain negation has none for the least i8: ~q - ~z = z - q.
+    """
+    return np.invert(q)
+
+
 def flip_signedness(q: Array, width: int | None = None) -> Array:
     """
     The same real values in the type of the other signedness: q - 2^(width-1) or q + 2^(width-1).

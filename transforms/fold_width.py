@@ -26,11 +26,12 @@ from qdialect.costs import (
     ALIGNED,
     POINTWISE,
     QUANTIZED,
+    VOLUME,
     Convolution,
     cheapest,
-    cost,
     float_kernels,
     least_cost,
+    quantized_cost,
     quantized_kernel,
 )
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
@@ -137,6 +138,25 @@ def tiled(
     return made
 
 
+def is_measured(op: OnnxOp, target: Target, kernel: str) -> bool:
+    """Whether the operands' types, and the result's, are those that the costs of `kernel` were measured for."""
+    x, w, y = (quantized_of(v.type) for v in (*op.operands[:2], op.results[0]))
+    if x is None or w is None or not x.is_per_tensor:
+        return False
+    if [x.storage.name, w.storage.name] != ["u8", "i8"] or kernel not in target.costs:
+        return False
+    if y is None:
+        return element_of(op.results[0].type) == Float32Type()
+    return y.is_per_tensor and target.has_kernel("QLinearConv", ["u8", "i8"], y.storage.name)
+
+
+def shape_of_fold(op: OnnxOp, weight: tuple[int, ...], *, symmetric: bool) -> Convolution:
+    """What decides on the cost of a convolution that may be folded: for one image if their number is not known."""
+    shape = shape_of_conv(op, weight, symmetric=symmetric)
+    unknown = (shape_of(op.results[0].type) or (DYNAMIC,))[0] == DYNAMIC
+    return shape._replace(images=1) if unknown else shape  # a fold must pay for one alone
+
+
 class FoldWidth(Pattern):
     """A convolution of quantized operands into a quantized result."""
 
@@ -157,7 +177,9 @@ class FoldWidth(Pattern):
             static_shape(op.operands[1]),
             *(shape_of(v.type) for v in (op.operands[0], op.results[0])),
         )
-        if weight is None or given is None or made is None or not self._is_measured(op):
+        if weight is None or given is None or made is None or not is_measured(op, self._target, ALIGNED):
+            return None
+        if op.int_attr("group", 1) != 1:
             return None
         rank = len(weight)
         if not len(given) == len(made) == rank > 2:
@@ -178,17 +200,6 @@ class FoldWidth(Pattern):
         self._build(op, row, fold, rewriter)
         return None
 
-    def _is_measured(self, op: OnnxOp) -> bool:
-        """Whether the types are those that the costs were measured for."""
-        x, w, y = (quantized_of(v.type) for v in (*op.operands[:2], op.results[0]))
-        if x is None or w is None or not x.is_per_tensor or op.int_attr("group", 1) != 1:
-            return False
-        if [x.storage.name, w.storage.name] != ["u8", "i8"] or ALIGNED not in self._target.costs:
-            return False
-        if y is None:
-            return element_of(op.results[0].type) == Float32Type()
-        return y.is_per_tensor and self._target.has_kernel("QLinearConv", ["u8", "i8"], y.storage.name)
-
     def _guard(self, op: OnnxOp, row: Row) -> Blocked | None:
         if DYNAMIC in (row.width, row.made):
             return Blocked(
@@ -205,9 +216,7 @@ class FoldWidth(Pattern):
         """The fold that costs least, if it costs enough less than none."""
         w = quantized_of(op.operands[1].type)
         assert w is not None
-        plain = shape_of_conv(op, weight, symmetric=not w.zero_points.any())
-        if (shape_of(op.results[0].type) or (DYNAMIC,))[0] == DYNAMIC:
-            plain = plain._replace(images=1)  # a fold must pay for one alone
+        plain = shape_of_fold(op, weight, symmetric=not w.zero_points.any())
         if DYNAMIC in (row.width, row.made):
             row = row._replace(width=SOME_SIZE * row.stride, made=SOME_SIZE)
         if any(self._asked):
@@ -222,6 +231,8 @@ class FoldWidth(Pattern):
         kernels = float_kernels(()) if is_float else (QUANTIZED, POINTWISE, ALIGNED)
         if not is_float and quantized_kernel(costs, plain) == ALIGNED:
             kernels = (ALIGNED,)  # and so is every fold of it
+        elif not is_float and len(plain.kernel) > 2:
+            kernels = (POINTWISE, VOLUME)
         now = self._cost(plain, is_float)
         moves = (
             MOVES if plain.inputs == 1 else 2 * MOVES
@@ -245,7 +256,7 @@ class FoldWidth(Pattern):
         if is_float:
             weight = (shape.outputs, shape.inputs, *shape.kernel)
             return cheapest(costs, float_kernels(weight), shape)[1]
-        return cost(costs, quantized_kernel(costs, shape), shape)
+        return quantized_cost(costs, shape)
 
     def _build(self, op: OnnxOp, row: Row, fold: Fold, rewriter: Rewriter) -> None:
         made: list[Operation] = []

@@ -7,8 +7,9 @@ Move quantize above ops that move or select elements, towards the op that made t
 
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
 more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
-A quantize in each branch of an If is one outside. An activation of what is made in float keeps its place in front of the quantize, unless `activations`; one of what
-comes into the graph keeps it always, as nobody makes that, unless the storage range is the same clamp.
+A quantize in each branch of an If is one outside. An activation of what is made in float keeps its place in front of
+the quantize, unless `activations`; one of what comes into the graph keeps it always, as nobody makes that, unless the
+storage range is the same clamp.
 """
 
 from collections.abc import Sequence
@@ -30,6 +31,8 @@ from qdialect.promises.clamping import Clamp
 from qdialect.promises.control import Carries
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.layout import SizesOnly
+from qdialect.promises.linear import Transposed
+from qdialect.promises.rewritten import KernelOfAnother
 from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
 
 OTHER_REGION = Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
@@ -180,7 +183,7 @@ def _makes_integers(value: SSAValue) -> bool:
     promise = value.op.get_trait(Commutes)
     if promise is not None:
         return all(map(_makes_integers, promise.operand_values(value.op)))
-    if value.op.get_trait(Kernels) is None:
+    if not any(value.op.get_trait(promise) for promise in (Kernels, Transposed, KernelOfAnother)):
         return False
     sources = [o.owner for o in value.op.operands]
     return all(isinstance(s, DequantizeOp | ConstantOp) for s in sources)

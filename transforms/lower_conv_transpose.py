@@ -1,27 +1,32 @@
 """
-Write a transposed convolution whose windows do not overlap as a convolution of one pixel and a move of its results.
+Write a transposed convolution as a convolution of what it spreads, and a move of its results.
 
-    conv_transpose(x, w, b), kernel = strides  ->  spread(conv(x, w', b')),   conv: N, k1 * k2 * C, H, W
-    spread: N, H, W, k1, k2 * C -> N, H, k1, W, k2 * C = N, H * k1, W * k2, C
+    conv_transpose(x, w, b), strides s1, s2  ->  spread(conv(x, w', b')),   conv: N, s1 * s2 * C, H', W'
+    spread: N, H', W', s1, s2 * C -> N, H', s1, W', s2 * C = N, H' * s1, W' * s2, C, less what pads cut off
 
-Close: each output has the same products, so integers come out the same; a float oracle adds them in another order.
+Each s1 * s2 results beside one another see the same inputs: they are channels of one pixel, and w' has for each the
+elements of w that reach it, and zeros. Close: each output has the same products, so integers come out the same; a float
+oracle adds them in another order.
+
 There is no integer kernel of a transposed convolution. Whether this one and the move cost less than the float op and
 its casts is looked up in what was measured; channels stand last, so that the move copies whole rows of channels.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import prod
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from xdsl.dialects.builtin import DenseArrayBase, Float32Type, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from qdialect.columns import SOME_IMAGES, SOME_SIZE, window
+from qdialect.columns import SLICES, SOME_SIZE, TO_THE_END, window
 from qdialect.constants import constant, static_shape
-from qdialect.costs import ALIGNED, Convolution, cheapest, cost, float_kernels, quantized_kernel
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
+from qdialect.costs import ALIGNED, Convolution, cheapest, cost, float_kernels, quantized_cost
+from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of, tensor_type
 from qdialect.dialects.quant import UniformType
@@ -37,6 +42,54 @@ from qdialect.transforms.fold_width import MOVES, tiled
 
 SPREADING = "ConvTranspose"
 """Where the costs are of the float op, and of a quantize and a move for each value written."""
+
+
+class Phases(NamedTuple):
+    """How a transposed convolution runs along one axis: each `stride` results are made from the same pixels."""
+
+    stride: int
+    taps: int
+    """Pixels that they see."""
+    places: tuple[tuple[int, int, int], ...]
+    """Of each kernel element: which, the result it reaches, the pixel it takes."""
+    before: int
+    """Zeros in front of the operand, and `behind` it."""
+    behind: int
+    more: int
+    """Pixels of the result, `stride` as one, less those of the operand."""
+    first: int
+    """Results cut off in front, and `last` at the end."""
+    last: int
+
+    def sizes(self, size: int) -> tuple[int, int]:
+        """Pixels of the convolution, and of the result, for an operand's size; unknown if that is."""
+        if size == DYNAMIC:
+            return DYNAMIC, DYNAMIC
+        return size + self.more, (size + self.more) * self.stride - self.first - self.last
+
+
+def phases(kernel: int, stride: int, dilation: int, pads: tuple[int, int], padding: int) -> Phases:
+    """
+    The least taps, then the least to cut off, for an axis of a transposed convolution.
+
+    Result o = j * stride + r - first and kernel element t take pixel i where o + pads[0] = i * stride + t * dilation.
+    """
+    found: list[Phases] = []
+    for first in range(pads[0] + 1):
+        steps = [
+            (t, r, (r - first + pads[0] - t * dilation) // stride)
+            for t in range(kernel)
+            for r in range(stride)
+            if (r - first + pads[0] - t * dilation) % stride == 0
+        ]
+        low, high = (pick(step for _, _, step in steps) for pick in (min, max))
+        whole = first + (kernel - 1) * dilation + 1 - sum(pads) + padding - stride
+        more = max(-(-whole // stride), -high)
+        if low <= 0:
+            places = tuple((t, r, step - low) for t, r, step in steps)
+            cut = more * stride - whole
+            found.append(Phases(stride, high - low + 1, places, -low, more + high, more, first, cut))
+    return min(found, key=lambda one: (one.taps, one.first + one.last))
 
 
 class LowerConvTranspose(Pattern):
@@ -63,11 +116,21 @@ class LowerConvTranspose(Pattern):
         if (blocked := self._guard(op, weight)) is not None:
             return blocked
         assert weight is not None
-        if not self._always and not self._pays(op, weight, w, y):
+        rank = len(weight)
+        pads, padding = window(op, "pads", rank, 0), op.ints_attr("output_padding") or (0,) * (rank - 2)
+        axes = [
+            phases(weight[2 + k], stride, dilation, (pads[k], pads[k + rank - 2]), padding[k])
+            for k, (stride, dilation) in enumerate(
+                zip(window(op, "strides", rank), window(op, "dilations", rank), strict=True)
+            )
+        ]
+        if (blocked := self._shape_guard(op, axes)) is not None:
+            return blocked
+        if not self._always and not self._pays(op, weight, axes, w, y):
             return Blocked(
                 "float-is-faster", "with these channels the transposed convolution is as fast in float"
             )
-        self._build(op, weight, rewriter)
+        self._build(op, weight, axes, rewriter)
         return None
 
     def _guard(self, op: OnnxOp, weight: tuple[int, ...] | None) -> Blocked | None:
@@ -83,48 +146,65 @@ class LowerConvTranspose(Pattern):
             return Blocked("unknown-width", "the width is not known, or it is no image and no line")
         if op.int_attr("group", 1) != 1:
             return Blocked("grouped", "the channels come in groups")
-        spread = any(window(op, "pads", rank, 0)) or any(op.ints_attr("output_padding") or ())
-        shaped = op.ints_attr("output_shape") is not None or op.str_attr("auto_pad", "NOTSET") not in (
+        if op.ints_attr("output_shape") is not None or op.str_attr("auto_pad", "NOTSET") not in (
             "NOTSET",
             "VALID",
-        )
-        if (
-            window(op, "strides", rank) != weight[2:]
-            or prod(window(op, "dilations", rank)) != 1
-            or spread
-            or shaped
         ):
-            return Blocked("windows-overlap", "the windows overlap, leave gaps or are cut at the border")
+            return Blocked("auto-pad", "the transposed convolution works its pads out by itself")
         return None
 
-    def _pays(self, op: OnnxOp, weight: tuple[int, ...], w: UniformType, y: UniformType | None) -> bool:
+    def _shape_guard(self, op: OnnxOp, axes: Sequence[Phases]) -> Blocked | None:
+        given, made = shape_of(op.operands[0].type), shape_of(op.results[0].type)
+        assert given is not None
+        expected = [axis.sizes(size)[1] for axis, size in zip(axes, given[2:], strict=True)]
+        if (
+            made is None
+            or len(made) != len(given)
+            or any(DYNAMIC not in (e, m) and e != m for e, m in zip(expected, made[2:], strict=True))
+        ):
+            return Blocked("other-shape", "the result is stated to have another shape than it will have")
+        if any(axis.first or axis.last for axis in axes) and (opset_of(op, "") or 13) < SLICES:
+            return Blocked("opset", f"Slice takes computed bounds of bytes from opset {SLICES} on")
+        return None
+
+    def _pays(
+        self,
+        op: OnnxOp,
+        weight: tuple[int, ...],
+        axes: Sequence[Phases],
+        w: UniformType,
+        y: UniformType | None,
+    ) -> bool:
         costs, given = self._target.costs, shape_of(op.operands[0].type)
         assert given is not None
-        pixels = prod(SOME_SIZE if size == DYNAMIC else size for size in given[2:])
-        images = SOME_IMAGES if given[0] == DYNAMIC else given[0]
-        ones, outputs = (1,) * (len(weight) - 2), prod(weight[1:])
-        shape = Convolution(weight[0], outputs, ones, ones, pixels, not w.zero_points.any(), images)
-        spreading, written = costs[SPREADING], outputs * pixels * images
-        now = cost(costs, SPREADING, shape)
+        sizes = [SOME_SIZE if size == DYNAMIC else size for size in given[2:]]
+        images = 1 if given[0] == DYNAMIC else given[0]  # it must pay for one alone
+        ones, times = (1,) * (len(weight) - 2), prod(axis.stride for axis in axes)
+        symmetric = not w.zero_points.any()
+        spread = Convolution(weight[0], prod(weight[1:]), ones, ones, prod(sizes), symmetric, images)
+        pixels = prod(axis.sizes(size)[0] for axis, size in zip(axes, sizes, strict=True))
+        taps = tuple(axis.taps for axis in axes)
+        shape = Convolution(weight[0], weight[1] * times, taps, ones, pixels, symmetric, images)
+        spreading, written = costs[SPREADING], shape.outputs * pixels * images
+        moves = (times > 1) + any(axis.first or axis.last for axis in axes)
+        now = cost(costs, SPREADING, spread)
         if y is None:
             new = (
-                cheapest(costs, float_kernels((outputs, weight[0])), shape)[1]
-                + written * spreading["move_float"]
+                cheapest(costs, float_kernels((shape.outputs, weight[0], *taps)), shape)[1]
+                + written * moves * spreading["move_float"]
             )
         else:
             now += written * spreading["quantize"]
-            new = cost(costs, quantized_kernel(costs, shape), shape) + written * spreading["move_byte"]
+            new = quantized_cost(costs, shape) + written * moves * spreading["move_byte"]
         return ALIGNED in costs and new + 2 * MOVES < now
 
-    def _build(self, op: OnnxOp, weight: tuple[int, ...], rewriter: Rewriter) -> None:
-        channels, kernel = weight[1], weight[2:]
-        tensor, bias, made = constant(op.operands[1]), op.input(2), list[Operation]()
+    def _build(self, op: OnnxOp, weight: tuple[int, ...], axes: Sequence[Phases], rewriter: Rewriter) -> None:
+        channels, times, made = weight[1], prod(axis.stride for axis in axes), list[Operation]()
+        tensor, w, bias = constant(op.operands[1]), quantized_of(op.operands[1].type), op.input(2)
         assert tensor is not None
-        rows = (
-            tensor.array().transpose(*range(2, len(weight)), 1, 0).reshape(-1, weight[0], *[1] * len(kernel))
-        )
-        name, times = wish(op.operands[1]) or "weight", prod(kernel)
-        made.append(tiled(op.operands[1], np.ascontiguousarray(rows), times, f"{name}_spread", axis=0))
+        assert w is not None
+        rows, name = spread_weight(tensor.array(), w.zero_points, axes), wish(op.operands[1]) or "weight"
+        made.append(tiled(op.operands[1], rows, times, f"{name}_spread", axis=0))
         inputs: list[SSAValue | None] = [op.operands[0], made[0].results[0]]
         if bias is not None:
             values = constant(bias)
@@ -136,20 +216,25 @@ class LowerConvTranspose(Pattern):
         assert element is not None
         promise = op.get_trait(Transposed)
         assert promise is not None
-        attributes = {"kernel_shape": ints_attr((1,) * len(kernel))}
+        attributes = {"kernel_shape": ints_attr(rows.shape[2:])}
+        pads = (*(axis.before for axis in axes), *(axis.behind for axis in axes))
+        if any(pads):
+            attributes["pads"] = ints_attr(pads)
+        sizes = [axis.sizes(size)[0] for axis, size in zip(axes, given[2:], strict=True)]
         conv = op_named("", promise.forward).build(
-            inputs, [tensor_type(element, (given[0], channels * times, *given[2:]))], attributes
+            inputs, [tensor_type(element, (given[0], channels * times, *sizes))], attributes
         )
         conv.location = location(node_name(op))
         made.append(conv)
-        self._spread(op, conv.results[0], channels, kernel, made)
+        if times > 1 or any(axis.first or axis.last for axis in axes):
+            self._spread(op, conv.results[0], channels, axes, made)
         made[-1].location = op.location
         rewriter.replace(op, made)
 
     def _spread(
-        self, op: OnnxOp, value: SSAValue, channels: int, kernel: tuple[int, ...], made: list[Operation]
+        self, op: OnnxOp, value: SSAValue, channels: int, axes: Sequence[Phases], made: list[Operation]
     ) -> None:
-        """The results of one pixel as the window that they fill."""
+        """The results of one pixel as the window that they fill, less what is cut off."""
         shape, element = shape_of(value.type), element_of(value.type)
         assert shape is not None
         assert element is not None
@@ -160,37 +245,65 @@ class LowerConvTranspose(Pattern):
             made.append(new)
             return new.results[0]
 
+        def ints(values: Sequence[int], what: str) -> SSAValue:
+            made.append(ConstantOp.of(from_array(np.array(values, np.int64))))
+            made[-1].location = location("", [f"{node_name(op)}_spread_{what}"])
+            return made[-1].results[0]
+
         def turned(value: SSAValue, perm: Sequence[int]) -> SSAValue:
             old = shape_of(value.type)
             assert old is not None
             turn = DenseArrayBase.from_list(i64, list(perm))
             return add("Transpose", [value], [old[p] for p in perm], perm=turn)
 
-        def reshaped(value: SSAValue, sizes: Sequence[int], shape: Sequence[int]) -> SSAValue:
-            made.append(ConstantOp.of(from_array(np.array(sizes, np.int64))))
-            made[-1].location = location("", [f"{node_name(op)}_spread_shape"])
-            return add("Reshape", [value, made[-1].results[0]], shape)
-
         batch, *sizes = shape[0], *shape[2:]
-        wide = sizes[-1] * kernel[-1]
+        strides = [axis.stride for axis in axes]
         last = turned(value, [0, *range(2, len(shape)), 1])
-        if len(kernel) == 2:
-            run = kernel[1] * channels
-            apart = reshaped(last, [0, 0, sizes[1], kernel[0], run], [batch, *sizes, kernel[0], run])
+        if len(axes) == 2 and strides[0] > 1:
+            run = strides[1] * channels
+            wanted = ints([0, 0, sizes[1], strides[0], run], "shape")
+            apart = add("Reshape", [last, wanted], [batch, *sizes, strides[0], run])
             last = turned(apart, [0, 1, 3, 2, 4])
-        high = [DYNAMIC if sizes[0] == DYNAMIC else sizes[0] * kernel[0]] if len(kernel) == 2 else []
-        whole = reshaped(last, [0, *[-1] * len(high), wide, channels], [batch, *high, wide, channels])
-        turned(whole, [0, len(shape) - 1, *range(1, len(shape) - 1)])
+        whole = [size if DYNAMIC == size else size * by for size, by in zip(sizes, strides, strict=True)]
+        if prod(strides) > 1:
+            wanted = ints([0, *[-1] * (len(axes) - 1), whole[-1], channels], "shape")
+            last = add("Reshape", [last, wanted], [batch, *whole, channels])
+        cut = [k for k, axis in enumerate(axes) if axis.first or axis.last]
+        if cut:
+            ends = [-axes[k].last or TO_THE_END for k in cut]
+            bounds = [[axes[k].first for k in cut], ends, [k + 1 for k in cut]]
+            for k in cut:
+                whole[k] -= 0 if whole[k] == DYNAMIC else axes[k].first + axes[k].last
+            last = add("Slice", [last, *(ints(b, "part") for b in bounds)], [batch, *whole, channels])
+        turned(last, [0, len(shape) - 1, *range(1, len(shape) - 1)])
+
+
+def spread_weight(
+    weight: npt.NDArray[Any], zero_points: npt.NDArray[Any], axes: Sequence[Phases]
+) -> npt.NDArray[Any]:
+    """
+    The weight (inputs, outputs, kernel) as that of the convolution, (strides * outputs, inputs, taps).
+
+    zero_points: () or (outputs,); what is in no kernel is stored as it.
+    """
+    inputs, outputs = weight.shape[:2]
+    strides, taps = [axis.stride for axis in axes], [axis.taps for axis in axes]
+    zeros = np.asarray(zero_points).astype(weight.dtype).reshape(-1, 1, *[1] * len(axes))
+    result = np.array(np.broadcast_to(zeros, (*strides, outputs, inputs, *taps)))
+    for places in product(*(axis.places for axis in axes)):
+        element, reached, taken = zip(*places, strict=True)
+        result[(*reached, slice(None), slice(None), *taken)] = weight[(slice(None), slice(None), *element)].T
+    return result.reshape(-1, inputs, *taps)
 
 
 @dataclass(frozen=True)
 class LowerConvTransposePass(RewritePass):
-    """Transposed convolutions without overlap become convolutions of one pixel."""
+    """Transposed convolutions become convolutions and a move."""
 
     name = "lower-conv-transpose"
     exactness: ClassVar[Exactness] = Exactness.CLOSE
     rewrite: ClassVar[str] = (
-        "conv_transpose(x, w), kernel = strides -> spread(conv(x, w')), a window from each pixel: the same integers"
+        "conv_transpose(x, w) -> spread(conv(x, w')), as many results from each pixel as the strides: the same integers"
     )
 
     target: str = "onnxruntime"

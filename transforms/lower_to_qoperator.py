@@ -3,6 +3,7 @@ Write ops on quantized types as the target's integer kernels.
 
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
+    op(a, b) : T             ->  op'(a, b') : T, where another op has the kernel: a - b = a + -b, a mean is a pool
     conv(a, w, b) : float    ->  ConvInteger, or MatMulIntegerToFloat, where that costs less than float
     linear(x, dcast(w))      ->  MatMulNBits(x, w, scales, zero points)      x in float
 
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.builtin import Float32Type
+from xdsl.dialects.builtin import Float32Type, i64
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
@@ -22,7 +23,7 @@ from qdialect.boundaries import StoreAcross
 from qdialect.constants import constant, real_constant
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.float_results import LowerFloatResult
 from qdialect.lowering import Parameters, clamped, stored, wish
@@ -31,6 +32,7 @@ from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.kernels import Kernel, Kernels
 from qdialect.promises.linear import Linear, bias_matches, largest_sums
+from qdialect.promises.rewritten import KernelOfAnother
 from qdialect.promises.storage import StorageForm
 from qdialect.rewriting import Pattern, Rewriter
 from qdialect.targets import Target, target
@@ -202,6 +204,47 @@ def _sum_guard(op: OnnxOp, types: Sequence[UniformType]) -> Blocked | None:
     return Blocked("accumulator-overflow", f"sums can reach {worst}, int32 ends at {numerics.INT32_MAX}")
 
 
+class LowerToAnother(Pattern):
+    """An op that another op's kernel computes, as that op."""
+
+    def __init__(self, target: Target):
+        self._target = target
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(KernelOfAnother) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise, result = op.get_trait(KernelOfAnother), quantized_of(op.results[0].type)
+        assert promise is not None
+        types = [quantized_of(o.type) for o in op.operands if element_of(o.type) != i64]
+        known = [type for type in types if type is not None]
+        if not known:
+            return None
+        if result is None or len(known) < len(types):
+            return Blocked("float-operand", "not all operands and the result are quantized")
+        if not all(type.is_per_tensor for type in (*known, result)):
+            return Blocked("per-axis", "there is a scale for each channel, the kernel takes one")
+        if not all(isinstance(type.expressed, Float32Type) for type in (*known, result)):
+            return Blocked("expressed-type", "the kernels compute in f32")
+        names, made = [type.storage.name for type in known], result.storage.name
+        opset = opset_of(op, "") or 13
+        runs = all(self._target.runs_on_storage(o, names[-1], opset) for o in promise.on_integers(op))
+        if not (runs and self._target.has_kernel(promise.kernel, names, made)):
+            return Blocked(
+                "no-kernel",
+                f"{self._target.name} has no {promise.kernel} for {', '.join(names)} -> {made} in this opset",
+            )
+        parts = promise.parts(op)
+        if isinstance(parts, Blocked):
+            return parts
+        for part in parts:
+            part.location = location(node_name(op))
+        parts[-1].location = op.location
+        rewriter.replace(op, parts)
+        return None
+
+
 class LowerToStorage(Pattern):
     """An op that moves or selects, on the integers themselves."""
 
@@ -291,6 +334,7 @@ class LowerToQoperatorPass(RewritePass):
         return [
             StoreAcross(),
             LowerToStorage(found),
+            LowerToAnother(found),
             LowerFloatResult(found),
             LowerToKernel(found, Parameters()),
             LowerWeightOnly(found),

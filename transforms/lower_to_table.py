@@ -37,6 +37,7 @@ from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
 from qdialect.promises.elementwise import Elementwise
 from qdialect.promises.kernels import Kernels
+from qdialect.promises.rewritten import KernelOfAnother
 from qdialect.rewriting import KEEP_FLOAT, Pattern, Rewriter
 from qdialect.targets import Target, target
 
@@ -159,7 +160,7 @@ class LowerToTable(Pattern):
         assert isinstance(op, OnnxOp)
         casts = 0.0
         if quantized_of(result.type) is not None:
-            if op.get_trait(Kernels) is not None:
+            if any(op.get_trait(promise) for promise in (Kernels, KernelOfAnother)):
                 return costs[KERNEL]
             casts = costs["QuantizeLinear"] + costs["DequantizeLinear"]
         return costs.get(op.op_type, 0.0) + casts

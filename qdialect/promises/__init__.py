@@ -37,6 +37,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
     from qdialect.promises.monotone import MONOTONE
     from qdialect.promises.padding import PADDING
     from qdialect.promises.qoperator import QOPERATORS
+    from qdialect.promises.rewritten import REWRITTEN
     from qdialect.promises.storage import STORAGE_FORMS, STORAGE_READINGS
     from qdialect.promises.weight_only import WEIGHT_ONLY
 
@@ -68,6 +69,7 @@ def _tables() -> tuple[dict[tuple[str, str], Promise], ...]:
         WEIGHT_ONLY,
         ELEMENTWISE,
         FOREIGN,
+        REWRITTEN,
     )
 
 

@@ -50,20 +50,47 @@ func.func @line(%x: tensor<1x1x5x!x>) -> tensor<1x1x10xf32> {
   func.return %y : tensor<1x1x10xf32>
 }
 
-// CHECK-LABEL: func.func @unmoved_windows_overlap(
+// Windows of four, two apart: each pair of results sees two pixels; one result is cut off at either end.
+
+// CHECK-LABEL: func.func @over_one_another(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[3, 1, 4, 2] : tensor<2x1x2xi8>>}
+// CHECK: %[[C:.*]] = onnx.Conv(%x, %[[W]], _) {kernel_shape = array<i64: 2>, pads = array<i64: 1, 1>} : {{.*}} -> tensor<1x2x6x!quant.uniform<u8:f32, 0.04:9>>
+// CHECK: %[[R:.*]] = onnx.Reshape({{.*}} -> tensor<1x12x1x
+// CHECK: %[[F:.*]] = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>}
+// CHECK: %[[E:.*]] = onnx.Constant() {value = #onnx.tensor<[-1] : tensor<1xi64>>}
+// CHECK: %[[A:.*]] = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>}
+// CHECK: %[[S:.*]] = onnx.Slice(%[[R]], %[[F]], %[[E]], %[[A]], _) : {{.*}} -> tensor<1x10x1x
+// CHECK: onnx.Transpose(%[[S]]) {perm = array<i64: 0, 2, 1>} : {{.*}} -> tensor<1x1x10x!quant.uniform<u8:f32, 0.04:9>>
+func.func @over_one_another(%x: tensor<1x1x5x!x>) -> tensor<1x1x10x!y> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<1x1x4xi8>>} : () -> tensor<1x1x4x!w>
+  %y = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, pads = array<i64: 1, 1>} : (tensor<1x1x5x!x>, tensor<1x1x4x!w>) -> tensor<1x1x10x!y>
+  func.return %y : tensor<1x1x10x!y>
+}
+
+// One apart, there is nothing to spread; the kernel is turned round. A height that is not known grows as it does.
+
+// CHECK-LABEL: func.func @one_apart(
+// CHECK: onnx.Constant() {value = #onnx.tensor<[4, 3, 2, 1] : tensor<1x1x2x2xi8>>}
+// CHECK: %[[Y:.*]] = onnx.Conv({{.*}} {kernel_shape = array<i64: 2, 2>, pads = array<i64: 1, 0, 1, 1>} : {{.*}} -> tensor<1x1x?x5x!quant.uniform<u8:f32, 0.04:9>>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @one_apart(%x: tensor<1x1x?x5x!x>) -> tensor<1x1x?x5x!y> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<1x1x2x2xi8>>} : () -> tensor<1x1x2x2x!w>
+  %y = onnx.ConvTranspose(%x, %w) {pads = array<i64: 0, 1, 0, 0>} : (tensor<1x1x?x5x!x>, tensor<1x1x2x2x!w>) -> tensor<1x1x?x5x!y>
+  func.return %y : tensor<1x1x?x5x!y>
+}
+
+// CHECK-LABEL: func.func @unmoved_shapes(
 // CHECK-NOT: onnx.Conv(
 // CHECK: func.return
-func.func @unmoved_windows_overlap(%x: tensor<1x1x5x!x>) -> (tensor<1x1x6xf32>, tensor<1x1x8xf32>, tensor<1x1x11xf32>, tensor<1x1x9xf32>) {
+func.func @unmoved_shapes(%x: tensor<1x1x5x!x>) -> (tensor<1x1x9xf32>, tensor<1x1x10xf32>, tensor<1x1x11xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2xi8>>} : () -> tensor<1x1x2x!w>
-  // expected-remark@+1 {{[lower-conv-transpose: windows-overlap]}}
-  %a = onnx.ConvTranspose(%x, %w) : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x6xf32>
-  // expected-remark@+1 {{[lower-conv-transpose: windows-overlap]}}
-  %b = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, pads = array<i64: 1, 1>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x8xf32>
-  // expected-remark@+1 {{[lower-conv-transpose: windows-overlap]}}
-  %c = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, output_padding = array<i64: 1>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x11xf32>
-  // expected-remark@+1 {{[lower-conv-transpose: windows-overlap]}}
-  %d = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, output_shape = array<i64: 9>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x9xf32>
-  func.return %a, %b, %c, %d : tensor<1x1x6xf32>, tensor<1x1x8xf32>, tensor<1x1x11xf32>, tensor<1x1x9xf32>
+  // expected-remark@+1 {{the transposed convolution works its pads out by itself [lower-conv-transpose: auto-pad]}}
+  %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, output_shape = array<i64: 9>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x9xf32>
+  // expected-remark@+1 {{[lower-conv-transpose: auto-pad]}}
+  %b = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, auto_pad = "SAME_UPPER"} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x10xf32>
+  // expected-remark@+1 {{the result is stated to have another shape than it will have [lower-conv-transpose: other-shape]}}
+  %c = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x11xf32>
+  func.return %a, %b, %c : tensor<1x1x9xf32>, tensor<1x1x10xf32>, tensor<1x1x11xf32>
 }
 
 // CHECK-LABEL: func.func @unmoved_others(
@@ -82,6 +109,24 @@ func.func @unmoved_others(%x: tensor<1x2x?x!x>, %v: tensor<2x1x2x!w>, %s: tensor
   // expected-remark@+1 {{[lower-conv-transpose: storage]}}
   %e = onnx.ConvTranspose(%r, %w) {strides = array<i64: 2>} : (tensor<1x2x5x!x>, tensor<2x1x2x!w>) -> tensor<1x1x10x!z>
   func.return %a, %b, %c, %d, %e : tensor<1x1x?xf32>, tensor<1x1x10xf32>, tensor<1x2x10xf32>, tensor<1x1x10xf32>, tensor<1x1x10x!z>
+}
+
+// -----
+
+// Slice cannot take bounds of bytes yet, to cut off with; what loses nothing needs none.
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 10 : i64}} {
+  // CHECK-LABEL: func.func @unmoved_opset(
+  // CHECK: onnx.ConvTranspose(
+  // CHECK-NOT: onnx.ConvTranspose(
+  // CHECK: func.return
+  func.func @unmoved_opset(%x: tensor<1x1x5x!quant.uniform<u8:f32, 0.02:13>>) -> (tensor<1x1x8xf32>, tensor<1x1x10xf32>) {
+    %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2xi8>>} : () -> tensor<1x1x2x!quant.uniform<i8:f32, 0.01>>
+    // expected-remark@+1 {{Slice takes computed bounds of bytes from opset 11 on [lower-conv-transpose: opset]}}
+    %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, pads = array<i64: 1, 1>} : (tensor<1x1x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<1x1x2x!quant.uniform<i8:f32, 0.01>>) -> tensor<1x1x8xf32>
+    %b = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>} : (tensor<1x1x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<1x1x2x!quant.uniform<i8:f32, 0.01>>) -> tensor<1x1x10xf32>
+    func.return %a, %b : tensor<1x1x8xf32>, tensor<1x1x10xf32>
+  }
 }
 
 // Without `always`, the measured costs decide: a few pixels are not worth it.

@@ -14,6 +14,8 @@ from xdsl.context import Context
 import qdialect
 from qdialect import costs, oracle
 from qdialect.transforms import get_all_passes
+from qdialect.transforms.fold_depth import FoldDepthPass
+from qdialect.transforms.fold_groups import FoldGroupsPass
 from qdialect.transforms.fold_width import FoldWidthPass, Row, folds
 from qdialect.transforms.lower_conv_transpose import LowerConvTransposePass
 
@@ -23,7 +25,8 @@ RAISE = ("raise-qdq", "fold-constants", "fuse-quantized", "rescale-bias")
 LOWER = ("lower-to-qoperator", "lower-to-qdq")
 
 # operand, weight, attributes: kernels wider and narrower than a pixel's neighbours, uneven pads, strides, dilations
-CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
+Case = tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]
+CASES: list[Case] = [
     ((2, 3, 5, 8), (4, 3, 3, 3), {"pads": [1, 1, 1, 1]}),
     ((1, 1, 4, 12), (3, 1, 2, 5), {"pads": [0, 3, 1, 1]}),
     ((1, 2, 3, 16), (2, 2, 1, 1), {}),
@@ -40,11 +43,11 @@ def run(path: Path, x: Array) -> Array:
 
 
 def model(
-    case: int, *, quantized: bool, weight_zero: int = 0, opset: int = 13
+    case: int | Case, *, quantized: bool, weight_zero: int = 0, opset: int = 13
 ) -> tuple[onnx.ModelProto, Array]:
     """Casts, Conv with int8 weights and a bias, and casts behind it if the result is quantized; its input."""
-    x, w, attributes = CASES[case]
-    rng = np.random.default_rng(case)
+    x, w, attributes = CASES[case] if isinstance(case, int) else case
+    rng = np.random.default_rng(case if isinstance(case, int) else 5)
     scales, zeros = rng.uniform(0.002, 0.02, w[0]), np.full(w[0], weight_zero)
     along: dict[str, Any] = {"axis": 0}
     if opset < 13:  # which is when scales along an axis came
@@ -112,6 +115,51 @@ def test_every_fold_of_a_row_leaves_every_integer_as_it_is(case: int, weight_zer
         np.testing.assert_array_equal(run(after, x), plain, str(fold))
 
 
+GROUPED: list[tuple[Case, tuple[int, ...]]] = [
+    (((2, 6, 5, 7), (6, 1, 3, 3), {"pads": [1, 1, 1, 1], "group": 6}), (2, 3, 6)),
+    (((1, 4, 9), (12, 2, 3), {"strides": [2], "group": 2}), (2,)),
+    (((1, 8, 4, 5), (4, 2, 1, 1), {"group": 4}), (2, 4)),
+    (((1, 4, 3, 4, 5), (8, 1, 2, 1, 3), {"pads": [0, 0, 1, 1, 0, 1], "group": 4}), (2, 4)),
+]
+
+
+@pytest.mark.parametrize("weight_zero", [0, 5])
+@pytest.mark.parametrize(("case", "merges"), GROUPED)
+def test_groups_in_one_leave_every_integer_as_it_is(
+    case: Case, merges: tuple[int, ...], weight_zero: int, tmp_path: Path
+):
+    made, x = model(case, quantized=True, weight_zero=weight_zero)
+    plain = run(written(made, tmp_path), x)
+    assert len(np.unique(plain)) > 15, "the results say nothing"
+    for merged in merges:
+        after = written(made, tmp_path, FoldGroupsPass(merged=merged))
+        conv = next(n for n in onnx.load(after).graph.node if n.op_type == "QLinearConv")
+        assert [a.i for a in conv.attribute if a.name == "group"] == [case[2]["group"] // merged]
+        np.testing.assert_array_equal(run(after, x), plain)
+
+
+DEEP: list[Case] = [
+    ((2, 3, 5, 4, 6), (4, 3, 3, 2, 3), {"pads": [1, 0, 1, 1, 1, 1]}),
+    ((1, 2, 7, 5, 4), (3, 2, 2, 3, 1), {"strides": [2, 2, 1], "pads": [1, 1, 0, 0, 1, 0]}),
+    ((2, 2, 8, 5, 6), (3, 2, 3, 2, 2), {"strides": [3, 1, 2], "dilations": [2, 3, 1]}),
+    ((2, 4, 4, 5, 6), (4, 2, 1, 3, 2), {"group": 2, "pads": [0, 1, 0, 0, 1, 1]}),
+    ((2, 4, 7, 3, 2), (8, 1, 3, 1, 1), {"group": 4, "strides": [2, 1, 1], "pads": [2, 0, 0, 1, 0, 0]}),
+    ((2, 3, 6, 4, 2), (5, 3, 1, 3, 3), {"strides": [2, 1, 1], "pads": [1, 1, 1, 1, 1, 1]}),
+]
+
+
+@pytest.mark.parametrize("weight_zero", [0, 5])
+@pytest.mark.parametrize("case", DEEP)
+def test_slices_as_channels_leave_every_integer_as_it_is(case: Case, weight_zero: int, tmp_path: Path):
+    made, x = model(case, quantized=True, weight_zero=weight_zero)
+    plain = run(written(made, tmp_path), x)
+    assert len(np.unique(plain)) > 15, "the results say nothing"
+    after = written(made, tmp_path, FoldDepthPass(always=True))
+    conv = next(n for n in onnx.load(after).graph.node if n.op_type == "QLinearConv")
+    assert [len(a.ints) for a in conv.attribute if a.name == "kernel_shape"] == [2]
+    np.testing.assert_array_equal(run(after, x), plain)
+
+
 @pytest.mark.parametrize(
     ("channels", "stride", "images", "folded"),
     [(8, 1, 1, False), (8, 1, 4, True), (8, 1, None, False), (1, 2, None, True)],
@@ -155,6 +203,13 @@ def test_a_product_of_gathered_columns_is_the_convolution(
     got = run(after, x)
     assert got.shape == before.shape
     assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
+
+
+def test_slices_as_channels_wait_for_their_opset(tmp_path: Path):
+    made, x = model(DEEP[0], quantized=True, opset=10)
+    after = written(made, tmp_path, FoldDepthPass(always=True))
+    assert not {n.op_type for n in onnx.load(after).graph.node} & {"Slice", "Pad"}
+    assert run(after, x).shape[0] == 2
 
 
 def test_slices_of_bytes_wait_for_their_opset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -204,23 +259,32 @@ def test_sums_of_the_other_signedness_are_the_same_integers(op: str, weight: str
     np.testing.assert_array_equal(run(after, sample), run(tmp_path / "before.onnx", sample))
 
 
-SPREADS: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
-    ((2, 3, 4, 5), (3, 4, 2, 2)),
-    ((1, 2, 3, 7), (2, 5, 3, 1)),
-    ((2, 4, 6), (4, 3, 3)),
+SPREADS: list[Case] = [
+    ((2, 3, 4, 5), (3, 4, 2, 2), {"strides": [2, 2]}),
+    ((1, 2, 3, 7), (2, 5, 3, 1), {"strides": [3, 1]}),
+    ((2, 4, 6), (4, 3, 3), {"strides": [3]}),
+    ((1, 3, 4, 5), (3, 4, 4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ((2, 3, 5, 3), (3, 2, 3, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]}),
+    ((1, 2, 4, 6), (2, 3, 3, 5), {"strides": [1, 1], "pads": [1, 2, 1, 2]}),
+    ((1, 2, 5, 4), (2, 3, 3, 2), {"strides": [2, 3], "dilations": [2, 1], "pads": [0, 1, 3, 0]}),
+    ((1, 2, 4, 5), (2, 3, 1, 2), {"strides": [3, 4], "output_padding": [2, 3]}),
+    ((1, 2, 5, 6), (2, 3, 2, 2), {"strides": [2, 2], "pads": [2, 0, 3, 2]}),
+    ((1, 3, 7), (3, 2, 7), {"strides": [4], "pads": [3, 2], "output_padding": [2]}),
+    ((1, 3, 7), (3, 2, 4), {"strides": [2], "dilations": [3], "pads": [1, 0]}),
+    ((1, 2, 5, 6), (2, 3, 2, 3), {"pads": [3, 4, 0, 1]}),
 ]
 
 
 @pytest.mark.parametrize("quantized", [True, False])
 @pytest.mark.parametrize("case", range(len(SPREADS)))
 def test_a_transposed_convolution_is_spread(case: int, quantized: bool, tmp_path: Path):
-    x, w = SPREADS[case]
+    x, w, attributes = SPREADS[case]
     made, _ = model(0, quantized=quantized)
     rng = np.random.default_rng(case)
     conv = next(n for n in made.graph.node if n.op_type == "Conv")
     conv.op_type = "ConvTranspose"
     del conv.attribute[:]
-    conv.attribute.append(oh.make_attribute("strides", list(w[2:])))
+    conv.attribute.extend(oh.make_attribute(k, v) for k, v in attributes.items())
     made.graph.node[2].attribute[0].i = 1
     constants = {
         "w": rng.integers(-128, 128, w).astype(np.int8),

@@ -1,0 +1,139 @@
+"""Ops that another op's kernel computes: on all stored values, and over pixels in either layout."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+import pytest
+
+import qdialect
+from qdialect import numerics, oracle
+
+Array = npt.NDArray[Any]
+
+
+def compiled(
+    nodes: list[onnx.NodeProto],
+    constants: dict[str, Array],
+    inputs: dict[str, Array],
+    folder: Path,
+    opset: int = 17,
+) -> tuple[Array, Array, list[str]]:
+    """The stored results before and after, and the types of the nodes after."""
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [
+            oh.make_tensor_value_info(k, oh.np_dtype_to_tensor_dtype(v.dtype), v.shape)
+            for k, v in inputs.items()
+        ],
+        [oh.make_tensor_value_info("y", oh.np_dtype_to_tensor_dtype(constants["yz"].dtype), None)],
+        [onh.from_array(v, k) for k, v in constants.items()],
+    )
+    made = oh.make_model(graph, opset_imports=[oh.make_opsetid("", opset)], ir_version=8)
+    onnx.save(onnx.shape_inference.infer_shapes(made), folder / "before.onnx")
+    module = qdialect.load(folder / "before.onnx")
+    qdialect.compile(module)
+    qdialect.save(module, folder / "after.onnx")
+    before, after = (oracle.run(str(folder / f"{name}.onnx"), inputs)[0] for name in ("before", "after"))
+    return before, after, [n.op_type for n in onnx.load(folder / "after.onnx").graph.node]
+
+
+def steps(before: Array, after: Array) -> int:
+    assert before.shape == after.shape
+    assert len(np.unique(before)) > 3, "the results say nothing"
+    return int(np.abs(before.astype(np.int32) - after).max())
+
+
+@pytest.mark.parametrize("zeros", [(0, 0, 0), (3, -8, 20), (-128, 127, -128), (60, -128, 127)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_a_difference_of_any_two_integers_is_a_sum(dtype: Any, zeros: tuple[int, ...], tmp_path: Path):
+    shift = 0 if np.iinfo(dtype).min else 128
+    names = "a", "b", "y"
+    constants: dict[str, Array] = {
+        f"{n}z": np.array(z + shift, dtype) for n, z in zip(names, zeros, strict=True)
+    }
+    constants |= {f"{n}s": np.array(s, np.float32) for n, s in (("a", 0.02), ("b", 0.013), ("y", 0.031))}
+    nodes = [oh.make_node("DequantizeLinear", [n, f"{n}s", f"{n}z"], [f"{n}r"]) for n in "ab"]
+    nodes += [
+        oh.make_node("Sub", ["ar", "br"], ["d"]),
+        oh.make_node("QuantizeLinear", ["d", "ys", "yz"], ["y"]),
+    ]
+    every = np.arange(256).astype(np.uint8).view(dtype)
+    a, b = np.repeat(every, 256).reshape(16, 4096), np.tile(every, 256).reshape(16, 4096)
+    before, after, types = compiled(nodes, constants, {"a": a, "b": b}, tmp_path)
+    assert "QLinearAdd" in types
+    assert steps(before, after) <= 1
+    assert (before != after).mean() < 0.001
+
+
+def test_what_is_taken_from_a_constant_or_is_one(tmp_path: Path):
+    rng = np.random.default_rng(3)
+    constants: dict[str, Array] = {
+        "c": np.array([0, 1, 128, 254, 255], np.uint8),
+        "cs": np.array(0.03, np.float32),
+        "cz": np.array(77, np.uint8),
+        "xs": np.array(0.02, np.float32),
+        "xz": np.array(120, np.uint8),
+        "ys": np.array(0.05, np.float32),
+        "yz": np.array(101, np.uint8),
+    }
+    x = rng.integers(0, 256, (50, 2, 5)).astype(np.uint8)
+    casts = [oh.make_node("DequantizeLinear", [n, f"{n}s", f"{n}z"], [f"{n}r"]) for n in "xc"]
+    for order in (["xr", "cr"], ["cr", "xr"]):
+        nodes = [
+            *casts,
+            oh.make_node("Sub", order, ["d"]),
+            oh.make_node("QuantizeLinear", ["d", "ys", "yz"], ["y"]),
+        ]
+        before, after, types = compiled(nodes, constants, {"x": x}, tmp_path)
+        assert types == (["QLinearAdd"] if order[1] == "cr" else ["Sub", "QLinearAdd"])
+        assert steps(before, after) <= 1
+
+
+def test_mirrored_integers_are_as_far_from_their_zero_point():
+    for dtype in (np.uint8, np.int8):
+        every = np.arange(256).astype(np.uint8).view(dtype)
+        q, z = np.meshgrid(every, every)
+        mirrored = numerics.mirror(q).astype(np.int32) - numerics.mirror(z)
+        np.testing.assert_array_equal(mirrored, z.astype(np.int32) - q)
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+@pytest.mark.parametrize("opset", [13, 18])
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((2, 5, 4, 6), [2, 3]),
+        ((2, 4, 6, 5), [-2, 1]),
+        ((3, 5, 9), [-1]),
+        ((3, 9, 5), [1]),
+        ((2, 5, 3, 2, 4), [4, 2, 3]),
+    ],
+)
+def test_a_mean_of_all_pixels_is_a_pool(
+    shape: tuple[int, ...], axes: list[int], opset: int, keepdims: int, tmp_path: Path
+):
+    constants: dict[str, Array] = {
+        "xs": np.array(0.02, np.float32),
+        "xz": np.array(120, np.uint8),
+        "ys": np.array(0.003, np.float32),
+        "yz": np.array(101, np.uint8),
+    }
+    given: dict[str, Any] = {"axes": axes} if opset < 18 else {}
+    if opset >= 18:
+        constants["axes"] = np.array(axes, np.int64)
+    nodes = [
+        oh.make_node("DequantizeLinear", ["x", "xs", "xz"], ["r"]),
+        oh.make_node("ReduceMean", ["r", "axes"][: 1 + (opset >= 18)], ["m"], keepdims=keepdims, **given),
+        oh.make_node("QuantizeLinear", ["m", "ys", "yz"], ["y"]),
+    ]
+    x = np.random.default_rng(7).integers(0, 256, shape).astype(np.uint8)
+    before, after, types = compiled(nodes, constants, {"x": x}, tmp_path, opset)
+    assert "QLinearGlobalAveragePool" in types
+    assert not {"ReduceMean", "DequantizeLinear"} & set(types)
+    assert steps(before, after) <= 1
