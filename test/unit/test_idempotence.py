@@ -371,6 +371,7 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x2xf32> {onnx
 """
 """A bias in steps of its own was dequantized in each run, and a float constant when read again."""
 
+
 @pytest.fixture(scope="module")
 def structure() -> Any:
     sys.path.insert(0, str(BENCHMARKS))
