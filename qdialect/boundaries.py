@@ -300,15 +300,14 @@ class StoreAcross(Pattern):
             read(op.results[slot.result], op.next_op)
 
 
-def dequantize_across(blocks: Sequence[Operation]) -> tuple[set[Operation], dict[Operation, list[Operation]]]:
+def dequantize_across(blocks: Sequence[Operation]) -> dict[Operation, list[Operation]]:
     """
     Let no subgraph take or give a value of quantized type: casts stand inside, and a pair behind.
 
-    Returns the dequantizes in front of a boundary: what is behind it quantizes again, so that a value which is
-    quantized for them alone can pass as it was before. And the quantizes behind what is only yielded, with the
-    dequantizes that yield it.
+    Returns the quantizes behind what is only yielded, with the dequantizes that yield it: read again, such a quantize
+    goes above the boundary, so that a value which is quantized for these alone can pass as it was before. A type that
+    enters a subgraph, or goes round, is read again only off a dequantize on every side.
     """
-    made: set[Operation] = set()
     behind: dict[Operation, list[Operation]] = {}
 
     def leave(user: Operation, place: int) -> list[Operation]:
@@ -318,7 +317,6 @@ def dequantize_across(blocks: Sequence[Operation]) -> tuple[set[Operation], dict
         cast = DequantizeOp(value)
         user.parent.insert_op_before(cast, user)
         user.operands[place] = cast.results[0]
-        made.add(cast)
         return [cast]
 
     for op in blocks:
@@ -336,7 +334,7 @@ def dequantize_across(blocks: Sequence[Operation]) -> tuple[set[Operation], dict
             again = _quantize_behind(op.results[slot.result], op.parent, op.next_op)
             if again is not None and slot.operand is None:
                 behind[again] = sides
-    return made, behind
+    return behind
 
 
 def _quantize_behind(value: SSAValue, block: Block, before: Operation | None) -> QuantizeOp | None:

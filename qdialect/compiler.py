@@ -86,7 +86,7 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
         # Signedness may be all that two types differ by. Not before casts are sunk: integers would seem to leave.
         down.append(_made("legalize", target=target.name, weights=False))
         down += [_made("sink-dequantize"), _made("fold-casts")]
-    hoist = _made("hoist-quantize", activations=form == "qdq")
+    hoist = _made("hoist-quantize", activations=form == "qdq", rewritten=form == "qoperator")
     batch_norm = _batch_norm(options, target, depthwise=form == "qoperator")
     scales = [] if form == "qdq" else [_made("fold-scales")]
     compose = [_made("compose")] if form == "qoperator" and not options.decompose else []

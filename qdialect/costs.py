@@ -19,6 +19,8 @@ and two of integers."""
 SIGNED, QUANTIZE = "ConvIntegerSigned", "QuantizeLinear"
 """ConvInteger of i8 activations and u8 weights, and what it takes to have them: one more quantize."""
 
+IMAGE = 4
+"""Axes of a weight that is packed as a float constant: channels in blocks are a matter of images."""
 FEW_WEIGHTS = 4096
 """Elements of a weight that may be a float constant, and so 12 KiB larger in the file."""
 QUANTIZED, POINTWISE, ALIGNED = "QLinearConv", "QLinearConvPointwise", "QLinearConvAligned"
@@ -97,7 +99,8 @@ def cheapest(costs: Costs, kernels: Sequence[str], shape: Convolution) -> tuple[
 
 def float_kernels(weight: tuple[int, ...]) -> tuple[str, ...]:
     """The kernels of a float result for a weight of that shape."""
-    return (FLOAT, PACKED, SUM, PRODUCT) if prod(weight) <= FEW_WEIGHTS else (FLOAT, SUM, PRODUCT)
+    packed = len(weight) == IMAGE and prod(weight) <= FEW_WEIGHTS
+    return (FLOAT, PACKED, SUM, PRODUCT) if packed else (FLOAT, SUM, PRODUCT)
 
 
 def quantized_kernel(costs: Costs, shape: Convolution) -> str:

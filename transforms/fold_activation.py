@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute, Operation
 
 from qdialect.dialects.onnx_ops import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import quantized_of
@@ -41,7 +42,7 @@ class FoldRedundantClamp(Pattern):
             return None
         kept = op.operands[place]
         type = quantized_of(kept.type)
-        if type is None or kept.type != op.results[0].type:
+        if type is None or not _fits(kept.type, op.results[0].type):
             return None
         if not type.is_per_tensor:
             # onnxruntime fuses a Conv right in front of a per-axis quantize into a kernel that then refuses to run.
@@ -53,8 +54,23 @@ class FoldRedundantClamp(Pattern):
             return Blocked(
                 "range-wider", "the storage range goes beyond the activation's, so it stays as a clamp"
             )
+        if (
+            kept.type != op.results[0].type
+            and isinstance(kept.owner, OnnxOp)
+            and kept.owner.parent is op.parent
+        ):
+            kept = rewriter.retype(kept, op.results[0].type)  # a branch that is not taken may know wrongly
         rewriter.replace(op, [], [kept])
         return None
+
+
+def _fits(operand: Attribute, result: Attribute) -> bool:
+    """Whether the types are one, but for sizes that are known of the result alone."""
+    if operand == result or not (isinstance(operand, TensorType) and isinstance(result, TensorType)):
+        return operand == result
+    if operand.element_type != result.element_type or operand.get_num_dims() != result.get_num_dims():
+        return False
+    return all(a in (b, DYNAMIC_INDEX) for a, b in zip(operand.get_shape(), result.get_shape(), strict=True))
 
 
 class ReadBound(Pattern):

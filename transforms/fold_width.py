@@ -13,6 +13,7 @@ time. Which f and g pay is looked up in what was measured on the target; real ze
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -25,10 +26,12 @@ from qdialect.constants import constant, static_shape
 from qdialect.costs import (
     ALIGNED,
     POINTWISE,
+    PRODUCT,
     QUANTIZED,
     VOLUME,
     Convolution,
-    cheapest,
+    Costs,
+    cost,
     float_kernels,
     least_cost,
     quantized_cost,
@@ -157,6 +160,14 @@ def shape_of_fold(op: OnnxOp, weight: tuple[int, ...], *, symmetric: bool) -> Co
     return shape._replace(images=1) if unknown else shape  # a fold must pay for one alone
 
 
+def _moves(costs: Costs, folded: Convolution, fold: Fold) -> float:
+    """Nanoseconds to have channels last and first again in front of and behind a kernel that wants them first."""
+    by_value, pixels = costs["ConvTranspose"], folded.pixels * folded.images
+    read = folded.inputs * prod(folded.strides) * pixels if 1 < fold.inputs < folded.inputs else 0
+    written = folded.outputs * pixels if 1 < fold.outputs < folded.outputs else 0
+    return 2 * (read * by_value["move_byte"] + written * by_value["move_float"])
+
+
 class FoldWidth(Pattern):
     """A convolution of quantized operands into a quantized result."""
 
@@ -248,15 +259,17 @@ class FoldWidth(Pattern):
                 strides=(*plain.strides[:-1], fold.stride),
                 pixels=plain.pixels // fold.outputs,
             )
-            best = min(best, (self._cost(folded, is_float), fold), key=lambda found: found[0])
+            best = min(best, (self._cost(folded, is_float, fold), fold), key=lambda found: found[0])
         return best[1]
 
-    def _cost(self, shape: Convolution, is_float: bool) -> float:
+    def _cost(self, shape: Convolution, is_float: bool, fold: Fold | None = None) -> float:
         costs = self._target.costs
-        if is_float:
-            weight = (shape.outputs, shape.inputs, *shape.kernel)
-            return cheapest(costs, float_kernels(weight), shape)[1]
-        return quantized_cost(costs, shape)
+        if not is_float:
+            return quantized_cost(costs, shape)
+        kernels = float_kernels((shape.outputs, shape.inputs, *shape.kernel))
+        moves = 0.0 if fold is None else _moves(costs, shape, fold)
+        # What stands between Transposes anyway has them once.
+        return min(cost(costs, name, shape) + (0.0 if name == PRODUCT else moves) for name in kernels)
 
     def _build(self, op: OnnxOp, row: Row, fold: Fold, rewriter: Rewriter) -> None:
         made: list[Operation] = []

@@ -26,7 +26,7 @@ from qdialect.dialects.onnx_types import quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.base import Blocked, Commutes, Promise
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.control import Carries
 from qdialect.promises.kernels import Kernels
@@ -89,8 +89,9 @@ def read_sizes_of(old: SSAValue, new: SSAValue, rewriter: Rewriter) -> None:
 class HoistQuantize(Pattern):
     """Rebuild the op under a quantize on quantized operands."""
 
-    def __init__(self, activations: bool = False):
+    def __init__(self, activations: bool = False, rewritten: bool = False):
         self._activations = activations
+        self._kernels = (Kernels, Transposed, KernelOfAnother) if rewritten else (Kernels,)
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class is QuantizeOp
@@ -124,7 +125,7 @@ class HoistQuantize(Pattern):
             return moved
         made = isinstance(below.operands[0], OpResult)
         if not (self._activations and promise.in_place if made else _is_redundant(below, moved)):
-            blocked = more_work(below, promise) or _per_axis(below, promise, moved)
+            blocked = more_work(below, promise, self._kernels) or _per_axis(below, promise, moved)
             if blocked is not None:
                 return blocked
         _rebuild(below, promise, types, moved, rewriter)
@@ -172,7 +173,7 @@ def _elements(values: Sequence[SSAValue]) -> int | None:
     return None if None in shapes else sum(prod(s) for s in shapes if s is not None)
 
 
-def _makes_integers(value: SSAValue) -> bool:
+def _makes_integers(value: SSAValue, kernels: Sequence[type[Promise]]) -> bool:
     """Whether a quantize of `value` would be part of what makes it: a cast undone, a constant, an integer kernel."""
     if not isinstance(value, OpResult):
         return False
@@ -182,15 +183,19 @@ def _makes_integers(value: SSAValue) -> bool:
         return False
     promise = value.op.get_trait(Commutes)
     if promise is not None:
-        return all(map(_makes_integers, promise.operand_values(value.op)))
-    if not any(value.op.get_trait(promise) for promise in (Kernels, Transposed, KernelOfAnother)):
+        return all(_makes_integers(v, kernels) for v in promise.operand_values(value.op))
+    if not any(value.op.get_trait(promise) for promise in kernels):
         return False
     sources = [o.owner for o in value.op.operands]
     return all(isinstance(s, DequantizeOp | ConstantOp) for s in sources)
 
 
-def more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
-    """Quantizing more elements than before pays only if an op above makes the integers itself."""
+def more_work(op: OnnxOp, promise: Commutes, kernels: Sequence[type[Promise]] = (Kernels,)) -> Blocked | None:
+    """
+    Quantizing more elements than before pays only if an op above makes the integers itself.
+
+    kernels: promises of ops that can.
+    """
     if promise.keeps_order or (
         not promise.selects and promise.keeps_all(op)
     ):  # also where a size is not known
@@ -199,7 +204,7 @@ def more_work(op: OnnxOp, promise: Commutes) -> Blocked | None:
     before, after = _elements(promise.result_values(op)), _elements(operands)
     if not promise.selects and before is not None and after is not None and after <= before:
         return None
-    if all(_makes_integers(o) for o in operands):
+    if all(_makes_integers(o, kernels) for o in operands):
         return None
     if promise.selects:
         return Blocked("made-in-float", "what the op selects from is made in float, so the op stays in float")
@@ -255,6 +260,8 @@ class HoistQuantizePass(RewritePass):
 
     activations: bool = False
     """Whether to go above an activation of what an op makes in float too: QDQ has it back in front of the quantize."""
+    rewritten: bool = False
+    """Whether what another op's kernel computes, or a convolution in its place, makes integers: in QOperator form."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [HoistQuantize(self.activations), HoistStorage(), HoistAcross()]
+        return [HoistQuantize(self.activations, self.rewritten), HoistStorage(), HoistAcross()]

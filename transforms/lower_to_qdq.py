@@ -77,7 +77,8 @@ class _Writer:
 
     def write(self, module: ModuleOp) -> None:
         """Replace every op on quantized types and every cast."""
-        self._boundary, self._behind = dequantize_across(list(module.walk()))
+        self._behind = dequantize_across(list(module.walk()))
+        self._boundary = {cast for sides in self._behind.values() for cast in sides}
         ops = list(module.walk())
         # Known before the walk replaces what they quantize.
         self._requantizes = {

@@ -20,6 +20,7 @@ from qdialect.importer_attributes import int_attr, ints_attr, string_attr
 from qdialect.promises.axes import ALONG_AXIS
 from qdialect.promises.base import Blocked, Promise
 from qdialect.promises.blocks import BLOCKED_SCALES
+from qdialect.promises.filling import centered
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute
@@ -31,7 +32,10 @@ Types = Sequence[UniformType]
 
 @dataclass(frozen=True)
 class AddsPadding(Promise):
-    """The op is a Pad."""
+    """The op puts elements around its operand."""
+
+    spatial: Callable[[OnnxOp], tuple[int, ...] | Blocked]
+    """How many zeros before and behind each spatial axis, or why that is not all it does."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,55 @@ def pad_forward(op: OnnxOp, types: Types) -> Types | Blocked:
     return moved
 
 
+def _pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
+    if pad.str_attr("mode", "constant") != "constant":
+        return Blocked(
+            "pad-mode", f"Pad repeats elements ({pad.str_attr('mode', '')}) instead of adding zeros"
+        )
+    value = pad_value(pad)
+    if value is None:
+        return Blocked("computed-pad-value", "the value that Pad puts in is computed")
+    if value != 0:
+        return Blocked("pad-value", f"Pad puts in {value:g}, a window pads with zero")
+    pads, rank = ints_of(pad, "pads", 1), rank_of(pad.operands[0])
+    axes = ints_of(pad, "axes", 3) if pad.input(3) is not None else None
+    if rank is None:
+        return UNKNOWN_RANK
+    if pads is None or (pad.input(3) is not None and axes is None):
+        return Blocked("computed-parameter", "the pads are computed")
+    if any(p < 0 for p in pads):
+        return Blocked("pad-crops", "Pad crops on one side")
+    half = len(pads) // 2
+    places = [normal_axis(axis, rank) for axis in (range(rank) if axes is None else axes)]
+    if rank < 2 or len(pads) != 2 * len(places) or any(not 0 <= at < rank for at in places):
+        return Blocked("pad-shape", "the pads do not fit the operand's rank")
+    full = [0] * (2 * rank)
+    for k, at in enumerate(places):
+        full[at], full[at + rank] = pads[k], pads[k + half]
+    return _spatial(full)
+
+
+def _centered_pads(op: OnnxOp) -> tuple[int, ...] | Blocked:
+    changed, rank = centered(op), rank_of(op.operands[0])
+    if isinstance(changed, Blocked) or rank is None:
+        return UNKNOWN_RANK if rank is None else changed  # pyright: ignore[reportReturnType]
+    full = [0] * (2 * rank)
+    for at, (before, after) in changed.items():
+        if after < before:
+            return Blocked("pad-crops", f"{op.op_type} crops as well")
+        full[at] = (after - before) // 2
+        full[at + rank] = after - before - full[at]
+    return _spatial(full)
+
+
+def _spatial(full: Sequence[int]) -> tuple[int, ...] | Blocked:
+    """Without the amounts for batch and channels, which must be none."""
+    rank = len(full) // 2
+    if rank < 2 or any(full[k] for k in (0, 1, rank, rank + 1)):
+        return Blocked("pad-channels", "Pad puts zeros around the batch or the channels")
+    return (*full[2:rank], *full[rank + 2 :])
+
+
 def _more_pads(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute] | Blocked:
     if op.str_attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
         return Blocked("auto-pad", "the window works its pads out by itself")
@@ -154,7 +207,8 @@ def _pads_that_count(op: OnnxOp, added: tuple[int, ...]) -> dict[str, Attribute]
 
 
 PADDING: dict[tuple[str, str], Promise] = {
-    ("", "Pad"): AddsPadding(),
+    ("", "Pad"): AddsPadding(_pads),
+    ("", "CenterCropPad"): AddsPadding(_centered_pads),
     ("", "Conv"): ZeroPads(_more_pads),
     ("", "AveragePool"): ZeroPads(_pads_that_count),
 }

@@ -1,18 +1,18 @@
 // RUN: OPT %s -p 'hoist-quantize{activations=true},fuse-quantized' | FILECHECK %s
 // RUN: OPT %s -p 'hoist-quantize,fuse-quantized' | FILECHECK %s --check-prefix=KERNELS
 
-// What `relu(div(a)) : T`, an op on quantized types and its activation, is after it was written as QDQ. Read again it
-// has to be the same, or a second compilation leaves out the pair in front of the Div.
+// What `relu(sub(a)) : T`, an op on quantized types and its activation, is after it was written as QDQ. Read again it
+// has to be the same, or a second compilation leaves out the pair in front of the Sub.
 
 // CHECK-LABEL: func.func @main(
-// CHECK: %[[S:.*]] = onnx.Div(%a, %b) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32, 0.05:183>>
+// CHECK: %[[S:.*]] = onnx.Sub(%a, %b) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32, 0.05:183>>
 // CHECK-NEXT: %[[R:.*]] = onnx.Relu(%[[S]])
 // CHECK-NEXT: func.return %[[R]]
 
 // Where no integer kernel makes the operand, the integers of the activation would be one op more.
 
 // KERNELS-LABEL: func.func @main(
-// KERNELS: onnx.Div({{.*}}) {{.*}}-> tensor<2x3xf32>
+// KERNELS: onnx.Sub({{.*}}) {{.*}}-> tensor<2x3xf32>
 // KERNELS-NEXT: onnx.Relu({{.*}}) {{.*}}-> tensor<2x3xf32>
 // KERNELS-NEXT: quant.qcast
 
@@ -21,7 +21,7 @@
 func.func @main(%a: tensor<2x3x!a>, %b: tensor<2x3x!a>) -> tensor<2x3x!t> {
   %x = quant.dcast %a : tensor<2x3x!a> to tensor<2x3xf32>
   %y = quant.dcast %b : tensor<2x3x!a> to tensor<2x3xf32>
-  %s = onnx.Div(%x, %y) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %s = onnx.Sub(%x, %y) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   %r = onnx.Relu(%s) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %q = quant.qcast %r : tensor<2x3xf32> to tensor<2x3x!t>
   func.return %q : tensor<2x3x!t>

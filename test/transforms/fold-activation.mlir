@@ -10,6 +10,34 @@ func.func @relu(%q: tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x3
   func.return %y : tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
 }
 
+// A size that only the result has said is the operand's.
+
+// CHECK-LABEL: func.func @relu_that_says_a_size(
+// CHECK: %[[A:.*]] = onnx.Compress({{.*}} -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
+// CHECK-NEXT: func.return %[[A]]
+func.func @relu_that_says_a_size(%q: tensor<2x4x!quant.uniform<i8:f32, 0.02:-128>>, %c: tensor<4xi1>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>> {
+  %a = onnx.Compress(%q, %c) {axis = 1 : i64} : (tensor<2x4x!quant.uniform<i8:f32, 0.02:-128>>, tensor<4xi1>) -> tensor<2x?x!quant.uniform<i8:f32, 0.02:-128>>
+  %y = onnx.Relu(%a) : (tensor<2x?x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
+  func.return %y : tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
+}
+
+// But not where a branch says so, which may not run.
+
+// CHECK-LABEL: func.func @relu_that_says_a_size_in_a_branch(
+// CHECK: onnx.Compress({{.*}} -> tensor<2x?x!quant.uniform<i8:f32, 0.02:-128>>
+// CHECK-NOT: onnx.Relu
+// CHECK: func.return
+func.func @relu_that_says_a_size_in_a_branch(%b: tensor<i1>, %q: tensor<2x4x!quant.uniform<i8:f32, 0.02:-128>>, %c: tensor<4xi1>) -> tensor<2x?x!quant.uniform<i8:f32, 0.02:-128>> {
+  %a = onnx.Compress(%q, %c) {axis = 1 : i64} : (tensor<2x4x!quant.uniform<i8:f32, 0.02:-128>>, tensor<4xi1>) -> tensor<2x?x!quant.uniform<i8:f32, 0.02:-128>>
+  %y = onnx.If(%b) then_branch {
+    %t = onnx.Relu(%a) : (tensor<2x?x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>
+    onnx.Yield(%t) : (tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>) -> ()
+  } else_branch {
+    onnx.Yield(%a) : (tensor<2x?x!quant.uniform<i8:f32, 0.02:-128>>) -> ()
+  } : (tensor<i1>) -> tensor<2x?x!quant.uniform<i8:f32, 0.02:-128>>
+  func.return %y : tensor<2x?x!quant.uniform<i8:f32, 0.02:-128>>
+}
+
 // The range as written counts, not the width.
 
 // CHECK-LABEL: func.func @relu_of_a_narrow_range(

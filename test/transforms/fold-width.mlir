@@ -156,3 +156,22 @@ func.func @unmoved_unknown_channels(%x: tensor<1x?x64x64x!x>) -> tensor<1x1x64x6
   %y = onnx.Conv(%x, %w) : (tensor<1x?x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
   func.return %y : tensor<1x1x64x64x!x>
 }
+
+// -----
+
+// A float result would be moved twice, to channels last and back; one of integers costs that a quarter.
+
+// CHECK-LABEL: func.func @unmoved_float_result(
+// CHEAPEST-LABEL: func.func @unmoved_float_result(
+// CHEAPEST: onnx.Reshape
+// CHEAPEST: onnx.Conv({{.*}} -> tensor<1x4x4000xf32>
+// CHEAPEST-NOT: onnx.Reshape
+// CHEAPEST: return
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32, 0.01>
+func.func @unmoved_float_result(%x: tensor<1x1x4002x!x>) -> (tensor<1x4x4000xf32>, tensor<1x4x4000x!x>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] : tensor<4x1x3xi8>>} : () -> tensor<4x1x3x!w>
+  %z = onnx.Conv(%x, %w) : (tensor<1x1x4002x!x>, tensor<4x1x3x!w>) -> tensor<1x4x4000x!x>
+  %y = onnx.Conv(%x, %w) : (tensor<1x1x4002x!x>, tensor<4x1x3x!w>) -> tensor<1x4x4000xf32>
+  func.return %y, %z : tensor<1x4x4000xf32>, tensor<1x4x4000x!x>
+}

@@ -986,21 +986,6 @@ func.func @unmoved_per_axis(%a: tensor<3x4x2xf32>) -> tensor<4x2x3x!quant.unifor
   func.return %q : tensor<4x2x3x!quant.uniform<i8:f32:2, {0.5:3,0.25:-7,0.125}>>
 }
 
-// A transposed convolution of integers can be one of integers too: Relu in front of the quantize would be in its way.
-
-// CHECK-LABEL: func.func @relu_behind_conv_transpose(
-// CHECK: %[[C:.*]] = onnx.ConvTranspose(
-// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[C]]
-// CHECK-NEXT: onnx.Relu(%[[Q]])
-func.func @relu_behind_conv_transpose(%x: tensor<1x1x5x!quant.uniform<u8:f32, 0.02:13>>, %w: tensor<1x1x3x!quant.uniform<i8:f32, 0.01>>) -> tensor<1x1x7x!quant.uniform<u8:f32, 0.02:13>> {
-  %r = quant.dcast %x : tensor<1x1x5x!quant.uniform<u8:f32, 0.02:13>> to tensor<1x1x5xf32>
-  %v = quant.dcast %w : tensor<1x1x3x!quant.uniform<i8:f32, 0.01>> to tensor<1x1x3xf32>
-  %c = onnx.ConvTranspose(%r, %v) : (tensor<1x1x5xf32>, tensor<1x1x3xf32>) -> tensor<1x1x7xf32>
-  %y = onnx.Relu(%c) : (tensor<1x1x7xf32>) -> tensor<1x1x7xf32>
-  %q = quant.qcast %y : tensor<1x1x7xf32> to tensor<1x1x7x!quant.uniform<u8:f32, 0.02:13>>
-  func.return %q : tensor<1x1x7x!quant.uniform<u8:f32, 0.02:13>>
-}
-
 // Nothing moves: what Relu takes is made in float, and would only be quantized earlier.
 
 // CHECK-LABEL: func.func @unmoved_made_in_float(

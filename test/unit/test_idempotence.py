@@ -354,6 +354,31 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x3xf32> {onnx
 """
 """Narrow bounds are written as a Clip of the input, which stood between two pairs when read again."""
 
+ROUNDS = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %z: tensor<2x3xf32> {onnx.name = "z"})
+      -> (tensor<2x3xf32> {onnx.name = "y"}, tensor<2x3xf32> {onnx.name = "w"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!u>
+  %d = quant.dcast %q : tensor<2x3x!u> to tensor<2x3xf32>
+  %p = quant.qcast %d : tensor<2x3xf32> to tensor<2x3x!v>
+  %e = quant.dcast %p : tensor<2x3x!v> to tensor<2x3xf32>
+  %y = onnx.Scan(%e) {num_scan_inputs = 1 : i64} body {
+  ^bb0(%r: tensor<3xf32>):
+    %l = onnx.LeakyRelu(%r) {alpha = 0.2 : f32} : (tensor<3xf32>) -> tensor<3xf32>
+    onnx.Yield(%l) : (tensor<3xf32>) -> ()
+  } : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %n = onnx.Exp(%z) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %m = quant.qcast %n : tensor<2x3xf32> to tensor<2x3x!v>
+  %f = quant.dcast %m : tensor<2x3x!v> to tensor<2x3xf32>
+  %w = onnx.Scan(%f) {num_scan_inputs = 1 : i64} body {
+  ^bb0(%s: tensor<3xf32>):
+    %k = onnx.Neg(%s) : (tensor<3xf32>) -> tensor<3xf32>
+    onnx.Yield(%k) : (tensor<3xf32>) -> ()
+  } : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y, %w : tensor<2x3xf32>, tensor<2x3xf32>
+}}
+"""
+"""What enters a Scan was quantized inside only: read again, it was of the type that it is requantized from, or none."""
+
 
 OWN_BIAS = """
 !w = !quant.uniform<i8:f32, 0.03>
@@ -413,6 +438,7 @@ def parse(text: str) -> ModuleOp:
         (OWN_BIAS, "onnxruntime"),
         (MIXED_FOR_BRANCHES, "generic"),
         (NARROW_BOUNDS, "generic"),
+        (ROUNDS, "generic"),
     ],
 )
 def test_twice_is_once(structure: Any, text: str, target: str):

@@ -1,0 +1,57 @@
+// RUN: OPT %s -p 'hoist-quantize{rewritten=true}' | FILECHECK %s
+// RUN: OPT %s -p hoist-quantize | FILECHECK %s --check-prefix=FLOAT
+// RUN: OPT %s -p hoist-quantize --verify-diagnostics
+
+// What is written with another op's kernel can be one of integers, and Relu in front of the quantize would be in its
+// way; where nobody writes it so, nothing moves.
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32, 0.01>
+
+// CHECK-LABEL: func.func @conv_transpose(
+// CHECK: %[[C:.*]] = onnx.ConvTranspose(
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[C]]
+// CHECK-NEXT: onnx.Relu(%[[Q]])
+// FLOAT-LABEL: func.func @conv_transpose(
+// FLOAT: onnx.Relu(
+// FLOAT-NEXT: quant.qcast
+func.func @conv_transpose(%x: tensor<1x1x5x!x>, %w: tensor<1x1x3x!w>) -> tensor<1x1x7x!x> {
+  %r = quant.dcast %x : tensor<1x1x5x!x> to tensor<1x1x5xf32>
+  %v = quant.dcast %w : tensor<1x1x3x!w> to tensor<1x1x3xf32>
+  %c = onnx.ConvTranspose(%r, %v) : (tensor<1x1x5xf32>, tensor<1x1x3xf32>) -> tensor<1x1x7xf32>
+  %y = onnx.Relu(%c) : (tensor<1x1x7xf32>) -> tensor<1x1x7xf32>
+  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  %q = quant.qcast %y : tensor<1x1x7xf32> to tensor<1x1x7x!x>
+  func.return %q : tensor<1x1x7x!x>
+}
+
+// CHECK-LABEL: func.func @difference(
+// CHECK: %[[C:.*]] = onnx.Sub(
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[C]]
+// CHECK-NEXT: onnx.MaxPool(%[[Q]])
+// FLOAT-LABEL: func.func @difference(
+// FLOAT: onnx.MaxPool(
+// FLOAT-NEXT: quant.qcast
+func.func @difference(%x: tensor<1x1x5x!x>, %y: tensor<1x1x5x!x>) -> tensor<1x1x4x!x> {
+  %r = quant.dcast %x : tensor<1x1x5x!x> to tensor<1x1x5xf32>
+  %s = quant.dcast %y : tensor<1x1x5x!x> to tensor<1x1x5xf32>
+  %d = onnx.Sub(%r, %s) : (tensor<1x1x5xf32>, tensor<1x1x5xf32>) -> tensor<1x1x5xf32>
+  %m = onnx.MaxPool(%d) {kernel_shape = array<i64: 2>} : (tensor<1x1x5xf32>) -> tensor<1x1x4xf32>
+  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  %q = quant.qcast %m : tensor<1x1x4xf32> to tensor<1x1x4x!x>
+  func.return %q : tensor<1x1x4x!x>
+}
+
+// What is made from floats is not.
+
+// CHECK-LABEL: func.func @unmoved_float(
+// CHECK: onnx.Relu(
+// CHECK-NEXT: quant.qcast
+// FLOAT-LABEL: func.func @unmoved_float(
+func.func @unmoved_float(%x: tensor<2x3xf32>) -> tensor<2x3x!x> {
+  %d = onnx.Sub(%x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %m = onnx.Relu(%d) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  %q = quant.qcast %m : tensor<2x3xf32> to tensor<2x3x!x>
+  func.return %q : tensor<2x3x!x>
+}
