@@ -8,7 +8,8 @@ Move quantize above ops that move or select elements, towards the op that made t
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
 more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
 A quantize in each branch of an If is one outside. An activation of what is made in float keeps its place in front of
-the quantize, unless `activations`; one of what comes into the graph keeps it always: nobody makes that.
+the quantize, unless `activations`; one of what comes into the graph keeps it always, as nobody makes that, unless the
+storage range is the same clamp.
 """
 
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, Uni
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes, Promise
+from qdialect.promises.clamping import Clamp
 from qdialect.promises.control import Carries
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.layout import SizesOnly
@@ -121,12 +123,19 @@ class HoistQuantize(Pattern):
         moved = promise.backward(below, types)
         if isinstance(moved, Blocked):
             return moved
-        if not (self._activations and promise.in_place and isinstance(below.operands[0], OpResult)):
+        made = isinstance(below.operands[0], OpResult)
+        if not (self._activations and promise.in_place if made else _is_redundant(below, moved)):
             blocked = more_work(below, promise, self._kernels) or _per_axis(below, promise, moved)
             if blocked is not None:
                 return blocked
         _rebuild(below, promise, types, moved, rewriter)
         return None
+
+
+def _is_redundant(op: OnnxOp, types: Sequence[UniformType]) -> bool:
+    """Whether the op clamps to no less than what its operand's type can store, once for all channels."""
+    clamp = op.get_trait(Clamp)
+    return clamp is not None and types[0].is_per_tensor and clamp.is_redundant(op, types[0])
 
 
 class HoistStorage(Pattern):

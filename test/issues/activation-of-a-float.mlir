@@ -50,3 +50,17 @@ func.func @unmoved_graph_input(%x: tensor<2x3xf32>) -> tensor<2x3x!t> {
   %q = quant.qcast %r : tensor<2x3xf32> to tensor<2x3x!t>
   func.return %q : tensor<2x3x!t>
 }
+
+// The storage range clamps as the Relu does, which then goes.
+
+// CHECK-LABEL: func.func @graph_input_clamped_by_its_range(
+// CHECK: %[[Q:.*]] = quant.qcast %x
+// CHECK-NEXT: onnx.Relu(%[[Q]])
+// KERNELS-LABEL: func.func @graph_input_clamped_by_its_range(
+// KERNELS: %[[Q:.*]] = quant.qcast %x
+// KERNELS-NEXT: onnx.Relu(%[[Q]])
+func.func @graph_input_clamped_by_its_range(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.05>> {
+  %r = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %q = quant.qcast %r : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.05>>
+  func.return %q : tensor<2x3x!quant.uniform<u8:f32, 0.05>>
+}
