@@ -22,8 +22,8 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.rewriter import Rewriter as PlainRewriter
 
 from qdialect.constants import constant, static_shape
 from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
@@ -42,6 +42,7 @@ from qdialect.promises.base import Blocked
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.control import Carries, Slot, argument, yields
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
+from qdialect.rewriting import Rewriter
 from qdialect.walking import operations
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 CASTS = 21
 """The opset whose casts are those of com.microsoft: they take 16 bits."""
+Cast = QuantizeOp | DequantizeOp | StorageCastOp
 SMALL = 1024
 """Constants of up to this many elements can be shapes, axes or repeats; inference reads them."""
 
@@ -70,7 +72,7 @@ def learn_sizes(module: ModuleOp, known: Iterable[SSAValue]) -> bool:
     Not where casts stand: what is on both sides of one has the same sizes, and only ONNX's own types are inferred.
     """
     sizes = _lists(known)
-    if not sizes or any(isinstance(o, QuantizeOp | DequantizeOp | StorageCastOp) for o in operations(module)):
+    if not sizes or any(isinstance(o, Cast) for o in operations(module)):
         return False
     _learn_from(module, sizes)
     return True
@@ -98,6 +100,63 @@ def _lists(values: Iterable[SSAValue]) -> set[SSAValue]:
         and element_of(c.type) in (i32, i64)
         and any(static_shape(r) is None for use in c.uses for r in use.operation.results)
     }
+
+
+def fits(value: SSAValue, op: OnnxOp) -> bool:
+    """Whether `value` can be in place of the op's first result: of its type, but for sizes that only this knows."""
+    known, result = value.type, op.results[0].type
+    if known == result:
+        return True
+    if element_of(known) != element_of(result) or not isinstance(result, TensorType):
+        return False
+    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    if block is op.parent and not isinstance(value.owner, OnnxOp | QuantizeOp):
+        return False  # a graph that yields it would say less of its result
+    if isinstance(known, UnrankedTensorType):
+        return True
+    if not isinstance(known, TensorType) or known.get_num_dims() != result.get_num_dims():
+        return False
+    return all(a in (b, DYNAMIC_INDEX) for a, b in zip(known.get_shape(), result.get_shape(), strict=True))
+
+
+def _maker(value: SSAValue) -> SSAValue:
+    """What a value is cast from, through casts."""
+    while isinstance(value, OpResult) and isinstance(value.op, Cast):
+        value = value.op.operands[0]
+    return value
+
+
+def _can_learn(value: SSAValue, op: OnnxOp) -> bool:
+    """Whether what is known of the op's result may be said of `value`, which an op beside it makes."""
+    maker = _maker(value).owner
+    return isinstance(maker, OnnxOp) and maker.parent is op.parent
+
+
+def fitted(value: SSAValue, op: OnnxOp, rewriter: Rewriter) -> SSAValue:
+    """What is in place of the op's first result, with what is known of that: not of a branch, which may not run."""
+    result = op.results[0].type
+    if value.type == result:
+        return value
+    if not _can_learn(value, op):
+        _resize_casts(op.results[0], value.type, rewriter)
+        return value
+    place = op.operands.index(value)
+    _resize(_maker(value), result, rewriter)
+    return op.operands[place]
+
+
+def _resize(value: SSAValue, like: Attribute, rewriter: Rewriter) -> None:
+    """Give `value`, and what is cast from it, the sizes of another type."""
+    element = element_of(value.type)
+    assert element is not None
+    _resize_casts(rewriter.retype(value, with_element(like, element)), like, rewriter)
+
+
+def _resize_casts(value: SSAValue, like: Attribute, rewriter: Rewriter) -> None:
+    """The same for what is cast from `value`: a cast has one shape on both sides."""
+    for use in list(value.uses):
+        if isinstance(use.operation, Cast):
+            _resize(use.operation.results[0], like, rewriter)
 
 
 def _inside_first(op: Operation) -> Iterator[Operation]:
@@ -172,7 +231,7 @@ def _carriers(found: Any) -> Sequence[SSAValue]:
 def _set(results: Sequence[OpResult], types: Sequence[Attribute | None]) -> None:
     for result, type in zip(list(results), types, strict=True):
         if type is not None and _says_more(type, result):
-            Rewriter.replace_value_with_new_type(result, type)
+            PlainRewriter.replace_value_with_new_type(result, type)
 
 
 def _says_more(type: Attribute, value: SSAValue) -> bool:

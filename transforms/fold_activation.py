@@ -22,7 +22,7 @@ from qdialect.promises.base import Blocked
 from qdialect.promises.clamping import Clamp, Keeps
 from qdialect.promises.storage import StorageReading
 from qdialect.rewriting import Pattern, Rewriter
-from qdialect.transforms.fold_identity import fits, fitted
+from qdialect.shapes import fits, fitted
 
 BOUNDS_AS_INPUTS = 11
 """The opset from which on Clip takes its bounds so."""

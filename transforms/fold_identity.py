@@ -12,18 +12,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType, UnrankedTensorType
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import BlockArgument, Operation, OpResult
 
 from qdialect.constants import constant
 from qdialect.dialects.onnx_ops import OnnxOp
-from qdialect.dialects.onnx_types import element_of
-from qdialect.dialects.quant import QuantizeOp
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
 from qdialect.promises.layout import Copies
 from qdialect.rewriting import Pattern, Rewriter, refresh_signatures
-from qdialect.shapes import learn_sizes
+from qdialect.shapes import fits, fitted, learn_sizes
 from qdialect.walking import operations
 
 ANNOTATION = "onnx.quantization."
@@ -49,31 +47,6 @@ class FoldCopy(Pattern):
         _move_annotation(op, source)
         rewriter.replace(op, [], [fitted(source, op, rewriter), *op.results[1:]])
         return None
-
-
-def fits(value: SSAValue, op: OnnxOp) -> bool:
-    """Whether `value` can be in place of the op's first result: of its type, but for sizes that only this knows."""
-    known, result = value.type, op.results[0].type
-    if known == result:
-        return True
-    if element_of(known) != element_of(result) or not isinstance(result, TensorType):
-        return False
-    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    if block is op.parent and not isinstance(value.owner, OnnxOp | QuantizeOp):
-        return False  # a graph that yields it would say less of its result
-    if isinstance(known, UnrankedTensorType):
-        return True
-    if not isinstance(known, TensorType) or known.get_num_dims() != result.get_num_dims():
-        return False
-    return all(a in (b, DYNAMIC_INDEX) for a, b in zip(known.get_shape(), result.get_shape(), strict=True))
-
-
-def fitted(value: SSAValue, op: OnnxOp, rewriter: Rewriter) -> SSAValue:
-    """What is in place of the op's first result, with what is known of that: not of a branch, which may not run."""
-    result = op.results[0].type
-    if value.type == result or not isinstance(value.owner, OnnxOp) or value.owner.parent is not op.parent:
-        return value
-    return rewriter.retype(value, result)
 
 
 def _move_annotation(op: OnnxOp, source: OpResult | BlockArgument | object) -> None:

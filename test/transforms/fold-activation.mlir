@@ -271,3 +271,36 @@ func.func @unmoved_max_of_a_row(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>)
   %t = onnx.Max(%q, %b) : (tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>, tensor<3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
   func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }
+
+// What the activation alone knows of the sizes is said of what it was made from, and of all that is cast from that.
+
+// CHECK-LABEL: func.func @sizes_of_casts(
+// CHECK: %[[N:.*]] = onnx.Exp(%x) : (tensor<?x1xf32>) -> tensor<24x1xf32>
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[N]] : tensor<24x1xf32> to tensor<24x1x!quant.uniform<u8:f32, 0.02>>
+// CHECK-NEXT: quant.dcast %[[Q]] : tensor<24x1x!quant.uniform<u8:f32, 0.02>> to tensor<24x1xf32>
+// CHECK-NEXT: quant.dcast %[[Q]] : tensor<24x1x!quant.uniform<u8:f32, 0.02>> to tensor<24x1xf32>
+func.func @sizes_of_casts(%x: tensor<?x1xf32>) -> (tensor<?x1xf32>, tensor<24x1xf32>) {
+  %n = onnx.Exp(%x) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %q = quant.qcast %n : tensor<?x1xf32> to tensor<?x1x!quant.uniform<u8:f32, 0.02>>
+  %d = quant.dcast %q : tensor<?x1x!quant.uniform<u8:f32, 0.02>> to tensor<?x1xf32>
+  %r = onnx.Relu(%q) : (tensor<?x1x!quant.uniform<u8:f32, 0.02>>) -> tensor<24x1x!quant.uniform<u8:f32, 0.02>>
+  %e = quant.dcast %r : tensor<24x1x!quant.uniform<u8:f32, 0.02>> to tensor<24x1xf32>
+  func.return %d, %e : tensor<?x1xf32>, tensor<24x1xf32>
+}
+
+// A branch may not run: what it says is said no more.
+
+// CHECK-LABEL: func.func @sizes_of_a_branch(
+// CHECK: %[[Q:.*]] = quant.qcast %x : tensor<?x1xf32> to tensor<?x1x!quant.uniform<u8:f32, 0.02>>
+// CHECK: quant.dcast %[[Q]] : tensor<?x1x!quant.uniform<u8:f32, 0.02>> to tensor<?x1xf32>
+func.func @sizes_of_a_branch(%x: tensor<?x1xf32>, %c: tensor<i1>) -> tensor<?x1xf32> {
+  %q = quant.qcast %x : tensor<?x1xf32> to tensor<?x1x!quant.uniform<u8:f32, 0.02>>
+  %y = onnx.If(%c) then_branch {
+    %r = onnx.Relu(%q) : (tensor<?x1x!quant.uniform<u8:f32, 0.02>>) -> tensor<24x1x!quant.uniform<u8:f32, 0.02>>
+    %e = quant.dcast %r : tensor<24x1x!quant.uniform<u8:f32, 0.02>> to tensor<24x1xf32>
+    onnx.Yield(%e) : (tensor<24x1xf32>) -> ()
+  } else_branch {
+    onnx.Yield(%x) : (tensor<?x1xf32>) -> ()
+  } : (tensor<i1>) -> tensor<?x1xf32>
+  func.return %y : tensor<?x1xf32>
+}
