@@ -79,6 +79,11 @@ def quantized_anyway(value: SSAValue) -> bool:
     return False
 
 
+def _forward(op: OnnxOp, promise: Commutes, types: Sequence[UniformType]) -> Sequence[UniformType]:
+    made = promise.forward(op, types)
+    return () if isinstance(made, Blocked) else made
+
+
 def read_sizes_of(old: SSAValue, new: SSAValue, rewriter: Rewriter) -> None:
     """Let what reads only the shape of `old` read that of `new`."""
     for use in list(old.uses):
@@ -123,6 +128,8 @@ class HoistQuantize(Pattern):
         moved = promise.backward(below, types)
         if isinstance(moved, Blocked):
             return moved
+        if len(moved) > 1 and list(_forward(below, promise, moved)) != types:
+            return Blocked("other-type", "of operands quantized so the op makes another type")
         made = isinstance(below.operands[0], OpResult)
         if not (self._activations and promise.in_place if made else _is_redundant(below, moved)):
             blocked = more_work(below, promise, self._kernels) or _per_axis(below, promise, moved)

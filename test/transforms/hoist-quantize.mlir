@@ -1170,3 +1170,17 @@ func.func @unmoved_integers(%x: tensor<2x3xi8>, %z: tensor<2x3xi8>) -> (tensor<3
   %d = quant.dcast %b : tensor<3x2x!quant.uniform<i8:f32, 0.04>> to tensor<3x2xf32>
   func.return %r, %y, %c, %d : tensor<3x2xf32>, tensor<3x2xi8>, tensor<3x2xf32>, tensor<3x2xf32>
 }
+
+// Nothing moves: parts of one scale each join to one of that scale, not to equal scales along an axis.
+
+// CHECK-LABEL: func.func @unmoved_equal_scales(
+// CHECK: %[[J:.*]] = onnx.Concat(%[[X:.*]], %[[Y:.*]]) {axis = 1 : i64} : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x2xf32>
+// CHECK-NEXT: quant.qcast %[[J]]
+func.func @unmoved_equal_scales(%a: tensor<3x1xf32>, %b: tensor<3x1xf32>) -> tensor<3x2x!quant.uniform<u8:f32:1, {0.5:3,0.5:3}>> {
+  %x = onnx.Exp(%a) : (tensor<3x1xf32>) -> tensor<3x1xf32>
+  %y = onnx.Exp(%b) : (tensor<3x1xf32>) -> tensor<3x1xf32>
+  %j = onnx.Concat(%x, %y) {axis = 1 : i64} : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x2xf32>
+  // expected-remark@+1 {{of operands quantized so the op makes another type [hoist-quantize: other-type]}}
+  %q = quant.qcast %j : tensor<3x2xf32> to tensor<3x2x!quant.uniform<u8:f32:1, {0.5:3,0.5:3}>>
+  func.return %q : tensor<3x2x!quant.uniform<u8:f32:1, {0.5:3,0.5:3}>>
+}
