@@ -6,7 +6,8 @@ Give an op that stays in float its small quantized weights as float constants.
 Exact: the constant is what the dequantize computes. onnxruntime packs and blocks constants when it loads a model: a
 depthwise convolution runs three times faster than with weights that are dequantized in each run. The file grows by
 three bytes a weight, so large ones stay integers. One in front of a quantize does too: onnxruntime would quantize the
-float weight again, with one scale for the whole tensor.
+float weight again, with one scale for the whole tensor. Under an activation of several scales every weight becomes
+float: onnxruntime makes an integer product of the two dequantizes, which then refuses to run.
 """
 
 from collections.abc import Sequence
@@ -23,10 +24,10 @@ from qdialect.constants import is_constant, real_constant, static_shape
 from qdialect.costs import FEW_WEIGHTS, FLOAT, PACKED, cheapest
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of
+from qdialect.dialects.onnx_types import element_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.lowering import wish
-from qdialect.names import location
+from qdialect.names import location, node_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked, Commutes
 from qdialect.promises.linear import Linear
@@ -47,6 +48,13 @@ def _is_quantized_next(value: SSAValue) -> bool:
     return False
 
 
+def _is_refused(op: OnnxOp) -> bool:
+    """Whether onnxruntime would make of a product and its casts a kernel that refuses several scales of x."""
+    x = op.operands[0]
+    type = quantized_of(x.owner.operands[0].type if isinstance(x.owner, DequantizeOp) else x.type)
+    return type is not None and not type.is_per_tensor and op.get_trait(ZeroPads) is None
+
+
 class FoldFloatWeight(Pattern):
     """A linear op with a float result and a constant quantized weight."""
 
@@ -62,11 +70,40 @@ class FoldFloatWeight(Pattern):
         source = weight.owner.operands[0] if isinstance(weight.owner, DequantizeOp) else weight
         if quantized_of(source.type) is None or not is_constant(source):
             return None
-        if not isinstance(element_of(op.results[0].type), Float32Type):
+        result, refused = quantized_of(op.results[0].type), _is_refused(op)
+        expressed = element_of(op.results[0].type) if result is None else result.expressed
+        if not isinstance(expressed, Float32Type) or (result is not None and not refused):
             return None
-        shape = static_shape(source)
+        if not refused and (reason := self._guard(op, static_shape(source))) is not None:
+            return reason if isinstance(reason, Blocked) else None
+        numbers = real_constant(source)
+        assert numbers is not None
+        made = ConstantOp.of(from_array(np.asarray(numbers, np.float32)))
+        made.location = location("", [f"{wish(source) or 'weight'}_float"])
+        rewriter.insert_before(op, [made])
+        rewriter.set_operand(op, 1, made.results[0])
+        for k, operand in enumerate(op.operands):
+            if quantized_of(operand.type) is not None:  # an op on quantized types has no float weight
+                cast = DequantizeOp(operand)
+                rewriter.insert_before(op, [cast])
+                rewriter.set_operand(op, k, cast.results[0])
+        if result is not None:
+            real = op.__class__.create(
+                operands=op.operands,
+                result_types=[with_element(op.results[0].type, expressed)],
+                properties=op.properties,
+                attributes=op.attributes,
+            )
+            real.location = location(node_name(op))
+            cast = QuantizeOp(real.results[0], result)
+            cast.location = op.location
+            rewriter.replace(op, [real, cast])
+        return None
+
+    def _guard(self, op: OnnxOp, shape: tuple[int, ...] | None) -> Blocked | bool | None:
+        """Why the weight stays as it is: a reason to tell, or True where there is nothing to gain."""
         if shape is None or not self._pays(op, shape):
-            return None
+            return True
         if _is_quantized_next(op.results[0]):
             return Blocked(
                 "quantized-next", "onnxruntime would quantize a float weight in front of a quantize"
@@ -77,17 +114,6 @@ class FoldFloatWeight(Pattern):
                 f"the file would grow by three bytes for each of more than {self._elements} weights",
                 "compile with --float-weights",
             )
-        real = real_constant(source)
-        assert real is not None
-        made = ConstantOp.of(from_array(np.asarray(real, np.float32)))
-        made.location = location("", [f"{wish(source) or 'weight'}_float"])
-        rewriter.insert_before(op, [made])
-        rewriter.set_operand(op, 1, made.results[0])
-        for k, operand in enumerate(op.operands):
-            if quantized_of(operand.type) is not None:  # an op on quantized types has no float weight
-                cast = DequantizeOp(operand)
-                rewriter.insert_before(op, [cast])
-                rewriter.set_operand(op, k, cast.results[0])
         return None
 
     def _pays(self, op: OnnxOp, weight: tuple[int, ...]) -> bool:

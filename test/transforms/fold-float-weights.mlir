@@ -74,3 +74,16 @@ func.func @unmoved_quantized(%x: tensor<3x1x!x>, %w: tensor<1x2x!w>) -> (tensor<
   %z = onnx.MatMul(%x, %v) : (tensor<3x1x!x>, tensor<1x2x!w>) -> tensor<3x2x!x>
   func.return %y, %z : tensor<3x2xf32>, tensor<3x2x!x>
 }
+
+// Under an activation of several scales the weight becomes float whatever follows: the integer product of both is refused.
+
+// CHECK-LABEL: func.func @activation_per_axis(
+// CHECK-DAG: %[[X:.*]] = quant.dcast %x
+// CHECK-DAG: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[0.25, -0.5, 0.75, 1.25] : tensor<2x2xf32>>}
+// CHECK: %[[P:.*]] = onnx.MatMul(%[[X]], %[[W]]) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+// CHECK-NEXT: quant.qcast %[[P]] : tensor<3x2xf32> to tensor<3x2x!quant.uniform<u8:f32, 0.04:9>>
+func.func @activation_per_axis(%x: tensor<3x2x!quant.uniform<u8:f32:1, {0.5:3,0.25:7}>>) -> tensor<3x2x!quant.uniform<u8:f32, 0.04:9>> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5] : tensor<2x2xi8>>} : () -> tensor<2x2x!quant.uniform<i8:f32, 0.25>>
+  %y = onnx.MatMul(%x, %w) : (tensor<3x2x!quant.uniform<u8:f32:1, {0.5:3,0.25:7}>>, tensor<2x2x!quant.uniform<i8:f32, 0.25>>) -> tensor<3x2x!quant.uniform<u8:f32, 0.04:9>>
+  func.return %y : tensor<3x2x!quant.uniform<u8:f32, 0.04:9>>
+}

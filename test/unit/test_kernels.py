@@ -219,3 +219,22 @@ def test_the_greatest_of_all_pixels_in_integers(dtype: Any, opset: int, tmp_path
     assert "ReduceMax" in ops
     assert "GlobalMaxPool" not in ops
     np.testing.assert_array_equal(after, before)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("quantized", [False, True])
+def test_a_product_of_an_activation_of_several_scales_runs(tmp_path: Path, dtype: Any, quantized: bool):
+    """A session with optimization makes an integer product of two dequantizes, and that refuses to run."""
+    g = Graph()
+    scales, zeros = g.rng.uniform(0.01, 0.03, 6), np.full(6, 130 if dtype == np.uint8 else 2)
+    x = g.pair("x", scales, zeros, dtype, axis=2)
+    y = g.add("MatMul", "p", x, g.weight("w", (6, 4), 1))
+    y = g.pair(y, 0.07, 119) if quantized else y
+    g.add("Identity", "y", y)
+    model = g.model((2, 5, 6), (2, 5, 4), 17)
+    feed = g.rng.normal(size=(2, 5, 6)).astype(np.float32)
+    before, after, _ = compiled(model, tmp_path, feed)
+    session = ort.InferenceSession(tmp_path / "after.onnx", providers=["CPUExecutionProvider"])
+    np.testing.assert_array_equal(after, before)
+    # The session's float product sums in another order, a step of 0.07 where that is quantized.
+    np.testing.assert_allclose(session.run(None, {"x": feed})[0], before, atol=0.071 if quantized else 1e-4)
