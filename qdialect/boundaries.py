@@ -204,7 +204,7 @@ class HoistAcross(Pattern):
             rewriter.insert_before(end, [cast])
             rewriter.set_operand(end, place, cast.results[0])
         casts = [use.operation for use in source.uses if isinstance(use.operation, QuantizeOp)]
-        new = rewriter.retype(source, with_element(source.type, type))
+        new = rewriter.retype(source, with_element(source.type, type), is_same=False)
         read_sizes_of(source, new, rewriter)
         names = [*tensor_names(owner), *[""] * len(owner.results)][: len(owner.results)]
         names[slot.result or 0] = tensor_name(casts[0])
@@ -247,11 +247,15 @@ class RequantizeBehind(Pattern):
             return
         for (end, k, _), source in zip(sides, sources, strict=True):
             rewriter.set_operand(end, k, _integers(source, below, end, rewriter))
-        new = rewriter.retype(op.results[place], with_element(op.results[place].type, below))
+        new = rewriter.retype(op.results[place], with_element(op.results[place].type, below), is_same=False)
         uses = list(new.uses)
         real = DequantizeOp(new)
         again = QuantizeOp(real.results[0], type)
         again.location = casts[0].location
+        if name := tensor_name(op, place):  # the tensor of that name is what stands behind
+            again.location = location(node_name(casts[0]), [name])
+            names = [other if k != place else "" for k, other in enumerate(tensor_names(op))]
+            op.location = location(node_name(op), names)
         rewriter.insert_before(op.next_op, [real, again])
         for use in uses:
             rewriter.set_operand(use.operation, use.index, again.results[0])

@@ -202,12 +202,16 @@ class Rewriter:
         if isinstance(old, OpResult) and _is_dead(old.op):
             self.erase(old.op)
 
-    def retype(self, value: SSAValue, type: Attribute) -> SSAValue:
-        """Give a result or a block's argument another type; the value that its users have now."""
+    def retype(self, value: SSAValue, type: Attribute, *, is_same: bool = True) -> SSAValue:
+        """
+        Give a result or a block's argument another type; the value that its users have now.
+
+        `is_same`: whether it stands for the numbers that it did.
+        """
         self.rewrites += 1
         new = PlainRewriter.replace_value_with_new_type(value, type)
         self._push_around(new)
-        for records in _RECORDS:
+        for records in _RECORDS if is_same else ():
             records.replaced(value, new)
         return new
 
