@@ -237,4 +237,5 @@ def test_a_product_of_an_activation_of_several_scales_runs(tmp_path: Path, dtype
     session = ort.InferenceSession(tmp_path / "after.onnx", providers=["CPUExecutionProvider"])
     np.testing.assert_array_equal(after, before)
     # The session's float product sums in another order, a step of 0.07 where that is quantized.
-    np.testing.assert_allclose(session.run(None, {"x": feed})[0], before, atol=0.071 if quantized else 1e-4)
+    got = np.asarray(session.run(None, {"x": feed})[0])
+    np.testing.assert_allclose(got, before, atol=0.071 if quantized else 1e-4)
