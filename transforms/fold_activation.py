@@ -19,13 +19,10 @@ from qdialect.dialects.onnx_ops import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
-from qdialect.promises.clamping import Clamp, Keeps
+from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps
 from qdialect.promises.storage import StorageReading
 from qdialect.rewriting import Pattern, Rewriter
 from qdialect.shapes import fits, fitted
-
-BOUNDS_AS_INPUTS = 11
-"""The opset from which on Clip takes its bounds so."""
 
 
 class FoldRedundantClamp(Pattern):
@@ -69,7 +66,7 @@ class ReadBound(Pattern):
         promise, keeps = op.get_trait(StorageReading), op.get_trait(Keeps)
         assert promise is not None
         place = None if keeps is None else keeps.place(op)
-        if place is None or (opset_of(op, "") or BOUNDS_AS_INPUTS) < BOUNDS_AS_INPUTS:
+        if place is None or (opset_of(op, "") or CLIP_WITH_INPUTS) < CLIP_WITH_INPUTS:
             return None
         value, bound = op.operands[place], op.operands[1 - place]
         type = quantized_of(value.type)

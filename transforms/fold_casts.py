@@ -26,11 +26,9 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCa
 from qdialect.names import location, node_name, tensor_name
 from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.base import Blocked
+from qdialect.promises.clamping import CLIP_WITH_INPUTS
 from qdialect.promises.storage import clip_between
 from qdialect.rewriting import KEEP_FLOAT, Pattern, Rewriter
-
-CLIP_WITH_INPUTS = 11
-"""The first opset whose Clip does."""
 
 
 class FoldRequantize(Pattern):

@@ -25,7 +25,7 @@ from qdialect.costs import FEW_WEIGHTS, FLOAT, PACKED, cheapest
 from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, with_element
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.lowering import wish
 from qdialect.names import location, node_name
 from qdialect.passes import Exactness, RewritePass
@@ -55,6 +55,20 @@ def _is_refused(op: OnnxOp) -> bool:
     return type is not None and not type.is_per_tensor and op.get_trait(ZeroPads) is None
 
 
+def _quantize_behind(op: OnnxOp, type: UniformType, rewriter: Rewriter) -> None:
+    """Let `op`, which takes no quantized operand any more, make real numbers, and a cast its result."""
+    real = op.__class__.create(
+        operands=op.operands,
+        result_types=[with_element(op.results[0].type, type.expressed)],
+        properties=op.properties,
+        attributes=op.attributes,
+    )
+    real.location = location(node_name(op))
+    cast = QuantizeOp(real.results[0], type)
+    cast.location = op.location
+    rewriter.replace(op, [real, cast])
+
+
 class FoldFloatWeight(Pattern):
     """A linear op with a float result and a constant quantized weight."""
 
@@ -74,8 +88,12 @@ class FoldFloatWeight(Pattern):
         expressed = element_of(op.results[0].type) if result is None else result.expressed
         if not isinstance(expressed, Float32Type) or (result is not None and not refused):
             return None
-        if not refused and (reason := self._guard(op, static_shape(source))) is not None:
-            return reason if isinstance(reason, Blocked) else None
+        shape = static_shape(source)
+        if not refused:
+            if shape is None or not self._pays(op, shape):
+                return None
+            if (blocked := self._guard(op, shape)) is not None:
+                return blocked
         numbers = real_constant(source)
         assert numbers is not None
         made = ConstantOp.of(from_array(np.asarray(numbers, np.float32)))
@@ -88,22 +106,11 @@ class FoldFloatWeight(Pattern):
                 rewriter.insert_before(op, [cast])
                 rewriter.set_operand(op, k, cast.results[0])
         if result is not None:
-            real = op.__class__.create(
-                operands=op.operands,
-                result_types=[with_element(op.results[0].type, expressed)],
-                properties=op.properties,
-                attributes=op.attributes,
-            )
-            real.location = location(node_name(op))
-            cast = QuantizeOp(real.results[0], result)
-            cast.location = op.location
-            rewriter.replace(op, [real, cast])
+            _quantize_behind(op, result, rewriter)
         return None
 
-    def _guard(self, op: OnnxOp, shape: tuple[int, ...] | None) -> Blocked | bool | None:
-        """Why the weight stays as it is: a reason to tell, or True where there is nothing to gain."""
-        if shape is None or not self._pays(op, shape):
-            return True
+    def _guard(self, op: OnnxOp, shape: tuple[int, ...]) -> Blocked | None:
+        """Why a weight of that shape stays as it is although it would pay."""
         if _is_quantized_next(op.results[0]):
             return Blocked(
                 "quantized-next", "onnxruntime would quantize a float weight in front of a quantize"

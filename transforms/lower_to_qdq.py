@@ -30,14 +30,11 @@ from qdialect.lowering import Parameters, cast_op, clamped, clamped_real, stored
 from qdialect.names import location, node_name, tensor_names
 from qdialect.passes import Exactness
 from qdialect.promises.base import Blocked, Commutes
-from qdialect.promises.clamping import Clamp
+from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp
 from qdialect.promises.layout import SizesOnly
 from qdialect.rewriting import refresh_signatures
 from qdialect.targets import Target, target
 from qdialect.transforms.hoist_quantize import more_work
-
-CLIP_WITH_INPUTS = 11
-"""The first opset whose Clip takes its bounds as inputs."""
 
 
 @dataclass

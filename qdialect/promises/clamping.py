@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from qdialect.dialects.onnx_ops import OnnxOp
 
 Array = npt.NDArray[Any]
+CLIP_WITH_INPUTS = 11
+"""The first opset whose Clip takes its bounds as operands."""
 WIDEST = 16
 """Bits of storage whose numbers are all tried."""
 
