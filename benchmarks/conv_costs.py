@@ -9,7 +9,16 @@ import numpy.typing as npt
 from element_costs import session
 from onnx import NodeProto, TensorProto, helper
 
-from qdialect.costs import BLOCK, DEPTHWISE, GATHERED, GROUPED, VOLUME, Convolution, by_block, by_group
+from qdialect.targets.pricing import (
+    BLOCK,
+    DEPTHWISE,
+    GATHERED,
+    GROUPED,
+    VOLUME,
+    Convolution,
+    by_block,
+    by_group,
+)
 
 Array = npt.NDArray[Any]
 

@@ -4,8 +4,8 @@ Measure what a convolution of u8 activations and i8 weights costs in each of its
     python benchmarks/kernel_costs.py [--runs 31] [-o qdialect/targets/costs/onnxruntime.toml]
 
 One thread, onnxruntime's default optimization, the forms in turn, the least time of each. The costs are fitted to what
-`qdialect/costs.py` counts, as relative least squares: the form that is cheapest should come out cheapest, so a relative
-error counts the same for small and large convolutions.
+`qdialect/targets/pricing.py` counts, as relative least squares: the form that is cheapest should come out cheapest, so
+a relative error counts the same for small and large convolutions.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from conv_costs import rows as grouped_rows
 from element_costs import elementwise_costs, move_costs, overhead, quantize_costs, session
 from onnx import NodeProto, TensorProto, helper
 
-from qdialect.costs import (
+from qdialect.targets.pricing import (
     ALIGNED,
     DEPTHWISE,
     FLOAT,
@@ -43,11 +43,12 @@ Array = npt.NDArray[Any]
 DEFAULT = Path(__file__).parent.parent / "qdialect" / "targets" / "costs" / "onnxruntime.toml"
 HEADER = """\
 # What a convolution of u8 activations and i8 weights costs in onnxruntime, in nanoseconds, as
-# benchmarks/kernel_costs.py measured it: the terms are those of qdialect/costs.py. Conv (ConvPacked with a weight
-# that is a float constant), ConvInteger (ConvIntegerSigned with i8 activations) and MatMulIntegerToFloat make a float
-# result, QLinearConv makes u8: also in groups of channels, one channel for each output and along three axes. Columns
-# are bytes gathered along one axis. QuantizeLinear is one whose zero point is computed at run time. ConvTranspose is in
-# float, counted as the convolution of one pixel that it can be; then what a value takes to quantize and to move.
+# benchmarks/kernel_costs.py measured it: the terms are those of qdialect/targets/pricing.py. Conv (ConvPacked with
+# a weight that is a float constant), ConvInteger (ConvIntegerSigned with i8 activations) and MatMulIntegerToFloat
+# make a float result, QLinearConv makes u8: also in groups of channels, one channel for each output and along three
+# axes. Columns are bytes gathered along one axis. QuantizeLinear is one whose zero point is computed at run time.
+# ConvTranspose is in float, counted as the convolution of one pixel that it can be; then what a value takes to quantize
+# and to move.
 """
 RULES = {ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16}}
 """When the kernel for symmetric weights runs: read off a sweep of the channels."""

@@ -30,12 +30,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from qdialect import messages
-from qdialect.checking import check_passes
-from qdialect.compiler import Options, pipeline
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.oracle import Array, run
+from qdialect.compiler.compilation import Options, pipeline
+from qdialect.onnx_io import messages
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.checking import check_passes
+from qdialect.oracle.session import Array, run
 
 TARGETS = ("onnxruntime", "generic")
 OTHERS = ("tensorrt", "openvino")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from xdsl.passes import ModulePass
 
-from qdialect.compiler import Options, pipeline
-from qdialect.passes import classes_of
+from qdialect.compiler.compilation import Options, pipeline
+from qdialect.rewriting.passes import classes_of
 from qdialect.targets import Target, target, target_names
 from qdialect.transforms import get_all_passes
 

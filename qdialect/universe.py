@@ -2,7 +2,7 @@
 
 from xdsl.universe import Universe
 
-from qdialect.dialects import get_own_dialects
+from qdialect.ops import get_own_dialects
 from qdialect.transforms import get_all_passes
 
 QDIALECT = Universe(all_dialects=get_own_dialects(), all_passes=get_all_passes())

@@ -13,12 +13,14 @@ from typing import ClassVar
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.quant import DequantizeOp
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
-from qdialect.promises.composition import Adds, TakesBias
-from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.forms.composition import TakesBias
+from qdialect.forms.table import form_of
+from qdialect.promises.joins import Adds
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 
 def _is_bias(value: SSAValue) -> bool:
@@ -36,7 +38,7 @@ class ComposeBias(Pattern):
         for product, bias in (op.operands, reversed(op.operands)):
             if not (isinstance(product, OpResult) and isinstance(product.op, OnnxOp) and _is_bias(bias)):
                 continue
-            promise = product.op.get_trait(TakesBias)
+            promise = form_of(type(product.op), TakesBias)
             if promise is None or not all(isinstance(o.owner, DequantizeOp) for o in product.op.operands):
                 continue
             if KEEP_FLOAT in product.op.attributes:

@@ -12,11 +12,12 @@ from typing import ClassVar
 
 from xdsl.ir import Operation
 
-from qdialect.dialects.onnx_ops import OnnxOp
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
-from qdialect.promises.composition import Decomposes
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.forms.composition import DECOMPOSITIONS, Decomposes
+from qdialect.forms.table import form_of
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 
 class DecomposeOp(Pattern):
@@ -26,13 +27,13 @@ class DecomposeOp(Pattern):
         self._ops = frozenset(ops)
 
     def accepts(self, op_class: type[Operation]) -> bool:
-        if op_class.get_trait(Decomposes) is None or not issubclass(op_class, OnnxOp):
+        if form_of(op_class, Decomposes) is None or not issubclass(op_class, OnnxOp):
             return False
         return op_class.SCHEMA is not None and op_class.SCHEMA.name in self._ops
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
-        promise = op.get_trait(Decomposes)
+        promise = form_of(type(op), Decomposes)
         assert promise is not None
         parts = promise.parts(op)
         if isinstance(parts, Blocked):
@@ -43,8 +44,6 @@ class DecomposeOp(Pattern):
 
 def decomposable() -> list[str]:
     """The ops that can be asked for."""
-    from qdialect.promises.composition import DECOMPOSITIONS
-
     return sorted(name for _, name in DECOMPOSITIONS)
 
 

@@ -15,14 +15,15 @@ from typing import ClassVar
 
 from xdsl.ir import Operation
 
-from qdialect.dialects.onnx_ops import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import quantized_of
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
+from qdialect.forms.storage import StorageReading
+from qdialect.forms.table import form_of
+from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps
-from qdialect.promises.storage import StorageReading
-from qdialect.rewriting import Pattern, Rewriter
-from qdialect.shapes import fits, fitted
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 
 class FoldRedundantClamp(Pattern):
@@ -59,11 +60,11 @@ class ReadBound(Pattern):
     """A Max or Min of integers and one of them: a clamp, and called so, that every pass knows it for one."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(StorageReading) is not None and op_class.get_trait(Keeps) is not None
+        return form_of(op_class, StorageReading) is not None and op_class.get_trait(Keeps) is not None
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
-        promise, keeps = op.get_trait(StorageReading), op.get_trait(Keeps)
+        promise, keeps = form_of(op.__class__, StorageReading), op.get_trait(Keeps)
         assert promise is not None
         place = None if keeps is None else keeps.place(op)
         if place is None or (opset_of(op, "") or CLIP_WITH_INPUTS) < CLIP_WITH_INPUTS:

@@ -22,7 +22,22 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.affine_folding import (
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    expressed_of,
+    quantized_of,
+    storage_element,
+    tensor_type,
+    with_element,
+)
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
+from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.ir.values import constant, normal_axis, real_constant, static_shape
+from qdialect.ops.generated import op_named
+from qdialect.patterns.affine import (
     COMPUTED_WEIGHT,
     OTHER_AXIS,
     QUANTIZER_BETWEEN,
@@ -39,27 +54,14 @@ from qdialect.affine_folding import (
     new_constant,
     replace_linear,
 )
-from qdialect.constants import constant, normal_axis, real_constant, static_shape
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
-from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import (
-    BY_ATTRIBUTE,
-    expressed_of,
-    quantized_of,
-    storage_element,
-    tensor_type,
-    with_element,
-)
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
-from qdialect.importer_attributes import int_attr
-from qdialect.names import location, node_name, tensor_name
-from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.affine import Affine, AffineMap, affine_map
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
-from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
-from qdialect.transforms.hoist_quantize import quantized_uses
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.uses import quantized_uses
 
 
 @dataclass(frozen=True)

@@ -20,21 +20,23 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
 from qdialect import numerics
-from qdialect.constants import constant, static_shape
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr, from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, tensor_type
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
-from qdialect.external import tensor_bytes
-from qdialect.names import called, location, node_name, tensor_name
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.ir.names import called, location, node_name, tensor_name
+from qdialect.ir.values import constant, static_shape
+from qdialect.ir.walking import operations
+from qdialect.onnx_io.external import tensor_bytes
+from qdialect.onnx_io.shapes import learn_sizes
+from qdialect.oracle.session import evaluate
+from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
-from qdialect.remarks import remarks_of
-from qdialect.rewriting import Pattern, Rewriter, refresh_signatures
-from qdialect.shapes import learn_sizes
-from qdialect.walking import operations
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
+from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.remarks import remarks_of
 
 MAX_GROWTH = 2
 SMALL_RESULT = 1 << 16
@@ -43,6 +45,8 @@ SMALL_MODEL = 1 << 26
 """Bytes that all results may take together, besides `MAX_GROWTH` times the model's constants."""
 LONGEST_LIST = 1 << 16
 """Elements."""
+
+
 TOGETHER = Blocked("results-grow", "what constants give would take too much memory, all together")
 
 
@@ -247,8 +251,6 @@ def _values(
     ops: Sequence[OnnxOp], needed: Sequence[OnnxOp], remarks: dict[Operation, Blocked]
 ) -> dict[SSAValue, TensorAttr]:
     """The results of `needed`, all at once; one by one if that fails, so that one op does not spoil the others."""
-    from qdialect.oracle import evaluate
-
     try:
         values = evaluate(ops, [r for op in needed for r in op.results])
         for result, value in values.items():

@@ -19,21 +19,22 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.columns import shape_of_conv
-from qdialect.constants import is_constant, real_constant, static_shape
-from qdialect.costs import FEW_WEIGHTS, FLOAT, PACKED, cheapest
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
-from qdialect.lowering import wish
-from qdialect.names import location, node_name
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.forms.casts import wish
+from qdialect.ir.names import location, node_name
+from qdialect.ir.values import is_constant, real_constant, static_shape
+from qdialect.patterns.im2col import shape_of_conv
+from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.promises.padding import ZeroPads
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
+from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cheapest
 
 
 def _is_quantized_next(value: SSAValue) -> bool:

@@ -19,19 +19,19 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Operation
 
-from qdialect.constants import constant, static_shape
-from qdialect.costs import GROUPED, Convolution, best_cost
-from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
-from qdialect.importer_attributes import int_attr
-from qdialect.lowering import wish
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
+from qdialect.forms.casts import wish
+from qdialect.ir.values import constant, static_shape
+from qdialect.patterns.convolution import MOVES, WORTH, is_measured, shape_of_fold, tiled
 from qdialect.promises.linear import Linear
 from qdialect.promises.padding import ZeroPads
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
-from qdialect.transforms.fold_width import MOVES, WORTH, is_measured, shape_of_fold, tiled
+from qdialect.targets.pricing import GROUPED, Convolution, best_cost
 
 LARGEST = 1 << 18
 """Elements of a weight with its zeros, at most: 256 KiB."""

@@ -15,14 +15,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, OpResult
 
-from qdialect.constants import constant
-from qdialect.dialects.onnx_ops import OnnxOp
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.values import constant
+from qdialect.ir.walking import operations
+from qdialect.onnx_io.shapes import fits, fitted, learn_sizes
 from qdialect.promises.layout import Copies
-from qdialect.rewriting import Pattern, Rewriter, refresh_signatures
-from qdialect.shapes import fits, fitted, learn_sizes
-from qdialect.walking import operations
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 ANNOTATION = "onnx.quantization."
 

@@ -13,12 +13,12 @@ from typing import ClassVar
 
 from xdsl.ir import Operation, OpResult
 
-from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
 from qdialect.promises.padding import AddsPadding, ZeroPads
-from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 
 class FoldPad(Pattern):

@@ -17,7 +17,13 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.affine_folding import (
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.ir.values import rank_of, static_shape
+from qdialect.ops.generated import op_named
+from qdialect.patterns.affine import (
     SECOND_CONSUMER,
     Array,
     LinearTarget,
@@ -26,17 +32,12 @@ from qdialect.affine_folding import (
     linear_of,
     new_constant,
 )
-from qdialect.constants import rank_of, static_shape
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
-from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
-from qdialect.names import location, node_name, tensor_name
-from qdialect.passes import Exactness, RewritePass
 from qdialect.promises.affine import AffineMap
-from qdialect.promises.base import Blocked
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
-from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 INTEGER_MIN_OPSET = 12
 """The opset from which Min takes 8-bit integers."""

@@ -14,13 +14,13 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from qdialect.dialects.onnx_ops import ConstantOp
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.onnx_tensor import TensorAttr
-from qdialect.importer_attributes import int_attr
-from qdialect.passes import Exactness
-from qdialect.promises.base import Blocked
-from qdialect.remarks import remarks_of
-from qdialect.rewriting import refresh_signatures
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import refresh_signatures
+from qdialect.rewriting.passes import Exactness
+from qdialect.rewriting.remarks import remarks_of
 
 FROZEN = Blocked(
     "frozen-input",

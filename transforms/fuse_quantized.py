@@ -14,17 +14,18 @@ from typing import ClassVar
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from qdialect.constants import constant
-from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
-from qdialect.names import location, node_name, tensor_names
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.ir.values import constant
+from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.linear import Linear
-from qdialect.rewriting import Pattern, Rewriter
-from qdialect.transforms.hoist_quantize import OTHER_REGION, quantized_anyway, quantized_uses, read_sizes_of
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.uses import OTHER_REGION, quantized_anyway, quantized_uses, read_sizes_of
 
 NOT_QUANTIZED = Blocked("not-quantized", "no quantize follows", "quantize the result")
 

@@ -14,69 +14,31 @@ storage range is the same clamp.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import ClassVar
 
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult
 
-from qdialect.boundaries import HoistAcross
-from qdialect.constants import static_shape
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.names import location, node_name, tensor_names
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked, Commutes, Promise
+from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
+from qdialect.forms.rewritten import KernelOfAnother
+from qdialect.forms.table import form_of
+from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.patterns.boundaries import HoistAcross
+from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
-from qdialect.promises.control import Carries
-from qdialect.promises.kernels import Kernels
-from qdialect.promises.layout import SizesOnly
 from qdialect.promises.linear import Transposed
-from qdialect.promises.rewritten import KernelOfAnother
-from qdialect.rewriting import KEEP_FLOAT, KEPT, Pattern, Rewriter
-
-OTHER_REGION = Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
-
-
-def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
-    """The one type that every user of `value` quantizes it to, or why there is none; None if nobody quantizes it."""
-    types: set[UniformType] = set()
-    others = 0
-    for use in value.uses:
-        if isinstance(use.operation, QuantizeOp):
-            types.add(use.operation.element_type)
-        elif use.operation.get_trait(SizesOnly) is None:
-            others += 1
-    if not types:
-        return None
-    if others:
-        return Blocked(
-            "second-consumer", "the float result has a second consumer", "quantize it for every consumer"
-        )
-    if len(types) > 1:
-        return Blocked(
-            "two-quantizers", "the result is quantized in two ways", "use one scale and zero point"
-        )
-    return types.pop()
-
-
-def quantized_anyway(value: SSAValue) -> bool:
-    """Whether a quantize of `value` runs whenever it is made: one beside it, or one in each branch of an If."""
-    made = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    pending = [use.operation.parent for use in value.uses if isinstance(use.operation, QuantizeOp)]
-    found: set[Block] = set()
-    while pending:
-        block = pending.pop()
-        if block is made:
-            return True
-        around = None if block is None else block.parent_op()
-        if block is None or around is None:
-            continue
-        found.add(block)
-        promise = around.get_trait(Carries)
-        if promise is not None and promise.branches and all(r.block in found for r in around.regions):
-            pending.append(around.parent)
-    return False
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.uses import (
+    OTHER_REGION,
+    has_kernel,
+    more_work,
+    quantized_anyway,
+    quantized_uses,
+    read_sizes_of,
+)
 
 
 def _forward(op: OnnxOp, promise: Commutes, types: Sequence[UniformType]) -> Sequence[UniformType]:
@@ -84,11 +46,13 @@ def _forward(op: OnnxOp, promise: Commutes, types: Sequence[UniformType]) -> Seq
     return () if isinstance(made, Blocked) else made
 
 
-def read_sizes_of(old: SSAValue, new: SSAValue, rewriter: Rewriter) -> None:
-    """Let what reads only the shape of `old` read that of `new`."""
-    for use in list(old.uses):
-        if use.operation.get_trait(SizesOnly) is not None:
-            rewriter.set_operand(use.operation, use.index, new)
+def _is_rewritten(op: OnnxOp) -> bool:
+    """Whether an integer kernel computes the op, its own or that of the ops it is written with."""
+    return (
+        has_kernel(op)
+        or op.get_trait(Transposed) is not None
+        or form_of(type(op), KernelOfAnother) is not None
+    )
 
 
 class HoistQuantize(Pattern):
@@ -96,7 +60,7 @@ class HoistQuantize(Pattern):
 
     def __init__(self, activations: bool = False, rewritten: bool = False):
         self._activations = activations
-        self._kernels = (Kernels, Transposed, KernelOfAnother) if rewritten else (Kernels,)
+        self._is_integer = _is_rewritten if rewritten else has_kernel
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class is QuantizeOp
@@ -132,7 +96,7 @@ class HoistQuantize(Pattern):
             return Blocked("other-type", "of operands quantized so the op makes another type")
         made = isinstance(below.operands[0], OpResult)
         if not (self._activations and promise.in_place if made else _is_redundant(below, moved)):
-            blocked = more_work(below, promise, self._kernels) or _per_axis(below, promise, moved)
+            blocked = more_work(below, promise, self._is_integer) or _per_axis(below, promise, moved)
             if blocked is not None:
                 return blocked
         _rebuild(below, promise, types, moved, rewriter)
@@ -173,49 +137,6 @@ class HoistStorage(Pattern):
             return moved
         _rebuild(below, promise, [type], moved, rewriter, StorageCastOp)
         return None
-
-
-def _elements(values: Sequence[SSAValue]) -> int | None:
-    shapes = [static_shape(v) for v in values]
-    return None if None in shapes else sum(prod(s) for s in shapes if s is not None)
-
-
-def _makes_integers(value: SSAValue, kernels: Sequence[type[Promise]]) -> bool:
-    """Whether a quantize of `value` would be part of what makes it: a cast undone, a constant, an integer kernel."""
-    if not isinstance(value, OpResult):
-        return False
-    if isinstance(value.op, DequantizeOp | ConstantOp):
-        return True
-    if not isinstance(value.op, OnnxOp) or not value.has_one_use():
-        return False
-    promise = value.op.get_trait(Commutes)
-    if promise is not None:
-        return all(_makes_integers(v, kernels) for v in promise.operand_values(value.op))
-    if not any(value.op.get_trait(promise) for promise in kernels):
-        return False
-    sources = [o.owner for o in value.op.operands]
-    return all(isinstance(s, DequantizeOp | ConstantOp) for s in sources)
-
-
-def more_work(op: OnnxOp, promise: Commutes, kernels: Sequence[type[Promise]] = (Kernels,)) -> Blocked | None:
-    """
-    Quantizing more elements than before pays only if an op above makes the integers itself.
-
-    kernels: promises of ops that can.
-    """
-    if promise.keeps_order or (
-        not promise.selects and promise.keeps_all(op)
-    ):  # also where a size is not known
-        return None
-    operands = promise.operand_values(op)
-    before, after = _elements(promise.result_values(op)), _elements(operands)
-    if not promise.selects and before is not None and after is not None and after <= before:
-        return None
-    if all(_makes_integers(o, kernels) for o in operands):
-        return None
-    if promise.selects:
-        return Blocked("made-in-float", "what the op selects from is made in float, so the op stays in float")
-    return Blocked("more-work", "there are more elements to quantize above the op than below it")
 
 
 def _per_axis(op: OnnxOp, promise: Commutes, types: Sequence[UniformType]) -> Blocked | None:

@@ -19,12 +19,12 @@ from xdsl.rewriter import Rewriter
 
 from qdialect.dialects.onnx_types import storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.names import location
-from qdialect.passes import Exactness
-from qdialect.promises.base import Blocked
-from qdialect.remarks import remarks_of
-from qdialect.rewriting import refresh_signatures
-from qdialect.transforms.hoist_quantize import quantized_uses
+from qdialect.ir.names import location
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import refresh_signatures
+from qdialect.rewriting.passes import Exactness
+from qdialect.rewriting.remarks import remarks_of
+from qdialect.rewriting.uses import quantized_uses
 
 NOT_QUANTIZED = Blocked("float-input", "an input is not quantized by every user alike, so it stays float")
 NOT_DEQUANTIZED = Blocked("float-output", "an output is not made by a dequantize, so it stays float")

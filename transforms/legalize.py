@@ -23,15 +23,15 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from qdialect import numerics
-from qdialect.constants import real_constant
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
-from qdialect.names import location, tensor_name
-from qdialect.passes import Exactness
+from qdialect.ir.names import location, tensor_name
+from qdialect.ir.values import real_constant
 from qdialect.promises.linear import Linear
-from qdialect.rewriting import KEEP_FLOAT, refresh_signatures
+from qdialect.rewriting.driver import KEEP_FLOAT, refresh_signatures
+from qdialect.rewriting.passes import Exactness
 from qdialect.targets import target
 
 HALF = 128

@@ -15,15 +15,15 @@ import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, Float16Type
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from qdialect.constants import constant, constant_array
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
+from qdialect.ir.values import constant, constant_array
 from qdialect.promises.kernels import Kernels
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 HALF = (Float16Type, BFloat16Type)
 

@@ -18,19 +18,20 @@ import numpy as np
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.columns import shape_of_conv
-from qdialect.constants import constant_array, static_shape
-from qdialect.costs import QUANTIZE, SIGNED, SUM, cost
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, with_element
-from qdialect.importer_attributes import int_attr
-from qdialect.names import location, node_name, tensor_name
-from qdialect.passes import Exactness, RewritePass
+from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.ir.values import constant_array, static_shape
+from qdialect.ops.generated import op_named
+from qdialect.patterns.im2col import shape_of_conv
 from qdialect.promises.arithmetic import IntegerProduct, QuantizesAtRunTime
-from qdialect.promises.base import Blocked
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
+from qdialect.targets.pricing import QUANTIZE, SIGNED, SUM, cost
 
 NUMPY = {"i8": "int8", "u8": "uint8"}
 ONNX_INT8, ONNX_INT32 = 3, 6

@@ -23,22 +23,23 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import DenseArrayBase, Float32Type, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from qdialect.columns import SLICES, SOME_SIZE, TO_THE_END, is_regular, window
-from qdialect.constants import constant, static_shape
-from qdialect.costs import ALIGNED, Convolution, cheapest, cost, float_kernels, quantized_cost
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
+from qdialect.dialects.onnx_attributes import ints_attr
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of, tensor_type
 from qdialect.dialects.quant import UniformType
-from qdialect.importer_attributes import ints_attr
-from qdialect.lowering import wish
-from qdialect.names import location, node_name
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
+from qdialect.forms.casts import wish
+from qdialect.ir.names import location, node_name
+from qdialect.ir.values import constant, static_shape
+from qdialect.ops.generated import op_named
+from qdialect.patterns.convolution import MOVES, tiled
+from qdialect.patterns.im2col import SLICES, SOME_SIZE, TO_THE_END, is_regular, window
 from qdialect.promises.linear import Transposed
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
-from qdialect.transforms.fold_width import MOVES, tiled
+from qdialect.targets.pricing import ALIGNED, Convolution, cheapest, cost, float_kernels, quantized_cost
 
 SPREADING = "ConvTranspose"
 """Where the costs are of the float op, and of a quantize and a move for each value written."""

@@ -21,20 +21,21 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
-from qdialect.boundaries import dequantize_across
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
-from qdialect.lowering import Parameters, cast_op, clamped, clamped_real, stored, wish
-from qdialect.names import location, node_name, tensor_names
-from qdialect.passes import Exactness
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, stored, wish
+from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.patterns.boundaries import dequantize_across
+from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp
 from qdialect.promises.layout import SizesOnly
-from qdialect.rewriting import refresh_signatures
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import refresh_signatures
+from qdialect.rewriting.passes import Exactness
+from qdialect.rewriting.uses import more_work
 from qdialect.targets import Target, target
-from qdialect.transforms.hoist_quantize import more_work
 
 
 @dataclass

@@ -19,25 +19,28 @@ from xdsl.dialects.builtin import Float32Type, i64
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.boundaries import StoreAcross
-from qdialect.constants import constant, real_constant
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
-from qdialect.float_results import LowerFloatResult
-from qdialect.lowering import Parameters, clamped, stored, wish
-from qdialect.names import location, node_name, tensor_names
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.forms.casts import Parameters, clamped, stored, wish
+from qdialect.forms.rewritten import KernelOfAnother
+from qdialect.forms.storage import StorageForm
+from qdialect.forms.table import form_of
+from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.ir.values import constant, real_constant
+from qdialect.ops.generated import op_named
+from qdialect.patterns.boundaries import StoreAcross
+from qdialect.patterns.casts import FoldStorageCasts
+from qdialect.patterns.float_results import LowerFloatResult
+from qdialect.patterns.weight_only import LowerWeightOnly
+from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernel, Kernels
 from qdialect.promises.linear import Linear, bias_matches, largest_sums
-from qdialect.promises.rewritten import KernelOfAnother
-from qdialect.promises.storage import StorageForm
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
-from qdialect.transforms.fold_casts import FoldStorageCasts
-from qdialect.weight_only import LowerWeightOnly
 
 
 def _is_quantized(op: Operation) -> bool:
@@ -211,11 +214,11 @@ class LowerToAnother(Pattern):
         self._target = target
 
     def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(KernelOfAnother) is not None
+        return form_of(op_class, KernelOfAnother) is not None
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
-        promise, result = op.get_trait(KernelOfAnother), quantized_of(op.results[0].type)
+        promise, result = form_of(type(op), KernelOfAnother), quantized_of(op.results[0].type)
         assert promise is not None
         types = [quantized_of(o.type) for o in op.operands if element_of(o.type) != i64]
         known = [type for type in types if type is not None]
@@ -261,7 +264,7 @@ class LowerToStorage(Pattern):
         head = promise.types(op).operands[0]
         if head is None or not promise.moves(op):
             return None  # mixed scales: the kernel's affair
-        form = op.get_trait(StorageForm)
+        form = form_of(type(op), StorageForm)
         if form is not None:
             blocked = self._form(op, form, head, rewriter)
             if blocked is None or not promise.moves_storage:

@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.constants import constant_array
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
     BY_NUMPY,
@@ -30,15 +30,18 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.errors import UserError
-from qdialect.importer_attributes import int_attr
-from qdialect.lowering import stored, wish
-from qdialect.names import location, node_name
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
+from qdialect.forms.casts import stored, wish
+from qdialect.forms.rewritten import KernelOfAnother
+from qdialect.forms.table import form_of
+from qdialect.ir.names import location, node_name
+from qdialect.ir.values import constant_array
+from qdialect.ops.generated import op_named
+from qdialect.oracle.session import evaluate
 from qdialect.promises.elementwise import Elementwise
-from qdialect.promises.kernels import Kernels
-from qdialect.promises.rewritten import KernelOfAnother
-from qdialect.rewriting import KEEP_FLOAT, Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import KEEP_FLOAT, Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.uses import has_kernel
 from qdialect.targets import Target, target
 
 Array = npt.NDArray[Any]
@@ -160,7 +163,7 @@ class LowerToTable(Pattern):
         assert isinstance(op, OnnxOp)
         casts = 0.0
         if quantized_of(result.type) is not None:
-            if any(op.get_trait(promise) for promise in (Kernels, KernelOfAnother)):
+            if has_kernel(op) or form_of(type(op), KernelOfAnother) is not None:
                 return costs[KERNEL]
             casts = costs["QuantizeLinear"] + costs["DequantizeLinear"]
         return costs.get(op.op_type, 0.0) + casts
@@ -189,8 +192,6 @@ class LowerToTable(Pattern):
 
     def _evaluated(self, op: Operation, operands: Sequence[Array | SSAValue]) -> Array:
         """What onnxruntime computes of the 256 values. Raises UserError."""
-        from qdialect.oracle import evaluate
-
         block, made = op.parent, list[Operation]()
         assert block is not None
         inputs: list[SSAValue] = []

@@ -16,13 +16,13 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
-from qdialect.promises.composition import Joins, KnownRange
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.promises.joins import Joins, KnownRange
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import target
 
 

@@ -15,15 +15,15 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from qdialect.constants import constant
-from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.errors import UserError
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
+from qdialect.ir.values import constant
 from qdialect.promises.linear import Linear
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 STORAGES = ("i8", "u8")
 

@@ -21,13 +21,13 @@ from xdsl.dialects.builtin import Float32Type, IntegerType
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.constants import constant_array, rank_of
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
-from qdialect.names import location, node_name, tensor_name
-from qdialect.passes import Exactness, RewritePass
+from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.ir.values import constant_array, rank_of
+from qdialect.patterns.reading import as_type
 from qdialect.promises.arithmetic import (
     Bounds,
     Converts,
@@ -39,11 +39,12 @@ from qdialect.promises.arithmetic import (
     single_user,
     step_of,
 )
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import storage_of
-from qdialect.rewriting import Pattern, Rewriter
-from qdialect.transforms.raise_qoperator import as_type
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 Array = npt.NDArray[Any]
 ONE = np.float32(1.0)

@@ -18,21 +18,23 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.constants import constant_array, rank_of
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, tensor_type
 from qdialect.dialects.quant import QuantizeOp, Storage, StorageCastOp, UniformType
-from qdialect.names import location
-from qdialect.passes import Exactness, RewritePass
+from qdialect.ir.names import location
+from qdialect.ir.values import constant_array, rank_of
+from qdialect.ops.generated import op_named
+from qdialect.patterns.reading import as_type, dequantize_operands
 from qdialect.promises.arithmetic import Converts, IntegerProduct, along, multiplier, shift, single_user
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.base import Commutes
 from qdialect.promises.casts import RUN_TIME
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import BIAS_TOLERANCE, Linear
 from qdialect.promises.qoperator import storage_of
-from qdialect.rewriting import Pattern, Rewriter
-from qdialect.transforms.raise_qoperator import as_type, dequantize_operands
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 Array = npt.NDArray[Any]
 

@@ -18,14 +18,15 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Module
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of, shape_of, storage_element, tensor_type, with_element
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.patterns.reading import reads_as
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
-from qdialect.remarks import remarks_of
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.remarks import remarks_of
 
 ANNOTATION = "onnx.quantization."
 ANNOTATED = Blocked(
@@ -64,19 +65,6 @@ def _learn_shape(value: SSAValue, known: Attribute, rewriter: Rewriter) -> SSAVa
     if isinstance(op, QuantizeOp | StorageCastOp) or op.get_trait(QuantizeForm) is not None:
         _learn_shape(op.operands[0], known, rewriter)
     return rewriter.retype(value, tensor_type(element, shape))
-
-
-def reads_as(value: SSAValue, type: UniformType) -> Sequence[Operation]:
-    """Operations, the last of which has `value`'s integers as elements of `type`; none if `value` is such already."""
-    wanted = with_element(value.type, type)
-    if isinstance(value, OpResult):
-        if isinstance(value.op, StorageCastOp) and value.op.operands[0].type == wanted:
-            return ()
-        if isinstance(value.op, ConstantOp) and value.op.value is not None:
-            constant = ConstantOp.of(value.op.value, wanted)
-            constant.location = value.op.location
-            return (constant,)
-    return (StorageCastOp(value, wanted),)
 
 
 class RaiseDequantize(Pattern):

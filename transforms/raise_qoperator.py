@@ -15,19 +15,22 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
-from qdialect.dialects.onnx_ops import OnnxOp, op_named, opset_of
-from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked, Commutes
-from qdialect.promises.foreign import StandsFor, perm_of
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_types import storage_element, with_element
+from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
+from qdialect.forms.foreign import StandsFor, perm_of
+from qdialect.forms.table import form_of
+from qdialect.onnx_io.shapes import learn_types
+from qdialect.ops.generated import op_named
+from qdialect.patterns.reading import as_type, dequantize_operands
+from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_types, reading
-from qdialect.rewriting import Pattern, Rewriter
-from qdialect.shapes import learn_types
-from qdialect.transforms.raise_qdq import reads_as
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 DEFAULT_OPSET = 13
 
@@ -39,12 +42,12 @@ class RaiseForeign(Pattern):
         self._every = every
 
     def accepts(self, op_class: type[Operation]) -> bool:
-        promise = op_class.get_trait(StandsFor)
+        promise = form_of(op_class, StandsFor)
         return promise is not None and (self._every or promise.written)
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
-        promise = op.get_trait(StandsFor)
+        promise = form_of(type(op), StandsFor)
         assert promise is not None
         parts = promise.parts(op)
         if isinstance(parts, Blocked):
@@ -113,26 +116,6 @@ def quantize_operands(op: OnnxOp, types: Types) -> list[Operation]:
         reads += found
         op.operands[place] = value
     return reads
-
-
-def dequantize_operands(op: OnnxOp) -> list[Operation]:
-    """Let `op` take real numbers, for `fuse-quantized` to see a quantize that may follow; the casts are returned."""
-    casts: list[Operation] = []
-    for place, value in enumerate(op.operands):
-        if quantized_of(value.type) is not None:
-            cast = DequantizeOp(value)
-            casts.append(cast)
-            op.operands[place] = cast.results[0]
-    return casts
-
-
-def as_type(value: SSAValue, type: UniformType) -> tuple[Sequence[Operation], SSAValue]:
-    """`value`'s integers as elements of `type`, and the operations that read them so."""
-    found = reads_as(value, type)
-    if found:
-        return found, found[-1].results[0]
-    assert isinstance(value.owner, StorageCastOp)
-    return (), value.owner.operands[0]
 
 
 def _checked(op: OnnxOp) -> Blocked | None:

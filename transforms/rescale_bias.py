@@ -19,17 +19,17 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.constants import constant, real_constant
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import quantized_of, tensor_type
 from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
-from qdialect.names import location, tensor_name
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
+from qdialect.ir.names import location, tensor_name
+from qdialect.ir.values import constant, real_constant
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 MOST_MOVED = 1e-4
 """

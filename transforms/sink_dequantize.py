@@ -16,18 +16,20 @@ from typing import ClassVar
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.boundaries import SinkAcross
-from qdialect.constants import constant
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
-from qdialect.lowering import Parameters, cast_op
-from qdialect.names import location, node_name, tensor_name
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.forms.casts import Parameters, cast_op
+from qdialect.forms.storage import StorageReading
+from qdialect.forms.table import form_of
+from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.ir.values import constant
+from qdialect.patterns.boundaries import SinkAcross
+from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, described_type
-from qdialect.promises.storage import StorageReading
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 CASTS = (DequantizeOp, StorageCastOp)
 AMBIGUOUS = Blocked(
@@ -98,11 +100,11 @@ class ReadStorage(Pattern):
     """A clamp or Pad of the integers under a storage cast, as the op on their type."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(StorageReading) is not None
+        return form_of(op_class, StorageReading) is not None
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
-        promise = op.get_trait(StorageReading)
+        promise = form_of(op.__class__, StorageReading)
         assert promise is not None
         sources = [s for o in op.operands if (s := cast_source(o, StorageCastOp)) is not None]
         if len(sources) != 1:

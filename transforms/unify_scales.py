@@ -13,11 +13,12 @@ from typing import ClassVar
 
 from xdsl.ir import Operation
 
-from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked, Commutes
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.promises.base import Commutes
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 
 
 class UnifyOperands(Pattern):

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from qdialect.cli.inputs import check_model
 from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE, one_line
-from qdialect.data import batches, load_npz, read_inputs
 from qdialect.errors import UserError
+from qdialect.oracle.data import batches, load_npz, read_inputs
 
 if TYPE_CHECKING:
     import onnxruntime

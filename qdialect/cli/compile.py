@@ -13,8 +13,8 @@ from qdialect.errors import UserError
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from qdialect.oracle import Array
-    from qdialect.report import Report
+    from qdialect.compiler.report import Report
+    from qdialect.oracle.session import Array
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -24,12 +24,12 @@ def run(arguments: argparse.Namespace) -> int:
     options = options_of(arguments)
     if arguments.print_pipeline:
         from qdialect.cli.pipeline import pipeline_text
-        from qdialect.compiler import Options, pipeline
+        from qdialect.compiler.compilation import Options, pipeline
 
         print(pipeline_text(pipeline(Options(**options))))
         return DONE
     import qdialect
-    from qdialect import onnx_parts
+    from qdialect.onnx_io import parts as onnx_parts
 
     if arguments.ends:  # nobody else in this process asks for onnx
         onnx_parts.load_alone()
@@ -55,7 +55,7 @@ def _feeds(arguments: argparse.Namespace, module: "ModuleOp") -> "Sequence[Mappi
     """What `--check-numerics` runs the model on; nothing if it was not asked for."""
     if arguments.check_numerics is None:
         return ()
-    from qdialect.checking import check_feeds
+    from qdialect.oracle.checking import check_feeds
 
     return check_feeds(module, arguments.check_numerics)
 
@@ -63,8 +63,8 @@ def _feeds(arguments: argparse.Namespace, module: "ModuleOp") -> "Sequence[Mappi
 def _write_report(path: str | None, report: "Report") -> None:
     if path is None:
         return
+    from qdialect.compiler.report import write_html, write_json
     from qdialect.files import atomic_write
-    from qdialect.report import write_html, write_json
 
     text = write_json(report) if path.lower().endswith(".json") else write_html(report)
     with atomic_write(path) as file:

@@ -8,8 +8,8 @@ from typing import TextIO
 from xdsl.dialects.builtin import FileLineColLoc, ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
-from qdialect.remarks import Remark, remarks_of
-from qdialect.text import ModuleParser
+from qdialect.rewriting.remarks import Remark, remarks_of
+from qdialect.text.assembly import ModuleParser
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from qdialect.cli.status import DONE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qdialect.report import Reason, Report, Stays
+    from qdialect.compiler.report import Reason, Report, Stays
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"compiling for {arguments.target}")
         report = qdialect.compile(module, target=arguments.target)
     if arguments.json:
-        from qdialect.report import stays_as_json
+        from qdialect.compiler.report import stays_as_json
 
         print(json.dumps([stays_as_json(one) for one in report.floats], indent=2))
     else:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from qdialect.cli.diagnostics import Diagnostic
     from qdialect.cli.pipeline import Run
-    from qdialect.text import ModuleParser
+    from qdialect.text.assembly import ModuleParser
 
 USAGE = "%(prog)s [IN.mlir | IN.onnx | -] [-p PASSES | --pass-pipeline PIPELINE] [-o OUT] [options]"
 
@@ -157,7 +157,7 @@ class _Tool:
     def context(self) -> "Context":
         from xdsl.context import Context
 
-        from qdialect.dialects import get_all_dialects
+        from qdialect.ops import get_all_dialects
 
         ctx = Context(allow_unregistered=self.arguments.allow_unregistered_dialect)
         for name, factory in get_all_dialects().items():
@@ -182,7 +182,7 @@ class _Tool:
         return ["\n" * sum(lines[:k]) + piece for k, piece in enumerate(pieces)]
 
     def parse(self, ctx: "Context", text: str) -> "tuple[ModuleOp, ModuleParser]":
-        from qdialect.text import ModuleParser
+        from qdialect.text.assembly import ModuleParser
 
         # Remarks and expectations speak of lines, which ops keep through passes as their locations.
         locate = self.arguments.remarks or self.arguments.verify_diagnostics
@@ -205,7 +205,7 @@ class _Tool:
             sys.stderr.write(run.table())
 
     def _check_numerics(self, ctx: "Context", module: "ModuleOp", run: "Run") -> None:
-        from qdialect.checking import check_feeds, check_passes
+        from qdialect.oracle.checking import check_feeds, check_passes
 
         feeds = check_feeds(module, self.arguments.check_numerics)
         finding = check_passes(module, self.passes, feeds, lambda one: run.apply([one], ctx, module))
@@ -219,7 +219,7 @@ class _Tool:
     # --- output
 
     def print_text(self, module: "ModuleOp", stream: TextIO) -> None:
-        from qdialect.text import print_module
+        from qdialect.text.assembly import print_module
 
         print_module(
             module,
@@ -270,8 +270,8 @@ class _Tool:
             self._write_text(modules, Path(output))
 
     def _write_text(self, modules: "list[ModuleOp]", path: Path) -> None:
-        from qdialect.text import print_module
-        from qdialect.weights import WeightsFile
+        from qdialect.text.assembly import print_module
+        from qdialect.text.weights import WeightsFile
 
         text = StringIO()
         with Outputs() as outputs:

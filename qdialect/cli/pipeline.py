@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import DiagnosticException, VerifyException
 from xdsl.utils.hints import isa, type_repr
 
 from qdialect.errors import UserError
-from qdialect.passes import classes_of
+from qdialect.rewriting.passes import classes_of
 
 Passes = Mapping[str, Callable[[], type[ModulePass]]]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntAttr, StringAttr
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntAttr, IntegerAttr, StringAttr, f32, i64
 from xdsl.ir import Attribute, Data, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
@@ -64,3 +65,30 @@ class BytesStringAttr(Data[bytes]):
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(f'"{self.data.hex()}"')
+
+
+@cache
+def int_attr(value: int) -> IntegerAttr:
+    """INT."""
+    return IntegerAttr(value, i64)
+
+
+@cache
+def float_attr(value: float) -> FloatAttr:
+    """FLOAT."""
+    return FloatAttr(value, f32)
+
+
+@cache
+def ints_attr(values: tuple[int, ...]) -> DenseArrayBase:
+    """INTS."""
+    return DenseArrayBase.from_list(i64, values)
+
+
+@cache
+def string_attr(value: bytes) -> StringAttr | BytesStringAttr:
+    """STRING."""
+    try:
+        return StringAttr(value.decode())
+    except UnicodeDecodeError:
+        return BytesStringAttr(value)

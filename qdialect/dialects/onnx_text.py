@@ -9,19 +9,36 @@ One printer and one parser for every ONNX operation:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, ClassVar, Protocol
 
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
-if TYPE_CHECKING:
-    from qdialect.dialects.onnx_ops import OnnxOp
-
-OpT = TypeVar("OpT", bound="OnnxOp")
+from qdialect.dialects.onnx_segments import SEGMENTS, present
+from qdialect.dialects.schemas import Schema
 
 
-def _with_omitted(op: OnnxOp) -> list[SSAValue | None]:
+class PrintedOp(Protocol):
+    """What printing asks of an operation."""
+
+    SCHEMA: ClassVar[Schema | None]
+    properties: dict[str, Attribute]
+    attributes: dict[str, Attribute]
+
+    @property
+    def regions(self) -> Sequence[Region]: ...
+    @property
+    def inputs(self) -> list[SSAValue | None]: ...
+    @property
+    def region_names(self) -> Sequence[str]: ...
+    @property
+    def operand_types(self) -> Sequence[Attribute]: ...
+    @property
+    def result_types(self) -> Sequence[Attribute]: ...
+
+
+def _with_omitted(op: PrintedOp) -> list[SSAValue | None]:
     inputs = op.inputs
     if op.SCHEMA is not None:
         formal = op.SCHEMA.versions[-1].inputs
@@ -29,10 +46,8 @@ def _with_omitted(op: OnnxOp) -> list[SSAValue | None]:
     return inputs
 
 
-def print_op(op: OnnxOp, printer: Printer) -> None:
+def print_op(op: PrintedOp, printer: Printer) -> None:
     """Print what follows the operation's name."""
-    from qdialect.dialects.onnx_ops import SEGMENTS
-
     with printer.in_parens():
         for k, value in enumerate(_with_omitted(op)):
             if k:
@@ -59,10 +74,8 @@ def _parse_slot(parser: Parser) -> UnresolvedOperand | None:
     return None if parser.parse_optional_keyword("_") else parser.parse_unresolved_operand()
 
 
-def parse_op(cls: type[OpT], parser: Parser) -> OpT:
-    """Parse what `print_op` printed."""
-    from qdialect.dialects.onnx_ops import SEGMENTS, present
-
+def parse_op(parser: Parser) -> dict[str, Any]:
+    """What `Operation.create` takes, read from what `print_op` printed."""
     slots: Sequence[UnresolvedOperand | None] = parser.parse_comma_separated_list(
         parser.Delimiter.PAREN, lambda: _parse_slot(parser)
     )
@@ -81,10 +94,10 @@ def parse_op(cls: type[OpT], parser: Parser) -> OpT:
     operands = parser.resolve_operands(given, signature.inputs.data, position)
     if (sizes := present(slots)) is not None:
         properties[SEGMENTS] = sizes
-    return cls.create(
-        operands=operands,
-        result_types=signature.outputs.data,
-        properties=properties,
-        attributes=attributes,
-        regions=regions,
-    )
+    return {
+        "operands": operands,
+        "result_types": signature.outputs.data,
+        "properties": properties,
+        "attributes": attributes,
+        "regions": regions,
+    }

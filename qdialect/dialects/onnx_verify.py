@@ -8,20 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import ClassVar, Protocol
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr
-from xdsl.ir import Attribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
 
 from qdialect.dialects.onnx_attributes import BytesStringAttr, ReferenceAttr, SparseTensorAttr
 from qdialect.dialects.onnx_tensor import TensorAttr
-from qdialect.dialects.onnx_types import ANY, element_of, expressed_of, quantized_of, shape_of, spelling
+from qdialect.dialects.onnx_types import (
+    ANY,
+    element_of,
+    expressed_of,
+    quantized_of,
+    shape_of,
+    spelling,
+    storage_element,
+)
 from qdialect.dialects.quant import UniformType, verify_quantized_tensor
-from qdialect.dialects.schemas import AttributeKind, Parameter, Version
-
-if TYPE_CHECKING:
-    from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.schemas import AttributeKind, Parameter, Schema, Version
 
 NEWEST = 1 << 30
 
@@ -48,7 +53,7 @@ def _check_count(what: str, count: int, arity: tuple[int, int | None]) -> None:
         raise VerifyException(f"expected {bounds} {what}, got {count}")
 
 
-def _check_attributes(op: OnnxOp, version: Version) -> None:
+def _check_attributes(op: CheckedOp, version: Version) -> None:
     given = op.onnx_attributes
     for name, value in given.items():
         schema = version.attributes.get(name)
@@ -100,16 +105,29 @@ def _check_types(
                 )
 
 
-def verify(op: OnnxOp) -> None:
-    """Raise VerifyException if the operation breaks a constraint."""
-    from qdialect.dialects.onnx_ops import opset_of
+class CheckedOp(Protocol):
+    """What verification asks of an operation."""
 
-    for value in (*op.operands, *op.results):
-        if quantized_of(value.type) is not None:
-            verify_quantized_tensor(value.type)
-    if op.SCHEMA is not None:
-        verify_at(op, opset_of(op, op.domain))
-        _check_promise(op)
+    SCHEMA: ClassVar[Schema | None]
+    ANY_RESULT: ClassVar[bool]
+    properties: dict[str, Attribute]
+
+    @property
+    def op_type(self) -> str: ...
+    @property
+    def inputs(self) -> list[SSAValue | None]: ...
+    @property
+    def outputs(self) -> list[SSAValue | None]: ...
+    @property
+    def onnx_attributes(self) -> dict[str, Attribute]: ...
+
+
+def verify_quantized_values(op: Operation) -> bool:
+    """Whether an operand or a result is quantized. Raises VerifyException if a type does not fit its tensor."""
+    quantized = [v.type for v in (*op.operands, *op.results) if quantized_of(v.type) is not None]
+    for type in quantized:
+        verify_quantized_tensor(type)
+    return bool(quantized)
 
 
 _SOUND: set[Hashable] = set()
@@ -125,28 +143,22 @@ def _kind(value: SSAValue | None) -> Hashable:
     return (value.type,) if expressed is None else expressed
 
 
-def _signature(op: OnnxOp, opset: int | None) -> Hashable:
+def _signature(op: CheckedOp, opset: int | None) -> Hashable:
     """All that O1 to O8 depend on: a model has few of them, however many operations."""
     attributes = tuple((name, type(value)) for name, value in op.properties.items())
     return type(op), opset, tuple(map(_kind, op.inputs)), tuple(map(_kind, op.outputs)), attributes
 
 
-def verify_at(op: OnnxOp, opset: int | None) -> None:
+def verify_at(op: CheckedOp, opset: int | None) -> None:
     """Raise VerifyException if the operation, not yet in a module, is none that opset number `opset` has."""
-    from qdialect.dialects.onnx_ops import ConstantOp
-
     signature = _signature(op, opset)
     if signature not in _SOUND:
         _verify_signature(op, opset)
         if len(_SOUND) < MOST_SOUND:
             _SOUND.add(signature)
-    if isinstance(op, ConstantOp):
-        _check_constant(op)
 
 
-def _verify_signature(op: OnnxOp, opset: int | None) -> None:
-    from qdialect.dialects.onnx_ops import ConstantOp
-
+def _verify_signature(op: CheckedOp, opset: int | None) -> None:
     assert op.SCHEMA is not None
     version = op.SCHEMA.at(NEWEST if opset is None else opset)
     if version is None:  # O1
@@ -157,24 +169,15 @@ def _verify_signature(op: OnnxOp, opset: int | None) -> None:
     _check_attributes(op, version)
     bound: dict[str, Attribute] = {}
     _check_types("input", version.inputs, op.inputs, version, bound)
-    if not isinstance(op, ConstantOp):
+    if not op.ANY_RESULT:
         _check_types("output", version.outputs, op.outputs, version, bound)
 
 
-def _check_constant(op: ConstantOp) -> None:
-    from qdialect.dialects.onnx_types import storage_element
-
-    value, type = op.value, op.results[0].type
+def verify_stored(value: TensorAttr | None, type: Attribute) -> None:
+    """Raise VerifyException if `value` cannot be what a constant of `type` stores."""
     if value is None:
         return
     element = quantized_of(type)
     stored = element_of(type) if element is None else storage_element(element)
     if stored != value.type.element_type or shape_of(type) != value.type.get_shape():  # O9
         raise VerifyException(f"a value of {value.type} cannot be stored as {type}")
-
-
-def _check_promise(op: OnnxOp) -> None:
-    from qdialect.promises import check_quantized
-
-    if any(quantized_of(v.type) is not None for v in (*op.operands, *op.results)):
-        check_quantized(op)

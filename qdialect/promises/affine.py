@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
+from xdsl.ir import SSAValue
 
-from qdialect.constants import UNKNOWN_RANK, is_constant, rank_of, real_constant, static_shape
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import expressed_of
-from qdialect.promises.base import Blocked, Promise
-
-if TYPE_CHECKING:
-    from xdsl.ir import SSAValue
-
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape
+from qdialect.promises.base import Promise
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 Array = npt.NDArray[Any]
 
@@ -122,6 +120,7 @@ Maps = Callable[[int, Array], "tuple[Array, Array] | None"]
 
 
 def _binary(maps: Maps) -> Affine:
+
     def find(op: OnnxOp) -> AffineMap | Blocked | None:
         found = _one_constant(op)
         if found is None or isinstance(found, Blocked):
@@ -145,8 +144,6 @@ AFFINE: dict[tuple[str, str], Affine] = {
 
 def affine_map(value: SSAValue) -> AffineMap | Blocked | None:
     """The map of the op that makes `value`; None if it is not affine."""
-    from qdialect.dialects.onnx_ops import OnnxOp
-
     op = value.owner
     promise = op.get_trait(Affine) if isinstance(op, OnnxOp) else None
     return None if promise is None else promise.map(op)  # pyright: ignore[reportArgumentType]

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import OpResult
+from xdsl.ir import OpResult, SSAValue
 
-from qdialect.constants import constant_array
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.values import constant_array
 from qdialect.promises.base import Promise
 from qdialect.promises.monotone import clip_bounds
-
-if TYPE_CHECKING:
-    from xdsl.ir import SSAValue
-
-    from qdialect.dialects.onnx_ops import OnnxOp
 
 Array = npt.NDArray[Any]
 
@@ -97,8 +93,6 @@ def step_of(op: OnnxOp, *, ordered: bool) -> Step | None:
 
 def single_user(value: SSAValue) -> OnnxOp | None:
     """The one op that takes `value`; None if there are several."""
-    from qdialect.dialects.onnx_ops import OnnxOp
-
     use = value.first_use
     if use is None or not value.has_one_use() or not isinstance(use.operation, OnnxOp):
         return None
@@ -107,8 +101,6 @@ def single_user(value: SSAValue) -> OnnxOp | None:
 
 def producer(value: SSAValue) -> OnnxOp | None:
     """The ONNX op that makes `value`."""
-    from qdialect.dialects.onnx_ops import OnnxOp
-
     return value.op if isinstance(value, OpResult) and isinstance(value.op, OnnxOp) else None
 
 

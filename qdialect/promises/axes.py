@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from qdialect.constants import UNKNOWN_RANK, normal_axis, rank_of
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
-from qdialect.promises.base import Blocked, Transfer
+from qdialect.ir.values import normal_axis, rank_of
+from qdialect.promises.base import Transfer
 from qdialect.promises.blocks import BlockRule, kept, lost
-
-if TYPE_CHECKING:
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 MIXED = Blocked("mixed-scales", "the operands have different scales or zero points")
 NO_SCALES = Blocked("no-scales", "nothing of the axis that the scales run along is left")

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from xdsl.ir import Attribute, SSAValue
 from xdsl.traits import OpTrait
 
-if TYPE_CHECKING:
-    from xdsl.ir import Attribute, SSAValue
-
-    from qdialect.dialects.onnx_ops import OnnxOp
-    from qdialect.dialects.quant import UniformType
-
-
-@dataclass(frozen=True)
-class Blocked:
-    """Why a rewrite does not fire."""
-
-    id: str
-    """A short name, the same wherever the reason is the same."""
-    message: str
-    """What stands in the way."""
-    fix: str = ""
-    """What the user can do about it, if anything."""
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import quantized_of, with_element
+from qdialect.dialects.quant import UniformType
+from qdialect.reasons import Blocked
 
 
 @dataclass(frozen=True)
@@ -32,8 +20,8 @@ class Promise(OpTrait):
     """What an operation states once about quantization, for every pass to ask."""
 
 
-Transfer = Callable[["OnnxOp", "Sequence[UniformType]"], "Sequence[UniformType] | Blocked"]
-Places = Callable[["OnnxOp"], "Sequence[int]"]
+Transfer = Callable[[OnnxOp, Sequence[UniformType]], Sequence[UniformType] | Blocked]
+Places = Callable[[OnnxOp], Sequence[int]]
 
 
 def first(op: OnnxOp) -> Sequence[int]:
@@ -109,8 +97,6 @@ class Commutes(Promise):
 
     def types(self, op: OnnxOp) -> Carried:
         """The types of what carries elements, operands and results."""
-        from qdialect.dialects.onnx_types import quantized_of
-
         return Carried(
             [quantized_of(v.type) for v in self.operand_values(op)],
             [quantized_of(v.type) for v in self.result_values(op)],
@@ -118,8 +104,6 @@ class Commutes(Promise):
 
     def rebuilt(self, op: OnnxOp, operands: Sequence[SSAValue], elements: Sequence[Attribute]) -> OnnxOp:
         """A new op, not inserted yet, with other operands and result elements where it carries elements."""
-        from qdialect.dialects.onnx_types import with_element
-
         given, result_types = list(op.operands), list(op.result_types)
         for place, operand in zip(self.operands(op), operands, strict=True):
             given[place] = operand

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
-from qdialect.promises.base import Blocked
-
-if TYPE_CHECKING:
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.reasons import Blocked
 
 BLOCKED_SCALES = Blocked("blocked-scales", "scales per block do not follow this op")
 BLOCK_CUT = Blocked("block-cut", "a block would be cut in two")

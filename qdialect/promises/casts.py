@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
+from xdsl.ir import Attribute
 
-from qdialect.constants import UNKNOWN_RANK, constant_array, normal_axis, rank_of
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import ANY, BY_NUMBER, DYNAMIC, element_of, shape_of
 from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, Storage, UniformType
-from qdialect.promises.base import Blocked, Promise
-
-if TYPE_CHECKING:
-    from xdsl.ir import Attribute
-
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.ir.values import constant_array, normal_axis, rank_of
+from qdialect.promises.base import Promise
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 RUN_TIME = Blocked("run-time-scale", "scale or zero point is computed at run time", "use static quantization")
 

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from qdialect import numerics
-from qdialect.constants import is_constant, real_constant
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
+from qdialect.ir.values import is_constant, real_constant
 from qdialect.promises.base import Promise
 from qdialect.promises.monotone import clip_bounds, is_relu, stored_bounds
-
-if TYPE_CHECKING:
-    from qdialect.dialects.onnx_ops import OnnxOp
 
 Array = npt.NDArray[Any]
 CLIP_WITH_INPUTS = 11

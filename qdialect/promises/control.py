@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.quant import UniformType
 from qdialect.promises.axes import ALONG_AXIS
-from qdialect.promises.base import Blocked, Promise
-
-if TYPE_CHECKING:
-    from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
-
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.promises.base import Promise
+from qdialect.reasons import Blocked
 
 
 class Slot(NamedTuple):
@@ -107,8 +106,6 @@ def _loop(op: OnnxOp) -> list[Slot]:
 
 
 def _scan(op: OnnxOp) -> list[Slot]:
-    from qdialect.dialects.onnx_ops import opset_of
-
     if (opset_of(op, "") or 13) < 9:  # of batches, with lengths
         return []
     operands, results = _places(op.inputs), _places(op.outputs)

@@ -9,18 +9,16 @@ since each type stores 0 as its zero point, whatever its scale.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qdialect.constants import UNKNOWN_RANK, constant_array, constant_ints, normal_axis, static_shape
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
+from qdialect.dialects.quant import UniformType
+from qdialect.ir.values import constant_array, constant_ints, normal_axis, static_shape
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, Moved, follow, same
-from qdialect.promises.base import Blocked, Commutes
-
-if TYPE_CHECKING:
-    from qdialect.dialects.onnx_ops import OnnxOp
-    from qdialect.dialects.quant import UniformType
+from qdialect.promises.base import Commutes
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 
 def triangle(op: OnnxOp) -> np.ndarray | Blocked:

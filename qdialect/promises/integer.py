@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from qdialect.constants import constant
-from qdialect.promises.base import Blocked, Promise
+from xdsl.ir import Attribute
 
-if TYPE_CHECKING:
-    from xdsl.ir import Attribute
-
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.values import constant
+from qdialect.promises.base import Promise
+from qdialect.reasons import Blocked
 
 
 def _no_guard(op: OnnxOp) -> Blocked | None:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from xdsl.ir import SSAValue
 
-from qdialect.constants import UNKNOWN_RANK, normal_axis, rank_of
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.quant import UniformType
+from qdialect.ir.values import normal_axis, rank_of
 from qdialect.promises import blocks
 from qdialect.promises.axes import MIXED, NO_SCALES
-from qdialect.promises.base import Blocked
-
-if TYPE_CHECKING:
-    from xdsl.ir import SSAValue
-
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 Types = Sequence[UniformType]
 

@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Attribute
 
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
-from qdialect.promises.base import Blocked, Promise
-
-if TYPE_CHECKING:
-    from xdsl.ir import Attribute
-
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.ir.values import normal_axis, rank_of
+from qdialect.promises.base import Promise
+from qdialect.reasons import Blocked
 
 MICROSOFT = "com.microsoft"
 SOFTMAX_STEPS = 128
@@ -28,6 +26,7 @@ SOFTMAX_STEPS = 128
 
 
 def _no_guard(op: OnnxOp) -> Blocked | None:
+
     return None
 
 
@@ -84,8 +83,6 @@ def _pool_guard(op: OnnxOp) -> Blocked | None:
 
 def _softmax_axis(op: OnnxOp) -> tuple[int, bool]:
     """The axis, and whether everything behind it is one row, as it was before opset 13."""
-    from qdialect.dialects.onnx_ops import opset_of
-
     one_row = (opset_of(op, "") or 13) < 13
     return op.int_attr("axis", 1 if one_row else -1), one_row
 
@@ -105,14 +102,10 @@ def _softmax_guard(op: OnnxOp) -> Blocked | None:
 
 
 def _softmax_extra(op: OnnxOp) -> dict[str, Attribute]:
-    from qdialect.dialects.onnx_ops import opset_of
-
     return {"opset": IntegerAttr(opset_of(op, "") or 13, i64), "axis": IntegerAttr(_softmax_axis(op)[0], i64)}
 
 
 def _softmax_read(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:
-    from qdialect.constants import normal_axis, rank_of
-
     axis, rank, meant = node.int_attr("axis", -1), rank_of(node.operands[0]), node.int_attr("opset", opset)
     last = axis == -1 or (rank is not None and normal_axis(axis, rank) == rank - 1)
     if (meant < 13) != (opset < 13) and not last:

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from qdialect.constants import UNKNOWN_RANK, constant_array, ints_of, normal_axis, rank_of, static_shape
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.quant import UniformType
+from qdialect.ir.values import constant_array, ints_of, normal_axis, rank_of, static_shape
 from qdialect.promises import blocks
 from qdialect.promises.axes import (
     ALONG_AXIS,
@@ -27,22 +28,12 @@ from qdialect.promises.axes import (
     same,
     to_results,
 )
-from qdialect.promises.base import (
-    Blocked,
-    Commutes,
-    Promise,
-    always,
-    every_operand,
-    every_result,
-    none,
-)
+from qdialect.promises.base import Commutes, Promise, always, every_operand, every_result, none
 from qdialect.promises.blocks import BlockRule
 from qdialect.promises.joining import concat_backward, concat_forward, split_backward, split_forward
 from qdialect.promises.padding import only_adds, pad_backward, pad_forward
 from qdialect.promises.resizing import resize_nearest
-
-if TYPE_CHECKING:
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 OUT_OF_RANGE = Blocked("out-of-range", "an index is out of the operand's range", "check the model")
 

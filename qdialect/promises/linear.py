@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from qdialect import numerics
-from qdialect.constants import rank_of, static_shape
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import UniformType
-from qdialect.promises.base import Blocked, Promise
-
-if TYPE_CHECKING:
-    from xdsl.ir import SSAValue
-
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.ir.values import rank_of, static_shape
+from qdialect.promises.base import Promise
+from qdialect.reasons import Blocked
 
 WRONG_AXIS = Blocked(
     "weight-axis",
@@ -70,6 +69,11 @@ class Linear(Promise):
         if op.str_attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER"):
             return True
         return any(op.ints_attr("pads") or ())
+
+    def verify(self, op: Operation) -> None:
+        """Raise VerifyException if the operands' quantized types break what the op needs of them."""
+        if isinstance(op, OnnxOp) and (blocked := self.check(op)) is not None:
+            raise VerifyException(blocked.message)
 
     def check(self, op: OnnxOp) -> Blocked | None:
         """What is wrong with the quantized types of the operands, if anything."""

@@ -6,18 +6,16 @@ real numbers; ties and saturation included.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qdialect import numerics
-from qdialect.constants import UNKNOWN_RANK, constant_array, ints_of, normal_axis, rank_of, real_constant
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
+from qdialect.ir.values import constant_array, ints_of, normal_axis, rank_of, real_constant
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, elsewhere, follow, never, same, to_results
-from qdialect.promises.base import Blocked, Commutes, every_operand, none
-
-if TYPE_CHECKING:
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.promises.base import Commutes, every_operand, none
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 COMPUTED_BOUND = Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")
 

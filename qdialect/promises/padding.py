@@ -9,23 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from xdsl.ir import Attribute
 
 from qdialect import numerics
-from qdialect.constants import UNKNOWN_RANK, constant_array, ints_of, normal_axis, rank_of
+from qdialect.dialects.onnx_attributes import int_attr, ints_attr, string_attr
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
-from qdialect.importer_attributes import int_attr, ints_attr, string_attr
+from qdialect.ir.values import constant_array, ints_of, normal_axis, rank_of
 from qdialect.promises.axes import ALONG_AXIS
-from qdialect.promises.base import Blocked, Promise
+from qdialect.promises.base import Promise
 from qdialect.promises.blocks import BLOCKED_SCALES
 from qdialect.promises.filling import centered
-
-if TYPE_CHECKING:
-    from xdsl.ir import Attribute
-
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 Types = Sequence[UniformType]
 

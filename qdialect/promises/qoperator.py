@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type, IntegerAttr, IntegerType, Signedness
+from xdsl.ir import Attribute, SSAValue
 
 from qdialect import numerics
-from qdialect.constants import UNKNOWN_RANK, constant_array, rank_of
-from qdialect.dialects.onnx_types import element_of
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import BY_NUMPY, element_of
 from qdialect.dialects.quant import Storage, UniformType
-from qdialect.promises.base import Blocked, Promise
+from qdialect.dialects.schemas import snapshot
+from qdialect.ir.values import constant_array, rank_of
+from qdialect.promises.base import Promise
 from qdialect.promises.casts import RUN_TIME
 from qdialect.promises.kernels import KERNELS, MICROSOFT, Kernel
 from qdialect.promises.linear import Linear
-
-if TYPE_CHECKING:
-    from xdsl.ir import Attribute, SSAValue
-
-    from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 
 @dataclass(frozen=True)
@@ -85,12 +84,10 @@ def reading(op: OnnxOp) -> Reading | Blocked:
 
 def read_attributes(op: OnnxOp, reading: Reading, opset: int) -> Mapping[str, Attribute] | Blocked:
     """The op's attributes from the node's: a plain 0 that the op has no word for is its only behaviour."""
-    from qdialect.dialects.onnx_ops import op_named
-
     given = reading.kernel.read(op, opset)
     if isinstance(given, Blocked):
         return given
-    schema = op_named("", reading.name).SCHEMA
+    schema = snapshot().find("", reading.name)
     version = None if schema is None else schema.at(opset)
     if version is None:
         return Blocked("opset", f"opset {opset} has no {reading.name}")
@@ -147,8 +144,6 @@ def _result_storage(op: OnnxOp, cells: Cells) -> Storage | None:
 
 def result_element(op: OnnxOp, reading: Reading) -> Attribute | None:
     """What a node's result is made of: plain integers, or float32; None if nothing says."""
-    from qdialect.dialects.onnx_types import BY_NUMPY
-
     if reading.kernel.float_result:
         return Float32Type()
     storage = _result_storage(op, reading.cells)

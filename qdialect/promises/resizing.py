@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from qdialect.constants import UNKNOWN_RANK, constant_array, normal_axis
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
+from qdialect.dialects.quant import UniformType
+from qdialect.ir.values import constant_array, normal_axis
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, follow
-from qdialect.promises.base import Blocked
-
-if TYPE_CHECKING:
-    from qdialect.dialects.onnx_ops import OnnxOp
-    from qdialect.dialects.quant import UniformType
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 HALF_A_STEP_OFF = ("tf_half_pixel_for_nn", "tf_crop_and_resize")
 """Coordinates that are not the operand's own where the factor is 1."""

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from qdialect.promises.base import Blocked, Promise
-
-if TYPE_CHECKING:
-    from qdialect.dialects.onnx_ops import OnnxOp
-    from qdialect.dialects.quant import UniformType
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.quant import UniformType
+from qdialect.promises.base import Promise
+from qdialect.reasons import Blocked
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 16, 128
 """Sizes of the blocks that a weight without blocks is cut into."""

@@ -8,27 +8,22 @@ What a pass can mend exactly is mended before; a breach here is what only the us
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import Float32Type
+from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import OpTrait
 
-from qdialect.dialects.onnx_ops import ConstantOp, FunctionOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import UniformType
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
-from qdialect.promises.composition import Joins
+from qdialect.promises.joins import Joins
 from qdialect.promises.linear import WRONG_AXIS, Linear, bias_matches
 from qdialect.promises.qoperator import QOperator, reading, storage_of
-
-if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
-    from xdsl.ir import SSAValue
-    from xdsl.traits import OpTrait
-
-    from qdialect.targets import Target
+from qdialect.reasons import Blocked
+from qdialect.targets import Target
 
 MOVED_TYPES = ("u8", "i8", "u16", "i16")
 """What ops that move or select have integer kernels for, on some target or other."""
@@ -37,6 +32,7 @@ MOVED_TYPES = ("u8", "i8", "u16", "i16")
 def breaches(module: ModuleOp, target: Target) -> list[tuple[OnnxOp, Blocked]]:
     """The nodes of a lowered module that break a rule of `target`, each with the rule, in the order of the graph."""
     found: list[tuple[OnnxOp, Blocked]] = []
+
     for op in module.walk():
         if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp | FunctionOp):
             found += ((op, blocked) for blocked in _of_node(op, target))

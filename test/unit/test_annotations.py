@@ -9,8 +9,8 @@ import onnx.numpy_helper as onh
 import pytest
 
 import qdialect
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
 
 
 def annotated(zero_point: np.ndarray) -> onnx.ModelProto:

@@ -13,17 +13,17 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 
-from qdialect.checking import beyond, check_passes
-from qdialect.compiler import Options, pipeline
-from qdialect.dialects import get_all_dialects
-from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.compiler.compilation import Options, pipeline
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
-from qdialect.feeds import random_feeds
-from qdialect.importer import import_model
-from qdialect.oracle_form import oracle_form
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.onnx_io.importer import import_model
+from qdialect.ops import get_all_dialects
+from qdialect.oracle.checking import beyond, check_passes
+from qdialect.oracle.feeds import random_feeds
+from qdialect.oracle.form import oracle_form
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.transforms.raise_qdq import RaiseQdqPass
 
 

@@ -192,7 +192,7 @@ def test_a_bug_names_the_variable_that_shows_it(
     def broken(*_: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr("qdialect.text.print_module", broken)
+    monkeypatch.setattr("qdialect.text.assembly.print_module", broken)
     monkeypatch.delenv("QDIALECT_DEBUG", raising=False)
     assert opt(["good.mlir"]) == 1
     quiet = capfd.readouterr().err

@@ -13,9 +13,9 @@ import onnx.numpy_helper as onh
 import pytest
 
 import qdialect
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.oracle import run
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.session import run
 
 F, U8, I8, B = onnx.TensorProto.FLOAT, onnx.TensorProto.UINT8, onnx.TensorProto.INT8, onnx.TensorProto.BOOL
 Feeds = dict[str, npt.NDArray[Any]]

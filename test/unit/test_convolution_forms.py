@@ -12,7 +12,8 @@ import pytest
 from xdsl.context import Context
 
 import qdialect
-from qdialect import costs, oracle
+from qdialect.oracle import session as oracle
+from qdialect.targets import pricing as costs
 from qdialect.transforms import get_all_passes
 from qdialect.transforms.fold_depth import FoldDepthPass
 from qdialect.transforms.fold_groups import FoldGroupsPass
@@ -192,7 +193,7 @@ def test_a_product_of_gathered_columns_is_the_convolution(
     def product(*given: Any) -> tuple[str, float]:
         return costs.PRODUCT, 0.0
 
-    monkeypatch.setattr("qdialect.float_results.cheapest", product)
+    monkeypatch.setattr("qdialect.patterns.float_results.cheapest", product)
     made, x = model(case, quantized=False)
     after = written(made, tmp_path)
     types = {n.op_type for n in onnx.load(after).graph.node}
@@ -248,7 +249,7 @@ def test_slices_of_bytes_wait_for_their_opset(tmp_path: Path, monkeypatch: pytes
         asked.append(kernels)
         return kernels[0], 0.0
 
-    monkeypatch.setattr("qdialect.float_results.cheapest", first)
+    monkeypatch.setattr("qdialect.patterns.float_results.cheapest", first)
     made, x = model(0, quantized=False, opset=10)
     after = written(made, tmp_path)
     assert asked[:2] == [[costs.SUM], [costs.FLOAT, costs.PACKED]]

@@ -9,9 +9,9 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 import qdialect
-from qdialect import external
 from qdialect.cli import main
 from qdialect.dialects import onnx_tensor
+from qdialect.onnx_io import external
 
 WEIGHT = np.arange(3 * 500, dtype=np.float32).reshape(3, 500)
 BIAS = np.arange(500, dtype=np.float32) / 8

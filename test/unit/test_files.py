@@ -11,7 +11,7 @@ from qdialect.dialects.onnx_tensor import TensorData
 from qdialect.dialects.onnx_types import tensor_type
 from qdialect.errors import UserError
 from qdialect.files import Outputs, atomic_write, atomic_writes
-from qdialect.weights import ALIGNMENT, WeightsFile, resolve_slice
+from qdialect.text.weights import ALIGNMENT, WeightsFile, resolve_slice
 
 
 def write_new(paths: Sequence[Path], then: Callable[[], object] = bool):

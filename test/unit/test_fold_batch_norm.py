@@ -9,11 +9,12 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect import numerics, oracle
-from qdialect.compiler import compile
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.remarks import remarks_of
+from qdialect import numerics
+from qdialect.compiler.compilation import compile
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle import session as oracle
+from qdialect.rewriting.remarks import remarks_of
 
 Array = npt.NDArray[Any]
 

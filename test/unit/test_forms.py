@@ -15,12 +15,12 @@ import onnx.numpy_helper as onh
 import pytest
 
 import qdialect
-from qdialect.checking import check_feeds
-from qdialect.compiler import FORMS
+from qdialect.compiler.compilation import FORMS
 from qdialect.errors import UserError
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.oracle import run
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.checking import check_feeds
+from qdialect.oracle.session import run
 from qdialect.targets import target_names
 
 ROOT = Path(__file__).parents[2]

@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute
 from xdsl.utils.test_value import create_ssa_value
 
-from qdialect.compiler import compile
-from qdialect.dialects.onnx_ops import op_named
+from qdialect.compiler.compilation import compile
 from qdialect.dialects.onnx_types import tensor_type
 from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, Storage, UniformType
-from qdialect.importer import import_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.ops.generated import op_named
 from qdialect.promises.linear import Linear
-from qdialect.remarks import remarks_of
+from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms import get_all_passes
 
 X = UniformType.per_tensor(Storage.of("u8"), np.float32(0.02), 13)

@@ -11,10 +11,10 @@ import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
 
-from qdialect.compiler import compile
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.oracle import run
+from qdialect.compiler.compilation import compile
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.session import run
 
 X_SCALE, Y_SCALE, Z_SCALE = 0.03, 0.06, 0.05
 

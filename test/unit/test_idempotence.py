@@ -9,11 +9,11 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.compiler import compile
-from qdialect.dialects import get_all_dialects
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.text import parse_module
+from qdialect.compiler.compilation import compile
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.ops import get_all_dialects
+from qdialect.text.assembly import parse_module
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

@@ -9,12 +9,12 @@ import onnx
 import pytest
 from onnx import GraphProto, TensorProto, helper, numpy_helper
 
-from qdialect import messages
-from qdialect.compiler import compile
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.oracle_form import main_of
-from qdialect.shapes import learn_types
+from qdialect.compiler.compilation import compile
+from qdialect.onnx_io import messages
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.onnx_io.shapes import learn_types
+from qdialect.oracle.form import main_of
 
 
 def model() -> onnx.ModelProto:

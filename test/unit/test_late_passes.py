@@ -13,10 +13,10 @@ import onnx.numpy_helper as onh
 import pytest
 from xdsl.context import Context
 
-from qdialect.compiler import compile
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.oracle import run
+from qdialect.compiler.compilation import compile
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.session import run
 from qdialect.transforms import get_all_passes
 
 Array = npt.NDArray[Any]

@@ -5,12 +5,12 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from xdsl.context import Context
 
-from qdialect.compiler import compile
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.oracle import run
+from qdialect.compiler.compilation import compile
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.session import run
 from qdialect.promises.casts import MAX_BLOCK_PARAMETERS
-from qdialect.remarks import remarks_of
+from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms.raise_qdq import RaiseQdqPass
 
 

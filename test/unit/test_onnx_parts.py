@@ -5,13 +5,13 @@ import sys
 
 ALONE = """
 import sys
-from qdialect import onnx_parts
+from qdialect.onnx_io import parts
 
-onnx_parts.load_alone()
+parts.load_alone()
 assert "onnx" not in sys.modules and "numpy" not in sys.modules
-model = onnx_parts.messages().ModelProto(ir_version=8)
+model = parts.messages().ModelProto(ir_version=8)
 model.graph.name = "g"
-assert onnx_parts.infer_shapes()(model.SerializeToString(), False, False, True)
+assert parts.infer_shapes()(model.SerializeToString(), False, False, True)
 
 import onnx, onnx.shape_inference  # the package takes the parts that are there
 

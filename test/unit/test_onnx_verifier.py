@@ -8,10 +8,11 @@ from xdsl.dialects.builtin import f32, i1, i64
 from xdsl.ir import Attribute, Block
 from xdsl.utils.exceptions import VerifyException
 
-from qdialect.dialects.onnx_ops import OnnxOp, op_named
+from qdialect.dialects.onnx_attributes import int_attr, ints_attr
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import StringType, tensor_type
 from qdialect.dialects.onnx_verify import verify_at
-from qdialect.importer_attributes import int_attr, ints_attr
+from qdialect.ops.generated import op_named
 
 Case = tuple[list[Attribute], dict[str, Attribute]]
 

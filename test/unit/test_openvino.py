@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import qdialect
-from qdialect import oracle
+from qdialect.oracle import session as oracle
 
 pytest.importorskip("openvino", reason="OpenVINO is not installed: pip install '.[openvino]'")
 

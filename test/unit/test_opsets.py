@@ -9,7 +9,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 import qdialect
-from qdialect.opsets import MAX_IR_VERSION, MAX_OPSET, newest_known
+from qdialect.onnx_io.opsets import MAX_IR_VERSION, MAX_OPSET, newest_known
 
 
 def write(path: Path, op: str, opset: int, ir: int, **attributes: Any) -> Path:

@@ -17,23 +17,23 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.dialects import get_all_dialects
-from qdialect.dialects.onnx_ops import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.dialects.schemas import snapshot
-from qdialect.exporter import export_model
-from qdialect.oracle import run
-from qdialect.promises import promises_of
+from qdialect.onnx_io.exporter import export_model
+from qdialect.ops import get_all_dialects
+from qdialect.oracle.session import run
 from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries
 from qdialect.promises.filling import FILLING
 from qdialect.promises.layout import LAYOUT
 from qdialect.promises.monotone import MONOTONE
+from qdialect.promises.table import promises_of
 from qdialect.promises.unpromised import UNPROMISED
-from qdialect.remarks import remarks_of
-from qdialect.rewriting import apply_patterns
+from qdialect.rewriting.driver import apply_patterns
+from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets import Target
-from qdialect.text import parse_module
+from qdialect.text.assembly import parse_module
 from qdialect.transforms.hoist_quantize import HoistQuantizePass
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 from qdialect.transforms.lower_to_qoperator import LowerToStorage

@@ -6,9 +6,9 @@ import pytest
 from onnx import helper, numpy_helper
 from xdsl.context import Context
 
-from qdialect import oracle
-from qdialect.dialects.onnx_ops import ConstantOp
-from qdialect.importer import import_model
+from qdialect.dialects.onnx_base import ConstantOp
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle import session as oracle
 from qdialect.transforms.fold_constants import FoldConstantsPass
 
 RANDOM = np.random.default_rng(5)

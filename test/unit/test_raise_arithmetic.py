@@ -8,10 +8,10 @@ import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
 
-from qdialect.compiler import compile, run_passes
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.oracle import run
+from qdialect.compiler.compilation import compile, run_passes
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.session import run
 from qdialect.transforms import get_all_passes
 
 Constants = dict[str, "np.ndarray | float"]

@@ -8,11 +8,11 @@ import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
 
-from qdialect.compiler import compile
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.oracle import run
-from qdialect.remarks import remarks_of
+from qdialect.compiler.compilation import compile
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.session import run
+from qdialect.rewriting.remarks import remarks_of
 
 RNG = np.random.default_rng(5)
 Values = dict[str, np.ndarray]

@@ -11,7 +11,8 @@ import onnx.numpy_helper as onh
 import pytest
 
 import qdialect
-from qdialect import numerics, oracle
+from qdialect import numerics
+from qdialect.oracle import session as oracle
 
 Array = npt.NDArray[Any]
 

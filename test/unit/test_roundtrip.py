@@ -15,12 +15,12 @@ import pytest
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from xdsl.context import Context
 
-from qdialect.dialects import get_all_dialects
 from qdialect.errors import UserError
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.oracle import run
-from qdialect.text import parse_module, print_module
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.ops import get_all_dialects
+from qdialect.oracle.session import run
+from qdialect.text.assembly import parse_module, print_module
 
 FLOAT = TensorProto.FLOAT
 Array = npt.NDArray[Any]

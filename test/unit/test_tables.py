@@ -12,9 +12,9 @@ import pytest
 from xdsl.context import Context
 
 import qdialect
-from qdialect import oracle
 from qdialect.errors import UserError
-from qdialect.remarks import remarks_of
+from qdialect.oracle import session as oracle
+from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms import get_all_passes
 
 Array = npt.NDArray[Any]
@@ -84,7 +84,7 @@ def test_what_onnxruntime_cannot_compute_stays(tmp_path: Path, monkeypatch: pyte
     def refuse(*given: Any) -> None:
         raise UserError("no kernel")
 
-    monkeypatch.setattr("qdialect.oracle.evaluate", refuse)
+    monkeypatch.setattr("qdialect.transforms.lower_to_table.evaluate", refuse)
     onnx.save(model(CHAINS["one"], np.uint8, 3), tmp_path / "before.onnx")
     module = qdialect.load(tmp_path / "before.onnx")
     count = len(list(module.walk()))

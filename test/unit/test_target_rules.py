@@ -17,9 +17,9 @@ import onnx.numpy_helper as onh
 import pytest
 
 import qdialect
-from qdialect.exporter import export_model
-from qdialect.importer import import_model
-from qdialect.oracle import run
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.session import run
 from qdialect.targets import target, target_names
 from qdialect.targets.legality import breaches
 

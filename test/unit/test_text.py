@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr,
 from xdsl.dialects.test import TestOp
 from xdsl.utils.exceptions import ParseError
 
-from qdialect.dialects import get_all_dialects
 from qdialect.dialects.quant import Storage, UniformType
-from qdialect.text import ModuleParser, parse_module, print_module
+from qdialect.ops import get_all_dialects
+from qdialect.text.assembly import ModuleParser, parse_module, print_module
 
 
 @pytest.fixture

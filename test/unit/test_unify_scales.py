@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from xdsl.context import Context
 
-from qdialect import oracle
-from qdialect.dialects import get_all_dialects
-from qdialect.exporter import export_model
-from qdialect.text import parse_module
+from qdialect.onnx_io.exporter import export_model
+from qdialect.ops import get_all_dialects
+from qdialect.oracle import session as oracle
+from qdialect.text.assembly import parse_module
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 from qdialect.transforms.unify_scales import UnifyScalesPass
 

@@ -7,8 +7,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from qdialect import wire
-from qdialect.messages import read_model
+from qdialect.onnx_io import wire
+from qdialect.onnx_io.messages import read_model
 
 LEAST = 100
 

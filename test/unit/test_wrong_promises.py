@@ -4,7 +4,7 @@ A promise that says too much is caught: each family's proof on numbers fails whe
 
 # ruff: noqa: E501 -- a case a line, so that the table can be read down
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,23 +33,34 @@ from xdsl.ir import OpTraits
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from qdialect.dialects import onnx_ops, quant_parameters
-from qdialect.dialects.onnx_ops import OnnxOp, op_named
+from qdialect.dialects import onnx_base, quant_parameters
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
+from qdialect.forms.storage import STORAGE_FORMS
+from qdialect.forms.table import form_of
+from qdialect.ops.generated import op_named
 from qdialect.promises.axes import follow, same
 from qdialect.promises.base import Commutes, every_operand, first, none
 from qdialect.promises.layout import LAYOUT
 from qdialect.promises.padding import pad_backward, pad_forward
-from qdialect.promises.storage import STORAGE_FORMS
 from qdialect.transforms.hoist_quantize import HoistQuantizePass
 from qdialect.transforms.sink_dequantize import SinkDequantizePass
 
 
+@pytest.fixture(autouse=True)
+def _forget_forms() -> Generator[None]:
+    """`form_of` remembers what it was asked; the tables are whole again behind each test."""
+    yield
+    form_of.cache_clear()
+
+
 def promise(monkeypatch: pytest.MonkeyPatch, op: str, made: Commutes) -> None:
     """Let an op promise something else, and nothing besides; Clip keeps its form on integers, which needs its own."""
-    forms = (STORAGE_FORMS["", op],) if op == "Clip" else ()
-    monkeypatch.setattr(onnx_ops, "trait_of", onnx_ops.trait_of.__wrapped__)
-    monkeypatch.setattr(op_named("", op), "traits", OpTraits(lambda: (Pure(), made, *forms)))
+    monkeypatch.setattr(onnx_base, "trait_of", onnx_base.trait_of.__wrapped__)
+    monkeypatch.setattr(op_named("", op), "traits", OpTraits(lambda: (Pure(), made)))
+    if op != "Clip":
+        form_of.cache_clear()
+        monkeypatch.delitem(STORAGE_FORMS, ("", op), raising=False)
 
 
 FOLLOWS = Commutes(follow(same), follow(same))

@@ -1,0 +1,269 @@
+"""What a compilation did and did not do: for `--report`, `--remarks` and `qdialect explain`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from xdsl.dialects.builtin import AnyFloat, ModuleOp, i32
+from xdsl.ir import Operation, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, expressed_of, quantized_of
+from qdialect.ir.names import called
+from qdialect.ir.values import is_constant
+from qdialect.ir.walking import operations
+from qdialect.promises.kernels import Kernels
+from qdialect.promises.linear import Linear
+from qdialect.reasons import Blocked
+from qdialect.rewriting.remarks import Remark, remarks_of
+
+INTEGER_SUM = Blocked("integer-sum", "it gives sums of integers their scale, zero point or bias")
+NO_CAST = Blocked("not-quantized", "nothing around it is quantized", "quantize the model there too")
+
+
+class Step(NamedTuple):
+    """One pass that ran."""
+
+    name: str
+    """With its options, as `qdialect-opt -p` takes it."""
+    exactness: str
+    rewrites: int
+    """How often a pattern of it fired; a pass without patterns has none."""
+    ops: int
+    """How many ops there are after it."""
+
+
+class Stays(NamedTuple):
+    """A node that something is said of: that it stays in float, or breaks a rule."""
+
+    op: str
+    """As `Conv`."""
+    node: str
+    blocked: Blocked
+
+
+class Reason(NamedTuple):
+    """Why nodes of one kind stay in float."""
+
+    op: str
+    id: str
+    message: str
+    fix: str
+
+
+@dataclass
+class Report:
+    """What a compilation did and did not do."""
+
+    target: str
+    form: str
+    exactness: str
+    pipeline: list[str]
+    """The passes that ran, in order, as `qdialect-opt -p` takes them."""
+    remarks: list[Remark] = field(default_factory=list[Remark])
+    """What stood in the way of rewrites, of the ops that are still there, each reason once."""
+    steps: list[Step] = field(default_factory=list[Step])
+    floats: list[Stays] = field(default_factory=list[Stays])
+    """The nodes that could be integer and are not, in the order of the graph."""
+    breaches: list[Stays] = field(default_factory=list["Stays"])
+    """The nodes of the result that break a rule of the target, in the order of the graph."""
+    before: dict[str, int] = field(default_factory=dict[str, int])
+    """How many nodes of each type there were, constants left out."""
+    after: dict[str, int] = field(default_factory=dict[str, int])
+
+    def reasons(self) -> list[tuple[Reason, int]]:
+        """Why nodes stay in float, with how many, the most frequent first."""
+        return _counted(self.floats)
+
+    def broken_rules(self) -> list[tuple[Reason, int]]:
+        """Which rules of the target the result breaks, with how many nodes do, the most frequent first."""
+        return _counted(self.breaches)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, all of it."""
+        return {
+            "target": self.target,
+            "form": self.form,
+            "exactness": self.exactness,
+            "kernels": {"before": self.before, "after": self.after},
+            "float": [stays_as_json(s) for s in self.floats],
+            "reasons": [{"count": n, **reason._asdict()} for reason, n in self.reasons()],
+            "breaches": [stays_as_json(s) for s in self.breaches],
+            "remarks": [
+                {
+                    "pass": r.pass_name,
+                    "op": r.op,
+                    "node": r.node,
+                    "id": r.blocked.id,
+                    "message": r.blocked.message,
+                }
+                for r in self.remarks
+            ],
+            "passes": [step._asdict() for step in self.steps],
+        }
+
+
+def _counted(nodes: Iterable[Stays]) -> list[tuple[Reason, int]]:
+    counts = Counter(Reason(s.op, s.blocked.id, s.blocked.message, s.blocked.fix) for s in nodes)
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def stays_as_json(one: Stays) -> dict[str, str]:
+    """A node and what is said of it, as plain values."""
+    blocked = one.blocked
+    return {"node": one.node, "op": one.op, "id": blocked.id, "message": blocked.message, "fix": blocked.fix}
+
+
+_NOT_BY_CLASS = (ConstantOp, FunctionOp, YieldOp, CustomOp)
+
+
+def op_counts(module: ModuleOp) -> dict[str, int]:
+    """How many nodes of each type there are, by name; constants, functions and yields are none."""
+    ops = operations(module)
+    found = Counter(op.op_type for op in ops if isinstance(op, CustomOp))
+    for op_class, count in Counter(map(type, ops)).items():
+        if op_class.name.partition(".")[0] not in ("builtin", "func") and not issubclass(
+            op_class, _NOT_BY_CLASS
+        ):
+            schema = op_class.SCHEMA if issubclass(op_class, OnnxOp) else None
+            found[schema.name if schema else op_class.name] += count
+    return dict(sorted(found.items()))
+
+
+def op_count(module: ModuleOp) -> int:
+    """How many nodes there are."""
+    return sum(op_counts(module).values())
+
+
+def _is_float(op: OnnxOp, form: str) -> bool:
+    """Whether a node with an integer form computes in float, as it stands before the last lowering."""
+    values = [*op.operands, *op.results]
+    if form == "qdq":
+        return not any(quantized_of(v.type) is not None for v in values)
+    if any(quantized_of(v.type) is not None for v in values):
+        return True
+    elements = [BY_ATTRIBUTE.get(e) for v in values if (e := expressed_of(v.type)) is not None]
+    return any(e is not None and e.dtype.kind == "f" for e in elements)
+
+
+def staying_float(module: ModuleOp, form: str) -> list[Stays]:
+    """
+    The nodes with an integer form that are in float in front of `lower-to-qdq`, each with the last reason that a pass
+    gave for it.
+    """
+    reasons: dict[tuple[str, str], Blocked] = {(r.op, r.node): r.blocked for r in remarks_of(module)}
+    ops = operations(module)
+    rescaling = _rescaling(ops)
+    return [
+        Stays(
+            op.op_type,
+            called(op),
+            INTEGER_SUM if op in rescaling else reasons.get((op.name, called(op)), NO_CAST),
+        )
+        for op in ops
+        if isinstance(op, OnnxOp) and (op.get_trait(Kernels) or op.get_trait(Linear)) and _is_float(op, form)
+    ]
+
+
+def _rescaling(ops: Sequence[Operation]) -> set[Operation]:
+    """
+    The ops that combine int32 sums, read as floats, with something; those that combine their results with constants;
+    and those that only these take, which make the scales.
+    """
+    sums: set[SSAValue] = set()
+    found: set[Operation] = set()
+    for op in ops:
+        if not isinstance(op, OnnxOp) or len(op.results) != 1:
+            continue
+        if len(op.operands) == 1 and element_of(op.operands[0].type) == i32:
+            sums.update(r for r in op.results if isinstance(element_of(r.type), AnyFloat))
+        elif len(op.operands) == 2 and any(
+            v in sums or (v.owner in found and is_constant(other))
+            for v, other in zip(op.operands, reversed(op.operands), strict=True)
+        ):
+            found.add(op)
+    scales = {
+        op
+        for op in ops
+        if any(r.uses for r in op.results) and all(u.operation in found for r in op.results for u in r.uses)
+    }
+    return found | scales
+
+
+def places(module: ModuleOp) -> set[tuple[str, str]]:
+    """Every op, by its name in the IR and what it is called."""
+    return {(op.name, called(op)) for op in operations(module)}
+
+
+def surviving(remarks: Iterable[Remark], there: set[tuple[str, str]]) -> list[Remark]:
+    """The remarks on ops that are there, each reason once however many passes gave it."""
+    found: dict[tuple[str, str, str], Remark] = {}
+    for remark in remarks:
+        if (remark.op, remark.node) in there:
+            found[remark.op, remark.node, remark.blocked.id] = remark
+    return list(found.values())
+
+
+def write_json(report: Report) -> str:
+    """The report as JSON."""
+    return json.dumps(report.as_json(), indent=2) + "\n"
+
+
+_STYLE = (
+    "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
+    "table{border-collapse:collapse;margin-bottom:2em}td,th{padding:.2em .8em;text-align:left;"
+    "border-bottom:1px solid #ddd}td.n{text-align:right}h2{font-size:1.1em}"
+)
+
+
+def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> str:
+    from html import escape
+
+    cells = [
+        "".join(f"<td{' class=n' if isinstance(c, int) else ''}>{escape(str(c))}</td>" for c in row)
+        for row in rows
+    ]
+    if not cells:
+        return f"<h2>{escape(title)}</h2>\n<p>{escape(empty)}</p>\n"
+    first = "".join(f"<th>{escape(h)}</th>" for h in head)
+    body = "\n".join(f"<tr>{row}</tr>" for row in cells)
+    return f"<h2>{escape(title)}</h2>\n<table>\n<tr>{first}</tr>\n{body}\n</table>\n"
+
+
+def write_html(report: Report) -> str:
+    """The report as one page that needs nothing else."""
+    from html import escape
+
+    names = sorted({*report.before, *report.after})
+    kernels = [(n, report.before.get(n, 0), report.after.get(n, 0)) for n in names]
+    title = f"{report.target}, {report.form}, {report.exactness}"
+    parts = [
+        _table("Nodes by type", ("type", "before", "after"), kernels, "The model has no nodes."),
+        _table(
+            "What stays in float, and why",
+            ("type", "nodes", "reason", "what to do"),
+            [(r.op, n, r.message, r.fix) for r, n in report.reasons()],
+            "Every node that has an integer form takes it.",
+        ),
+        _table(
+            f"What {report.target} does not take as it is",
+            ("type", "nodes", "rule", "what to do"),
+            [(r.op, n, r.message, r.fix) for r, n in report.broken_rules()],
+            "Every node keeps its rules.",
+        ),
+        _table(
+            "Node by node",
+            ("node", "type", "reason"),
+            [(s.node, s.op, s.blocked.message) for s in report.floats],
+            "None.",
+        ),
+        _table("Passes", ("pass", "class", "rewrites", "nodes after"), report.steps, "None ran."),
+    ]
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f"<style>{_STYLE}</style></head>\n<body>\n<h1>{escape(title)}</h1>\n{''.join(parts)}</body>\n</html>\n"
+    )

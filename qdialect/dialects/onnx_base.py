@@ -1,0 +1,249 @@
+"""
+What every ONNX operation shares, and the few operations that are written by hand.
+
+An operation's operands are the node's inputs in order. An input left out in front of one that is given keeps its place
+in `operandSegmentSizes` (one 0 or 1 per place; absent when nothing is left out there); results likewise. Attributes are
+properties; attributes that are graphs are regions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Operation, OpTraits, Region, SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import ConstantLike, IsolatedFromAbove, IsTerminator, OpTrait, OpTraitInvT, Pure
+
+from qdialect.dialects import onnx_text
+from qdialect.dialects.onnx_segments import RESULT_SEGMENTS, SEGMENTS, placed, present
+from qdialect.dialects.onnx_tensor import TensorAttr
+from qdialect.dialects.onnx_verify import verify_at, verify_quantized_values, verify_stored
+from qdialect.dialects.schemas import Schema
+
+RANDOM = frozenset(
+    ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
+)
+"""ONNX marks these as non-deterministic: two of them are never one."""
+
+
+@cache
+def trait_of(op_class: type[OnnxOp], trait: Any) -> Any:
+    return super(OnnxOp, op_class).get_trait(trait)
+
+
+@cache
+def verifying_traits(op_class: type[OnnxOp]) -> tuple[OpTrait, ...]:
+    """The interfaces of a class that constrain quantized operands or results: those with a `verify` of their own."""
+    return tuple(t for t in op_class.traits.traits if type(t).verify is not OpTrait.verify)
+
+
+class OnnxOp(Operation):
+    """What every ONNX operation shares."""
+
+    SCHEMA: ClassVar[Schema | None] = None
+    ANY_RESULT: ClassVar[bool] = False
+    """Whether a result may be of a type that the schema does not list."""
+    traits: ClassVar[OpTraits] = OpTraits(lambda: (Pure(),))
+
+    @classmethod
+    def build(
+        cls,
+        inputs: Sequence[SSAValue | None],
+        result_types: Sequence[Attribute | None],
+        attributes: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> OnnxOp:
+        """An operation with these inputs and results, None where one is left out."""
+        properties = dict(attributes) if attributes else {}
+        if (sizes := present(inputs)) is not None:
+            properties[SEGMENTS] = sizes
+        if (sizes := present(result_types)) is not None:
+            properties[RESULT_SEGMENTS] = sizes
+        return cls.create(
+            operands=[i for i in inputs if i is not None],
+            result_types=[t for t in result_types if t is not None],
+            properties=properties,
+            regions=regions,
+        )
+
+    @classmethod
+    def get_trait(cls, trait: type[OpTraitInvT] | OpTraitInvT) -> OpTraitInvT | None:
+        """The trait of a kind, or equal to the one given: what all passes ask all operations, so it is kept."""
+        return trait_of(cls, trait)
+
+    @property
+    def domain(self) -> str:
+        """The operator's domain; ai.onnx is the empty string."""
+        return self.SCHEMA.domain if self.SCHEMA else ""
+
+    @property
+    def op_type(self) -> str:
+        """The operator's name in ONNX."""
+        return self.SCHEMA.name if self.SCHEMA else self.name.partition(".")[2]
+
+    @property
+    def inputs(self) -> list[SSAValue | None]:
+        """The inputs by place, None where one is left out in front of another."""
+        return placed(self.operands, self.properties.get(SEGMENTS))
+
+    @property
+    def outputs(self) -> list[SSAValue | None]:
+        """The outputs by place."""
+        return placed(self.results, self.properties.get(RESULT_SEGMENTS))
+
+    def input(self, place: int) -> SSAValue | None:
+        """The input at `place`; None if it is left out."""
+        if SEGMENTS not in self.properties:
+            return self.operands[place] if place < len(self.operands) else None
+        inputs = self.inputs
+        return inputs[place] if place < len(inputs) else None
+
+    @property
+    def onnx_attributes(self) -> dict[str, Attribute]:
+        """The node's attributes, without regions."""
+        return {k: v for k, v in self.properties.items() if k not in (SEGMENTS, RESULT_SEGMENTS)}
+
+    @property
+    def region_names(self) -> Sequence[str]:
+        """The names of the attributes that are graphs, one per region."""
+        return self.SCHEMA.regions if self.SCHEMA else ()
+
+    def int_attr(self, name: str, default: int) -> int:
+        """An INT attribute."""
+        value = self.properties.get(name)
+        return value.value.data if isinstance(value, IntegerAttr) else default
+
+    def float_attr(self, name: str, default: float) -> float:
+        """A FLOAT attribute."""
+        value = self.properties.get(name)
+        return value.value.data if isinstance(value, FloatAttr) else default
+
+    def str_attr(self, name: str, default: str) -> str:
+        """A STRING attribute."""
+        value = self.properties.get(name)
+        return value.data if isinstance(value, StringAttr) else default
+
+    def ints_attr(self, name: str) -> tuple[int, ...] | None:
+        """An INTS attribute; None if it is not given."""
+        value = self.properties.get(name)
+        return tuple(int(v) for v in value.iter_values()) if isinstance(value, DenseArrayBase) else None
+
+    def verify_(self) -> None:
+        quantized = verify_quantized_values(self)
+        if self.SCHEMA is not None:
+            verify_at(self, opset_of(self, self.domain))
+            if quantized:
+                for trait in verifying_traits(type(self)):
+                    trait.verify(self)
+
+    def print(self, printer: Printer) -> None:
+        onnx_text.print_op(self, printer)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> OnnxOp:
+        return cls.create(**onnx_text.parse_op(parser))
+
+
+class ConstantOp(OnnxOp):
+    """A constant. Its result may be of quantized type: the value is then what is stored."""
+
+    name = "onnx.Constant"
+    ANY_RESULT = True
+    traits = OpTraits(lambda: (Pure(), ConstantLike()))
+
+    @classmethod
+    def of(cls, value: TensorAttr, type: Attribute | None = None) -> ConstantOp:
+        """A constant of the value's own type, or of `type`, quantized, stored as the value is."""
+        return cls.create(result_types=[value.type if type is None else type], properties={"value": value})
+
+    @property
+    def value(self) -> TensorAttr | None:
+        """The value; None for a sparse constant."""
+        value = self.properties.get("value")
+        return value if isinstance(value, TensorAttr) else None
+
+    def verify_(self) -> None:
+        super().verify_()
+        verify_stored(self.value, self.results[0].type)
+
+
+class CustomOp(OnnxOp):
+    """An operator that the snapshot does not know, or a call of a model-local function; carried as it is."""
+
+    name = "onnx.Custom"
+    traits = OpTraits(lambda: ())
+
+    def _string(self, name: str) -> str:
+        value = self.properties.get(name)
+        return value.data if isinstance(value, StringAttr) else ""
+
+    @property
+    def domain(self) -> str:
+        return self._string("domain")
+
+    @property
+    def op_type(self) -> str:
+        return self._string("op_type")
+
+    @property
+    def onnx_attributes(self) -> dict[str, Attribute]:
+        attributes = self.properties.get("attrs")
+        return dict(attributes.data) if isinstance(attributes, DictionaryAttr) else {}
+
+    @property
+    def region_names(self) -> Sequence[str]:
+        names = self.properties.get("region_names")
+        if not isinstance(names, ArrayAttr):
+            return ()
+        return [n.data for n in names.data if isinstance(n, StringAttr)]
+
+
+class YieldOp(OnnxOp):
+    """Ends a subgraph or function body; its operands are the outputs."""
+
+    name = "onnx.Yield"
+    traits = OpTraits(lambda: (IsTerminator(), Pure()))
+
+    def verify_(self) -> None:
+        pass
+
+
+class FunctionOp(OnnxOp):
+    """A model-local function. ONNX functions have no types: every value is of unknown type."""
+
+    name = "onnx.Function"
+    traits = OpTraits(lambda: (IsolatedFromAbove(),))
+
+    def verify_(self) -> None:
+        pass
+
+    print = Operation.print  # the generic form
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FunctionOp:
+        parser.raise_error("onnx.Function is written in generic form")
+
+
+def opset_of(op: Operation, domain: str) -> int | None:
+    """The opset version in force for `domain` where `op` stands; None if nothing says."""
+    scope: Operation | None = op
+    while scope is not None:
+        if isinstance(scope, ModuleOp | FunctionOp):
+            imports = scope.attributes.get("onnx.opset_import") or scope.properties.get("onnx.opset_import")
+            if isinstance(imports, DictionaryAttr):
+                version = imports.data.get(domain or "ai.onnx")
+                return version.value.data if isinstance(version, IntegerAttr) else None
+        scope = scope.parent_op()
+    return None

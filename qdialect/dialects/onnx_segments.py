@@ -1,0 +1,30 @@
+"""Which inputs and outputs of a node are left out: one 0 or 1 per place; absent when nothing is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Attribute, SSAValue
+
+SEGMENTS = "operandSegmentSizes"
+RESULT_SEGMENTS = "resultSegmentSizes"
+
+
+def present(places: Sequence[object | None]) -> DenseArrayBase | None:
+    """The segment sizes for inputs or outputs of which some are None; None if only the last are left out."""
+    given = [p is not None for p in places]
+    while given and not given[-1]:
+        given.pop()
+    return None if all(given) else DenseArrayBase.from_list(i32, [int(g) for g in given])
+
+
+def placed(values: Sequence[SSAValue], sizes: Attribute | None) -> list[SSAValue | None]:
+    """The inputs or outputs by place, None where the segment sizes say that one is left out."""
+    if not isinstance(sizes, DenseArrayBase):
+        return list(values)
+    places: list[SSAValue | None] = []
+    rest = iter(values)
+    for size in sizes.iter_values():
+        places += [next(rest, None) for _ in range(int(size))] if size else [None]
+    return places

@@ -1,0 +1,118 @@
+"""What both lowerings share: parameters as constants, quantized values as the integers that are stored."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from qdialect import numerics
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, with_element
+from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.ir.names import location, tensor_name
+from qdialect.ops.generated import op_named
+
+
+def _graph_block(op: Operation) -> Block:
+    """The block of the graph that `op` is in, subgraphs left behind."""
+    scope: Operation | None = op
+    while scope is not None and not isinstance(scope.parent_op(), FuncOp):
+        scope = scope.parent_op()
+    assert scope is not None
+    assert scope.parent is not None
+    return scope.parent
+
+
+class Parameters:
+    """Scales and zero points as constants at the head of the graph, each written once."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Block, UniformType], tuple[SSAValue, SSAValue]] = {}
+
+    def of(self, type: UniformType, user: Operation, name: str) -> tuple[SSAValue, SSAValue]:
+        """Scale and zero point of `type` where `user` can take them; `name` is what their tensor is called."""
+        block = _graph_block(user)
+        found = self._made.get((block, type))
+        if found is None:
+            scales = type.scales.astype(BY_ATTRIBUTE[type.expressed].dtype)
+            zero_points = type.zero_points.astype(BY_ATTRIBUTE[storage_element(type)].dtype)
+            pair = (
+                ConstantOp.of(from_array(np.asarray(scales))),
+                ConstantOp.of(from_array(np.asarray(zero_points))),
+            )
+            for op, suffix in zip(pair, ("scale", "zero_point"), strict=True):
+                op.location = location("", [f"{name}_{suffix}" if name else suffix])
+            first = block.first_op
+            assert first is not None
+            block.insert_ops_before(pair, first)
+            found = self._made[block, type] = pair[0].results[0], pair[1].results[0]
+        return found
+
+
+def stored(value: SSAValue) -> tuple[SSAValue, list[Operation]]:
+    """The integers of a quantized value, and the operations, not inserted yet, that read them."""
+    type = quantized_of(value.type)
+    assert type is not None
+    if isinstance(value, OpResult):
+        if isinstance(value.op, StorageCastOp):
+            return value.op.operands[0], []
+        if isinstance(value.op, ConstantOp) and value.op.value is not None:
+            plain = ConstantOp.of(value.op.value)
+            plain.location = value.op.location
+            return plain.results[0], [plain]
+    cast = StorageCastOp(value, with_element(value.type, storage_element(type)))
+    return cast.results[0], [cast]
+
+
+def clamped(value: SSAValue, type: UniformType) -> list[Operation]:
+    """An integer Clip to the storage bounds, where they are narrower than the storage's width; else nothing."""
+    if type.storage.is_full_range:
+        return []
+    bounds = [
+        ConstantOp.of(from_array(np.array(b, BY_ATTRIBUTE[storage_element(type)].dtype)))
+        for b in (type.storage.low, type.storage.high)
+    ]
+    clip = op_named("", "Clip").build([value, *(b.results[0] for b in bounds)], [value.type])
+    return [*bounds, clip]
+
+
+def clamped_real(value: SSAValue, type: UniformType) -> list[Operation]:
+    """
+    A Clip of reals that are quantized next, to what the storage bounds stand for: the same integers as a clamp behind.
+
+    Nothing where the bounds are the storage's own, or differ by channel.
+    """
+    if type.storage.is_full_range or not type.is_per_tensor:
+        return []
+    dtype = BY_ATTRIBUTE[type.expressed].dtype
+    ends = np.array([type.storage.low, type.storage.high], np.int32)
+    bounds = numerics.dequantize(ends, type.scales, type.zero_points, dtype)
+    made = [ConstantOp.of(from_array(np.asarray(b))) for b in bounds]
+    clip = op_named("", "Clip").build([value, *(b.results[0] for b in made)], [value.type])
+    return [*made, clip]
+
+
+def cast_op(
+    quantize: bool, value: SSAValue, type: UniformType, parameters: Parameters, user: Operation, name: str
+) -> OnnxOp:
+    """A QuantizeLinear or DequantizeLinear node, in the domain that has it for the type."""
+    scale, zero_point = parameters.of(type, user, name)
+    opset = opset_of(user, "") or 13
+    wide = type.storage.width not in (8, 32) and opset < 21
+    attributes = {}
+    if type.axis is not None:
+        attributes["axis"] = int_attr(type.axis)
+    if type.blocks:
+        axis, size = max(type.blocks, key=lambda block: block[1])
+        attributes |= {"axis": int_attr(axis), "block_size": int_attr(size)}
+    element = storage_element(type) if quantize else type.expressed
+    cls = op_named("com.microsoft" if wide else "", "QuantizeLinear" if quantize else "DequantizeLinear")
+    return cls.build([value, scale, zero_point], [with_element(value.type, element)], attributes)
+
+
+def wish(value: SSAValue) -> str:
+    """What to call things after."""
+    return tensor_name(value.op, value.index) if isinstance(value, OpResult) else (value.name_hint or "")

@@ -1,0 +1,323 @@
+"""
+What an op does to stored integers where that is not what it does to real numbers: Relu clamps at the zero point, Clip
+and Pad quantize their constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from qdialect import numerics
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, shape_of, storage_element, tensor_type, with_element
+from qdialect.dialects.quant import UniformType
+from qdialect.forms.base import Form
+from qdialect.ir.values import constant_array, normal_axis, rank_of
+from qdialect.ops.generated import op_named
+from qdialect.promises.filling import centered, triangle
+from qdialect.promises.monotone import clip_bounds, stored_bounds
+from qdialect.promises.padding import pad_value
+from qdialect.reasons import UNKNOWN_RANK, Blocked
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+LARGEST_MASK = 1 << 20
+"""Bytes of a Trilu's mask: a sequence of 1,024 tokens."""
+
+
+class Built(NamedTuple):
+    """New operations, and the op type whose kernel they need."""
+
+    ops: Sequence[Operation]
+    kernel: str
+
+
+Build = Callable[["OnnxOp", "SSAValue", UniformType], "Built | Blocked"]
+
+
+@dataclass(frozen=True)
+class StorageForm(Form):
+    """The op on stored integers: from the op, its operand as integers, and the type that they have in common."""
+
+    build: Build
+
+
+def _stored(values: npt.NDArray[np.generic], type: UniformType, op: OnnxOp) -> ConstantOp | Blocked:
+    """Per-channel integers as a constant that broadcasts against the operand."""
+    if type.axis is not None:
+        shape = shape_of(op.operands[0].type)
+        if shape is None:
+            return Blocked("unknown-rank", "the operand's rank is not known")
+        values = numerics.expand_parameters(values, shape, type.axis)
+    return ConstantOp.of(from_array(np.array(values, type.storage.dtype)))
+
+
+def _result(op: OnnxOp, type: UniformType):
+    return with_element(op.results[0].type, storage_element(type))
+
+
+def _relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    zero = _stored(type.zero_points, type, op)
+    if isinstance(zero, Blocked):
+        return zero
+    clamp = op_named("", "Max").build([x, zero.results[0]], [_result(op, type)])
+    return Built([zero, clamp], "Max")
+
+
+def _clip(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    bounds = clip_bounds(op)
+    if bounds is None:
+        return Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")
+    if not type.is_per_tensor:
+        return Blocked("clip-per-axis", "Clip has one bound, the channels have several")
+    low, high = (ConstantOp.of(from_array(np.array(b))) for b in stored_bounds(bounds, type))
+    clamp = op_named("", "Clip").build([x, low.results[0], high.results[0]], [_result(op, type)])
+    return Built([low, high, clamp], "Clip")
+
+
+def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    if op.input(1) is None:
+        return Blocked("opset", "Pad takes integers from opset 11 on")
+    value = pad_value(op)
+    if value is None or not type.is_per_tensor:
+        return Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
+    stored = numerics.quantize(
+        np.float32(value),
+        type.scales,
+        type.zero_points,
+        type.storage.low,
+        type.storage.high,
+        type.storage.dtype,
+    )
+    constant = ConstantOp.of(from_array(np.array(stored)))
+    pad = op_named("", "Pad").build(
+        [x, op.input(1), constant.results[0], op.input(3)], [_result(op, type)], op.onnx_attributes
+    )
+    return Built([constant, pad], "Pad")
+
+
+def _max_pool(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    """Channels last: onnxruntime's MaxPool of bytes is ten times faster so, and convolutions cancel the Transposes."""
+    given, made = shape_of(x.type), shape_of(op.results[0].type)
+    if given is None or made is None or len(given) != 4 or op.results[1:]:
+        return Blocked("no-kernel", "only images are pooled with channels last, without indices")
+    attributes = {k: v for k, v in op.onnx_attributes.items() if k != "storage_order"}
+    element = storage_element(type)
+
+    def turn(value: SSAValue, perm: list[int], shape: Sequence[int]) -> OnnxOp:
+        turned = tensor_type(element, tuple(shape[p] for p in perm))
+        return op_named("", "Transpose").build(
+            [value], [turned], {"perm": DenseArrayBase.from_list(i64, perm)}
+        )
+
+    to_last, to_first = [0, 2, 3, 1], [0, 3, 1, 2]
+    before = turn(x, to_last, given)
+    last = tensor_type(element, tuple(made[p] for p in to_last))
+    pool = op_named("com.microsoft", "NhwcMaxPool").build([before.results[0]], [last], attributes)
+    after = turn(pool.results[0], to_first, [made[p] for p in to_last])
+    return Built([before, pool, after], "NhwcMaxPool")
+
+
+def _global_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    """The greatest of all pixels: ReduceMax, whose axes became an operand with opset 18."""
+    shape = shape_of(x.type)
+    if shape is None:
+        return Blocked("unknown-rank", "the operand's rank is not known")
+    axes, made = list(range(2, len(shape))), list[ConstantOp]()
+    attributes: dict[str, Attribute] = {}
+    if (opset_of(op, "") or 13) < 18:
+        attributes["axes"] = DenseArrayBase.from_list(i64, axes)
+    else:
+        made.append(ConstantOp.of(from_array(np.array(axes, np.int64))))
+    inputs = [x, *(c.results[0] for c in made)]
+    reduced = op_named("", "ReduceMax").build(inputs, [_result(op, type)], attributes)
+    return Built([*made, reduced], "ReduceMax")
+
+
+def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    """Where, since Trilu itself fills with the integer 0, and few runtimes have one for bytes."""
+    kept = triangle(op)
+    if isinstance(kept, Blocked):
+        return kept
+    if kept.size > LARGEST_MASK:
+        return Blocked("large-mask", f"the triangle as a mask would take more than {LARGEST_MASK} bytes")
+    zero = _stored(type.zero_points, type, op)
+    if isinstance(zero, Blocked):
+        return zero
+    mask = ConstantOp.of(from_array(kept))
+    where = op_named("", "Where").build([mask.results[0], x, zero.results[0]], [_result(op, type)])
+    return Built([mask, zero, where], "Where")
+
+
+def _center_crop_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    changed, shape = centered(op), shape_of(op.operands[0].type)
+    if isinstance(changed, Blocked) or shape is None:
+        return UNKNOWN_RANK if shape is None else changed  # pyright: ignore[reportReturnType]
+    cropped = {axis: (before, after) for axis, (before, after) in changed.items() if after < before}
+    padded = {axis: (before, after) for axis, (before, after) in changed.items() if after > before}
+    if padded and (type.zero_points != type.zero_points.reshape(-1)[0]).any():
+        return Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
+    ops: list[Operation] = []
+    value = x
+    if cropped or not padded:
+        starts = [(before - after) // 2 for before, after in cropped.values()]
+        lists = starts, [s + a for s, (_, a) in zip(starts, cropped.values(), strict=True)], list(cropped)
+        made = [ConstantOp.of(from_array(np.array(one, np.int64))) for one in lists]
+        sizes = tuple(cropped[axis][1] if axis in cropped else size for axis, size in enumerate(shape))
+        cut = tensor_type(storage_element(type), sizes)
+        ops += [*made, op_named("", "Slice").build([value, *(m.results[0] for m in made)], [cut])]
+        value = ops[-1].results[0]
+    if padded:
+        pads = np.zeros((2, len(shape)), np.int64)
+        for axis, (before, after) in padded.items():
+            pads[:, axis] = (after - before) // 2, after - before - (after - before) // 2
+        amounts = ConstantOp.of(from_array(pads.reshape(-1)))
+        zero = ConstantOp.of(from_array(np.array(type.zero_points.reshape(-1)[0], type.storage.dtype)))
+        pad = op_named("", "Pad").build([value, amounts.results[0], zero.results[0]], [_result(op, type)])
+        ops += [amounts, zero, pad]
+    return Built(ops, "Pad" if padded else "Slice")
+
+
+def _index_of_greatest(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    """Along the last axis: along any other, onnxruntime's kernel of bytes takes twice the time of that of floats."""
+    rank = rank_of(x)
+    if rank is None or normal_axis(op.int_attr("axis", 0), rank) != rank - 1:
+        return Blocked("strided-search", f"{op.op_type} of bytes is fast along the last axis only")
+    return Built([op_named("", op.op_type).build([x], op.result_types, op.onnx_attributes)], op.op_type)
+
+
+STORAGE_FORMS: dict[tuple[str, str], StorageForm] = {
+    ("", "Relu"): StorageForm(_relu),
+    ("", "PRelu"): StorageForm(_relu),
+    ("", "Clip"): StorageForm(_clip),
+    ("", "Pad"): StorageForm(_pad),
+    ("", "MaxPool"): StorageForm(_max_pool),
+    ("", "GlobalMaxPool"): StorageForm(_global_max),
+    ("", "Trilu"): StorageForm(_trilu),
+    ("", "CenterCropPad"): StorageForm(_center_crop_pad),
+    ("", "ArgMax"): StorageForm(_index_of_greatest),
+    ("", "ArgMin"): StorageForm(_index_of_greatest),
+}
+
+
+@dataclass(frozen=True)
+class StorageReading(Form):
+    """A clamp or Pad of integers as the op on their type: the inverse of a `StorageForm`."""
+
+    build: Build
+    """From the op on integers, its operand as quantized value, and the quantized type."""
+
+
+def _only_integer(op: OnnxOp, place: int) -> int | None:
+    array = constant_array(op.input(place))
+    return int(array.reshape(-1)[0]) if array is not None and array.size == 1 and array.ndim < 2 else None
+
+
+def _real_bound(stored: int | None, type: UniformType, edge: int) -> tuple[list[ConstantOp], SSAValue | None]:
+    """A stored bound as a real constant; none where the storage range is the bound already."""
+    if stored is None or stored == edge:
+        return [], None
+    real = numerics.dequantize(
+        np.array(stored), type.scales, type.zero_points, BY_ATTRIBUTE[type.expressed].dtype
+    )
+    made = ConstantOp.of(from_array(np.asarray(real)))
+    return [made], made.results[0]
+
+
+def clip_between(
+    low: int | None, high: int | None, op: Operation, x: SSAValue, type: UniformType
+) -> Built | Blocked:
+    """Clip of `x`, of `type`, to stored bounds, with the result's shape of `op`."""
+    if not type.is_per_tensor:
+        return Blocked("clip-per-axis", "Clip has one bound, the channels have several")
+    if low is not None and high is not None and low > high:
+        return Blocked("empty-range", "the bounds of the clamp leave nothing between them")
+    inside = [b is None or type.storage.low <= b <= type.storage.high for b in (low, high)]
+    if not all(inside) or not type.round_trips:
+        return Blocked("bound-outside", "the bound is none of the type's integers")
+    lows, least = _real_bound(low, type, type.storage.low)
+    highs, most = _real_bound(high, type, type.storage.high)
+    clip = op_named("", "Clip").build([x, least, most], [with_element(op.results[0].type, type)])
+    return Built([*lows, *highs, clip], "Clip")
+
+
+def _read_clip(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    bounds = [_only_integer(op, place) for place in (1, 2)]
+    if any(b is None and op.input(place) is not None for place, b in enumerate(bounds, 1)):
+        return Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")
+    return clip_between(bounds[0], bounds[1], op, x, type)
+
+
+def _as_relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built:
+    return Built([op_named("", "Relu").build([x], [with_element(op.results[0].type, type)])], "Relu")
+
+
+def _read_bound(lower: bool) -> Build:
+    """Max or Min with a constant, which may stand first."""
+
+    def read(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+        if len(op.operands) != 2:
+            return Blocked("other-operand", "the clamp has more operands than one and its bound")
+        arrays = [a for o in op.operands if (a := constant_array(o)) is not None]
+        if len(arrays) != 1:
+            return Blocked(
+                "other-operand", "another operand is not quantized", "quantize every operand alike"
+            )
+        shape = shape_of(x.type)
+        fits = shape is not None and (
+            (arrays[0].size == 1 and arrays[0].ndim <= len(shape)) or type.axis is not None
+        )
+        if shape is None or not fits:
+            return Blocked("bound-shape", "the bound differs from element to element")
+        zero_points = numerics.expand_parameters(type.zero_points, shape, type.axis)
+        if (
+            lower
+            and arrays[0].size == zero_points.size
+            and np.all(arrays[0].reshape(zero_points.shape) == zero_points)
+        ):
+            return _as_relu(op, x, type)
+        if arrays[0].size != 1:
+            return Blocked("clip-per-axis", "Clip has one bound, the channels have several")
+        bound = int(arrays[0].reshape(-1)[0])
+        return clip_between(bound if lower else None, None if lower else bound, op, x, type)
+
+    return read
+
+
+def _read_relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    if not type.zero_points.any():
+        return _as_relu(op, x, type)
+    return clip_between(0, None, op, x, type)
+
+
+def _read_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
+    if not type.is_per_tensor or op.input(1) is None:
+        return Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
+    stored = 0 if op.input(2) is None else _only_integer(op, 2)
+    if stored is None:
+        return Blocked("computed-pad-value", "the value that Pad puts in is computed")
+    if not (type.storage.low <= stored <= type.storage.high and type.round_trips):
+        return Blocked("bound-outside", "the value that Pad puts in is none of the type's integers")
+    real, value = _real_bound(stored, type, type.zero_point)
+    pad = op_named("", "Pad").build(
+        [x, op.input(1), value, op.input(3)], [with_element(op.results[0].type, type)], op.onnx_attributes
+    )
+    return Built([*real, pad], "Pad")
+
+
+STORAGE_READINGS: dict[tuple[str, str], StorageReading] = {
+    ("", "Relu"): StorageReading(_read_relu),
+    ("", "Clip"): StorageReading(_read_clip),
+    ("", "Max"): StorageReading(_read_bound(lower=True)),
+    ("", "Min"): StorageReading(_read_bound(lower=False)),
+    ("", "Pad"): StorageReading(_read_pad),
+}

@@ -1,0 +1,29 @@
+"""The forms of each operator, by kind."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TypeVar
+
+from xdsl.ir import Operation
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.forms.base import Form
+from qdialect.forms.composition import COMPOSITIONS, DECOMPOSITIONS
+from qdialect.forms.foreign import FOREIGN
+from qdialect.forms.rewritten import REWRITTEN
+from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
+
+TABLES = (COMPOSITIONS, DECOMPOSITIONS, FOREIGN, REWRITTEN, STORAGE_FORMS, STORAGE_READINGS)
+
+FormT = TypeVar("FormT", bound=Form)
+
+
+@cache
+def form_of(op_class: type[Operation], kind: type[FormT]) -> FormT | None:
+    """The form of a kind that operations of a class have; None if they have none."""
+    schema = op_class.SCHEMA if issubclass(op_class, OnnxOp) else None
+    if schema is None:
+        return None
+    forms = (table.get((schema.domain, schema.name)) for table in TABLES)
+    return next((form for form in forms if isinstance(form, kind)), None)

@@ -1,0 +1,78 @@
+"""What is known of a value without running anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+from xdsl.ir import OpResult, SSAValue
+
+from qdialect import numerics
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import TensorAttr
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
+from qdialect.dialects.quant import DequantizeOp
+
+
+def constant(value: SSAValue | None) -> TensorAttr | None:
+    """The tensor that a constant holds, as stored; None if the value is computed or absent."""
+    if isinstance(value, OpResult) and isinstance(value.op, ConstantOp):
+        return value.op.value
+    return None
+
+
+def constant_array(value: SSAValue | None) -> npt.NDArray[Any] | None:
+    """The elements of a constant; None if the value is computed or absent."""
+    tensor = constant(value)
+    return None if tensor is None else tensor.array()
+
+
+def is_constant(value: SSAValue | None) -> bool:
+    """Whether `real_constant` knows the values, without reading them."""
+    if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
+        value = value.op.operands[0]
+    return constant(value) is not None
+
+
+def real_constant(value: SSAValue | None) -> npt.NDArray[Any] | None:
+    """The real values of a constant, dequantized if its type says so or a cast does; None if they are computed."""
+    if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
+        value = value.op.operands[0]
+    tensor = constant(value)
+    type = None if value is None else quantized_of(value.type)
+    if tensor is None or type is None:
+        return None if tensor is None else tensor.array()
+    return numerics.dequantize(
+        tensor.array(), type.scales, type.zero_points, axis=type.axis, blocks=type.blocks
+    )
+
+
+def constant_ints(value: SSAValue | None) -> tuple[int, ...] | None:
+    """The integers of a small constant, flat; None if the value is computed or absent."""
+    array = constant_array(value)
+    if array is None or array.dtype.kind not in "iu":
+        return None
+    return tuple(int(v) for v in array.reshape(-1))
+
+
+def ints_of(op: OnnxOp, name: str, place: int) -> tuple[int, ...] | None:
+    """Integers that were attribute `name` in old opsets and are input `place` in new ones; None if not constant."""
+    given = op.ints_attr(name)
+    return constant_ints(op.input(place)) if given is None else given
+
+
+def rank_of(value: SSAValue) -> int | None:
+    """The rank of a tensor; None if it is not known."""
+    shape = shape_of(value.type)
+    return None if shape is None else len(shape)
+
+
+def static_shape(value: SSAValue) -> tuple[int, ...] | None:
+    """The sizes of a tensor if all are known."""
+    shape = shape_of(value.type)
+    return None if shape is None or DYNAMIC in shape else shape
+
+
+def normal_axis(axis: int, rank: int) -> int:
+    """An axis counted from the front."""
+    return axis + rank if axis < 0 else axis

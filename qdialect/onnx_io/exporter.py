@@ -1,0 +1,378 @@
+"""
+A module into ONNX messages. Names that survive keep their place; a name that two values claim goes to the first.
+
+Quantized types must be gone by now: `lower-to-qdq` or `lower-to-qoperator` has written them as nodes and constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
+from qdialect.dialects.onnx_tensor import TensorAttr, TensorData
+from qdialect.dialects.onnx_types import ANY, element_of, quantized_of, shape_of
+from qdialect.dialects.schemas import AttributeKind
+from qdialect.errors import UserError
+from qdialect.ir.names import called, node_name, tensor_names
+from qdialect.onnx_io.export_attributes import (
+    WriteTensor,
+    strings,
+    symbol_names,
+    write_attribute,
+    write_raw,
+    write_type,
+)
+from qdialect.onnx_io.messages import MICROSOFT
+from qdialect.onnx_io.parts import messages
+
+if TYPE_CHECKING:
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+
+
+class _Names:
+    """Tensor names, unique in the whole model: a subgraph sees those of the graphs around it."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._names: dict[SSAValue, str] = {}
+
+    def give(self, value: SSAValue, name: str) -> str:
+        """Name a value for good. The name must be free."""
+        self._taken.add(name)
+        self._names[value] = name
+        return name
+
+    def fresh(self, wish: str) -> str:
+        """A free name that looks like `wish`."""
+        wish = wish or "t"
+        name, k = wish, 0
+        while name in self._taken:
+            k += 1
+            name = f"{wish}_{k}"
+        self._taken.add(name)
+        return name
+
+    def reserve(self, names: Sequence[str]) -> None:
+        """Keep names for later."""
+        self._taken.update(names)
+
+    def of(self, value: SSAValue) -> str:
+        """A value's name."""
+        name = self._names.get(value)
+        if name is None:
+            name = self._names[value] = self.fresh(_wish(value))
+        return name
+
+    def named(self, value: SSAValue) -> bool:
+        """Whether a value has a name already."""
+        return value in self._names
+
+
+def _wish(value: SSAValue) -> str:
+    if isinstance(value, OpResult):
+        known = tensor_names(value.op)
+        if value.index < len(known) and known[value.index]:
+            return known[value.index]
+        if node := node_name(value.op):
+            return f"{node}_{value.op.name.rpartition('.')[2]}"
+        return value.op.name.rpartition(".")[2]
+    return value.name_hint or "arg"
+
+
+class _Exporter:
+    def __init__(self, module: ModuleOp, write: WriteTensor):
+        self.module, self.write = module, write
+        self.names = _Names()
+        self.nodes: set[str] = set()
+        self.domains: set[str] = set()
+        """Of the nodes."""
+        self.proto: ModelProto = messages().ModelProto()
+        self.graph = self.proto.graph
+        self.value_info = "onnx.value_info" in module.attributes
+
+    def model(self) -> ModelProto:
+        proto, attributes = self.proto, self.module.attributes
+        proto.ir_version = _int(attributes.get("onnx.ir_version"), 8)
+        for field in ("producer_name", "producer_version", "domain", "doc_string"):
+            if isinstance(text := attributes.get(f"onnx.{field}"), StringAttr):
+                setattr(proto, field, text.data)
+        if "onnx.model_version" in attributes:
+            proto.model_version = _int(attributes["onnx.model_version"], 0)
+        _write_imports(attributes.get("onnx.opset_import"), proto.opset_import)
+        _write_metadata(attributes.get("onnx.metadata"), proto.metadata_props)
+        mains = [op for op in self.module.ops if isinstance(op, FuncOp)]
+        if len(mains) != 1:
+            raise UserError(f"an ONNX model is one func.func, this module has {len(mains)}")
+        for op in self.module.ops:
+            if isinstance(op, FunctionOp):
+                self._function(op, proto.functions.add())
+            elif not isinstance(op, FuncOp):
+                raise UserError(f"{op.name} cannot stand beside the graph in ONNX")
+        self._main(mains[0], self.graph)
+        if MICROSOFT in self.domains - {i.domain for i in proto.opset_import}:  # a pass made its first kernel
+            proto.opset_import.add(domain=MICROSOFT, version=1)
+        return proto
+
+    def _main(self, func: FuncOp, graph: GraphProto) -> None:
+        block = func.body.block
+        graph.name = node_name(func) or "main"
+        graph.doc_string = _string(func.attributes.get("onnx.doc"))
+        _write_metadata(func.attributes.get("onnx.metadata"), graph.metadata_props)
+        arguments = _rows(func.arg_attrs, len(block.args))
+        end = block.last_op
+        if not isinstance(end, ReturnOp):
+            raise UserError("the graph does not end in func.return")
+        results = _rows(func.res_attrs, len(end.operands))
+        for k, (argument, row) in enumerate(zip(block.args, arguments, strict=True)):
+            name = self.names.give(argument, _string(row.get("onnx.name")) or self.names.fresh(f"input_{k}"))
+            _write_value(argument.type, name, row, graph.input.add())
+            if isinstance(default := row.get("onnx.default"), TensorAttr):
+                self._initializer(name, default.data, graph)
+        names = [_string(row.get("onnx.name")) or f"output_{k}" for k, row in enumerate(results)]
+        self.names.reserve(names)
+        self._outputs(block, list(end.operands), names, results, graph)
+        self._annotations(func, graph)
+
+    def _outputs(
+        self,
+        block: Block,
+        values: list[SSAValue],
+        names: list[str],
+        rows: list[dict[str, Attribute]],
+        graph: GraphProto,
+    ) -> None:
+        """Write a block's operations so that `values` come out under `names`."""
+        copies: list[tuple[SSAValue, str]] = []
+        for value, name, row in zip(values, names, rows, strict=True):
+            owner = value.owner
+            if (
+                owner is block
+                or not isinstance(owner, Operation)
+                or owner.parent is not block
+                or self.names.named(value)
+            ):
+                if not (isinstance(value, BlockArgument) and self.names.of(value) == name):
+                    copies.append((value, name))
+            else:
+                self.names.give(value, name)
+            _write_value(value.type, name, row, graph.output.add())
+        outputs = set(values)
+        for op in block.ops:
+            if not isinstance(op, ReturnOp | YieldOp):
+                self._op(op, graph, outputs)
+        for value, name in copies:
+            node = graph.node.add(op_type="Identity", name=self._node_name(f"{name}_copy"))
+            node.input.append(self.names.of(value))
+            node.output.append(name)
+
+    def _op(self, op: Operation, graph: GraphProto, outputs: set[SSAValue]) -> None:
+        if not isinstance(op, OnnxOp):
+            raise UserError(
+                f"{op.name} has no form in ONNX", "lower it first: lower-to-qdq or lower-to-qoperator"
+            )
+        for value in (*op.operands, *op.results):
+            if quantized_of(value.type) is not None:
+                raise UserError(
+                    f"{op.name} '{called(op)}' is on quantized types",
+                    "lower it first: lower-to-qdq or lower-to-qoperator",
+                )
+        if isinstance(op, ConstantOp):
+            result = op.results[0]
+            if op.value is not None and result not in outputs:
+                self._initializer(self.names.of(result), op.value.data, graph)
+                return
+        self._node(op, graph.node.add())
+        self._value_infos(op, graph, outputs)
+
+    def _initializer(self, name: str, data: TensorData, graph: GraphProto) -> None:
+        place = len(graph.initializer) if graph is self.graph else None
+        self.write(data, graph.initializer.add(name=name), place)
+
+    def _value_infos(self, op: OnnxOp, graph: GraphProto, outputs: set[SSAValue]) -> None:
+        if not self.value_info and op.domain == "":
+            return
+        rows = op.attributes.get("onnx.dims")
+        for k, result in enumerate(op.results):
+            if result in outputs or shape_of(result.type) is None or element_of(result.type) == ANY:
+                continue
+            row = rows.data[k] if isinstance(rows, ArrayAttr) and k < len(rows.data) else None
+            info = graph.value_info.add(name=self.names.of(result))
+            write_type(result.type, symbol_names(row), info.type)
+
+    def _node_name(self, wish: str) -> str:
+        """onnxruntime and its tools take node names for unique."""
+        name, k = wish, 0
+        while name in self.nodes:
+            k += 1
+            name = f"{wish}_{k}"
+        if name:
+            self.nodes.add(name)
+        return name
+
+    def _node(self, op: OnnxOp, node: NodeProto) -> None:
+        node.op_type = op.op_type
+        node.domain = op.domain
+        self.domains.add(op.domain)
+        node.name = self._node_name(node_name(op))
+        node.doc_string = _string(op.attributes.get("onnx.doc"))
+        _write_metadata(op.attributes.get("onnx.metadata"), node.metadata_props)
+        if isinstance(op, CustomOp):
+            node.overload = _string(op.properties.get("overload"))
+        node.input.extend("" if v is None else self.names.of(v) for v in op.inputs)
+        if op.SCHEMA:
+            node.input.extend([""] * (op.SCHEMA.fixed_inputs - len(node.input)))
+        node.output.extend("" if v is None else self.names.of(v) for v in op.outputs)
+        kinds = op.SCHEMA.attribute_kinds if op.SCHEMA else {}
+        for name, value in op.onnx_attributes.items():
+            write_attribute(name, value, kinds.get(name), node.attribute.add())
+        self._regions(op, node)
+
+    def _regions(self, op: OnnxOp, node: NodeProto) -> None:
+        by_name: dict[str, Any] = {}
+        names = list(op.region_names)
+        for name, region in zip(names, op.regions, strict=True):
+            attribute = by_name.get(name)
+            if attribute is None:
+                attribute = by_name[name] = node.attribute.add(name=name)
+            several = names.count(name) > 1
+            attribute.type = int(AttributeKind.GRAPHS if several else AttributeKind.GRAPH)  # pyright: ignore
+            self._graph(region.block, attribute.graphs.add() if several else attribute.g)
+
+    def _graph(self, block: Block, graph: GraphProto) -> None:
+        end = block.last_op
+        if not isinstance(end, YieldOp):
+            raise UserError("a subgraph does not end in onnx.Yield")
+        graph.name = node_name(end) or "body"
+        graph.doc_string = _string(end.attributes.get("onnx.doc"))
+        for argument, row in zip(
+            block.args, _rows(end.attributes.get("onnx.inputs"), len(block.args)), strict=True
+        ):
+            name = self.names.give(argument, self.names.fresh(_string(row.get("onnx.name")) or "arg"))
+            _write_value(argument.type, name, row, graph.input.add())
+        rows = _rows(end.attributes.get("onnx.outputs"), len(end.operands))
+        wishes = [_string(row.get("onnx.name")) or "out" for row in rows]
+        self._outputs(block, list(end.operands), [self.names.fresh(w) for w in wishes], rows, graph)
+
+    def _function(self, op: FunctionOp, proto: FunctionProto) -> None:
+        outer, self.names = self.names, _Names()  # a function sees nothing of the graph
+        block = op.regions[0].block
+        proto.domain = _string(op.properties.get("domain"))
+        proto.name = _string(op.properties.get("op_type"))
+        proto.overload = _string(op.properties.get("overload"))
+        proto.doc_string = _string(op.attributes.get("onnx.doc"))
+        _write_imports(op.properties.get("onnx.opset_import"), proto.opset_import)
+        _write_metadata(op.attributes.get("onnx.metadata"), proto.metadata_props)
+        proto.attribute.extend(_texts(op.properties.get("attribute_names")))
+        defaults = op.properties.get("attribute_defaults")
+        if isinstance(defaults, DictionaryAttr):
+            for name, value in defaults.data.items():
+                write_attribute(name, value, None, proto.attribute_proto.add())
+        proto.input.extend(_texts(op.properties.get("inputs")))
+        proto.output.extend(_texts(op.properties.get("outputs")))
+        for argument, name in zip(block.args, proto.input, strict=True):
+            self.names.give(argument, name)
+        end = block.last_op
+        assert isinstance(end, YieldOp)
+        self.names.reserve(proto.output)
+        copies: list[tuple[SSAValue, str]] = []
+        for value, name in zip(end.operands, proto.output, strict=True):
+            if self.names.named(value):
+                copies.append((value, name))
+            else:
+                self.names.give(value, name)
+        for inner in block.ops:
+            if isinstance(inner, OnnxOp) and not isinstance(inner, YieldOp):
+                self._node(inner, proto.node.add())
+        for value, name in copies:
+            node = proto.node.add(op_type="Identity")
+            node.input.append(self.names.of(value))
+            node.output.append(name)
+        self.names = outer
+
+    def _annotations(self, func: FuncOp, graph: GraphProto) -> None:
+        """Write quantization annotations on the tensors that bear them now."""
+        places: list[tuple[str, Attribute]] = []
+        for op in (func, *func.body.block.ops):
+            values = func.body.block.args if op is func else op.results
+            for key, value in op.attributes.items():
+                if key.startswith("onnx.quantization."):
+                    places.append((self.names.of(values[int(key.rpartition(".")[2])]), value))
+        written = {tensor for tensor, _ in places}
+        said = func.attributes.get("onnx.annotations")
+        if isinstance(said, DictionaryAttr):
+            results = {self.names.of(r): r for op in func.body.block.ops for r in op.results}
+            places += [
+                (name, parameters)
+                for name, parameters in said.data.items()
+                if name not in written and name in results and _still_holds(parameters, results[name])
+            ]
+        for tensor, parameters in places:
+            annotation = graph.quantization_annotation.add(tensor_name=tensor)
+            assert isinstance(parameters, DictionaryAttr)
+            for key, value in parameters.data.items():
+                assert isinstance(value, TensorAttr)
+                name = self.names.fresh(f"{tensor}_{key.lower()}")
+                self._initializer(name, value.data, graph)
+                annotation.quant_parameter_tensor_names.add(key=key, value=name)
+
+
+def _still_holds(parameters: Attribute, value: SSAValue) -> bool:
+    """Whether an annotation of integers counts them from a zero point of their type: they may be read anew as u8."""
+    zero_point = parameters.data.get("ZERO_POINT_TENSOR") if isinstance(parameters, DictionaryAttr) else None
+    element = element_of(value.type)
+    if not isinstance(zero_point, TensorAttr) or not isinstance(element, IntegerType):
+        return not isinstance(element, IntegerType)
+    return zero_point.type.element_type == element
+
+
+def _int(value: Attribute | None, default: int) -> int:
+    return value.value.data if isinstance(value, IntegerAttr) else default
+
+
+def _string(value: Attribute | None) -> str:
+    return value.data if isinstance(value, StringAttr) else ""
+
+
+def _texts(value: Attribute | None) -> list[str]:
+    return [v.data for v in value.data if isinstance(v, StringAttr)] if isinstance(value, ArrayAttr) else []
+
+
+def _rows(value: Attribute | None, count: int) -> list[dict[str, Attribute]]:
+    rows = value.data if isinstance(value, ArrayAttr) else ()
+    found = [dict(row.data) for row in rows if isinstance(row, DictionaryAttr)]
+    return found if len(found) == count else [{} for _ in range(count)]
+
+
+def _write_imports(value: Attribute | None, protos: Any) -> None:
+    if isinstance(value, DictionaryAttr):
+        for domain, version in value.data.items():
+            protos.add(domain="" if domain == "ai.onnx" else domain, version=_int(version, 1))
+
+
+def _write_metadata(value: Attribute | None, protos: Any) -> None:
+    for key, text in strings(value).items():
+        protos.add(key=key, value=text)
+
+
+def _write_value(type: Attribute, name: str, row: dict[str, Attribute], info: ValueInfoProto) -> None:
+    info.name = name
+    if text := _string(row.get("onnx.doc")):
+        info.doc_string = text
+    if text := _string(row.get("onnx.denotation")):
+        info.type.denotation = text
+    _write_metadata(row.get("onnx.metadata"), info.metadata_props)
+    write_type(type, symbol_names(row.get("onnx.dims")), info.type)
+
+
+def export_model(module: ModuleOp, write: WriteTensor = write_raw) -> ModelProto:
+    """
+    The ONNX message of a module. `write` puts initializers into it, or beside it; attributes always hold their own.
+
+    Raises UserError for what ONNX cannot say: operations of other dialects, quantized types.
+    """
+    return _Exporter(module, write).model()

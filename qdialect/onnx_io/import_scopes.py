@@ -1,0 +1,57 @@
+"""What the importer knows of a graph's values by name: their types as the message states them, and who makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Attribute, SSAValue
+
+from qdialect.dialects.onnx_types import UNKNOWN
+from qdialect.errors import UserError
+from qdialect.onnx_io.import_attributes import symbols, value_type
+
+if TYPE_CHECKING:
+    from onnx import ValueInfoProto
+
+
+class Types:
+    """What is known of the values of one graph, by name."""
+
+    def __init__(self, infos: Sequence[ValueInfoProto]):
+        self._infos = {info.name: info for info in infos}
+
+    def type(self, name: str) -> Attribute:
+        info = self._infos.get(name)
+        return UNKNOWN if info is None else value_type(info.type)
+
+    def symbols(self, name: str) -> tuple[str, ...]:
+        info = self._infos.get(name)
+        return () if info is None else symbols(info.type)
+
+
+class Scope:
+    """The values that a node can name, those of the graphs around it included."""
+
+    def __init__(self, outer: Scope | None = None):
+        self._outer = outer
+        self._values: dict[str, SSAValue] = {}
+
+    def define(self, name: str, value: SSAValue) -> None:
+        if name in self._values:
+            raise UserError(f"tensor '{name}' is made twice")
+        self._values[name] = value
+
+    def find(self, name: str) -> SSAValue | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if (value := scope._values.get(name)) is not None:
+                return value
+            scope = scope._outer
+        return None
+
+    def value(self, name: str, user: str) -> SSAValue:
+        value = self.find(name)
+        if value is None:
+            raise UserError(f"{user} takes tensor '{name}', which nothing before it makes")
+        return value

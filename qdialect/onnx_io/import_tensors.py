@@ -1,0 +1,211 @@
+"""
+ONNX tensors as handles, taken out of the model's messages.
+
+A tensor's bytes stay where they are: in one buffer taken from the message, or in the external file, which is mapped
+only when somebody looks. Nothing outside the model's folder is read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qdialect.dialects.onnx_tensor import MAX_RANK, FileSlice, TensorData, byte_size
+from qdialect.dialects.onnx_types import BY_NUMBER, ElementType, tensor_type
+from qdialect.errors import UserError
+from qdialect.onnx_io.messages import KEPT_FOR_INFERENCE
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+
+
+def external_slice(tensor: TensorProto, folder: Path | None, length: int) -> FileSlice:
+    """
+    Where a tensor's external data lies.
+
+    Raises UserError if the place is outside the model's folder, by an absolute path, `..` or a link, or not there.
+    """
+    entries = {e.key: e.value for e in tensor.external_data}
+    place = entries.get("location", "")
+    what = f"tensor '{tensor.name}': external data '{place}'"
+    if folder is None:
+        raise UserError(f"{what} has no folder to be in", "load the model by its path")
+    if not place or os.path.isabs(place) or ".." in Path(place).parts or "\\" in place:
+        raise UserError(f"{what} is not inside the model's folder")
+    path = folder / place
+    root = os.path.realpath(folder)
+    if os.path.commonpath((root, os.path.realpath(path))) != root:
+        raise UserError(f"{what} leads out of the model's folder")
+    if not path.is_file():
+        raise UserError(f"{what} is not there", "copy it beside the model")
+    try:
+        offset, stated = int(entries.get("offset", 0)), int(entries.get("length", length))
+    except ValueError:
+        raise UserError(f"{what} has an offset or length that is no number") from None
+    if offset < 0 or stated < length or offset + length > path.stat().st_size:
+        raise UserError(f"{what} does not hold {length} bytes at offset {offset}")
+    return FileSlice.of(path, offset, length)
+
+
+def _typed_field(tensor: TensorProto, element: ElementType) -> bytes:
+    """The raw data of a tensor whose elements are in one of the fields for numbers."""
+    name = element.spelling
+    if name in ("float", "complex64"):
+        return np.array(tensor.float_data, np.float32).tobytes()
+    if name in ("double", "complex128"):
+        return np.array(tensor.double_data, np.float64).tobytes()
+    if name == "int64":
+        return np.array(tensor.int64_data, np.int64).tobytes()
+    if name in ("uint64", "uint32"):
+        return np.array(tensor.uint64_data, np.uint64).astype(element.dtype).tobytes()
+    numbers = np.array(tensor.int32_data, np.int32)
+    if element.bits < 8:  # already packed, one byte per number
+        return numbers.astype(np.uint8).tobytes()
+    width = {8: np.uint8, 16: np.uint16, 32: np.int32}[element.bits]
+    return numbers.astype(width).tobytes()
+
+
+def tensor_data(tensor: TensorProto, folder: Path | None, raw: memoryview | None = None) -> TensorData:
+    """
+    A handle on a tensor's value; `raw` is its raw data if it is not in the message.
+
+    Raises UserError for an element type that ONNX has not, sizes that are negative, or bytes that are not as many as
+    the type and the sizes say.
+    """
+    what = f"tensor '{tensor.name}'"
+    element = BY_NUMBER.get(tensor.data_type)
+    if element is None:
+        raise UserError(f"{what} has element type {tensor.data_type}, which ONNX has not")
+    shape = tuple(tensor.dims)
+    if any(size < 0 for size in shape):
+        raise UserError(f"{what} has a negative size: {list(shape)}")
+    if len(shape) > MAX_RANK:
+        raise UserError(f"{what} has {len(shape)} dimensions; up to {MAX_RANK} can be read")
+    if tensor.HasField("segment"):
+        raise UserError(f"{what} is stored in segments, which no reader of ONNX supports")
+    type, count = tensor_type(element.attribute, shape), prod(shape)
+    length = byte_size(element, count)
+    if element.spelling == "string":
+        strings = tuple(tensor.string_data)
+        if len(strings) != count:
+            raise UserError(f"{what} has {len(strings)} strings for {list(shape)}")
+        return TensorData(type, strings=strings)
+    if tensor.data_location == 1:
+        return TensorData(type, external_slice(tensor, folder, length))
+    found = raw
+    if found is None:
+        found = tensor.raw_data if tensor.HasField("raw_data") else _typed_field(tensor, element)
+    if len(found) != length:
+        raise UserError(
+            f"{what} has {len(found)} bytes for {list(shape)} of {element.spelling}, which takes {length}"
+        )
+    return TensorData(type, found)
+
+
+def _keep_or_clear(tensor: TensorProto, data: TensorData) -> None:
+    if data.strings is not None:
+        return
+    if data.nbytes > KEPT_FOR_INFERENCE:
+        for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data"):
+            tensor.ClearField(field)
+        # What is left of it must not be mistaken for data that is there.
+        tensor.data_location = 1  # pyright: ignore[reportAttributeAccessIssue]
+        del tensor.external_data[:]
+        tensor.external_data.add(key="location", value="taken")
+    elif tensor.data_location == 1:
+        del tensor.external_data[:]
+        tensor.ClearField("data_location")
+        tensor.raw_data = bytes(data.raw)
+
+
+class TensorTable:
+    """
+    The tensors of a model by where they stand. The large ones are taken out of the messages.
+
+    Small ones remain there too, so that shape inference on what is left costs little and misses nothing.
+    """
+
+    def __init__(self, model: ModelProto, folder: Path | None, large: Mapping[int, memoryview]):
+        self._folder = folder
+        self._large: dict[tuple[Any, ...], TensorData] = {}
+        self._walk(model.graph, (), large)
+        for k, function in enumerate(model.functions):
+            self._walk_nodes(function.node, ("function", k))
+
+    def _take(self, tensor: TensorProto, key: tuple[Any, ...], raw: memoryview | None = None) -> None:
+        data = tensor_data(tensor, self._folder, raw)
+        self._large[key] = data
+        _keep_or_clear(tensor, data)
+
+    def _walk(self, graph: GraphProto, path: tuple[Any, ...], large: Mapping[int, memoryview]) -> None:
+        for k, tensor in enumerate(graph.initializer):
+            self._take(tensor, (*path, "initializer", k), large.get(k))
+        self._walk_nodes(graph.node, path)
+
+    def _walk_nodes(self, nodes: Any, path: tuple[Any, ...]) -> None:
+        for n, node in enumerate(nodes):
+            for attribute in node.attribute:
+                if attribute.HasField("t"):
+                    self._take(attribute.t, (*path, n, attribute.name))
+                elif attribute.HasField("g"):
+                    self._walk(attribute.g, (*path, n, attribute.name), {})
+                for g, graph in enumerate(attribute.graphs):
+                    self._walk(graph, (*path, n, attribute.name, g), {})
+
+    def initializer(self, path: tuple[Any, ...], index: int) -> TensorData:
+        """The value of a graph's initializer."""
+        return self._large[(*path, "initializer", index)]
+
+    def attribute(self, path: tuple[Any, ...], node: int, name: str) -> TensorData:
+        """The value of a node's tensor attribute."""
+        return self._large[(*path, node, name)]
+
+
+def _names_taken(node: NodeProto) -> set[str]:
+    """The tensors that a node takes, those that the graphs in its attributes take from around them included."""
+    names = set(node.input)
+    for attribute in node.attribute:
+        for graph in [attribute.g] if attribute.HasField("g") else attribute.graphs:
+            inner = {output.name for output in graph.output}.union(*map(_names_taken, graph.node))
+            # A name that the graph gives itself is its own, whatever it means outside.
+            inner.difference_update(value.name for value in graph.input)
+            inner.difference_update(tensor.name for tensor in graph.initializer)
+            inner.difference_update(tensor.values.name for tensor in graph.sparse_initializer)
+            inner.difference_update(*(n.output for n in graph.node))
+            names |= inner
+    return names
+
+
+def in_order(nodes: Sequence[NodeProto]) -> list[tuple[int, NodeProto]]:
+    """
+    The nodes with their places, each after what makes its inputs.
+
+    ONNX asks for that order, but onnxruntime reads graphs that break it. Raises UserError for a cycle.
+    """
+    makers = {name: k for k, node in enumerate(nodes) for name in node.output if name}
+    needs = [{makers[name] for name in _names_taken(node) if name in makers} for node in nodes]
+    if all(k > max(need, default=-1) for k, need in enumerate(needs)):
+        return list(enumerate(nodes))
+    order: list[int] = []
+    state = [0] * len(nodes)  # 0 not seen, 1 under way, 2 done
+    for start in range(len(nodes)):
+        stack = [start]
+        while stack:
+            k = stack[-1]
+            if state[k] == 0:
+                state[k] = 1
+                waiting = sorted((need for need in needs[k] if state[need] != 2), reverse=True)
+                if any(state[need] == 1 for need in waiting):
+                    raise UserError(f"node '{nodes[k].name or nodes[k].op_type}' is part of a cycle")
+                stack += waiting
+                continue
+            stack.pop()
+            if state[k] == 1:
+                state[k] = 2
+                order.append(k)
+    return [(k, nodes[k]) for k in order]

@@ -1,0 +1,219 @@
+"""
+ONNX models as messages, before the IR: reading, and what onnx's own C++ does to them.
+
+A model is untrusted. What would make that code run out of stack, memory or time is refused or left out before it
+is called; docs/limits.md has the numbers.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from qdialect.errors import UserError
+from qdialect.onnx_io import parts as onnx_parts
+from qdialect.onnx_io import wire
+
+if TYPE_CHECKING:
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
+
+MICROSOFT = "com.microsoft"
+FIRST_CASTS = 10
+"""The first opset with QuantizeLinear and DequantizeLinear."""
+MOST_INLINED = 1_000_000
+"""Nodes, after functions are put in the place of their calls: twenty functions that each call the next twice are
+a million."""
+
+MOST_SECONDS = 2
+MOST_MEMORY = 1 << 30
+"""
+Seconds of the processor, one more for each 10,000 nodes, and bytes that onnx's shape inference may take; it takes
+0.3 s for so many nodes.
+"""
+
+KEPT_FOR_INFERENCE = 1024
+"""Tensors of up to this many bytes stay in the messages: shape inference reads shapes, axes and repeats from them."""
+
+Key = tuple[str, str, str]
+APART = sys.platform == "linux"
+"""Whether shape inference runs in a process of its own, which models that are trusted can do without."""
+
+
+class Model(NamedTuple):
+    """A model as it is read."""
+
+    proto: ModelProto
+    large: Mapping[int, memoryview]
+    """The raw data of the graph's large initializers, by place; the message is without."""
+
+    def whole(self) -> ModelProto:
+        """The message with all data in it, copied."""
+        for place, raw in self.large.items():
+            self.proto.graph.initializer[place].raw_data = bytes(raw)
+        return self.proto
+
+
+def read_model(path: Path) -> Model:
+    """The model in a file. Raises UserError if the file cannot be read or is no ONNX model."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    try:
+        message, large = wire.split(raw, KEPT_FOR_INFERENCE)
+        model: ModelProto = onnx_parts.messages().ModelProto.FromString(message)
+    except DecodeError:
+        raise UserError(
+            f"{path} is no ONNX model, or is cut short or nested too deeply", "export the model again"
+        ) from None
+    if not model.HasField("graph") or not model.ir_version:
+        raise UserError(
+            f"{path} is no ONNX model: it has no graph or no IR version", "export the model again"
+        )
+    check_functions(model)
+    return Model(model, large)
+
+
+def _nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    """The nodes and those of the graphs in them; a message nests no deeper than its reader allows."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            graphs: list[GraphProto] = [attribute.g] if attribute.HasField("g") else list(attribute.graphs)
+            for graph in graphs:
+                yield from _nodes(graph.node)
+
+
+def _key(node: NodeProto | FunctionProto) -> Key:
+    name = node.name if hasattr(node, "opset_import") else node.op_type  # pyright: ignore
+    return ("" if node.domain == "ai.onnx" else node.domain, name, node.overload)
+
+
+def check_functions(model: ModelProto) -> None:
+    """Raises UserError if a function of the model calls itself, or inlining would make too many nodes."""
+    if not model.functions:
+        return
+    calls: dict[Key, list[Key]] = {}
+    sizes: dict[Key, int] = {}
+    for function in model.functions:
+        nodes = list(_nodes(function.node))
+        calls[_key(function)], sizes[_key(function)] = [_key(node) for node in nodes], len(nodes)
+    total: dict[Key, int] = {}
+    stack = list(calls)
+    open_: set[Key] = set()
+    while stack:
+        key = stack[-1]
+        inner = [k for k in calls[key] if k in calls]
+        if key not in total and (waiting := [k for k in inner if k not in total]):
+            if not open_.isdisjoint(waiting) or key in waiting:
+                raise UserError(f"function '{key[1]}' of the model calls itself", "ONNX has no recursion")
+            open_.add(key)
+            stack += waiting
+            continue
+        total[key] = sizes[key] + sum(total[k] for k in inner)
+        open_.discard(key)
+        stack.pop()
+    if sum(total.get(_key(node), 1) for node in _nodes(model.graph.node)) > MOST_INLINED:
+        raise UserError(f"the model's functions stand for more than {MOST_INLINED} nodes", "use fewer calls")
+
+
+def _apart(work: Callable[[], bytes], seconds: int) -> bytes:
+    """
+    What `work` gives, from a process of its own that may take so many seconds and `MOST_MEMORY`; b"" if it takes more,
+    fails or crashes. It must be C++ that knows nothing of this process's threads.
+    """
+    import resource
+    import warnings
+
+    read, write = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads: see above
+        child = os.fork()
+    if child == 0:
+        try:
+            os.close(read)
+            hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+            most = _address_space() + MOST_MEMORY
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            with open(write, "wb", closefd=False) as file:
+                file.write(work())
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(write)
+    with open(read, "rb") as file:
+        result = file.read()
+    _, status = os.waitpid(child, 0)
+    return result if status == 0 else b""
+
+
+def _address_space() -> int:
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def _own_casts(model: ModelProto) -> Generator[list[int]]:
+    """
+    Casts of the domain com.microsoft as ONNX's own, for as long as it lasts; gives their places.
+
+    Shape inference knows nothing of other domains and of all that comes behind.
+    """
+    casts = ("QuantizeLinear", "DequantizeLinear")
+    if max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0) < FIRST_CASTS:
+        casts = ()
+    places = [k for k, n in enumerate(model.graph.node) if n.domain == MICROSOFT and n.op_type in casts]
+    for k in places:
+        model.graph.node[k].domain = ""
+    try:
+        yield places
+    finally:
+        for k in places:
+            model.graph.node[k].domain = MICROSOFT
+
+
+def inferred(model: ModelProto) -> ModelProto:
+    """
+    The model with the types that onnx's shape inference finds; as it is if inference gives up.
+
+    It carries the elements of shapes along, and ranks: lists that a model can make as long as it likes.
+    """
+    infer = onnx_parts.infer_shapes()  # loaded before the fork: not anew in each child
+    try:
+        with _own_casts(model) as places:
+            given = model.SerializeToString()
+        if APART:
+            seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
+            raw = _apart(lambda: infer(given, False, False, True), seconds)
+        else:
+            raw = infer(given, False, False, True)
+        found: ModelProto = onnx_parts.messages().ModelProto.FromString(raw)
+        if not found.HasField("graph"):
+            return model
+        for k in places:
+            found.graph.node[k].domain = MICROSOFT
+        return found
+    except Exception:  # RuntimeError, ValueError and its own; none of them makes the model unreadable
+        return model
+
+
+def inline_functions(model: ModelProto) -> ModelProto:
+    """The model with each model-local function put in the place of its calls, by onnx's own inliner."""
+    from onnx import inliner
+
+    try:
+        return inliner.inline_local_functions(model)
+    except Exception as error:  # RuntimeError from a C++ assertion, InferenceError, ...
+        what = str(error).strip().splitlines() or [type(error).__name__]
+        raise UserError(
+            f"the model's functions cannot be inlined: {what[0]}", "use --keep-functions"
+        ) from None

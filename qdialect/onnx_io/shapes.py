@@ -1,0 +1,296 @@
+"""
+What is not known of a value's type, learnt from what makes it.
+
+onnx's shape inference knows nothing of com.microsoft, so behind a QLinearAdd every type is unknown. A QOperator
+node has the shape of the op that it stands for and the element of its zero point: there onnx's inference goes on. It
+stops at Loop too, whose rounds may change a shape; where operand, argument and what is yielded agree, they do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    Float32Type,
+    ModuleOp,
+    TensorType,
+    UnrankedTensorType,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.rewriter import Rewriter as PlainRewriter
+
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_types import (
+    ANY,
+    DYNAMIC,
+    element_of,
+    expressed_of,
+    quantized_of,
+    shape_of,
+    tensor_type,
+    with_element,
+)
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.ir.values import constant, static_shape
+from qdialect.ir.walking import operations
+from qdialect.onnx_io.export_attributes import write_attribute, write_type
+from qdialect.onnx_io.import_attributes import value_type
+from qdialect.ops.generated import op_named
+from qdialect.promises.casts import DequantizeForm, QuantizeForm
+from qdialect.promises.control import Carries, Slot, argument, yields
+from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Rewriter
+
+if TYPE_CHECKING:
+    from onnx import TypeProto
+
+CASTS = 21
+"""The opset whose casts are those of com.microsoft: they take 16 bits."""
+Cast = QuantizeOp | DequantizeOp | StorageCastOp
+SMALL = 1024
+"""Constants of up to this many elements can be shapes, axes or repeats; inference reads them."""
+
+
+def _is_known(value: SSAValue) -> bool:
+    return not (isinstance(value.type, UnrankedTensorType) or element_of(value.type) == ANY)
+
+
+def learn_types(module: ModuleOp) -> None:
+    """Infer the types of results that have none, behind a QOperator node or subgraphs, and sizes that follow."""
+    if any(_hides(op) for op in operations(module)):
+        _learn_from(module, set())
+
+
+def learn_sizes(module: ModuleOp, known: Iterable[SSAValue]) -> bool:
+    """
+    Infer the sizes that follow from lists which are `known` as constants only now; whether there were any.
+
+    Not where casts stand: what is on both sides of one has the same sizes, and only ONNX's own types are inferred.
+    """
+    sizes = _lists(known)
+    if not sizes or any(isinstance(o, Cast) for o in operations(module)):
+        return False
+    _learn_from(module, sizes)
+    return True
+
+
+def _learn_from(module: ModuleOp, learnt: set[SSAValue]) -> None:
+    for op in list(_inside_first(module)):
+        if not isinstance(op, OnnxOp) or op.SCHEMA is None:
+            continue
+        follows = not learnt.isdisjoint(op.operands) and any(static_shape(r) is None for r in op.results)
+        if follows or not all(map(_is_known, op.results)):
+            before = [result.type for result in op.results]
+            _learn(op)
+            learnt.update(r for r, type in zip(op.results, before, strict=True) if r.type != type)
+
+
+def _lists(values: Iterable[SSAValue]) -> set[SSAValue]:
+    """Those of some values that are lists of integers and that a result of unknown sizes depends on."""
+    return {
+        c
+        for c in values
+        if (shape := static_shape(c)) is not None
+        and len(shape) <= 1
+        and prod(shape) <= SMALL
+        and element_of(c.type) in (i32, i64)
+        and any(static_shape(r) is None for use in c.uses for r in use.operation.results)
+    }
+
+
+def fits(value: SSAValue, op: OnnxOp) -> bool:
+    """Whether `value` can be in place of the op's first result: of its type, but for sizes that only this knows."""
+    known, result = value.type, op.results[0].type
+    if known == result:
+        return True
+    if element_of(known) != element_of(result) or not isinstance(result, TensorType):
+        return False
+    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    if block is op.parent and not isinstance(value.owner, OnnxOp | QuantizeOp):
+        return False  # a graph that yields it would say less of its result
+    if isinstance(known, UnrankedTensorType):
+        return True
+    if not isinstance(known, TensorType) or known.get_num_dims() != result.get_num_dims():
+        return False
+    return all(a in (b, DYNAMIC_INDEX) for a, b in zip(known.get_shape(), result.get_shape(), strict=True))
+
+
+def _maker(value: SSAValue) -> SSAValue:
+    """What a value is cast from, through casts."""
+    while isinstance(value, OpResult) and isinstance(value.op, Cast):
+        value = value.op.operands[0]
+    return value
+
+
+def _can_learn(value: SSAValue, op: OnnxOp) -> bool:
+    """Whether what is known of the op's result may be said of `value`, which an op beside it makes."""
+    maker = _maker(value).owner
+    return isinstance(maker, OnnxOp) and maker.parent is op.parent
+
+
+def fitted(value: SSAValue, op: OnnxOp, rewriter: Rewriter) -> SSAValue:
+    """What is in place of the op's first result, with what is known of that: not of a branch, which may not run."""
+    result = op.results[0].type
+    if value.type == result:
+        return value
+    if not _can_learn(value, op):
+        _resize_casts(op.results[0], value.type, rewriter)
+        return value
+    place = op.operands.index(value)
+    _resize(_maker(value), result, rewriter)
+    return op.operands[place]
+
+
+def _resize(value: SSAValue, like: Attribute, rewriter: Rewriter) -> None:
+    """Give `value`, and what is cast from it, the sizes of another type."""
+    element = element_of(value.type)
+    assert element is not None
+    _resize_casts(rewriter.retype(value, with_element(like, element)), like, rewriter)
+
+
+def _resize_casts(value: SSAValue, like: Attribute, rewriter: Rewriter) -> None:
+    """The same for what is cast from `value`: a cast has one shape on both sides."""
+    for use in list(value.uses):
+        if isinstance(use.operation, Cast):
+            _resize(use.operation.results[0], like, rewriter)
+
+
+def _inside_first(op: Operation) -> Iterator[Operation]:
+    """All operations below `op`, those of subgraphs before the op that they belong to, and it."""
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                yield from _inside_first(inner)
+    yield op
+
+
+def _hides(op: Operation) -> bool:
+    hides = op.get_trait(QOperator) is not None or op.get_trait(Carries) is not None
+    return hides and not all(map(_is_known, op.results))
+
+
+def _learn(op: OnnxOp) -> None:
+    if op.get_trait(QOperator) is None:
+        if op.regions:
+            _set(op.results, _yielded(op))
+        elif not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
+            _set(op.results, _inferred(op, op.outputs, opset=CASTS if op.domain else 0))
+        return
+    found, opset = reading(op), opset_of(op, "") or 13
+    attributes = found if isinstance(found, Blocked) else read_attributes(op, found, opset)
+    if isinstance(found, Blocked) or isinstance(attributes, Blocked):
+        return
+    draft = op_named("", found.name).build(found.operands, [op.results[0].type], attributes)
+    real = {o: with_element(o.type, Float32Type()) for o in _carriers(found)}
+    types = _inferred(draft, op.outputs, real, opset)
+    draft.erase()
+    element = result_element(op, found)
+    if element is not None:
+        _set(op.results, [None if t is None else with_element(t, element) for t in types])
+
+
+def _yielded(op: OnnxOp) -> list[Attribute | None]:
+    """The types that subgraphs give their results: branches agree on one, rounds keep it or stack theirs."""
+    types: list[Attribute | None] = [None] * len(op.results)
+    promise = op.get_trait(Carries)
+    slots = [] if promise is None else promise.slots(op)
+    rounds = _rounds(op, slots)
+    for slot in slots:
+        found = {value.type for _, _, value in yields(op, slot)}
+        if slot.operand is not None and (inside := argument(op, slot)) is not None:
+            found |= {op.operands[slot.operand].type, inside.type}  # else a round may change the shape
+        if slot.result is None or len(found) != 1:
+            continue
+        type = found.pop()
+        if not slot.stacked:
+            types[slot.result] = type
+        elif isinstance(type, TensorType) and rounds is not None:
+            types[slot.result] = tensor_type(type.element_type, (rounds, *type.get_shape()))
+    return types
+
+
+def _rounds(op: OnnxOp, slots: Sequence[Slot]) -> int | None:
+    """How many rounds there are, if what comes in row by row says it; None if its rows are not the first axis'."""
+    if any(any(axes or ()) for axes in map(op.ints_attr, ("scan_input_axes", "scan_output_axes"))):
+        return None
+    shapes = [shape_of(op.operands[s.operand].type) for s in slots if s.stacked and s.operand is not None]
+    sizes = {shape[0] for shape in shapes if shape} - {DYNAMIC}
+    return sizes.pop() if len(sizes) == 1 else DYNAMIC
+
+
+def _carriers(found: Any) -> Sequence[SSAValue]:
+    """What the op that a node stands for takes as floats: all but a condition."""
+    values = [v for (_, part), v in found.cells.items() if part == "v" and v is not None]
+    return [v for v in values if element_of(v.type) != i1]
+
+
+def _set(results: Sequence[OpResult], types: Sequence[Attribute | None]) -> None:
+    for result, type in zip(list(results), types, strict=True):
+        if type is not None and _says_more(type, result):
+            PlainRewriter.replace_value_with_new_type(result, type)
+
+
+def _says_more(type: Attribute, value: SSAValue) -> bool:
+    """Whether `type` is the value's own and gives sizes that are not known yet."""
+    if not _is_known(value):
+        return True
+    old = value.type
+    if not (isinstance(old, TensorType) and isinstance(type, TensorType)) or old == type:
+        return False
+    if old.element_type != type.element_type or old.get_num_dims() != type.get_num_dims():
+        return False
+    pairs = zip(old.get_shape(), type.get_shape(), strict=True)
+    return all(a in (b, DYNAMIC_INDEX) for a, b in pairs)
+
+
+def _proto(type: Attribute) -> TypeProto:
+    from onnx import TypeProto
+
+    proto = TypeProto()
+    element = expressed_of(type)
+    write_type(
+        type if element is None or quantized_of(type) is None else with_element(type, element), (), proto
+    )
+    return proto
+
+
+def _inferred(
+    op: OnnxOp,
+    outputs: Sequence[SSAValue | None],
+    real: dict[SSAValue, Attribute] | None = None,
+    opset: int = 0,
+) -> list[Attribute | None]:
+    """The types of the results that are there, None where inference finds none; `real` overrides operand types."""
+    import onnx.helper
+    import onnx.numpy_helper
+    import onnx.shape_inference
+
+    opset = opset or opset_of(op, "") or 13
+    names = {v: f"i{k}" for k, v in enumerate(op.operands)}
+    node = onnx.NodeProto(op_type=op.op_type)
+    node.input.extend("" if v is None else names[v] for v in op.inputs)
+    node.output.extend("" if v is None else f"o{k}" for k, v in enumerate(outputs))
+    kinds = op.SCHEMA.attribute_kinds if op.SCHEMA else {}
+    for name, value in op.onnx_attributes.items():
+        write_attribute(name, value, kinds.get(name), node.attribute.add())
+    types = {name: _proto((real or {}).get(v, v.type)) for v, name in names.items()}
+    data: dict[str, onnx.TensorProto] = {}
+    for value, name in names.items():
+        tensor = constant(value)
+        if tensor is not None and value not in (real or {}) and tensor.array().size <= SMALL:
+            data[name] = onnx.numpy_helper.from_array(tensor.array())
+    try:
+        schema = onnx.defs.get_schema(op.op_type, opset, "")
+        imports = [onnx.helper.make_opsetid("", opset)]
+        found = onnx.shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=imports)
+    except Exception:  # inference gives up on operands that it does not know
+        return [None for v in outputs if v is not None]
+    protos = [found.get(f"o{k}") for k, v in enumerate(outputs) if v is not None]
+    return [None if p is None else value_type(p) for p in protos]

@@ -1,0 +1,52 @@
+"""The dialects, by name, imported on first use."""
+
+from collections.abc import Callable
+
+from xdsl.ir import Dialect
+
+from qdialect.dialects.quant import Quant
+
+
+def get_own_dialects() -> dict[str, Callable[[], Dialect]]:
+    """The dialects that this package defines."""
+
+    def get_onnx() -> Dialect:
+        from qdialect.ops.dialects import Onnx
+
+        return Onnx
+
+    def get_onnx_ml() -> Dialect:
+        from qdialect.ops.dialects import OnnxMl
+
+        return OnnxMl
+
+    def get_onnx_ms() -> Dialect:
+        from qdialect.ops.dialects import OnnxMs
+
+        return OnnxMs
+
+    def get_quant() -> Dialect:
+        return Quant
+
+    return {"onnx": get_onnx, "onnx_ml": get_onnx_ml, "onnx_ms": get_onnx_ms, "quant": get_quant}
+
+
+def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
+    """Our dialects and those of xDSL's that our tools read."""
+
+    def get_builtin() -> Dialect:
+        from xdsl.dialects.builtin import Builtin
+
+        return Builtin
+
+    def get_func() -> Dialect:
+        from xdsl.dialects.func import Func
+
+        return Func
+
+    def get_test() -> Dialect:
+        from xdsl.dialects.test import Test
+
+        return Test
+
+    return {"builtin": get_builtin, "func": get_func, "test": get_test, **get_own_dialects()}

@@ -1,0 +1,34 @@
+"""The dialects `onnx` (ai.onnx), `onnx_ml` (ai.onnx.ml) and `onnx_ms` (com.microsoft), generated from the snapshot."""
+
+from collections.abc import Iterator
+
+from xdsl.ir import Dialect
+
+from qdialect.dialects.onnx_attributes import BytesStringAttr, ReferenceAttr, SparseTensorAttr
+from qdialect.dialects.onnx_base import CustomOp, FunctionOp, OnnxOp, YieldOp
+from qdialect.dialects.onnx_tensor import TensorAttr
+from qdialect.dialects.onnx_types import (
+    AnyElementType,
+    MapType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    StringType,
+)
+from qdialect.dialects.schemas import snapshot
+from qdialect.ops.generated import op_class
+
+
+def _operations(domain: str) -> Iterator[type[OnnxOp]]:
+    for name in snapshot().names(domain):
+        op = op_class(domain, name)
+        assert op is not None
+        yield op
+
+
+TYPES = [AnyElementType, MapType, OptionalType, SequenceType, SparseTensorType, StringType]
+ATTRIBUTES = [BytesStringAttr, ReferenceAttr, SparseTensorAttr, TensorAttr]
+
+Onnx = Dialect("onnx", [*_operations(""), CustomOp, FunctionOp, YieldOp], [*TYPES, *ATTRIBUTES])
+OnnxMl = Dialect("onnx_ml", list(_operations("ai.onnx.ml")))
+OnnxMs = Dialect("onnx_ms", list(_operations("com.microsoft")))

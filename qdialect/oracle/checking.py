@@ -1,0 +1,359 @@
+"""
+`--check-numerics`: what each pass did to the numbers, judged by the oracle form per op.
+
+How a pass is judged. The oracle form of the module is run before the pass, every tensor an output. A value of the
+module after the pass is *the same* as one before it if they share an ONNX tensor name or a graph output (or, without
+a name, if it is the very same value, or a rewrite put it in that one's place), and both hold the same kind of
+element: the same stored integers, or the same real numbers in steps of the same scale, so that u8 and i8 readings of
+one byte are compared too. Each such value is then cut after the pass: it is computed from the nearest such values
+above it, which come in as the oracle had them before, and compared with what the oracle had for itself. So errors do
+not add up over a model, and what lies between two such values, the ops that the pass made, is what is judged:
+
+    exact   no element differs
+    close   integers differ by one step at most, floats by 1e-4 of the largest magnitude at most;
+            the result of a dequantize counts as the integers it is made of
+
+Only what the pass made or changed is run again: the other ops make the same of the same values.
+A value whose name is gone is judged through those that use it. Constants are what they are: not cut, and not compared
+with constants of the same name. A lossy pass is not judged. Random ops are not compared, nor, against `close`, what
+Loop and Scan give: each round starts from the differences of the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from qdialect import numerics
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.quant import DequantizeOp
+from qdialect.ir.names import called
+from qdialect.oracle.feeds import fitting_feeds, given_feeds
+from qdialect.oracle.form import is_visible, main_of
+from qdialect.oracle.observing import OUTPUT, Seen, as_stored, computed, is_random, names_of, observe, taken
+from qdialect.promises.control import Carries
+from qdialect.rewriting.driver import Rewritten, recording
+from qdialect.rewriting.passes import Exactness, exactness_of
+
+Array = npt.NDArray[Any]
+CLOSE_FLOAT = 1e-4
+"""Of the largest magnitude."""
+ROUNDING = 2.0**-22
+"""Of a real number: two units in the last place of float32."""
+MAX_BATCHES = 4
+"""Of a file's batches, this many are run: each pass runs each twice."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One value that is beyond a class."""
+
+    tensor: str
+    op: str
+    node: str
+    """What computes it now."""
+    detail: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The first pass beyond its class."""
+
+    pass_name: str
+    exactness: str
+    pattern: str
+    """The pattern that rewrote the node last; empty where no pattern did."""
+    difference: Difference
+
+    def __str__(self) -> str:
+        pattern = f", pattern {self.pattern}," if self.pattern else ""
+        d = self.difference
+        where = f"{d.op} '{d.node}': tensor '{d.tensor}'"
+        return f"pass '{self.pass_name}'{pattern} is not {self.exactness} at {where}, {d.detail}"
+
+
+class Reference:
+    """What the oracle had before a pass, by value and by name; a pass later it is brought up to date."""
+
+    def __init__(self, module: ModuleOp, feeds: Mapping[str, Array]):
+        self._feeds = feeds
+        self._look(module)
+
+    def _look(self, module: ModuleOp) -> None:
+        self._keep(module, observe(module, self._feeds))
+
+    def _keep(self, module: ModuleOp, seen: dict[SSAValue, Seen]) -> None:
+        self._seen, self._by_name = seen, dict[str, list[Seen]]()
+        for value, names in names_of(module).items():
+            if value in seen:
+                for name in names:
+                    self._by_name.setdefault(name, []).append(seen[value])
+
+    def _expected(self, names: Sequence[str], type: Attribute, computed: bool) -> Array | None:
+        """What a value of these names and this type held before, as it would be stored now; None if there was none."""
+        for some in (names, [n for n in names if n.startswith(OUTPUT)]):
+            found = [
+                array
+                for name in some
+                for seen in self._by_name.get(name, ())
+                if (computed or seen.computed) and (array := as_stored(seen, type)) is not None
+            ]
+            if found and all(_identical(found[0], other) for other in found[1:]):
+                return found[0]
+        return None
+
+    def _wanted(
+        self, value: SSAValue, names: Sequence[str], stands_for: Mapping[SSAValue, SSAValue]
+    ) -> Array | None:
+        if not is_visible(value):
+            return None
+        array = self._expected(names, value.type, not _is_constant(value))
+        if array is not None or names or _is_constant(value):
+            return array
+        seen = self._former(value, stands_for)
+        return seen.stored if seen is not None and seen.computed else None
+
+    def _former(self, value: SSAValue, stands_for: Mapping[SSAValue, SSAValue]) -> Seen | None:
+        """What the oracle had for a value without a name, or for those that it stands for, as the value's type."""
+        places = [value]
+        while places[-1] not in self._seen and (former := stands_for.get(places[-1])) is not None:
+            places.append(former)
+        seen = self._seen.get(places[-1])
+        for place in reversed(places):
+            array = None if seen is None else as_stored(seen, place.type)
+            if seen is None or array is None:
+                return None
+            seen = Seen(array, quantized_of(place.type), seen.computed)
+        return seen
+
+    def _affected(
+        self,
+        module: ModuleOp,
+        changed: Collection[Operation],
+        names: Mapping[SSAValue, Sequence[str]],
+        stands_for: Mapping[SSAValue, SSAValue],
+    ) -> tuple[list[Operation], dict[SSAValue, Array]]:
+        """
+        `changed` and the ops that take what these make anew, in the order of the graph; and what they should make.
+        """
+        ops: list[Operation] = []
+        wanted: dict[SSAValue, Array] = {}
+        new: set[SSAValue] = set()
+        for op in main_of(module).body.block.ops:
+            if isinstance(op, ReturnOp) or not (op in changed or any(v in new for v in taken(op))):
+                continue
+            ops.append(op)
+            for value in op.results:
+                if (array := self._wanted(value, names.get(value, ()), stands_for)) is not None:
+                    wanted[value] = array
+                else:
+                    new.add(value)
+        return ops, wanted
+
+    def differences(
+        self,
+        module: ModuleOp,
+        exactness: Exactness,
+        changed: Collection[Operation],
+        stands_for: Mapping[SSAValue, SSAValue],
+    ) -> list[Difference]:
+        """
+        The values of `module`, a pass later, that are beyond the class; in the order of the graph.
+
+        `changed`: the ops of the graph that the pass made or changed. The others make what they made of the same
+        values, so they are not run again. `stands_for`: the value that was there, by the value a rewrite put there.
+        """
+        names = names_of(module)
+        ops, wanted = self._affected(module, changed, names, stands_for)
+        made = {op.results[0]: op.value.array() for op in ops if isinstance(op, ConstantOp) and op.value}
+        again = set(ops)
+        seen = {
+            value: self._seen[value]
+            for op in main_of(module).body.block.ops
+            if op not in again
+            for value in op.results
+            if value in self._seen
+        }
+        known = {v: one.stored for v, one in seen.items() if one.computed}
+        known |= {v: a for v, a in wanted.items() if v not in made}
+        seen |= {v: Seen(a, quantized_of(v.type), False) for v, a in made.items() if is_visible(v)}
+        now = computed(module, self._feeds, known, ops)
+        seen |= {v: Seen(a, quantized_of(v.type), True) for v, a in now.items()}
+        for value, given in names.items():  # an output may be a value now that was there before
+            outputs = [n for n in given if n.startswith(OUTPUT)]
+            if outputs and value in seen and value not in wanted:
+                if (array := self._expected(outputs, value.type, not _is_constant(value))) is not None:
+                    wanted[value] = array
+        added_up = _added_up(module, known) if exactness is Exactness.CLOSE else set[SSAValue]()
+        return self._judged(module, wanted, seen, names, exactness, added_up)
+
+    def _judged(
+        self,
+        module: ModuleOp,
+        wanted: Mapping[SSAValue, Array],
+        seen: dict[SSAValue, Seen],
+        names: Mapping[SSAValue, Sequence[str]],
+        exactness: Exactness,
+        added_up: Collection[SSAValue],
+    ) -> list[Difference]:
+        found: list[Difference] = []
+        moved = False
+        for value, array in wanted.items():
+            if is_random(value):
+                seen[value] = Seen(array, quantized_of(value.type), True)
+                continue
+            op, now = value.owner, seen[value].stored
+            assert isinstance(op, Operation)
+            moved |= not _identical(array, now)
+            if value in added_up:
+                continue
+            step = _step(op, array) if isinstance(op, DequantizeOp) else None
+            if (detail := beyond(array, now, exactness, step)) is not None:
+                name = names.get(value, [called(op)])[0].removeprefix(OUTPUT)
+                found.append(Difference(name, op.name, called(op), detail))
+        if moved and not found:
+            self._look(module)  # what follows a value that is another now has not been run with it
+        else:
+            self._keep(module, seen)
+        return found
+
+
+def _is_constant(value: SSAValue) -> bool:
+    return isinstance(value.owner, ConstantOp) and value.owner.value is not None
+
+
+def _identical(a: Array, b: Array) -> bool:
+    return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+
+
+def check_feeds(module: ModuleOp, path: str) -> list[Mapping[str, Array]]:
+    """
+    What `--check-numerics` runs a module on: the first batches of an .npz file, or random inputs if `path` is empty.
+
+    Raises UserError if the file does not fit, or onnxruntime cannot run the module.
+    """
+    return list(islice(given_feeds(module, path), MAX_BATCHES)) if path else [fitting_feeds(module)]
+
+
+def _added_up(module: ModuleOp, cut: Collection[SSAValue]) -> set[SSAValue]:
+    """The values that rounds of a Loop or Scan made, or what is computed of such, down to the next cut."""
+    found: set[SSAValue] = set()
+    for op in main_of(module).body.block.ops:
+        promise = op.get_trait(Carries) if isinstance(op, OnnxOp) else None
+        rounds = promise is not None and any(s.argument is not None for s in promise.slots(op))  # pyright: ignore
+        if rounds or any(o in found and o not in cut for inner in op.walk() for o in inner.operands):
+            found.update(op.results)
+    return found
+
+
+def _step(op: DequantizeOp, real: Array) -> Array:
+    """One step of what a dequantize makes, at each of its elements; with room for rounding the product."""
+    type = op.element_type
+    scales = numerics.expand_parameters(type.scales, real.shape, type.axis, type.blocks)
+    largest = np.abs(real[np.isfinite(real)]).max(initial=0.0)
+    return scales.astype(np.float64) + largest * ROUNDING
+
+
+def beyond(wanted: Array, got: Array, exactness: Exactness, step: Array | None = None) -> str | None:
+    """How far `got` is beyond the class; None if it is within. `step`: of real numbers that count as integers."""
+    if wanted.shape != got.shape:
+        return f"the shape is {list(got.shape)}, it was {list(wanted.shape)}"
+    if exactness is Exactness.LOSSY or wanted.dtype.kind not in "iufbV":
+        return None if exactness is Exactness.LOSSY or np.array_equal(wanted, got) else "elements differ"
+    is_float = wanted.dtype.kind in "fV"
+    if np.array_equal(wanted, got, equal_nan=wanted.dtype.kind == "f"):
+        return None
+    a, b = wanted.astype(np.float64), got.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    apart = np.where(np.isnan(apart), np.inf, apart)
+    most, count = float(apart.max()), int(np.count_nonzero(apart))
+    limit = np.zeros(()) if step is None or exactness is Exactness.EXACT else step
+    if exactness is Exactness.CLOSE:
+        close = CLOSE_FLOAT * float(np.abs(a[np.isfinite(a)]).max(initial=0.0)) if is_float else 1.0
+        limit = np.maximum(limit, close)
+    if np.all(apart <= limit):
+        return None
+    return f"{count} of {a.size} {'floats' if is_float else 'integers'} differ, by up to {most:g}"
+
+
+Rows = dict[Operation, tuple[Any, ...]]
+
+
+def _rows(module: ModuleOp) -> Rows:
+    """What makes each op what it is. It keeps the operations, so none comes back as another."""
+    return {
+        op: (*op.operands, *op.result_types, *op.properties.items(), *op.attributes.items())
+        for op in module.walk()
+    }
+
+
+def _changed(before: Rows, now: Rows) -> set[Operation]:
+    """The ops that are new or no more what they were, and those that they stand in."""
+    found: set[Operation] = set()
+    for op, row in now.items():
+        if before.get(op) == row:
+            continue
+        one: Operation | None = op
+        while one is not None and one not in found:
+            found.add(one)
+            one = one.parent_op()
+    return found
+
+
+def _pattern_at(difference: Difference, records: Sequence[Rewritten]) -> str:
+    """The pattern that rewrote a node last, or something right beside it."""
+    wanted = {difference.tensor, difference.node}
+    for record in reversed(records):
+        if record.op in wanted:
+            return record.pattern
+    return next((r.pattern for r in reversed(records) if wanted & r.names), "")
+
+
+def check_passes(
+    module: ModuleOp,
+    passes: Iterable[ModulePass],
+    feeds: Sequence[Mapping[str, Array]],
+    apply: Callable[[ModulePass], None] | None = None,
+    *,
+    verify: bool = False,
+) -> Finding | None:
+    """
+    Run `passes` on `module` in place and judge each; the first that is beyond its class ends it and is returned.
+
+    `feeds`: inputs by graph input name, each judged by itself. `apply` runs one pass, by default on a plain context;
+    `verify`: what it changed is verified. Raises UserError if onnxruntime cannot run the module.
+    """
+    context = Context()
+    references = [Reference(module, one) for one in feeds]
+    now = _rows(module)
+    for module_pass in passes:
+        before = now
+        with recording() as records:
+            apply(module_pass) if apply else module_pass.apply(context, module)
+        now = _rows(module)
+        changed = _changed(before, now)
+        if not changed and len(now) == len(before):
+            continue
+        exactness = exactness_of(module_pass)
+        if exactness is Exactness.LOSSY:
+            references = [Reference(module, one) for one in feeds]
+            continue
+        for op in changed if verify else ():
+            if op.parent_op() is not None:
+                op.verify(verify_nested_ops=not isinstance(op, FuncOp))
+        for reference in references:
+            if found := reference.differences(module, exactness, changed, records.stands_for):
+                return Finding(module_pass.name, exactness.value, _pattern_at(found[0], records), found[0])
+    return None

@@ -1,0 +1,144 @@
+"""Inputs for a model where the user gives none: seeded, of the sizes and ranges that the model asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, quantized_of, shape_of
+from qdialect.dialects.quant import QuantizeOp
+from qdialect.errors import UserError
+from qdialect.ir.values import constant_array
+from qdialect.oracle.data import Input, batches, load_npz
+from qdialect.oracle.form import main_of
+from qdialect.oracle.observing import input_names, observe
+from qdialect.oracle.session import Array
+from qdialect.promises.casts import QuantizeForm
+
+INTEGERS = 2
+"""Inputs of 16 bits and more are below this: they are indices, lengths and masks."""
+SIZES = (1, 8, 32, 224, 512)
+"""What sizes that the model leaves open may be, tried in order; the first axis is the batch and stays 1."""
+OVERSHOOT = 1.1
+"""How far beyond the range of its quantize a float input goes: saturation is looked at too."""
+
+
+def random_feeds(module: ModuleOp, *, seed: int = 0, size: int = SIZES[0]) -> dict[str, Array]:
+    """
+    One array for each graph input, by name: floats over the range of the quantize that reads them, or normal; bytes
+    over their whole range; wider integers 0 or 1. Sizes left open are `size`, the first axis 1.
+
+    Raises UserError for an input whose rank or element type is not known.
+    """
+    generator = np.random.default_rng(seed)
+    block = main_of(module).body.block
+    rows = main_of(module).arg_attrs
+    feeds: dict[str, Array] = {}
+    for k, (name, value) in enumerate(zip(input_names(module), block.args, strict=True)):
+        if isinstance(rows, ArrayAttr) and "onnx.default" in rows.data[k].data:
+            continue
+        feeds[name] = _array(name, value, size, generator)
+    return feeds
+
+
+def _array(name: str, value: SSAValue, size: int, generator: np.random.Generator) -> Array:
+    shape = shape_of(value.type)
+    element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
+    if shape is None or element is None:
+        raise UserError(
+            f"the type of input '{name}' is not known", "give inputs: --check-numerics=INPUTS.npz"
+        )
+    sizes = tuple((size if k else 1) if s == DYNAMIC else s for k, s in enumerate(shape))
+    dtype = np.dtype(element.dtype)
+    match dtype.kind:
+        case "b":
+            return generator.integers(0, 2, sizes).astype(dtype)
+        case "i" | "u":
+            low, high = (
+                (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.itemsize == 1 else (0, INTEGERS - 1)
+            )
+            return generator.integers(low, high, sizes, endpoint=True).astype(dtype)
+        case "f" | "V":
+            low, high = _range(value)
+            if low == high:
+                return generator.normal(size=sizes).astype(dtype)
+            return generator.uniform(low * OVERSHOOT, high * OVERSHOOT, sizes).astype(dtype)
+        case _:
+            raise UserError(f"input '{name}' holds {dtype}", "give inputs: --check-numerics=INPUTS.npz")
+
+
+def _range(value: SSAValue) -> tuple[float, float]:
+    """The real range of the quantize that reads a value; (0, 0) if none does."""
+    for use in value.uses:
+        op = use.operation
+        if isinstance(op, QuantizeOp):
+            type = quantized_of(op.results[0].type)
+            assert type is not None
+            steps = (type.storage.low - type.zero_points, type.storage.high - type.zero_points)
+            return float((steps[0] * type.scales).min()), float((steps[1] * type.scales).max())
+        if isinstance(op, OnnxOp) and op.get_trait(QuantizeForm) is not None and use.index == 0:
+            scale, zero = constant_array(op.input(1)), constant_array(op.input(2))
+            if scale is None:
+                continue
+            zero = np.zeros(1, np.uint8) if zero is None else zero
+            return _steps(scale.astype(np.float64), zero)
+    return 0.0, 0.0
+
+
+def _steps(scale: npt.NDArray[Any], zero: npt.NDArray[Any]) -> tuple[float, float]:
+    if zero.dtype.kind not in "iu" or zero.dtype.itemsize > 2:
+        return 0.0, 0.0
+    info, at = np.iinfo(zero.dtype), zero.astype(np.int64)
+    return float(((info.min - at) * scale).min()), float(((info.max - at) * scale).max())
+
+
+def fitting_feeds(module: ModuleOp, *, seed: int = 0) -> dict[str, Array]:
+    """
+    Random feeds of the first open size with which the oracle runs the module.
+
+    Raises UserError if there is none, with onnxruntime's word on the first.
+    """
+    first: UserError | None = None
+    for size in SIZES if _is_open(module) else SIZES[:1]:
+        feeds = random_feeds(module, seed=seed, size=size)
+        try:
+            observe(module, feeds)
+        except UserError as error:
+            first = first or error
+            continue
+        return feeds
+    raise UserError(
+        f"no random inputs suit the model: {first}", "give inputs: --check-numerics=INPUTS.npz"
+    ) from first
+
+
+def _is_open(module: ModuleOp) -> bool:
+    return any(DYNAMIC in (shape_of(a.type) or ()) for a in main_of(module).body.block.args)
+
+
+def given_feeds(module: ModuleOp, path: str) -> Iterator[dict[str, Array]]:
+    """The batches of an .npz file. Raises UserError if it does not fit the graph's inputs."""
+    func = main_of(module)
+    rows = (
+        func.arg_attrs.data
+        if func.arg_attrs is not None
+        else [DictionaryAttr({})] * len(func.body.block.args)
+    )
+    inputs: list[Input] = []
+    for name, value, row in zip(input_names(module), func.body.block.args, rows, strict=True):
+        if "onnx.default" in row.data:
+            continue
+        element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
+        shape = shape_of(value.type)
+        if element is None or shape is None:
+            raise UserError(
+                f"the type of input '{name}' is not known", "run ONNX shape inference on the model"
+            )
+        inputs.append(Input(name, [None if s == DYNAMIC else s for s in shape], np.dtype(element.dtype)))
+    yield from batches(load_npz(path), inputs)

@@ -1,0 +1,279 @@
+"""
+The oracle form: every op on quantized types written as dequantize, op, quantize in float, each value an output.
+
+    op(a, b) : T   ->  QuantizeLinear(op(DequantizeLinear(a), DequantizeLinear(b)))
+
+Nothing is merged or moved: it is what an op on quantized types means, and what every pass is judged by. A value can be
+cut: its users take a graph input instead of what computes it, which is still an output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnrankedTensorType,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    expressed_of,
+    quantized_of,
+    storage_element,
+    with_element,
+)
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.errors import UserError
+from qdialect.forms.casts import Parameters, cast_op, clamped
+from qdialect.ops.generated import op_named
+from qdialect.promises.base import Commutes
+
+SMALLEST = 8
+"""Narrower storage is packed in ONNX: such values are computed, but not looked at."""
+FLOAT_EXACT = 16
+"""Wider integers than this do not survive the way through float32."""
+
+IR_VERSION = 10
+OPSET = DictionaryAttr({"ai.onnx": int_attr(21)})
+"""What a module is read as that does not say."""
+
+Cut = Callable[[SSAValue], "Attribute | None"]
+"""The tensor type under which a value comes in from outside; None to leave it computed."""
+
+
+def main_of(module: ModuleOp) -> FuncOp:
+    """The graph. Raises UserError if there is none, or several."""
+    mains = [op for op in module.ops if isinstance(op, FuncOp)]
+    if len(mains) != 1:
+        raise UserError(f"an ONNX model is one func.func, this module has {len(mains)}")
+    return mains[0]
+
+
+def stored_type(type: Attribute) -> Attribute:
+    """A type with quantized elements as the integers that are stored."""
+    quantized = quantized_of(type)
+    return type if quantized is None else with_element(type, storage_element(quantized))
+
+
+def is_visible(value: SSAValue) -> bool:
+    """Whether a value can be an output of the oracle form and compared."""
+    if not isinstance(value.type, TensorType | UnrankedTensorType):
+        return False
+    element = BY_ATTRIBUTE.get(
+        value.type.element_type if (q := quantized_of(value.type)) is None else storage_element(q)
+    )
+    return element is None or element.bits >= SMALLEST
+
+
+@dataclass(frozen=True)
+class OracleForm:
+    """A module without quantized types and what its inputs and outputs stand for."""
+
+    module: ModuleOp
+    """Its inputs are called `i0`, `i1`, ..., then `c0`, ... for cut values; its outputs `o0`, `o1`, ..."""
+    cuts: Sequence[SSAValue]
+    """The values that `c0`, `c1`, ... stand in for."""
+    outputs: Sequence[SSAValue]
+    """The values of the module it was made from that `o0`, `o1`, ... are."""
+
+
+class _Constants(Parameters):
+    """Scales and zero points at the head of the block that needs them."""
+
+    def __init__(self, block: Block):
+        super().__init__()
+        self._block = block
+        self._by_type: dict[UniformType, tuple[SSAValue, SSAValue]] = {}
+
+    def of(self, type: UniformType, user: Operation, name: str) -> tuple[SSAValue, SSAValue]:
+        """Scale and zero point of `type`."""
+        found = self._by_type.get(type)
+        if found is None:
+            scales = type.scales.astype(BY_ATTRIBUTE[type.expressed].dtype)
+            zero_points = type.zero_points.astype(BY_ATTRIBUTE[storage_element(type)].dtype)
+            pair = [ConstantOp.of(from_array(np.asarray(values))) for values in (scales, zero_points)]
+            self._block.add_ops(pair)
+            found = self._by_type[type] = pair[0].results[0], pair[1].results[0]
+        return found
+
+
+class _Writer:
+    """One block of the oracle form; values are mapped to what is stored of them."""
+
+    def __init__(
+        self,
+        block: Block,
+        values: dict[SSAValue, SSAValue],
+        cut: Cut | None,
+        only: Collection[Operation] | None = None,
+    ):
+        self.block, self.values, self._cut, self._only = block, values, cut, only
+        self._constants = _Constants(block)
+        self._dequantized: dict[SSAValue, SSAValue] = {}
+        self.cuts: list[SSAValue] = []
+        self.outputs: list[tuple[SSAValue, SSAValue]] = []
+        """Values and what was computed for them, in order."""
+
+    def write(self, ops: Sequence[Operation]) -> None:
+        """Write the ops of a block but its last."""
+        for op in ops:
+            if self._only is None or op in self._only:
+                for old, new in zip(op.results, self._op(op), strict=True):
+                    self.values[old] = new
+                    if self._cut is not None and not isinstance(op, ConstantOp) and is_visible(old):
+                        self.outputs.append((old, new))
+            if self._cut is None:
+                continue
+            for value in op.results:
+                if (outside := self._cut(value)) is not None:
+                    self.values[value] = self.block.insert_arg(outside, len(self.block.args))
+                    self.cuts.append(value)
+
+    def _add(self, op: Operation) -> Sequence[SSAValue]:
+        self.block.add_op(op)
+        return op.results
+
+    def _op(self, op: Operation) -> Sequence[SSAValue]:
+        if isinstance(op, DequantizeOp):
+            return [self._float(op.operands[0], op)]
+        if isinstance(op, QuantizeOp):
+            return [self._quantize(self.values[op.operands[0]], op.results[0].type, op)]
+        if isinstance(op, StorageCastOp):
+            return [self.values[op.operands[0]]]
+        if isinstance(op, ConstantOp) and op.value is not None:
+            return self._add(ConstantOp.of(op.value))
+        if not isinstance(op, OnnxOp):
+            raise UserError(f"{op.name} has no oracle form", "run the check on onnx and quant ops")
+        return self._onnx(op)
+
+    def _float(self, value: SSAValue, user: Operation) -> SSAValue:
+        if value not in self._dequantized:
+            type = quantized_of(value.type)
+            assert type is not None
+            cast = cast_op(False, self.values[value], type, self._constants, user, "")
+            self._dequantized[value] = self._add(cast)[0]
+        return self._dequantized[value]
+
+    def _quantize(self, real: SSAValue, result: Attribute, user: Operation) -> SSAValue:
+        type = quantized_of(result)
+        assert type is not None
+        cast = cast_op(True, real, type, self._constants, user, "")
+        ops = [cast, *clamped(cast.results[0], type)]
+        self.block.add_ops(ops)
+        return ops[-1].results[0]
+
+    def _onnx(self, op: OnnxOp) -> Sequence[SSAValue]:
+        stays = bool(op.regions) or _moves_wide(op)  # what crosses a boundary is what is stored
+        operands = [
+            self.values[v] if stays or quantized_of(v.type) is None else self._float(v, op)
+            for v in op.operands
+        ]
+        results = [stored_type(t) if stays else _expressed(t) for t in op.result_types]
+        new = op.__class__.create(
+            operands=operands,
+            result_types=results,
+            properties=op.properties,
+            regions=[self._region(region) for region in op.regions],
+        )
+        made = self._add(new)
+        if stays:
+            return made
+        return [
+            real if quantized_of(old) is None else self._quantize(real, old, op)
+            for old, real in zip(op.result_types, made, strict=True)
+        ]
+
+    def _region(self, region: Region) -> Region:
+        old = region.block
+        block = Block(arg_types=[stored_type(a.type) for a in old.args])
+        inner = _Writer(block, self.values | dict(zip(old.args, block.args, strict=True)), None)
+        end = old.last_op
+        assert isinstance(end, YieldOp)
+        inner.write([op for op in old.ops if op is not end])
+        block.add_op(
+            YieldOp.create(
+                operands=[inner.values[v] for v in end.operands],
+                properties=end.properties,
+                attributes=end.attributes,
+            )
+        )
+        return Region(block)
+
+
+def _expressed(type: Attribute) -> Attribute:
+    element = expressed_of(type)
+    return type if element is None or quantized_of(type) is None else with_element(type, element)
+
+
+def _moves_wide(op: OnnxOp) -> bool:
+    """Whether an op moves integers that float32 cannot hold: there is no quantize to i32 in ONNX."""
+    promise = op.get_trait(Commutes)
+    types = [t for v in (*op.operands, *op.results) if (t := quantized_of(v.type)) is not None]
+    return promise is not None and promise.moves_storage and any(t.storage.width > FLOAT_EXACT for t in types)
+
+
+def _named(prefix: str, count: int) -> list[DictionaryAttr]:
+    return [DictionaryAttr({"onnx.name": StringAttr(f"{prefix}{k}")}) for k in range(count)]
+
+
+def _renamed(func: FuncOp) -> list[DictionaryAttr]:
+    rows = (
+        list(func.arg_attrs.data)
+        if func.arg_attrs is not None
+        else [DictionaryAttr({})] * len(func.body.block.args)
+    )
+    return [DictionaryAttr({**row.data, "onnx.name": StringAttr(f"i{k}")}) for k, row in enumerate(rows)]
+
+
+def oracle_form(
+    module: ModuleOp, cut: Cut = lambda value: None, only: Collection[Operation] | None = None
+) -> OracleForm:
+    """
+    The oracle form of `module`, which stays as it is: a module of onnx ops in which every tensor of the graph that an
+    op computes is an output, and every value for which `cut` gives a type comes in from outside where it is used.
+
+    `only`: ops of the graph, to leave out all others; what is used of those, `cut` must give.
+
+    Raises UserError if the module holds ops of other dialects than onnx, quant and func.
+    """
+    func = main_of(module)
+    old = func.body.block
+    block = Block(arg_types=[a.type for a in old.args])
+    writer = _Writer(block, dict(zip(old.args, block.args, strict=True)), cut, only)
+    end = old.last_op
+    assert isinstance(end, ReturnOp)
+    writer.write([op for op in old.ops if op is not end])
+    outputs = [(old, _own(new, block)) for old, new in writer.outputs]
+    block.add_op(ReturnOp(*[new for _, new in outputs]))
+    new_func = FuncOp(
+        "main",
+        ([a.type for a in block.args], [new.type for _, new in outputs]),
+        Region(block),
+        arg_attrs=ArrayAttr([*_renamed(func), *_named("c", len(writer.cuts))]),
+        res_attrs=ArrayAttr(_named("o", len(outputs))),
+    )
+    others = [op.clone() for op in module.ops if not isinstance(op, FuncOp)]
+    attributes: dict[str, Attribute] = {"onnx.ir_version": int_attr(IR_VERSION), "onnx.opset_import": OPSET}
+    attributes |= {k: v for k, v in module.attributes.items() if k in attributes}
+    return OracleForm(ModuleOp([*others, new_func], attributes), writer.cuts, [old for old, _ in outputs])
+
+
+def _own(value: SSAValue, block: Block) -> SSAValue:
+    """An output must have a node of its own: not be an input, which ONNX would only rename."""
+    if not isinstance(value, BlockArgument):
+        return value
+    copy = op_named("", "Identity").build([value], [value.type])
+    block.add_op(copy)
+    return copy.results[0]

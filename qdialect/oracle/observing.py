@@ -1,0 +1,170 @@
+"""
+What the oracle has for each value of a module: all of them, or those that some operations make from values known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+
+from qdialect import numerics
+from qdialect.dialects.onnx_base import RANDOM, ConstantOp, CustomOp, OnnxOp
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, tensor_type
+from qdialect.dialects.quant import UniformType
+from qdialect.ir.names import tensor_name
+from qdialect.onnx_io.exporter import export_model
+from qdialect.oracle.form import is_visible, main_of, oracle_form, stored_type
+from qdialect.oracle.session import run
+
+Array = npt.NDArray[Any]
+
+
+OUTPUT = "output "
+"""In front of a graph output's name."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the oracle had for a value."""
+
+    stored: Array
+    """Its elements, of quantized types the stored integers."""
+    type: UniformType | None
+    computed: bool
+    """Whether an op made it, not a constant."""
+
+
+def names_of(module: ModuleOp) -> dict[SSAValue, list[str]]:
+    """The ONNX tensor names of the values that ops of the graph make; graph outputs count as `output NAME` besides."""
+    func = main_of(module)
+    names: dict[SSAValue, list[str]] = {}
+    for op in func.body.block.ops:
+        for k, result in enumerate(op.results):
+            if name := tensor_name(op, k):
+                names.setdefault(result, []).append(name)
+    end = func.body.block.last_op
+    assert isinstance(end, ReturnOp)
+    rows = func.res_attrs.data if func.res_attrs is not None else ()
+    for k, value in enumerate(end.operands):
+        given = rows[k].data.get("onnx.name") if k < len(rows) else None
+        if isinstance(value, OpResult):
+            names.setdefault(value, []).append(
+                f"{OUTPUT}{given.data if isinstance(given, StringAttr) else k}"
+            )
+    return names
+
+
+def input_names(module: ModuleOp) -> list[str]:
+    """The graph's inputs, as ONNX calls them."""
+    func = main_of(module)
+    rows = func.arg_attrs.data if func.arg_attrs is not None else ()
+    found: list[str] = []
+    for k in range(len(func.body.block.args)):
+        given = rows[k].data.get("onnx.name") if k < len(rows) else None
+        found.append(given.data if isinstance(given, StringAttr) else f"input_{k}")
+    return found
+
+
+def observe(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[SSAValue, Seen]:
+    """
+    What the oracle form of `module` computes for every tensor of the graph, and what its constants hold.
+
+    `feeds` is keyed by graph input name. Raises UserError if onnxruntime cannot run the oracle form.
+    """
+    held = {
+        op.results[0]: Seen(op.value.array(), quantized_of(op.results[0].type), False)
+        for op in main_of(module).body.block.ops
+        if isinstance(op, ConstantOp) and op.value is not None and is_visible(op.results[0])
+    }
+    made = computed(module, feeds, {})
+    return held | {v: Seen(a, quantized_of(v.type), True) for v, a in made.items()}
+
+
+def computed(
+    module: ModuleOp,
+    feeds: Mapping[str, Array],
+    known: Mapping[SSAValue, Array],
+    ops: Collection[Operation] | None = None,
+) -> dict[SSAValue, Array]:
+    """
+    What the oracle form of `module` computes, or only what it takes to compute `ops` of the graph. Values that are
+    `known` are taken as they are by those that use them, and computed all the same if their op is one of `ops`.
+
+    Raises UserError if onnxruntime cannot run the oracle form.
+    """
+    if ops is not None and not ops:
+        return {}
+    only = None if ops is None else _with_sources(ops, known)
+    used = None if only is None else {value for op in only for value in taken(op)}
+
+    def outside(value: SSAValue) -> Attribute | None:
+        if (array := known.get(value)) is None or (used is not None and value not in used):
+            return None
+        element = element_of(stored_type(value.type))
+        if element not in BY_ATTRIBUTE:
+            element = next(a for a, e in BY_ATTRIBUTE.items() if e.dtype == array.dtype)
+        return tensor_type(element, array.shape)
+
+    form = oracle_form(module, outside, only)
+    inputs = {f"c{k}": known[v] for k, v in enumerate(form.cuts)}
+    for k, name in enumerate(input_names(module)):
+        if name in feeds:
+            inputs[f"i{k}"] = feeds[name]
+    if not form.outputs:
+        return {}
+    results = run(export_model(form.module), inputs)
+    return {v: a for v, a in zip(form.outputs, results, strict=True)}
+
+
+def taken(op: Operation) -> Iterator[SSAValue]:
+    """The operands of an op and, if it has subgraphs, those of the ops inside."""
+    for one in op.walk():
+        yield from one.operands
+
+
+def _with_sources(ops: Collection[Operation], known: Mapping[SSAValue, Array]) -> set[Operation]:
+    """`ops` and, up to values that are known, what makes their operands."""
+    found: set[Operation] = set()
+    stack = list(ops)
+    block = stack[0].parent
+    while stack:
+        op = stack.pop()
+        if op in found:
+            continue
+        found.add(op)
+        sources = [v.op for v in taken(op) if isinstance(v, OpResult) and v not in known]
+        stack += [source for source in sources if source.parent is block]
+    return found
+
+
+def is_random(value: SSAValue) -> bool:
+    op = value.owner
+    return isinstance(op, CustomOp) or (isinstance(op, OnnxOp) and op.op_type in RANDOM)
+
+
+def as_stored(seen: Seen, type: Attribute) -> Array | None:
+    """What was seen, as a value of `type` would store it; None if the two do not hold the same kind of element."""
+    now = quantized_of(type)
+    element = BY_ATTRIBUTE.get(element_of(stored_type(type)))  # pyright: ignore[reportArgumentType]
+    if now is None or seen.type is None or now == seen.type:
+        known = element is None or element.dtype == seen.stored.dtype
+        return seen.stored if known and (now is None or seen.type is None or now == seen.type) else None
+    then = seen.type
+    if now.blocks or then.blocks or now.axis != then.axis or not np.array_equal(now.scales, then.scales):
+        return None
+    moved = now.zero_points - then.zero_points
+    if now.axis is not None:
+        moved = numerics.expand_parameters(moved, seen.stored.shape, now.axis)
+    stored = seen.stored.astype(np.int64) + moved
+    return stored.astype(now.storage.dtype) if _within(stored, now) else None
+
+
+def _within(stored: Array, type: UniformType) -> bool:
+    return bool(np.all((stored >= type.storage.low) & (stored <= type.storage.high)))

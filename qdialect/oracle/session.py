@@ -1,0 +1,177 @@
+"""
+What the numbers are: onnxruntime with every optimization off. The reference of every pass, and what computes constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp
+from qdialect.dialects.onnx_tensor import TensorAttr, from_array
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    BY_NUMPY,
+    element_of,
+    quantized_of,
+    storage_element,
+    with_element,
+)
+from qdialect.errors import UserError
+from qdialect.ir.values import constant
+from qdialect.onnx_io.exporter import export_model
+from qdialect.promises.base import Commutes
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    InferenceSession = Any
+
+Array = npt.NDArray[Any]
+
+
+BYTE = BY_NUMPY["uint8"].attribute
+MOST_MEMORY = 2 << 30
+"""Bytes that onnxruntime may take to compute constants: a model may lie about their sizes."""
+
+
+@cache
+def _bound_memory() -> None:
+    """Once per process: sessions that ask for it share an allocator with a bound."""
+    import onnxruntime as ort
+
+    device = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+    # -1 is onnxruntime's own choice; 1 takes what is asked for, not the next power of two.
+    ort.create_and_register_allocator(device, ort.OrtArenaCfg(MOST_MEMORY, 1, -1, -1))
+
+
+def session(
+    model: ModelProto | bytes | str, *, optimize: bool = False, threads: int = 1, bounded: bool = False
+) -> InferenceSession:
+    """
+    An onnxruntime session on the CPU, by default without any optimization.
+
+    A `bounded` one takes no more than `MOST_MEMORY`. Raises UserError if onnxruntime refuses the model.
+    """
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = threads
+    if bounded:
+        _bound_memory()
+        options.add_session_config_entry("session.use_env_allocators", "1")
+    if not optimize:
+        # A weight that is packed in advance is multiplied in another order than one that is computed.
+        options.add_session_config_entry("session.disable_prepacking", "1")
+    level = ort.GraphOptimizationLevel
+    options.graph_optimization_level = level.ORT_ENABLE_ALL if optimize else level.ORT_DISABLE_ALL
+    source = model if isinstance(model, bytes | str) else model.SerializeToString()
+    try:
+        return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's exceptions share no base class
+        raise UserError(f"onnxruntime refuses the model: {str(error).strip().splitlines()[0]}") from None
+
+
+def run(
+    model: ModelProto | bytes | str,
+    feeds: Mapping[str, Array],
+    *,
+    optimize: bool = False,
+    bounded: bool = False,
+) -> list[Array]:
+    """The model's outputs in order. Raises UserError if onnxruntime refuses the model or the inputs."""
+    runner = session(model, optimize=optimize, bounded=bounded)
+    try:
+        return list(runner.run(None, dict(feeds)))
+    except Exception as error:
+        raise UserError(f"onnxruntime cannot run the model: {str(error).strip().splitlines()[0]}") from None
+
+
+def _stored(type: Attribute) -> Attribute:
+    quantized = quantized_of(type)
+    return type if quantized is None else with_element(type, storage_element(quantized))
+
+
+def _is_narrow(type: Attribute) -> bool:
+    """Whether elements take less than a byte: numpy has no such, and onnxruntime gives none out."""
+    element = BY_ATTRIBUTE.get(element_of(_stored(type)) or type)
+    return element is not None and 0 < element.bits < 8
+
+
+def _only_moved(ops: Sequence[OnnxOp]) -> bool:
+    """Whether all that `ops` do to elements of less than a byte is move them."""
+    for op in ops:
+        promise = op.get_trait(Commutes)
+        if promise is None or not promise.moves_storage:
+            if any(_is_narrow(v.type) for v in (*op.operands, *op.results)):
+                return False
+    return True
+
+
+def _module_of(op: Operation) -> ModuleOp | FunctionOp:
+    scope: Operation | None = op
+    while not isinstance(scope, ModuleOp | FunctionOp):
+        assert scope is not None
+        scope = scope.parent_op()
+    return scope
+
+
+def isolated(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> ModuleOp:
+    """
+    A module of its own for `ops`, which depend on constants alone. Quantized types become what is stored.
+
+    Elements of less than a byte that are only moved become bytes. Its outputs are called `o0`, `o1`, ... in the order
+    of `outputs`.
+    """
+    scope = _module_of(ops[0])
+    copies: dict[SSAValue, SSAValue] = {}
+    block = Block()
+    widens = _only_moved(ops)
+
+    def moved(type: Attribute) -> Attribute:
+        return with_element(type, BYTE) if widens and _is_narrow(type) else _stored(type)
+
+    for op in ops:
+        for operand in op.operands:
+            if operand not in copies and (tensor := constant(operand)) is not None:
+                if widens and _is_narrow(tensor.type):
+                    tensor = from_array(tensor.array().view(np.uint8))
+                copy = ConstantOp.of(tensor)
+                block.add_op(copy)
+                copies[operand] = copy.results[0]
+        new = op.__class__.create(
+            operands=[copies[o] for o in op.operands],
+            result_types=[moved(t) for t in op.result_types],
+            properties=op.properties,
+        )
+        block.add_op(new)
+        copies.update(zip(op.results, new.results, strict=True))
+    results = [copies[o] for o in outputs]
+    block.add_op(ReturnOp(*results))
+    names = ArrayAttr([DictionaryAttr({"onnx.name": StringAttr(f"o{k}")}) for k in range(len(outputs))])
+    func = FuncOp("main", ([], [r.type for r in results]), Region(block), res_attrs=names)
+    imports = scope.attributes.get("onnx.opset_import") or scope.properties.get("onnx.opset_import")
+    attributes: dict[str, Attribute] = {"onnx.ir_version": IntegerAttr(10, 64)}
+    if imports is not None:
+        attributes["onnx.opset_import"] = imports
+    return ModuleOp([func], attributes)
+
+
+def evaluate(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> dict[SSAValue, TensorAttr]:
+    """The values of `outputs`, computed by `ops` from constants. Raises UserError if onnxruntime cannot."""
+    values = run(export_model(isolated(ops, outputs)), {}, bounded=True)
+    found: dict[SSAValue, TensorAttr] = {}
+    for output, value in zip(outputs, values, strict=True):
+        stored, array = element_of(_stored(output.type)), np.asarray(value)
+        if stored is not None and _is_narrow(output.type) and array.dtype == np.uint8:
+            array = array.view(BY_ATTRIBUTE[stored].dtype)
+        found[output] = from_array(array)
+    return found

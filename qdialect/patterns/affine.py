@@ -1,0 +1,213 @@
+"""
+Folding an affine map into a linear op: the chain of affine ops, the new weight, the new bias.
+
+A factor goes into the weight's scales, so that stored integers stay; where the weight is float, into the weight itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+
+from qdialect import numerics
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_of, with_element
+from qdialect.dialects.quant import DequantizeOp, UniformType
+from qdialect.ir.names import location, node_name, tensor_name, tensor_names
+from qdialect.ir.values import constant, real_constant
+from qdialect.ops.generated import op_named
+from qdialect.promises.affine import AffineMap, affine_map
+from qdialect.promises.linear import WRONG_AXIS, Linear
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import KEEP_FLOAT, Rewriter
+
+Array = npt.NDArray[Any]
+
+SECOND_CONSUMER = Blocked("second-consumer", "the value between has a second consumer")
+COMPUTED_WEIGHT = Blocked("computed-weight", "the weight is computed at run time")
+COMPUTED_BIAS = Blocked("computed-bias", "the bias is computed at run time")
+QUANTIZER_BETWEEN = Blocked(
+    "quantizer-between", "a quantize between rounds, and folding would drop that", "use --exactness lossy"
+)
+OTHER_AXIS = Blocked("other-axis", "the factors do not run along the linear op's channels")
+
+
+class Chain(NamedTuple):
+    """Affine ops one behind the other, as one map of `source`."""
+
+    map: AffineMap
+    source: SSAValue
+    length: int
+
+
+def movable_map(value: SSAValue) -> AffineMap | Blocked | None:
+    """`affine_map` of what may go: None too if the op that makes the value was asked to stay."""
+    kept = isinstance(value, OpResult) and KEEP_FLOAT in value.op.attributes
+    return None if kept else affine_map(value)
+
+
+def chain_to(op: OnnxOp, found: AffineMap) -> Chain:
+    """The affine ops that end in `op`, each needed by the next alone."""
+    source, length = op.operands[found.place], 1
+    while source.has_one_use():
+        above = movable_map(source)
+        merged = found.after(above) if isinstance(above, AffineMap) else None
+        if merged is None or not isinstance(source, OpResult):
+            break
+        found, source, length = merged, source.op.operands[merged.place], length + 1
+    return Chain(found, source, length)
+
+
+def new_constant(array: Array, like: SSAValue | None, type: Attribute | None = None) -> ConstantOp:
+    """A constant named after the one that it stands for."""
+    new = ConstantOp.of(from_array(array), type)
+    name_after(new, like)
+    return new
+
+
+def name_after(new: ConstantOp, like: SSAValue | None) -> None:
+    owner = like.owner if like is not None else None
+    if isinstance(owner, DequantizeOp):
+        owner = owner.operands[0].owner
+    if isinstance(owner, Operation):
+        new.location = location("", [tensor_name(owner)])
+
+
+class LinearTarget(NamedTuple):
+    """A linear op and what its result is multiplied with."""
+
+    op: OnnxOp
+    linear: Linear
+    channels: int
+
+
+def linear_of(value: SSAValue) -> Linear | None:
+    return (
+        value.op.get_trait(Linear) if isinstance(value, OpResult) and isinstance(value.op, OnnxOp) else None
+    )
+
+
+def folded_weight(
+    target: LinearTarget, factor: Array, *, symmetric: bool, lossy: bool
+) -> list[Operation] | Blocked:
+    """
+    The weight with the factor, () or (channels,), folded in: the last of new operations.
+
+    `symmetric`: its zero points stay; `lossy`: integers without a negative may then be clamped.
+    """
+    op, linear, _ = target
+    w = op.operands[1]
+    source = w.op.operands[0] if isinstance(w, OpResult) and isinstance(w.op, DequantizeOp) else w
+    tensor, type, axis = constant(source), quantized_of(source.type), linear.weight_axis(op)
+    if tensor is None or axis is None:
+        return COMPUTED_WEIGHT
+    if factor.size and (factor == factor.flat[0]).all():  # one scale stays one
+        factor = factor.reshape(-1)[0]
+    groups = op.int_attr("group", 1) if linear.groups_share_axis and factor.size > 1 else 1
+    rows = factor.reshape(groups, -1) if factor.size > 1 else factor.reshape(())
+    if type is None:
+        return [new_constant(_scaled(tensor.array(), rows, axis), w)]
+    if not type.is_per_tensor and type.axis != axis:
+        return WRONG_AXIS
+    if not isinstance(type.expressed, Float32Type):
+        return Blocked("expressed-type", f"the scales are {type.expressed}, folding needs f32")
+    if groups > 1 and (rows != rows[0]).any():
+        return Blocked("groups-differ", "groups share their scales, the factors differ from group to group")
+    shared = rows[0] if factor.size > 1 else rows
+    stored = tensor.array()
+    low, high = type.storage.low, type.storage.high
+    new = numerics.fold_affine_weight(
+        stored, type.scales, type.zero_points, shared, axis, low, high, keep_zero_points=symmetric
+    )
+    if not np.isfinite(new.scales).all():
+        return Blocked("scale-overflow", "a scale times its factor is beyond float32")
+    if new.clamped.any() and not lossy:
+        return Blocked(
+            "no-negative",
+            f"{int(new.clamped.sum())} channels with a negative factor hold {low}, which has no negative",
+            "quantize weights to a narrow range, or use --exactness lossy",
+        )
+    element = _typed(type, axis, new)
+    attribute = tensor if new.stored is stored else from_array(new.stored)
+    made = ConstantOp.of(attribute, with_element(source.type, element))
+    name_after(made, source)
+    return [made] if source is w else [made, DequantizeOp(made.results[0])]
+
+
+def _typed(type: UniformType, axis: int, new: numerics.FoldedWeight) -> UniformType:
+    if new.scales.ndim:
+        return UniformType.along(type.storage, axis, new.scales, new.zero_points, type.expressed)
+    return UniformType.per_tensor(type.storage, new.scales.item(), new.zero_points.item(), type.expressed)
+
+
+def _scaled(weight: Array, rows: Array, axis: int) -> Array:
+    """A float weight times factors: () for all, or (groups, channels) along `axis`, groups along axis 0."""
+    real = weight.astype(np.float64)
+    if rows.ndim == 0:
+        return (real * rows).astype(weight.dtype)
+    groups = rows.shape[0]
+    split = real.reshape(groups, -1, *real.shape[1:]) if groups > 1 else real[None]
+    shape = [groups] + [1] * real.ndim
+    shape[axis + 1] = -1
+    return (split * rows.reshape(shape)).reshape(real.shape).astype(weight.dtype)
+
+
+def flat_bias(op: OnnxOp, linear: Linear, channels: int) -> Array | Blocked | None:
+    """The bias in float64, () or (channels,); None if there is none."""
+    bias = op.input(2) if linear.has_bias else None
+    if bias is None:
+        return None
+    real = real_constant(bias)
+    if real is None:
+        return COMPUTED_BIAS
+    if real.size not in (1, channels) or real.shape[-1:] not in ((), (1,), (channels,)):
+        return Blocked("bias-shape", f"the bias has shape {list(real.shape)}, not one value for each channel")
+    return real.reshape(-1 if real.size > 1 else ()).astype(np.float64) * op.float_attr("beta", 1.0)
+
+
+def folded_bias(target: LinearTarget, map: AffineMap) -> Array | Blocked | None:
+    """The new bias, (channels,), in the type of the result; None if it is zero and there was none."""
+    old = flat_bias(target.op, target.linear, target.channels)
+    if isinstance(old, Blocked):
+        return old
+    if old is None and map.is_scale:
+        return None
+    new = numerics.fold_affine_bias(map.factor, map.shift, 0.0 if old is None else old)
+    element = expressed_of(target.op.results[0].type)
+    dtype = BY_ATTRIBUTE[element].dtype if element in BY_ATTRIBUTE else np.float32
+    return np.array(np.broadcast_to(new, (target.channels,))).astype(dtype)
+
+
+def replace_linear(
+    op: OnnxOp,
+    target: LinearTarget,
+    weight: list[Operation],
+    bias: Array | None,
+    rewriter: Rewriter,
+    drops: Sequence[str] = ("beta",),
+) -> None:
+    """Put the linear op with its new weight and bias in the place of `op`; what takes no bias gets an Add behind it."""
+    above, linear, _ = target
+    attributes = {k: v for k, v in above.onnx_attributes.items() if k not in drops}
+    inputs: list[SSAValue | None] = [above.operands[0], weight[-1].results[0]]
+    ops = list(weight)
+    shift: ConstantOp | None = None
+    if bias is not None:
+        shift = new_constant(bias, above.input(2) if linear.has_bias else None)
+        if above.input(2) is None or not linear.has_bias:
+            shift.location = location("", [f"{tensor_name(op)}_bias"])
+        ops.append(shift)
+        inputs += [shift.results[0]] if linear.has_bias else []
+    new = above.__class__.build(inputs, [op.results[0].type], attributes)
+    new.location = location(node_name(above), tensor_names(op))
+    ops.append(new)
+    if shift is not None and not linear.has_bias:
+        new.location = location(node_name(above))  # another tensor than the one of that name
+        ops.append(op_named("", "Add").build([new.results[0], shift.results[0]], [op.results[0].type]))
+    rewriter.replace(op, ops)

@@ -1,0 +1,349 @@
+"""
+Casts across the boundaries of If, Loop and Scan; the patterns that `sink-dequantize`, `hoist-quantize`, `fold-casts`
+and `lower-to-qoperator` have for ops with subgraphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from qdialect import numerics
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.ir.names import location, node_name, tensor_name, tensor_names
+from qdialect.ir.values import constant, constant_array
+from qdialect.promises.control import Carries, Slot, argument, result, yields
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.uses import OTHER_REGION, quantized_anyway, quantized_uses, read_sizes_of
+
+FLOAT_SIDE = Blocked(
+    "float-side",
+    "one side of the subgraph's boundary is float",
+    "quantize what enters it and what it yields alike",
+)
+STORED_SIDE = Blocked(
+    "stored-side",
+    "one side of the subgraph's boundary is integers of no known type",
+    "quantize what enters it and what it yields alike",
+)
+SIDES_DIFFER = Blocked(
+    "sides-differ", "the sides of a subgraph's boundary have different scales or zero points", "use one"
+)
+
+
+Cast = type[DequantizeOp | StorageCastOp]
+"""What a quantized value is read by: as real numbers, or as the integers that are stored."""
+
+
+def _cast_type(value: SSAValue, cast: Cast = DequantizeOp) -> UniformType | None:
+    """The type that `value` is cast from."""
+    if isinstance(value, OpResult) and isinstance(value.op, cast):
+        return quantized_of(value.op.operands[0].type)
+    return None
+
+
+def _expressible(value: SSAValue, type: UniformType, cast: Cast = DequantizeOp) -> bool:
+    """Whether `value` is a constant whose every number, or integer, `type`, per tensor, expresses."""
+    array = constant_array(value)
+    if array is None or not type.is_per_tensor:
+        return False
+    if cast is StorageCastOp:
+        return element_of(value.type) == storage_element(type) and type.storage.is_full_range
+    if array.dtype != BY_ATTRIBUTE[type.expressed].dtype:
+        return False
+    stored = _stored(array, type)
+    real = numerics.dequantize(stored, type.scales, type.zero_points, array.dtype)
+    return bool(np.array_equal(real, array))
+
+
+def _stored(array: np.ndarray, type: UniformType) -> np.ndarray:
+    s = type.storage
+    return numerics.quantize(array, type.scales, type.zero_points, s.low, s.high, s.dtype)
+
+
+def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: Rewriter) -> SSAValue:
+    """The quantized value under a cast, or of a constant, for `before`."""
+    if isinstance(value.owner, DequantizeOp | StorageCastOp):
+        return value.owner.operands[0]
+    tensor = constant(value)
+    assert tensor is not None
+    plain = element_of(value.type) == storage_element(type)
+    stored = tensor if plain else from_array(_stored(tensor.array(), type))
+    made = ConstantOp.of(stored, with_element(value.type, type))
+    rewriter.insert_before(before, [made])
+    return made.results[0]
+
+
+def _cast_below(op: OnnxOp, place: int, type: UniformType, cast: Cast, rewriter: Rewriter) -> None:
+    """Let a result be of `type`, with a cast behind it for its users: real numbers take its name with them."""
+    names = tensor_names(op)
+    new = rewriter.retype(op.results[place], with_element(op.results[place].type, type))
+    below = _read(new, type, cast, op.next_op, rewriter)
+    if cast is StorageCastOp:
+        return
+    below.location = location("", [tensor_name(op, place)])
+    if place < len(names):
+        names[place] = ""
+        op.location = location(node_name(op), names)
+
+
+def _read(
+    value: SSAValue, type: UniformType, cast: Cast, before: Operation | None, rewriter: Rewriter
+) -> Operation:
+    """A cast of `value`, of `type`, for all its users."""
+    assert before is not None
+    uses = list(value.uses)
+    plain = with_element(value.type, storage_element(type))
+    made = StorageCastOp(value, plain) if cast is StorageCastOp else DequantizeOp(value)
+    rewriter.insert_before(before, [made])
+    for use in uses:
+        rewriter.set_operand(use.operation, use.index, made.results[0])
+    return made
+
+
+class SinkAcross(Pattern):
+    """
+    Values that enter or leave subgraphs cast from one type, to real numbers or to the integers that are stored.
+
+        If: yield dcast(a) : T, yield dcast(b) : T   ->  yield a, yield b; dcast of the result
+        If: yield scast(a : T), yield scast(b : T)   ->  yield a, yield b; scast of the result
+        Loop: dcast(init) : T, yield dcast(next) : T ->  init, next; dcast of the argument and of the result
+    """
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Carries) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Carries)
+        assert promise is not None
+        found: Blocked | None = None
+        for slot in promise.slots(op):
+            for cast in (DequantizeOp, StorageCastOp):
+                before = rewriter.rewrites
+                blocked = self._slot(op, slot, cast, rewriter)
+                if rewriter.rewrites != before:
+                    return None
+                found = found or blocked
+        return found
+
+    def _slot(self, op: OnnxOp, slot: Slot, cast: Cast, rewriter: Rewriter) -> Blocked | None:
+        inside = argument(op, slot)
+        sides = [value for _, _, value in yields(op, slot) if value is not inside]
+        if slot.operand is not None:
+            sides.append(op.operands[slot.operand])
+        types = [t for side in sides if (t := _cast_type(side, cast)) is not None]
+        made = result(op, slot)
+        if not types or (slot.operand is None and (made is None or made.first_use is None)):
+            return None
+        type = types[0]
+        if any(t != type for t in types):
+            return SIDES_DIFFER
+        if not all(_cast_type(s, cast) is not None or _expressible(s, type, cast) for s in sides):
+            return FLOAT_SIDE if cast is DequantizeOp else STORED_SIDE
+        moved = slot.inner(type)
+        if isinstance(moved, Blocked):
+            return moved
+        self._build(op, slot, type, cast, rewriter)
+        return None
+
+    def _build(self, op: OnnxOp, slot: Slot, type: UniformType, cast: Cast, rewriter: Rewriter) -> None:
+        if (inside := argument(op, slot)) is not None:
+            new = rewriter.retype(inside, with_element(inside.type, type))
+            _read(new, type, cast, op.regions[0].block.first_op, rewriter)
+        if slot.operand is not None:
+            value = op.operands[slot.operand]
+            rewriter.set_operand(op, slot.operand, _integers(value, type, op, rewriter))
+        for end, place, value in yields(op, slot):
+            rewriter.set_operand(end, place, _integers(value, type, end, rewriter))
+        if slot.result is not None:
+            _cast_below(op, slot.result, type, cast, rewriter)
+
+
+class HoistAcross(Pattern):
+    """qcast(If(...)) -> If(yield qcast(a), yield qcast(b)); likewise what Loop and Scan stack."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        source = op.operands[0]
+        owner = source.owner
+        promise = owner.get_trait(Carries) if isinstance(owner, OnnxOp) else None
+        if promise is None or not isinstance(owner, OnnxOp) or not isinstance(source, OpResult):
+            return None
+        slot = next((s for s in promise.slots(owner) if s.result == source.index), None)
+        if slot is None:
+            return None
+        if KEEP_FLOAT in owner.attributes:
+            return KEPT
+        if slot.operand is not None:
+            return Blocked("carried", "a round would start from the rounded result of the one before")
+        if not quantized_anyway(source):
+            return OTHER_REGION
+        type = quantized_uses(source)
+        if not isinstance(type, UniformType):
+            return type
+        moved = slot.inner(type)
+        if isinstance(moved, Blocked):
+            return moved
+        for end, place, value in yields(owner, slot):
+            cast = QuantizeOp(value, moved)
+            rewriter.insert_before(end, [cast])
+            rewriter.set_operand(end, place, cast.results[0])
+        casts = [use.operation for use in source.uses if isinstance(use.operation, QuantizeOp)]
+        new = rewriter.retype(source, with_element(source.type, type), is_same=False)
+        read_sizes_of(source, new, rewriter)
+        names = [*tensor_names(owner), *[""] * len(owner.results)][: len(owner.results)]
+        names[slot.result or 0] = tensor_name(casts[0])
+        owner.location = location(node_name(owner), names)
+        for cast in casts:
+            rewriter.replace(cast, [], [new])
+        return None
+
+
+class RequantizeBehind(Pattern):
+    """
+    One requantization behind a subgraph for one in each branch: the branches are of one type already.
+
+        If: yield qcast(dcast(a : U)) : T, yield qcast(dcast(b : U)) : T -> yield a, yield b; qcast(dcast(...)) : T
+    """
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Carries) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Carries)
+        assert promise is not None
+        for slot in promise.slots(op):
+            if slot.operand is None and slot.result is not None:
+                self._slot(op, slot, slot.result, rewriter)
+        return None
+
+    def _slot(self, op: OnnxOp, slot: Slot, place: int, rewriter: Rewriter) -> None:
+        type, sides = quantized_of(op.results[place].type), yields(op, slot)
+        owners = [value.owner for _, _, value in sides]
+        casts = [c for c in owners if isinstance(c, QuantizeOp) and KEEP_FLOAT not in c.attributes]
+        casts = [c for c in casts if c.results[0].has_one_use()]  # or there would be one more
+        sources = [cast.operands[0] for cast in casts]
+        types = {_cast_type(source) for source in sources}
+        below = next(iter(types), None)
+        if type is None or below is None or len(types) > 1 or len(casts) < len(sides):
+            return
+        if op.next_op is None or isinstance(slot.inner(below), Blocked):
+            return
+        for (end, k, _), source in zip(sides, sources, strict=True):
+            rewriter.set_operand(end, k, _integers(source, below, end, rewriter))
+        new = rewriter.retype(op.results[place], with_element(op.results[place].type, below), is_same=False)
+        uses = list(new.uses)
+        real = DequantizeOp(new)
+        again = QuantizeOp(real.results[0], type)
+        again.location = casts[0].location
+        if name := tensor_name(op, place):  # the tensor of that name is what stands behind
+            again.location = location(node_name(casts[0]), [name])
+            names = [other if k != place else "" for k, other in enumerate(tensor_names(op))]
+            op.location = location(node_name(op), names)
+        rewriter.insert_before(op.next_op, [real, again])
+        for use in uses:
+            rewriter.set_operand(use.operation, use.index, again.results[0])
+
+
+class StoreAcross(Pattern):
+    """Values of quantized types that enter or leave subgraphs, as the integers that are stored."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Carries) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Carries)
+        assert promise is not None
+        for slot in promise.slots(op):
+            self._slot(op, slot, rewriter)
+        return None
+
+    def _slot(self, op: OnnxOp, slot: Slot, rewriter: Rewriter) -> None:
+        def store(user: Operation, place: int) -> None:
+            value = user.operands[place]
+            type = quantized_of(value.type)
+            if type is not None:
+                cast = StorageCastOp(value, with_element(value.type, storage_element(type)))
+                rewriter.insert_before(user, [cast])
+                rewriter.set_operand(user, place, cast.results[0])
+
+        def read(value: SSAValue, before: Operation | None) -> None:
+            type = quantized_of(value.type)
+            if type is None or before is None:
+                return
+            new = rewriter.retype(value, with_element(value.type, storage_element(type)))
+            uses, cast = list(new.uses), StorageCastOp(new, value.type)
+            rewriter.insert_before(before, [cast])
+            for use in uses:
+                rewriter.set_operand(use.operation, use.index, cast.results[0])
+
+        if (inside := argument(op, slot)) is not None:
+            read(inside, op.regions[0].block.first_op)
+        if slot.operand is not None:
+            store(op, slot.operand)
+        for end, place, _ in yields(op, slot):
+            store(end, place)
+        if slot.result is not None:
+            read(op.results[slot.result], op.next_op)
+
+
+def dequantize_across(blocks: Sequence[Operation]) -> dict[Operation, list[Operation]]:
+    """
+    Let no subgraph take or give a value of quantized type: casts stand inside, and a pair behind.
+
+    Returns the quantizes behind what is only yielded, with the dequantizes that yield it: read again, such a quantize
+    goes above the boundary, so that a value which is quantized for these alone can pass as it was before. A type that
+    enters a subgraph, or goes round, is read again only off a dequantize on every side.
+    """
+    behind: dict[Operation, list[Operation]] = {}
+
+    def leave(user: Operation, place: int) -> list[Operation]:
+        value = user.operands[place]
+        if quantized_of(value.type) is None or user.parent is None:
+            return []
+        cast = DequantizeOp(value)
+        user.parent.insert_op_before(cast, user)
+        user.operands[place] = cast.results[0]
+        return [cast]
+
+    for op in blocks:
+        promise = op.get_trait(Carries)
+        if promise is None or not isinstance(op, OnnxOp):
+            continue
+        for slot in promise.slots(op):
+            if (inside := argument(op, slot)) is not None:
+                _quantize_behind(inside, op.regions[0].block, op.regions[0].block.first_op)
+            if slot.operand is not None:
+                leave(op, slot.operand)
+            sides = [cast for end, place, _ in yields(op, slot) for cast in leave(end, place)]
+            if slot.result is None or op.parent is None:
+                continue
+            again = _quantize_behind(op.results[slot.result], op.parent, op.next_op)
+            if again is not None and slot.operand is None:
+                behind[again] = sides
+    return behind
+
+
+def _quantize_behind(value: SSAValue, block: Block, before: Operation | None) -> QuantizeOp | None:
+    from xdsl.rewriter import Rewriter as Plain
+
+    type = quantized_of(value.type)
+    if type is None or before is None:
+        return None
+    new = Plain.replace_value_with_new_type(value, with_element(value.type, type.expressed))
+    uses, cast = list(new.uses), QuantizeOp(new, type)
+    block.insert_op_before(cast, before)
+    for use in uses:
+        use.operation.operands[use.index] = cast.results[0]
+    return cast

@@ -1,0 +1,128 @@
+"""Casts that undo each other, or say what another says."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import UnrankedTensorType
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, opset_of
+from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp
+from qdialect.forms.storage import clip_between
+from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.promises.clamping import CLIP_WITH_INPUTS
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import KEEP_FLOAT, Pattern, Rewriter
+
+
+class FoldRequantize(Pattern):
+    """qcast of a dcast."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        source = op.operands[0]
+        if not (isinstance(source, OpResult) and isinstance(source.op, DequantizeOp)):
+            return None
+        q = source.op.operands[0]
+        if q.type != op.results[0].type:
+            return Blocked("other-parameters", "a pair with other parameters rounds a second time")
+        assert isinstance(op, QuantizeOp)
+        if not op.element_type.round_trips:
+            return Blocked("wide-storage", "not every stored integer survives the way through float")
+        rewriter.replace(op, [], [q])
+        return None
+
+
+class FoldStorageCasts(Pattern):
+    """scast of a scast."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is StorageCastOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        source = op.operands[0]
+        if not (isinstance(source, OpResult) and isinstance(source.op, StorageCastOp)):
+            return None
+        q, wanted = source.op.operands[0], op.results[0].type
+        same = quantized_of(wanted) is not None and quantized_of(wanted) == quantized_of(q.type)
+        if q.type == wanted or (same and isinstance(wanted, UnrankedTensorType)):  # q knows more of its shape
+            rewriter.replace(op, [], [q])
+        return None
+
+
+class MergeQuantizes(Pattern):
+    """Equal quantizes of one value: how many there are is the target's affair, when pairs are written."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, QuantizeOp)
+        source, block = op.operands[0], op.parent
+        real = source.op if isinstance(source, OpResult) and isinstance(source.op, DequantizeOp) else None
+        root = source if real is None else real.operands[0]
+        same = [q for q in self._quantizes(root, real is not None) if q.parent is block and _alike(q, op)]
+        if len(same) < 2 or block is None:
+            return None
+        maker = root.op if isinstance(root, OpResult) and root.op.parent is block else None
+        place = block.first_op if maker is None else maker.next_op
+        assert place is not None
+        new: list[Operation] = [] if real is None else [DequantizeOp(root)]
+        one = QuantizeOp(new[0].results[0] if new else source, op.element_type)
+        one.location = op.location
+        rewriter.insert_before(place, [*new, one])
+        for cast in same:
+            rewriter.replace(cast, [], one.results)
+        return None
+
+    def _quantizes(self, root: SSAValue, of_reals: bool) -> list[Operation]:
+        """The quantizes of a value, or of what it is dequantized to."""
+        users = [use.operation for use in root.uses]
+        if of_reals:
+            users = [u.operation for d in users if isinstance(d, DequantizeOp) for u in d.results[0].uses]
+        return [u for u in users if isinstance(u, QuantizeOp)]
+
+
+class ReadNarrowing(Pattern):
+    """
+    A quantize to narrower storage bounds than the storage's: a clamp of what is quantized to all of them.
+
+    It is written as that clamp, so that only as an op it is the same when it is read.
+    """
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is QuantizeOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, QuantizeOp)
+        type, users = op.element_type, [use.operation for use in op.results[0].uses]
+        if type.storage.is_full_range or isinstance(op.operands[0].owner, ConstantOp):
+            return None
+        if (opset_of(op, "") or CLIP_WITH_INPUTS) < CLIP_WITH_INPUTS:
+            return Blocked("opset", f"Clip takes its bounds as operands from opset {CLIP_WITH_INPUTS} on")
+        if not all(isinstance(u, DequantizeOp | StorageCastOp) for u in users):
+            return Blocked("narrow-users", "an op takes the narrower type as it is")
+        wide = type.with_storage(Storage.make(type.storage.width, type.storage.signed))
+        cast = QuantizeOp(op.operands[0], wide)
+        built = clip_between(type.storage.low, type.storage.high, op, cast.results[0], wide)
+        if isinstance(built, Blocked):
+            cast.erase()
+            return built
+        cast.location = location(node_name(op))  # the tensor of that name is what the clamp gives
+        clip = built.ops[-1]
+        clip.location = location("", [tensor_name(op)])
+        rewriter.insert_before(op, [cast, *built.ops])
+        for user in users:
+            new = (
+                DequantizeOp(clip)
+                if isinstance(user, DequantizeOp)
+                else StorageCastOp(clip, user.results[0].type)
+            )
+            rewriter.replace(user, [new])
+        return None
+
+
+def _alike(a: Operation, b: Operation) -> bool:
+    return a.results[0].type == b.results[0].type and KEEP_FLOAT not in a.attributes

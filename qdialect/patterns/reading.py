@@ -1,0 +1,44 @@
+"""Stored integers read as elements of a quantized type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import quantized_of, with_element
+from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
+
+
+def reads_as(value: SSAValue, type: UniformType) -> Sequence[Operation]:
+    """Operations, the last of which has `value`'s integers as elements of `type`; none if `value` is such already."""
+    wanted = with_element(value.type, type)
+    if isinstance(value, OpResult):
+        if isinstance(value.op, StorageCastOp) and value.op.operands[0].type == wanted:
+            return ()
+        if isinstance(value.op, ConstantOp) and value.op.value is not None:
+            constant = ConstantOp.of(value.op.value, wanted)
+            constant.location = value.op.location
+            return (constant,)
+    return (StorageCastOp(value, wanted),)
+
+
+def dequantize_operands(op: OnnxOp) -> list[Operation]:
+    """Let `op` take real numbers, for `fuse-quantized` to see a quantize that may follow; the casts are returned."""
+    casts: list[Operation] = []
+    for place, value in enumerate(op.operands):
+        if quantized_of(value.type) is not None:
+            cast = DequantizeOp(value)
+            casts.append(cast)
+            op.operands[place] = cast.results[0]
+    return casts
+
+
+def as_type(value: SSAValue, type: UniformType) -> tuple[Sequence[Operation], SSAValue]:
+    """`value`'s integers as elements of `type`, and the operations that read them so."""
+    found = reads_as(value, type)
+    if found:
+        return found, found[-1].results[0]
+    assert isinstance(value.owner, StorageCastOp)
+    return (), value.owner.operands[0]

@@ -1,0 +1,121 @@
+"""The pattern that writes a float activation times a quantized weight as one kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import TensorAttr, from_array
+from qdialect.dialects.onnx_types import element_of, quantized_of
+from qdialect.dialects.quant import DequantizeOp, UniformType
+from qdialect.forms.casts import wish
+from qdialect.ir.names import location
+from qdialect.ir.values import constant, rank_of
+from qdialect.ops.generated import op_named
+from qdialect.promises.casts import DequantizeForm, described_type
+from qdialect.promises.kernels import MICROSOFT
+from qdialect.promises.linear import Linear
+from qdialect.promises.weight_only import PackedWeight, WeightOnly, packed_weight
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.targets import Target
+
+KERNEL = "MatMulNBits"
+MADE_BY_SESSION = Blocked(
+    "made-by-session", f"a session makes {KERNEL} of it when it loads the model, with activations in 8 bits"
+)
+FLOAT_SUMS = 1
+"""accuracy_level: activations stay float32. Without it onnxruntime may quantize them to 8 bits."""
+
+
+class LowerWeightOnly(Pattern):
+    """linear(x, dcast(w), b), x in float, as the kernel that dequantizes w block by block."""
+
+    def __init__(self, target: Target):
+        self._target = target
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(WeightOnly) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise, linear = op.get_trait(WeightOnly), op.get_trait(Linear)
+        assert promise is not None
+        assert linear is not None
+        source = _dequantized_constant(op.operands[1])
+        if source is None or element_of(op.operands[0].type) != Float32Type():
+            return None
+        if isinstance(getattr(op.operands[0], "op", None), DequantizeOp):
+            return None  # an integer kernel's affair
+        tensor, type = source
+        outputs = linear.weight_axis(op)
+        if not self._target.has_kernel(KERNEL, ["f32", type.storage.name], "f32"):
+            return Blocked("no-kernel", f"{self._target.name} has no {KERNEL} for {type.storage.name}")
+        blocked = promise.guard(op) or _shapes(op, outputs)
+        if blocked is not None:
+            return blocked
+        limit = self._target.weight_only_limit
+        if limit is not None and outputs == 1 and tensor.data.count > limit:
+            return MADE_BY_SESSION
+        assert outputs is not None
+        packed = packed_weight(tensor.array(), type, 1 - outputs)
+        if isinstance(packed, Blocked):
+            return packed
+        shape = tensor.type.get_shape()
+        _build(op, packed, shape[1 - outputs], shape[outputs], rewriter)
+        return None
+
+
+def _dequantized_constant(value: SSAValue) -> tuple[TensorAttr, UniformType] | None:
+    """The stored integers and what they stand for, by a cast or by a node with more blocks than a type carries."""
+    if not isinstance(value, OpResult):
+        return None
+    if isinstance(value.op, DequantizeOp):
+        stored = value.op.operands[0]
+        tensor, type = constant(stored), quantized_of(stored.type)
+    elif isinstance(value.op, OnnxOp) and value.op.get_trait(DequantizeForm) is not None:
+        tensor, type = constant(value.op.operands[0]), described_type(value.op)
+    else:
+        return None
+    return None if tensor is None or not isinstance(type, UniformType) else (tensor, type)
+
+
+def _shapes(op: OnnxOp, outputs: int | None) -> Blocked | None:
+    rank, bias = rank_of(op.operands[0]), op.input(2)
+    if rank_of(op.operands[1]) != 2 or outputs not in (0, 1) or rank is None or rank < 2:
+        return Blocked("weight-rank", "the kernel takes a weight of rank 2 and an activation of 2 or more")
+    if bias is not None and rank_of(bias) != 1:
+        return Blocked("bias-shape", "the bias is not one value for each channel")
+    return None
+
+
+def _build(op: OnnxOp, packed: PackedWeight, inputs: int, outputs: int, rewriter: Rewriter) -> None:
+    name, made = wish(op.operands[1]) or "weight", list[Operation]()
+
+    def add(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], suffix: str) -> SSAValue:
+        new = ConstantOp.of(from_array(array))
+        new.location = location("", [f"{name}_{suffix}"])
+        made.append(new)
+        return new.results[0]
+
+    operands: list[SSAValue | None] = [
+        op.operands[0],
+        add(packed.stored, f"q{packed.bits}"),
+        add(packed.scales, "scales"),
+        None if packed.zero_points is None else add(packed.zero_points, "zero_points"),
+    ]
+    if (bias := op.input(2)) is not None:
+        operands += [None, bias]
+    attributes = {
+        "K": int_attr(inputs),
+        "N": int_attr(outputs),
+        "bits": int_attr(packed.bits),
+        "block_size": int_attr(packed.block),
+        "accuracy_level": int_attr(FLOAT_SUMS),
+    }
+    node = op_named(MICROSOFT, KERNEL).build(operands, list(op.result_types), attributes)
+    node.location = op.location
+    rewriter.replace(op, [*made, node])

@@ -1,0 +1,56 @@
+"""Every promise of every operator: the tables of the families, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from qdialect.promises.affine import AFFINE
+from qdialect.promises.arithmetic import ARITHMETIC
+from qdialect.promises.base import Promise
+from qdialect.promises.casts import CASTS
+from qdialect.promises.clamping import CLAMPS, KEEPS
+from qdialect.promises.control import CONTROL
+from qdialect.promises.elementwise import ELEMENTWISE
+from qdialect.promises.filling import FILLING
+from qdialect.promises.homogeneous import HOMOGENEOUS
+from qdialect.promises.integer import INTEGER_SUMS
+from qdialect.promises.joins import ADDITIONS, JOINS, RANGES
+from qdialect.promises.kernels import KERNELS
+from qdialect.promises.layout import COPIES, LAYOUT, SIZES
+from qdialect.promises.linear import LINEAR, TRANSPOSED
+from qdialect.promises.monotone import MONOTONE
+from qdialect.promises.padding import PADDING
+from qdialect.promises.qoperator import QOPERATORS
+from qdialect.promises.weight_only import WEIGHT_ONLY
+
+TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
+    ADDITIONS,
+    AFFINE,
+    ARITHMETIC,
+    CASTS,
+    JOINS,
+    RANGES,
+    LAYOUT,
+    COPIES,
+    SIZES,
+    FILLING,
+    CONTROL,
+    MONOTONE,
+    CLAMPS,
+    KEEPS,
+    LINEAR,
+    TRANSPOSED,
+    PADDING,
+    KERNELS,
+    INTEGER_SUMS,
+    QOPERATORS,
+    HOMOGENEOUS,
+    WEIGHT_ONLY,
+    ELEMENTWISE,
+)
+
+
+def promises_of(domain: str, name: str) -> tuple[Promise, ...]:
+    """The promises of an operator."""
+    key = (domain, name)
+    return tuple(table[key] for table in TABLES if key in table)

@@ -1,0 +1,118 @@
+"""What reads a value: who quantizes it, whether all of them do, and who asks only for its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from xdsl.ir import Block, OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.ir.values import static_shape
+from qdialect.promises.base import Commutes
+from qdialect.promises.control import Carries
+from qdialect.promises.kernels import Kernels
+from qdialect.promises.layout import SizesOnly
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Rewriter
+
+IsInteger = Callable[[OnnxOp], bool]
+
+OTHER_REGION = Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
+
+
+def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
+    """The one type that every user of `value` quantizes it to, or why there is none; None if nobody quantizes it."""
+    types: set[UniformType] = set()
+    others = 0
+    for use in value.uses:
+        if isinstance(use.operation, QuantizeOp):
+            types.add(use.operation.element_type)
+        elif use.operation.get_trait(SizesOnly) is None:
+            others += 1
+    if not types:
+        return None
+    if others:
+        return Blocked(
+            "second-consumer", "the float result has a second consumer", "quantize it for every consumer"
+        )
+    if len(types) > 1:
+        return Blocked(
+            "two-quantizers", "the result is quantized in two ways", "use one scale and zero point"
+        )
+    return types.pop()
+
+
+def quantized_anyway(value: SSAValue) -> bool:
+    """Whether a quantize of `value` runs whenever it is made: one beside it, or one in each branch of an If."""
+    made = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    pending = [use.operation.parent for use in value.uses if isinstance(use.operation, QuantizeOp)]
+    found: set[Block] = set()
+    while pending:
+        block = pending.pop()
+        if block is made:
+            return True
+        around = None if block is None else block.parent_op()
+        if block is None or around is None:
+            continue
+        found.add(block)
+        promise = around.get_trait(Carries)
+        if promise is not None and promise.branches and all(r.block in found for r in around.regions):
+            pending.append(around.parent)
+    return False
+
+
+def read_sizes_of(old: SSAValue, new: SSAValue, rewriter: Rewriter) -> None:
+    """Let what reads only the shape of `old` read that of `new`."""
+    for use in list(old.uses):
+        if use.operation.get_trait(SizesOnly) is not None:
+            rewriter.set_operand(use.operation, use.index, new)
+
+
+def has_kernel(op: OnnxOp) -> bool:
+    """Whether runtimes have an integer kernel for the op itself."""
+    return op.get_trait(Kernels) is not None
+
+
+def more_work(op: OnnxOp, promise: Commutes, is_integer: IsInteger = has_kernel) -> Blocked | None:
+    """
+    Quantizing more elements than before pays only if an op above makes the integers itself.
+
+    is_integer: whether an op can.
+    """
+    if promise.keeps_order or (
+        not promise.selects and promise.keeps_all(op)
+    ):  # also where a size is not known
+        return None
+    operands = promise.operand_values(op)
+    before, after = _elements(promise.result_values(op)), _elements(operands)
+    if not promise.selects and before is not None and after is not None and after <= before:
+        return None
+    if all(_makes_integers(o, is_integer) for o in operands):
+        return None
+    if promise.selects:
+        return Blocked("made-in-float", "what the op selects from is made in float, so the op stays in float")
+    return Blocked("more-work", "there are more elements to quantize above the op than below it")
+
+
+def _elements(values: Sequence[SSAValue]) -> int | None:
+    shapes = [static_shape(v) for v in values]
+    return None if None in shapes else sum(prod(s) for s in shapes if s is not None)
+
+
+def _makes_integers(value: SSAValue, is_integer: IsInteger) -> bool:
+    """Whether a quantize of `value` would be part of what makes it: a cast undone, a constant, an integer kernel."""
+    if not isinstance(value, OpResult):
+        return False
+    if isinstance(value.op, DequantizeOp | ConstantOp):
+        return True
+    if not isinstance(value.op, OnnxOp) or not value.has_one_use():
+        return False
+    promise = value.op.get_trait(Commutes)
+    if promise is not None:
+        return all(_makes_integers(v, is_integer) for v in promise.operand_values(value.op))
+    if not is_integer(value.op):
+        return False
+    sources = [o.owner for o in value.op.operands]
+    return all(isinstance(s, DequantizeOp | ConstantOp) for s in sources)

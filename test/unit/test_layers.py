@@ -1,0 +1,136 @@
+"""The rooms of the package, in the order in which they may import each other: downward only."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+ROOMS = (
+    "numerics",
+    "reasons",
+    "errors",
+    "files",
+    "dialects",
+    "ir",
+    "promises",
+    "ops",
+    "forms",
+    "rewriting",
+    "text",
+    "onnx_io",
+    "oracle",
+    "targets",
+    "patterns",
+    "calibration",
+    "transforms",
+    "compiler",
+    "universe",
+    "",
+    "cli",
+    "__main__",
+)
+"""From the bottom up; the empty name is the package's own `__init__`, the API."""
+
+START_UP = {
+    "qdialect": "a tool that only reads and writes does not wait for the compiler",
+    "qdialect.cli": "each command imports what it runs",
+    "qdialect.ops": "a dialect is built when it is first loaded",
+    "qdialect.compiler": "judging numbers imports onnxruntime",
+    "qdialect.dialects.onnx_types": "narrow element types are registered when first asked for",
+}
+"""Where imports stand in functions, by module or room, and why."""
+
+
+def modules() -> dict[str, ast.Module]:
+    """Each module by its dotted name, parsed."""
+    files = [*ROOT.glob("qdialect/**/*.py"), *ROOT.glob("transforms/*.py")]
+    files = [
+        f.relative_to(ROOT) for f in files if f.relative_to(ROOT).parts[:2] != ("qdialect", "transforms")
+    ]
+    names = {
+        f: [*(() if f.parts[0] == "qdialect" else ("qdialect",)), *f.with_suffix("").parts] for f in files
+    }
+    return {
+        ".".join(n for n in name if n != "__init__"): ast.parse((ROOT / f).read_text())
+        for f, name in names.items()
+    }
+
+
+MODULES = modules()
+
+
+def imports(name: str) -> Iterator[tuple[str, int]]:
+    """What a module imports of the package, function-level and TYPE_CHECKING imports too, and in which column."""
+    for node in ast.walk(MODULES[name]):
+        if isinstance(node, ast.ImportFrom):
+            assert node.module is not None
+            for alias in node.names:
+                module = f"{node.module}.{alias.name}"
+                yield (module if module in MODULES else node.module), node.col_offset
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node.col_offset
+
+
+def room(module: str) -> int:
+    """The place of a module's room in the order."""
+    return ROOMS.index(module.partition(".")[2].partition(".")[0])
+
+
+def test_every_import_goes_down():
+    upward = [
+        f"{name} imports {other}"
+        for name in MODULES
+        for other, _ in imports(name)
+        if other.split(".")[0] == "qdialect" and room(other) > room(name)
+    ]
+    assert not upward
+
+
+def test_no_circle_within_a_room():
+    """Depth first: a module that is met again on the way down closes a circle."""
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, " -> ".join((*path[path.index(name) :], name))
+        if name in done:
+            return
+        for other, _ in imports(name):
+            if other in MODULES and other != name:
+                visit(other, (*path, name))
+        done.add(name)
+
+    for name in MODULES:
+        visit(name, ())
+
+
+def test_no_pass_imports_another():
+    passes = [name for name in MODULES if name.startswith("qdialect.transforms.")]
+    assert not [
+        f"{name} imports {other}"
+        for name in passes
+        for other, _ in imports(name)
+        if other in passes and other != name
+    ]
+
+
+def test_imports_in_functions_say_why():
+    inner = {
+        name
+        for name in MODULES
+        for other, column in imports(name)
+        if column and other.split(".")[0] == "qdialect"
+    }
+    unsaid = {
+        name for name in inner if not any(name == place or name.startswith(f"{place}.") for place in START_UP)
+    }
+    assert not unsaid
+
+
+def test_the_package_explains_itself():
+    """About five files and a room for each idea."""
+    files = [p.name for p in (ROOT / "qdialect").glob("*.py")]
+    assert sorted(files) == [
+        "__init__.py", "__main__.py", "errors.py", "files.py", "numerics.py", "reasons.py", "universe.py"
+    ]  # fmt: skip
