@@ -70,8 +70,8 @@ def tensor_data(tensor: TensorProto, folder: Path | None, raw: memoryview | None
     """
     A handle on a tensor's value; `raw` is its raw data if it is not in the message.
 
-    Raises UserError for an element type that ONNX does not define, sizes that are negative, or bytes that are not as many as
-    the type and the sizes say.
+    Raises UserError for an element type that ONNX does not define, a negative size, or another number of bytes than
+    type and sizes say.
     """
     what = f"tensor '{tensor.name}'"
     element = BY_NUMBER.get(tensor.data_type)

@@ -90,7 +90,7 @@ def lower_opsets(module: ModuleOp) -> None:
 
 
 def import_domains(module: ModuleOp) -> None:
-    """Import every domain that an op of the module belongs to: passes write nodes of domains that the model did not use."""
+    """Import every domain that an op belongs to: passes write nodes of domains that the model did not use."""
     imports = module.attributes.get(IMPORTS)
     if not isinstance(imports, DictionaryAttr):
         return
