@@ -82,3 +82,30 @@ def test_the_bias_of_one_channel_stays_a_vector(target: str):
     result = compiled(model, target=target)
     assert ops(result) == ["Conv"]
     np.testing.assert_allclose(run(result, x)[0], run(model, x)[0], rtol=1e-5)
+
+
+DEAD = """g (float[1,1,3,3] x) => (float[1,3,3,3] y)
+<float xs = {0.02}, uint8 xz = {128}, int8[3,1,1,1] w = {50, 0, -3}, float[3] ws = {0.01, 1.0, 0.02},
+ int8[3] wz = {0, 0, -3}, float[3] b = {0.1, 0.0099, -0.0161}, float ys = {0.001}, uint8 yz = {128}> {
+  q = QuantizeLinear(x, xs, xz)
+  d = DequantizeLinear(q, xs, xz)
+  wd = DequantizeLinear<axis = 0>(w, ws, wz)
+  c = Conv(d, wd, b)
+  p = QuantizeLinear(c, ys, yz)
+  y = DequantizeLinear(p, ys, yz)
+}"""
+
+
+def test_a_channel_without_weights_keeps_its_bias():
+    model = parsed(DEAD)
+    x: Feeds = {"x": np.linspace(-0.2, 0.2, 9, dtype=np.float32).reshape(1, 1, 3, 3)}
+    result = compiled(model)
+    assert "QLinearConv" in ops(result)
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level)[0], run(model, x)[0], atol=0.00101)
+
+
+def test_a_bias_that_accumulator_steps_would_move_stays_float():
+    model = parsed(DEAD.replace("50, 0, -3", "50, 1, -3"))
+    x: Feeds = {"x": np.linspace(-0.2, 0.2, 9, dtype=np.float32).reshape(1, 1, 3, 3)}
+    np.testing.assert_allclose(run(compiled(model), x)[0], run(model, x)[0], atol=0.00101)
