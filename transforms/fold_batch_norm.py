@@ -192,7 +192,9 @@ class FoldInFront(Pattern):
                 "weight-quantized", "factors for each input channel do not fit into scales for each output"
             )
         channels = linear.output_channels(op)
-        old = flat_bias(op, linear, channels or 0)
+        if channels is None:
+            return OTHER_AXIS
+        old = flat_bias(op, linear, channels)
         if isinstance(old, Blocked):
             return old
         array = weight.array()
@@ -258,7 +260,8 @@ class FoldInFront(Pattern):
             bias = (array.astype(np.float64) * factors[1]).sum(axis=others) * op.float_attr("alpha", 1.0)
             bias = bias if old is None else bias + old
         if bias is not None:
-            constant = new_constant(np.asarray(bias, dtype), op.input(2))
+            row = np.broadcast_to(bias, (linear.output_channels(op) or 1,))  # a Conv takes no scalar
+            constant = new_constant(row.astype(dtype), op.input(2))
             ops.append(constant)
             inputs.append(constant.results[0])
         attributes = {k: v for k, v in op.onnx_attributes.items() if k != "beta"}
