@@ -101,7 +101,8 @@ def cast_op(
     """A QuantizeLinear or DequantizeLinear node, in the domain that has it for the type."""
     scale, zero_point = parameters.of(type, user, name)
     opset = opset_of(user, "") or 13
-    wide = type.storage.width not in (8, 32) and opset < 21
+    # What ONNX's own casts cannot say yet, onnxruntime's say in every opset.
+    beyond = (type.storage.width not in (8, 32) and opset < 21) or (type.axis is not None and opset < 13)
     attributes = {}
     if type.axis is not None:
         attributes["axis"] = int_attr(type.axis)
@@ -109,7 +110,7 @@ def cast_op(
         axis, size = max(type.blocks, key=lambda block: block[1])
         attributes |= {"axis": int_attr(axis), "block_size": int_attr(size)}
     element = storage_element(type) if quantize else type.expressed
-    cls = op_named("com.microsoft" if wide else "", "QuantizeLinear" if quantize else "DequantizeLinear")
+    cls = op_named("com.microsoft" if beyond else "", "QuantizeLinear" if quantize else "DequantizeLinear")
     return cls.build([value, scale, zero_point], [with_element(value.type, element)], attributes)
 
 

@@ -17,7 +17,10 @@ from qdialect.onnx_io.importer import import_model
 from qdialect.targets import target_names
 
 Feeds = dict[str, npt.NDArray[Any]]
-LEVELS = (ort.GraphOptimizationLevel.ORT_DISABLE_ALL, ort.GraphOptimizationLevel.ORT_ENABLE_ALL)
+LEVELS: tuple[Any, Any] = (
+    ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
+    ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
+)
 
 
 def parsed(body: str, opset: int = 17) -> onnx.ModelProto:
@@ -32,7 +35,7 @@ def compiled(model: onnx.ModelProto, **options: Any) -> onnx.ModelProto:
     return export_model(module)
 
 
-def run(model: onnx.ModelProto, feeds: Feeds, level: ort.GraphOptimizationLevel = LEVELS[0]) -> list[Any]:
+def run(model: onnx.ModelProto, feeds: Feeds, level: Any = LEVELS[0]) -> list[Any]:
     options = ort.SessionOptions()
     options.log_severity_level, options.graph_optimization_level = 4, level
     session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
