@@ -112,3 +112,26 @@ def test_a_bias_that_accumulator_steps_would_move_stays_float():
     model = parsed(DEAD.replace("50, 0, -3", "50, 1, -3"))
     x: Feeds = {"x": np.linspace(-0.2, 0.2, 9, dtype=np.float32).reshape(1, 1, 3, 3)}
     np.testing.assert_allclose(run(compiled(model), x)[0], run(model, x)[0], atol=0.00101)
+
+
+ARITHMETIC = """g (float[1,2,4,4] x) => (float[1,2,4,4] y) <float[{shape}] s = {{{scales}}}, float lo = {{{low}}}, float hi = {{{high}}}> {{
+  a = Div(x, s)
+  b = Round(a)
+  c = Clip(b, lo, hi)
+  y = Mul(c, s)
+}}"""  # noqa: E501
+
+
+@pytest.mark.parametrize("opset", [12, 17, 21])
+@pytest.mark.parametrize(("shape", "scales"), [("2,1,1", "0.01, 0.02"), ("1", "0.01")])
+@pytest.mark.parametrize(("low", "high"), [(-512, 511), (-130, 124), (-100, 100), (0, 1000)])
+@pytest.mark.parametrize("target", ["generic", "onnxruntime"])
+def test_arithmetic_quantizers_of_every_range_run(
+    opset: int, shape: str, scales: str, low: int, high: int, target: str
+):
+    model = parsed(ARITHMETIC.format(shape=shape, scales=scales, low=low, high=high), opset)
+    x: Feeds = {"x": np.random.default_rng(0).normal(scale=8, size=(1, 2, 4, 4)).astype(np.float32)}
+    result = compiled(model, target=target)
+    assert "Round" not in ops(result)
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level)[0], run(model, x)[0], rtol=1e-6)
