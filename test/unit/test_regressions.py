@@ -135,3 +135,23 @@ def test_arithmetic_quantizers_of_every_range_run(
     assert "Round" not in ops(result)
     for level in LEVELS:
         np.testing.assert_allclose(run(result, x, level)[0], run(model, x)[0], rtol=1e-6)
+
+
+BATCH = """g (float[2,3] x) => (float[2,2,2] y)
+<float xs = {0.02}, uint8 xz = {128}, int8[2,3,2] w = {1, 2, 3, 4, 5, 6, -7, -8, 9, 10, 11, -12}, float[2] ws = {0.1, 0.2},
+ int8[2] wz = {0, 0}> {
+  q = QuantizeLinear(x, xs, xz)
+  d = DequantizeLinear(q, xs, xz)
+  wd = DequantizeLinear<axis = 2>(w, ws, wz)
+  y = MatMul(d, wd)
+}"""
+
+
+@pytest.mark.parametrize("zeros", ["0, 0", "3, 3", "-1, 5"])
+@pytest.mark.parametrize("form", ["integer", "qoperator", "qdq"])
+def test_several_matrices_with_a_scale_for_each_column_run(form: str, zeros: str):
+    model = parsed(BATCH.replace("{0, 0}", f"{{{zeros}}}"))
+    x: Feeds = {"x": np.random.default_rng(0).normal(size=(2, 3)).astype(np.float32)}
+    result = compiled(model, form=form)
+    assert ("MatMulInteger" in ops(result)) == (form == "integer" and zeros != "-1, 5")
+    np.testing.assert_allclose(run(result, x)[0], run(model, x)[0], rtol=1e-5)
