@@ -87,7 +87,11 @@ def _count(op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.floa
 
 
 def _refine(
-    op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.float32], allowed: npt.NDArray[np.float64]
+    op: OnnxOp,
+    x: UniformType,
+    w: UniformType,
+    bias: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.float64],
 ) -> tuple[ConstantOp, UniformType] | None:
     """The weight as a constant, with a finer scale for channels of zeros whose bias moves more than `allowed`."""
     linear, tensor = op.get_trait(Linear), constant(op.operands[1])
@@ -106,7 +110,7 @@ def _refine(
     scales = numerics.scales_for_bias(bias, x.scales, w.scales, dead)
     if not dead.any() or (scales == w.scales).all():
         return None
-    type = UniformType.along(w.storage, axis, scales, np.broadcast_to(w.zero_points, bias.shape), w.expressed)
+    type = w.replace(scales=scales, zero_points=np.broadcast_to(w.zero_points, bias.shape), axis=axis)
     return ConstantOp.of(tensor, tensor_type(type, array.shape)), type
 
 
@@ -132,7 +136,7 @@ def _widen(
     if not np.isfinite(new.scales).all() or (new.moved * reach > MOST_MOVED * np.abs(bias)).any():
         return overflow
     zeros = np.broadcast_to(w.zero_points, bias.shape)
-    type = UniformType.along(w.storage, axis, new.scales, zeros, w.expressed)
+    type = w.replace(scales=new.scales, zero_points=zeros, axis=axis)
     return ConstantOp.of(from_array(new.stored), tensor_type(type, weight.shape)), type
 
 
@@ -175,7 +179,9 @@ class RescaleBias(Pattern):
             )
         flat = np.broadcast_to(real.reshape(-1), (channels,)).astype(np.float32)
         result = quantized_of(op.results[0].type)
-        allowed = MOST_MOVED * np.abs(flat).max(initial=0) if result is None else MOST_STEPS * float(result.scale)
+        allowed = (
+            MOST_MOVED * np.abs(flat).max(initial=0) if result is None else MOST_STEPS * float(result.scale)
+        )
         refined = _refine(op, x, w, flat, np.asarray(allowed))
         counted = _count(op, x, w if refined is None else refined[1], flat)
         if isinstance(counted, Blocked):

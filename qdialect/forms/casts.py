@@ -6,7 +6,6 @@ import numpy as np
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
@@ -87,9 +86,8 @@ def clamped_real(value: SSAValue, type: UniformType) -> list[Operation]:
     """
     if type.storage.is_full_range or not type.is_per_tensor:
         return []
-    dtype = BY_ATTRIBUTE[type.expressed].dtype
     ends = np.array([type.storage.low, type.storage.high], np.int32)
-    bounds = numerics.dequantize(ends, type.scales, type.zero_points, dtype)
+    bounds = type.dequantize(ends, BY_ATTRIBUTE[type.expressed].dtype)
     made = [ConstantOp.of(from_array(np.asarray(b))) for b in bounds]
     clip = op_named("", "Clip").build([value, *(b.results[0] for b in made)], [value.type])
     return [*made, clip]

@@ -7,7 +7,6 @@ from typing import Any
 import numpy.typing as npt
 from xdsl.ir import OpResult, SSAValue
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
@@ -42,9 +41,7 @@ def real_constant(value: SSAValue | None) -> npt.NDArray[Any] | None:
     type = None if value is None else quantized_of(value.type)
     if tensor is None or type is None:
         return None if tensor is None else tensor.array()
-    return numerics.dequantize(
-        tensor.array(), type.scales, type.zero_points, axis=type.axis, blocks=type.blocks
-    )
+    return type.dequantize(tensor.array())
 
 
 def constant_ints(value: SSAValue | None) -> tuple[int, ...] | None:

@@ -87,10 +87,10 @@ func.func @unmoved_two_quantizers(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tens
 // CHECK-NEXT: %[[N:.*]] = onnx.Neg(%[[R]])
 // CHECK-NEXT: %[[Y:.*]] = quant.scast %[[X]]
 // CHECK-NEXT: func.return %[[N]], %[[Y]]
-// expected-remark@+1 {{an output is not made by a dequantize, so it stays float [integer-io: float-output]}}
 func.func @unmoved_float_output(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
   %a = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!x>
   %r = quant.dcast %a : tensor<2x3x!x> to tensor<2x3xf32>
   %n = onnx.Neg(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // expected-remark@+1 {{an output is not made by a dequantize, so it stays float [integer-io: float-output]}}
   func.return %n, %r : tensor<2x3xf32>, tensor<2x3xf32>
 }
