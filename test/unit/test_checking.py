@@ -73,7 +73,7 @@ class ShiftZeroPoint(Pattern):
         type = op.element_type
         if not isinstance(op.operands[0].owner, OnnxOp) or type.zero_point != 40:
             return None
-        moved = type.with_parameters(type.scales, type.zero_points + self.steps)
+        moved = type.replace(zero_points=type.zero_points + self.steps)
         # Reading it back as what it was moves every real number.
         cast = QuantizeOp(op.operands[0], moved)
         from qdialect.dialects.onnx_types import storage_element, with_element
