@@ -71,7 +71,7 @@ COULD_NOT: list[tuple[Callable[[list[str]], int], str, str]] = [
     (opt, "invalid.mlir -o out.mlir", "invalid.mlir:2:3: error: 'func.return' op: "),
     (opt, "elided.mlir -o out.mlir", "--print-constants"),
     (opt, "deep.mlir -o out.mlir", "nested too deeply"),
-    (opt, "outside.mlir -o out.mlir", "is not a file inside the input's folder"),
+    (opt, "outside.mlir -o out.mlir", "is not inside the folder of the file that names it"),
     (opt, "short.mlir -o out.mlir", "bytes 8 to 107 are not in 'short.weights', which has 99"),
     (opt, "good.mlir -o out.txt", "neither a .mlir nor a .onnx"),
     (opt, "good.mlir -o missing/out.mlir", "cannot write 'missing/out.mlir'"),
