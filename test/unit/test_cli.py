@@ -121,7 +121,7 @@ WRONG_USAGE: list[tuple[Callable[[list[str]], int], str, str]] = [
     (main, "compile good.onnx -o out.onnx --form float", "invalid choice: 'float'"),
     (main, "compile good.onnx -o out.onnx --exactness roughly", "invalid choice: 'roughly'"),
     (main, "compile good.onnx -o out.onnx --report out.pdf", "neither a .html nor a .json"),
-    (main, "compile good.onnx -o out.onnx --keep-float a,,b", "no list of names"),
+    (main, "compile good.onnx -o out.onnx --keep-float a,,b", "is not a list of names"),
     (main, "quantize good.onnx -o out.onnx", "--data"),
     (main, "compare good.onnx good.onnx", "--data"),
 ]
