@@ -65,8 +65,8 @@ def passes_page() -> str:
         "",
         "## Pipelines",
         "",
-        "What `qdialect compile --print-pipeline` prints. A pass that *needs* another gives another result if it changes",
-        "places with that; a test swaps all neighbours and finds these alone to matter.",
+        "What `qdialect compile --print-pipeline` prints. A pass that *needs* another gives another result if it",
+        "changes places with that; a test swaps all neighbours and finds these alone to matter.",
         "",
     ]
     for name, form in [("onnxruntime", "qoperator"), ("onnxruntime", "integer"), ("tensorrt", "qdq")]:
