@@ -24,7 +24,8 @@ from qdialect.oracle.session import evaluate
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, KEPT
+from qdialect.rewriting.driver import KEPT
+from qdialect.rewriting.journal import KEEP_FLOAT
 
 MAX_GROWTH = 2
 SMALL_RESULT = 1 << 16
