@@ -22,6 +22,7 @@ NAMES = (
     "freeze",
     "fuse-quantized",
     "hoist-quantize",
+    "infer-shapes",
     "integer-io",
     "legalize",
     "legalize-expressed",

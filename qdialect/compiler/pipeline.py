@@ -59,14 +59,13 @@ def _raising(r: Request) -> Iterator[Stage]:
     """Whatever tool made the model: its quantization in types."""
     if not r.options.keep_overridable:
         yield _stage("freeze", "an initializer that is an input too is a constant")
-    yield _stage(
-        "raise-opset", "opset 13 is the first whose casts have a scale for each channel", quantized=True
-    )
+    yield _stage("raise-opset", "casts of older opsets have one scale for a whole tensor", quantized=True)
+    yield _stage("infer-shapes", "while nothing is quantized: guards and costs ask for sizes", "freeze")
     yield _stage("fold-identity", "a copy of a constant is a constant", "freeze")
     yield _stage("fold-constants", "scales that are computed of constants are constants", "freeze")
     yield _stage(
         "raise-qoperator",
-        "while all types are ONNX's own: what is unknown of them behind com.microsoft is inferred",
+        "QOperator nodes are ops on quantized types",
         every=r.form != "qoperator",
     )
     yield _stage("raise-qdq", "casts with constant parameters are types")
