@@ -23,17 +23,18 @@ from qdialect.calibration.annotations import annotate, clear
 from qdialect.calibration.placement import Placement, place, ranges
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.ranges import METHODS, find_range
-from qdialect.constants import constant
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp, op_named
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import shape_of, tensor_type
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.errors import UserError
-from qdialect.names import location, node_name, tensor_name, tensor_names
-from qdialect.passes import Exactness, RewritePass
-from qdialect.promises.base import Blocked
+from qdialect.ir.names import location, node_name, tensor_name, tensor_names
+from qdialect.ir.values import constant
+from qdialect.ops.generated import op_named
 from qdialect.promises.linear import Linear
-from qdialect.rewriting import Pattern, Rewriter
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
 
 
@@ -206,7 +207,10 @@ class InsertCastsPass(RewritePass):
         types = {value: activation_type(bounds[value], found) for value in placement.pairs}
         dynamic = placement.dynamic if self.dynamic and kernels else []
         rewriter = Rewriter(
-            [QuantizeUses(types, placement), QuantizeWeight(placement.linear, dynamic, self.levels, per_tensor=False)],
+            [
+                QuantizeUses(types, placement),
+                QuantizeWeight(placement.linear, dynamic, self.levels, per_tensor=False),
+            ],
             self.name,
         )
         rewriter.run(op)

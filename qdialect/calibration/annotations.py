@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, Mod
 from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
 
 from qdialect.calibration.observer import value_names
-from qdialect.oracle_form import main_of
+from qdialect.oracle.form import main_of
 
 RANGE = "qdialect.range"
 """The least and the greatest number of each result that quantized types are to cover; NaN for one without."""

@@ -8,17 +8,17 @@ from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.columns import shape_of_conv
-from qdialect.constants import constant, rank_of, static_shape
-from qdialect.costs import PACKED, PRODUCT, SUM, Convolution, Costs, best_cost, cheapest, cost
-from qdialect.dialects.onnx_ops import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.forms.rewritten import KernelOfAnother
+from qdialect.ir.values import constant, rank_of, static_shape
+from qdialect.patterns.im2col import shape_of_conv
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, Transposed
-from qdialect.promises.rewritten import KernelOfAnother
 from qdialect.targets import Target
+from qdialect.targets.pricing import PACKED, PRODUCT, SUM, Convolution, Costs, best_cost, cheapest, cost
 
 OPEN_BATCH = 8
 """Samples that run together where the model leaves it open."""
@@ -140,7 +140,9 @@ def _transposed(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: Ele
     spread = Convolution(weight[0], prod(weight[1:]), (1, 1), (1, 1), pixels, True)
     floating = cost(costs, "ConvTranspose", spread)
     times = prod(op.ints_attr("strides") or (1, 1))
-    taps = tuple(max(-(-k // s), 1) for k, s in zip(weight[2:], op.ints_attr("strides") or (1, 1), strict=True))
+    taps = tuple(
+        max(-(-k // s), 1) for k, s in zip(weight[2:], op.ints_attr("strides") or (1, 1), strict=True)
+    )
     conv = Convolution(weight[0], weight[1] * times, taps, (1, 1), pixels, True)
     return Expected(floating, best_cost(costs, conv) + written * terms["move_byte"])
 
@@ -168,7 +170,8 @@ def _moved(op: OnnxOp, promise: Commutes, target: Target, elements: Elements, *,
             place["call"] + sizes * place["window_byte"],
         )
     return Expected(
-        place["call"] + sizes * each.get(name, place["move_float"]), place["call"] + sizes * place["move_byte"]
+        place["call"] + sizes * each.get(name, place["move_float"]),
+        place["call"] + sizes * place["move_byte"],
     )
 
 

@@ -16,14 +16,15 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from qdialect.constants import rank_of
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
 from qdialect.errors import UserError
-from qdialect.names import tensor_name
-from qdialect.observing import input_names
-from qdialect.oracle import session
-from qdialect.oracle_form import main_of, oracle_form
+from qdialect.ir.names import tensor_name
+from qdialect.ir.values import rank_of
+from qdialect.onnx_io.exporter import export_model
+from qdialect.oracle.form import main_of, oracle_form
+from qdialect.oracle.observing import input_names
+from qdialect.oracle.session import session
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 
@@ -74,7 +75,9 @@ def channel_axis(value: SSAValue) -> int | None:
 
 def interesting(module: ModuleOp) -> list[SSAValue]:
     """The tensors whose ranges may be asked for: float, and computed or moved by an op that quantized types go through."""
-    return [v for v in value_names(module) if any(_is_arithmetic(use.operation) for use in v.uses) or _made(v)]
+    return [
+        v for v in value_names(module) if any(_is_arithmetic(use.operation) for use in v.uses) or _made(v)
+    ]
 
 
 def _made(value: SSAValue) -> bool:
@@ -91,8 +94,6 @@ class Observer:
     """A session of the oracle form of a module, any of whose tensors can be asked for."""
 
     def __init__(self, module: ModuleOp):
-        from qdialect.exporter import export_model
-
         form = oracle_form(module)
         self.module = module
         self.inputs = input_names(module)
@@ -101,9 +102,7 @@ class Observer:
         self._session = session(model.SerializeToString(deterministic=True))
         block = main_of(module).body.block
         self._args = dict(zip(block.args, self.inputs, strict=True))
-        self._open = [
-            (name, shape_of(arg.type)) for arg, name in zip(block.args, self.inputs, strict=True)
-        ]
+        self._open = [(name, shape_of(arg.type)) for arg, name in zip(block.args, self.inputs, strict=True)]
 
     def rows(self, feeds: Feeds) -> Iterator[dict[str, Array]]:
         """One feed for each sample, if the first axis of every input is open; else the feed as it is."""
@@ -125,8 +124,12 @@ class Observer:
             made = dict(zip(named, self._session.run(named, inputs) if named else (), strict=True))
         except Exception as error:  # onnxruntime's exceptions share no base class
             line = str(error).strip().splitlines()[0]
-            raise UserError(f"the model does not run on the data: {line}", "check the shapes of the data") from None
-        return [feeds[self._args[v]] if v in self._args else np.asarray(made[self._places[v]]) for v in values]
+            raise UserError(
+                f"the model does not run on the data: {line}", "check the shapes of the data"
+            ) from None
+        return [
+            feeds[self._args[v]] if v in self._args else np.asarray(made[self._places[v]]) for v in values
+        ]
 
     def is_visible(self, value: SSAValue) -> bool:
         """Whether the value can be asked for."""

@@ -18,14 +18,16 @@ from qdialect.calibration.annotations import counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
 from qdialect.calibration.expected import FLOAT_ONLY, Expected, elements_of, expected
 from qdialect.calibration.observer import is_real
-from qdialect.constants import constant, rank_of
-from qdialect.dialects.onnx_ops import ConstantOp, OnnxOp
-from qdialect.oracle_form import main_of
-from qdialect.promises.base import Blocked, Commutes
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.forms.composition import TakesBias
+from qdialect.ir.values import constant, rank_of
+from qdialect.oracle.form import main_of
+from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
-from qdialect.promises.composition import Adds, TakesBias
+from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
-from qdialect.rewriting import KEEP_FLOAT
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import KEEP_FLOAT
 from qdialect.targets import Target
 
 QUANTIZE, DEQUANTIZE = 0.126, 0.115
@@ -234,7 +236,9 @@ def _pairs(
         promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
         if promise is not None and op in takes and op.get_trait(Clamp) is None:
             assert isinstance(op, OnnxOp)
-            values = [v for v in (*promise.operand_values(op), *promise.result_values(op)) if constant(v) is None]
+            values = [
+                v for v in (*promise.operand_values(op), *promise.result_values(op)) if constant(v) is None
+            ]
             _join(values, found)
     for value in [*graph.block.args, *(r for op in graph.block.ops for r in op.results)]:
         if not _has_integers(value) or isinstance(value.owner, ConstantOp):
@@ -243,7 +247,11 @@ def _pairs(
             if not _is_fused(value, takes, kernels=graph.kernels):
                 found.pairs[value] = None
             continue
-        uses = {(u.operation, u.index) for u in value.uses if u.operation in takes and _reads(u.operation, u.index)}
+        uses = {
+            (u.operation, u.index)
+            for u in value.uses
+            if u.operation in takes and _reads(u.operation, u.index)
+        }
         if uses:
             found.pairs[value] = uses
 

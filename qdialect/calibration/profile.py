@@ -101,7 +101,11 @@ def _described(name: str, statistics: Statistics) -> dict[str, Any]:
         "bins": statistics.counts.size,
     }
     if (channels := statistics.channels) is not None:
-        row |= {"axis": channels.axis, "each": channels.count, "sums": [format(s, "x") for s in channels.sums]}
+        row |= {
+            "axis": channels.axis,
+            "each": channels.count,
+            "sums": [format(s, "x") for s in channels.sums],
+        }
     return row
 
 
@@ -115,7 +119,9 @@ def load_profile(path: str) -> Profile:
             raise UserError(f"'{path}' is a profile of another version", "make one anew")
         return _read(header, counts, extremes)
     except OSError as error:
-        raise UserError(f"cannot read profile '{path}', {reason(error)}", "make one with --save-profile") from None
+        raise UserError(
+            f"cannot read profile '{path}', {reason(error)}", "make one with --save-profile"
+        ) from None
     except (ValueError, KeyError, TypeError, EOFError, IndexError, zipfile.BadZipFile):
         raise UserError(f"'{path}' is not a profile", "make one with --save-profile") from None
 

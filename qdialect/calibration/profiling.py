@@ -20,8 +20,9 @@ from qdialect.calibration.observer import (
     observe_samples,
     value_names,
 )
-from qdialect.calibration.profile import MODULUS, Profile
+from qdialect.calibration.profile import FORMAT, MODULUS, Profile
 from qdialect.calibration.statistics import Statistics
+from qdialect.onnx_io.exporter import export_model
 
 Array = npt.NDArray[Any]
 
@@ -31,8 +32,6 @@ TOGETHER = 1 << 20
 
 def model_hash(module: ModuleOp) -> str:
     """A hash of a module's ONNX form."""
-    from qdialect.exporter import export_model
-
     return hashlib.sha256(export_model(module).SerializeToString(deterministic=True)).hexdigest()[:32]
 
 
@@ -49,8 +48,6 @@ def sample_hash(row: Feeds) -> int:
 def versions() -> str:
     """What a profile's numbers depend on besides model and data."""
     import onnxruntime
-
-    from qdialect.calibration.profile import FORMAT
 
     return f"onnxruntime {onnxruntime.__version__}, profile {FORMAT}"
 
@@ -69,9 +66,7 @@ class Profiler:
         for value in self._values:
             self.profile.tensors[self._names[value]] = Statistics()
 
-    def add(
-        self, batches: Iterable[Feeds], done: Callable[[int], None] = lambda count: None
-    ) -> None:
+    def add(self, batches: Iterable[Feeds], done: Callable[[int], None] = lambda count: None) -> None:
         """
         Count what the model's tensors hold for all samples of `batches`, keyed by input name.
 
