@@ -201,7 +201,11 @@ def plan_floats(
             fewer = [k for k in kept if k != layer]
             if len(search.trials) >= most_trials:
                 break
-            if search.expect(fewer) <= limit * 1.1 and fewer != kept and search.trials[-1].kept != tuple(fewer):
+            if (
+                search.expect(fewer) <= limit * 1.1
+                and fewer != kept
+                and search.trials[-1].kept != tuple(fewer)
+            ):
                 if search.passes(fewer):
                     kept = fewer
     return Plan(tuple(kept), reached, tuple(search.trials))
