@@ -59,8 +59,7 @@ class Budget:
     """
     Products of the errors that each site alone makes, and of those with the error of all together.
 
-    `add` takes them sample by sample; outputs are divided by the root of their mean square first, so that a noise of 1
-    is as much as the signal.
+    `add` takes them sample by sample. A noise of 1 is as much as the signal.
     """
 
     def __init__(self, sites: Iterable[Site]):
