@@ -23,6 +23,7 @@ from qdialect.calibration.annotations import annotate, clear
 from qdialect.calibration.placement import Placement, place, ranges
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.ranges import METHODS, find_range
+from qdialect.calibration.rounding import RoundedWeights
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import shape_of, tensor_type
@@ -33,7 +34,7 @@ from qdialect.ir.values import constant
 from qdialect.ops.generated import op_named
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
 
@@ -84,9 +85,7 @@ class QuantizeUses(Pattern):
         return self._dequantized[value]
 
 
-def quantized_weight(
-    op: OnnxOp, storage: Storage, levels: int, *, per_tensor: bool = False
-) -> tuple[np.ndarray, UniformType] | None:
+def quantized_weight(op: OnnxOp, storage: Storage, levels: int) -> tuple[np.ndarray, UniformType] | None:
     """
     The stored integers and the type of an op's constant weight, rounded to nearest, symmetric, a scale for each output
     channel; None if it is not constant.
@@ -97,13 +96,10 @@ def quantized_weight(
         return None
     weight = tensor.array()
     others = tuple(k for k in range(weight.ndim) if k != axis)
-    reach = np.abs(weight).max(axis=None if per_tensor else others).astype(np.float64)
+    reach = np.abs(weight).max(axis=others).astype(np.float64)
     scales = (reach / levels).astype(np.float32)
     scales = np.where(scales < np.finfo(np.float32).tiny, np.float32(1), scales).astype(np.float32)
-    if per_tensor:
-        type = UniformType.per_tensor(storage, float(scales))
-    else:
-        type = UniformType.along(storage, axis, scales, np.zeros(scales.shape, np.int32))
+    type = UniformType.along(storage, axis, scales, np.zeros(scales.shape, np.int32))
     stored = numerics.quantize(
         weight, type.scales, type.zero_points, -levels, levels, storage.dtype, axis=type.axis
     )
@@ -113,9 +109,11 @@ def quantized_weight(
 class QuantizeWeight(Pattern):
     """A linear op with a float constant as weight."""
 
-    def __init__(self, ops: Sequence[OnnxOp], dynamic: Sequence[OnnxOp], levels: int, *, per_tensor: bool):
+    def __init__(
+        self, ops: Sequence[OnnxOp], dynamic: Sequence[OnnxOp], levels: int, weights: RoundedWeights
+    ):
         self._ops, self._dynamic, self._levels = set[Operation](ops), set[Operation](dynamic), levels
-        self._per_tensor = per_tensor
+        self._weights = weights
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class.get_trait(Linear) is not None
@@ -124,7 +122,7 @@ class QuantizeWeight(Pattern):
         assert isinstance(op, OnnxOp)
         if op not in self._ops and op not in self._dynamic:
             return None
-        found = quantized_weight(op, Storage.of("i8"), self._levels, per_tensor=self._per_tensor)
+        found = self._rounded(op) or quantized_weight(op, Storage.of("i8"), self._levels)
         if found is None:
             return None
         stored, type = found
@@ -138,6 +136,17 @@ class QuantizeWeight(Pattern):
         rewriter.insert_before(op, [made, real])
         rewriter.set_operand(op, 1, real.results[0])
         return None
+
+    def _rounded(self, op: OnnxOp) -> tuple[np.ndarray, UniformType] | None:
+        """What was rounded before, as `quantized_weight` gives it."""
+        found, linear = self._weights.of(op), op.get_trait(Linear)
+        if found is None or linear is None:
+            return None
+        scales, axis = found.grid.scales, linear.weight_axis(op)
+        if scales.ndim == 0 or axis is None:
+            return found.stored, UniformType.per_tensor(Storage.of("i8"), float(scales))
+        type = UniformType.along(Storage.of("i8"), axis, scales, np.zeros(scales.shape, np.int32))
+        return found.stored, type
 
     def _at_run_time(self, op: OnnxOp, stored: np.ndarray, type: UniformType, rewriter: Rewriter) -> None:
         """As the kernel that quantizes its activation, row by row of the same scale, whenever it runs."""
@@ -200,27 +209,29 @@ class InsertCastsPass(RewritePass):
         found = target(self.target)
         if self.profile:
             self._annotate(op, found)
-        form = self.form or found.form
-        kernels = form != "qdq"
+        kernels = (self.form or found.form) != "qdq"
         placement = place(op, found, kernels=kernels, bias=self.bias_percent / 100)
-        bounds = ranges(placement)
-        types = {value: activation_type(bounds[value], found) for value in placement.pairs}
-        dynamic = placement.dynamic if self.dynamic and kernels else []
-        rewriter = Rewriter(
-            [
-                QuantizeUses(types, placement),
-                QuantizeWeight(placement.linear, dynamic, self.levels, per_tensor=False),
-            ],
-            self.name,
-        )
-        rewriter.run(op)
-        clear(op)
+        if not self.dynamic or not kernels:
+            placement.dynamic.clear()
+        insert_casts(op, found, placement, RoundedWeights(), self.levels)
 
     def _annotate(self, module: ModuleOp, found: Target) -> None:
         if self.range not in METHODS and not self.range.replace(".", "").isdigit():
             raise UserError(f"there is no range '{self.range}'", f"choose from {', '.join(METHODS)}")
         profile = load_profile(self.profile)
         annotate_from(module, profile, self.range, found)
+
+
+def insert_casts(
+    module: ModuleOp, found: Target, placement: Placement, weights: RoundedWeights, levels: int
+) -> None:
+    """Write a placement as casts and quantized weights: those of `weights` where it has them, else rounded to nearest."""
+    bounds = ranges(placement)
+    types = {value: activation_type(bounds[value], found) for value in placement.pairs}
+    linear = QuantizeWeight(placement.linear, placement.dynamic, levels, weights)
+    Rewriter([QuantizeUses(types, placement), linear], InsertCastsPass.name).run(module)
+    refresh_signatures(module)
+    clear(module)
 
 
 def annotate_from(module: ModuleOp, profile: Profile, method: str, found: Target) -> None:

@@ -75,7 +75,9 @@ def checked(feeds: Iterable[Mapping[str, Array]], inputs: Sequence[Input]) -> It
         for feed in batches(arrays, inputs):
             for name, array in feed.items():
                 if array.dtype.kind == "f" and not np.isfinite(array).all():
-                    raise UserError(f"input '{name}' holds NaN or infinity in sample {number}", "check the data")
+                    raise UserError(
+                        f"input '{name}' holds NaN or infinity in sample {number}", "check the data"
+                    )
             if all(array.size for array in feed.values()) or not feed:
                 count += 1
                 yield feed
@@ -100,7 +102,8 @@ def load_data(
 def _only(inputs: Sequence[Input], what: str) -> Input:
     if len(inputs) != 1:
         raise UserError(
-            f"{what} holds one array, the model has {len(inputs)} inputs", "give .npz files keyed by input name"
+            f"{what} holds one array, the model has {len(inputs)} inputs",
+            "give .npz files keyed by input name",
         )
     return inputs[0]
 
@@ -176,7 +179,9 @@ def _image(path: Path, given: Input, options: ImageOptions) -> Mapping[str, Arra
         raise UserError("images need Pillow", "pip install pillow, or save them as arrays") from None
     layout = options.layout or ("NHWC" if given.shape[-1] in (1, 3) else "NCHW")
     if len(given.shape) != 4 or layout not in ("NCHW", "NHWC"):
-        raise UserError(f"input '{given.name}' is no image of four axes, or --layout is unknown", "save arrays")
+        raise UserError(
+            f"input '{given.name}' is no image of four axes, or --layout is unknown", "save arrays"
+        )
     place = {name: given.shape[layout.index(name)] for name in "CHW"}
     try:
         with Image.open(path) as image:
@@ -206,14 +211,18 @@ def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Arr
         raise UserError(f"cannot import data '{source}': {error}", f"give {KINDS}") from None
     found: Any = function() if callable(function) else function
     if not isinstance(found, Iterable):
-        raise UserError(f"'{source}' gives {type(found).__name__}, no samples", "return an iterable of dictionaries")
+        raise UserError(
+            f"'{source}' gives {type(found).__name__}, no samples", "return an iterable of dictionaries"
+        )
     return (
         one if isinstance(one, Mapping) else {_only(inputs, f"'{source}'").name: np.asarray(one)}
         for one in found  # pyright: ignore[reportUnknownVariableType]
     )
 
 
-def random_data(module: ModuleOp, count: int, random: Callable[[int], Mapping[str, Array]]) -> Iterator[Arrays]:
+def random_data(
+    module: ModuleOp, count: int, random: Callable[[int], Mapping[str, Array]]
+) -> Iterator[Arrays]:
     """`count` feeds of random numbers, the same each time: no calibration, but a model of the right form."""
     for seed in range(count):
         yield dict(random(seed))

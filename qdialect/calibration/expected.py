@@ -64,12 +64,32 @@ def expected(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -
     kernels: whether integers are run by kernels of their own; else a runtime fuses pairs as it likes, and any op between
     them is taken to be worth it.
     """
-    linear = op.get_trait(Linear)
+    linear, commutes = op.get_trait(Linear), op.get_trait(Commutes)
     if linear is not None:
-        return _linear(op, linear, target, elements, kernels=kernels)
-    if (commutes := op.get_trait(Commutes)) is not None:
-        return _moved(op, commutes, target, elements, kernels=kernels)
-    return _computed(op, target, elements, kernels=kernels)
+        found = _linear(op, linear, target, elements, kernels=kernels)
+    elif commutes is not None:
+        found = _moved(op, commutes, target, elements, kernels=kernels)
+    else:
+        found = _computed(op, target, elements, kernels=kernels)
+    return in_float(op, target, elements) if found is FLOAT_ONLY else found
+
+
+def in_float(op: OnnxOp, target: Target, elements: Elements) -> Expected:
+    """What an op costs that stays in float whatever the others do: it counts for how much there is to gain."""
+    if "Placement" not in target.costs or not op.results:
+        return FLOAT_ONLY
+    place, each = target.costs["Placement"], target.costs["Elementwise"]
+    name = op.SCHEMA.name if op.SCHEMA is not None else ""
+    size = max(elements(v) for v in (*op.operands, op.results[0]))
+    if op.get_trait(Linear) is not None:
+        return Expected(place["call"] + size * costs_of_linear(op, elements))
+    return Expected(place["call"] + size * each.get(name, place["move_float"]))
+
+
+def costs_of_linear(op: OnnxOp, elements: Elements) -> float:
+    """Nanoseconds for each element of a product of two activations."""
+    shape = shape_of(op.operands[1].type)
+    return 0.02 * (shape[-1] if shape and shape[-1] > 0 else 16)
 
 
 def _linear(op: OnnxOp, linear: Linear, target: Target, elements: Elements, *, kernels: bool) -> Expected:

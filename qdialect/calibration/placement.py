@@ -8,7 +8,7 @@ costs least altogether is found at once: no island of integers costs more in cas
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
@@ -51,6 +51,10 @@ class Placement:
     """Linear ops in float whose activation a kernel quantizes at run time."""
     groups: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """Values of one type, by one of them."""
+    cost: float = 0.0
+    """Nanoseconds that one run is expected to take."""
+    float_cost: float = 0.0
+    """The same with all in float."""
 
     def group_of(self, value: SSAValue) -> SSAValue:
         """The value that stands for all of the same type."""
@@ -156,6 +160,31 @@ class _Graph:
                 cut.divide(everyone, reader, INFINITE)
         cut.divide(maker, everyone, dequantize)
 
+    def total(self, is_integer: Sequence[bool]) -> float:
+        """Nanoseconds of one run with these sides, casts included."""
+        result = 0.0
+        for op, node in self.nodes.items():
+            cost = node.cost
+            if not is_integer[node.takes]:
+                result += cost.floating
+            elif is_integer[node.makes] or cost.float_result is None:
+                result += cost.integer or 0.0
+            else:
+                result += cost.float_result
+            for value in op.results:
+                result += self._casts(value, is_integer) if is_real(value) else 0.0
+        return result + sum(self._casts(arg, is_integer) for arg in self.block.args if is_real(arg))
+
+    def _casts(self, value: SSAValue, is_integer: Sequence[bool]) -> float:
+        if isinstance(value.owner, ConstantOp):
+            return 0.0
+        makes = isinstance(value, OpResult) and is_integer[self.nodes[value.op].makes]
+        takes = {reader is not None and is_integer[reader] for reader in self._readers(value)}
+        count = self.elements(value)
+        if makes and False in takes:
+            return self._cast(value, count, DEQUANTIZE) / PICOSECONDS
+        return self._cast(value, count, QUANTIZE) / PICOSECONDS if not makes and True in takes else 0.0
+
     def _cast(self, value: SSAValue, count: int, each: float) -> int:
         if not self.kernels or "Placement" not in self.target.costs:
             return _picoseconds(1.5)
@@ -219,7 +248,7 @@ def place(module: ModuleOp, target: Target, *, kernels: bool, bias: float = 1.0)
     graph = _Graph(module, target, kernels=kernels, bias=bias)
     graph.build()
     is_integer = graph.cut.solve()
-    found = Placement()
+    found = Placement(cost=graph.total(is_integer), float_cost=graph.total([False] * len(is_integer)))
     for op, node in graph.nodes.items():
         if isinstance(op, OnnxOp) and op.get_trait(Linear) is not None:
             if is_integer[node.takes]:

@@ -21,6 +21,7 @@ from qdialect.calibration.observer import (
     value_names,
 )
 from qdialect.calibration.profile import FORMAT, MODULUS, Profile
+from qdialect.calibration.samples import Samples
 from qdialect.calibration.statistics import Statistics
 from qdialect.onnx_io.exporter import export_model
 
@@ -62,6 +63,7 @@ class Profiler:
         self._values = [v for v in interesting(module) if self._observer.is_visible(v)]
         self._axes = {v: channel_axis(v) for v in self._values}
         self._memory = memory
+        self.samples = Samples()
         self._pending: dict[SSAValue, list[Array]] = {}
         for value in self._values:
             self.profile.tensors[self._names[value]] = Statistics()
@@ -84,7 +86,9 @@ class Profiler:
         for feeds in batches:
             for row in self._observer.rows(feeds):
                 self.profile.samples += 1
-                self.profile.data = (self.profile.data + sample_hash(row)) % MODULUS
+                key = sample_hash(row)
+                self.profile.data = (self.profile.data + key) % MODULUS
+                self.samples.add(key, row)
                 yield row
 
     def _look(self, value: SSAValue, array: Array) -> None:
