@@ -185,7 +185,8 @@ class Candidates:
             float_weights=o.float_weights,
         )
         model = export_model(module).SerializeToString(deterministic=True)
-        ratio = noise_ratio(self.expected(), outputs(model, self.samples.judging))
+        rows = self.samples.judging
+        ratio = noise_ratio(self.expected(), outputs(model, rows)) if rows else float("nan")
         share = placement.cost / max(placement.float_cost, 1e-9)
         value = min(ratio, ENOUGH) - WORTH * 100 * share
         trial = Trial(choice, ratio, placement.cost, value, module, report, count)
@@ -193,29 +194,37 @@ class Candidates:
         self._tried[choice] = trial
         return trial
 
-    def best(self, first: Choice) -> Trial:
-        """The best of all, looked for one decision after the other."""
+    def best(
+        self, first: Choice, *, fixed_range: str | None = None, fixed_rounding: str | None = None
+    ) -> Trial:
+        """The best of all, looked for one decision after the other; what is fixed is not decided."""
         now = self.attempt(first)
-        if not now.integer:
+        if not now.integer or not self.samples.judging:
             return now
-        for ways in self._decisions():
-            trials = [now, *(self.attempt(way) for way in ways(now.choice))]
-            found = max(trials, key=lambda t: t.value)
+        ranges = () if fixed_range is not None else RANGES
+        roundings = (fixed_rounding,) if fixed_rounding is not None else ("nearest", "gptq")
+        for decide in (_ranges, _roundings, _prices, _ranges):
+            ways = decide(now.choice, ranges, roundings)
+            found = max((now, *(self.attempt(way) for way in ways)), key=lambda t: t.value)
             if found.value >= now.value + LEAST_GAIN:
                 now = found
         return now
 
-    def _decisions(self) -> Sequence[Callable[[Choice], Sequence[Choice]]]:
-        def ranges(c: Choice) -> list[Choice]:
-            return [replace(c, range=r) for r in ("mse", "99.999", "99.99")]
 
-        def rounding(c: Choice) -> list[Choice]:
-            return [replace(c, rounding=r, bias=b) for r in ("nearest", "gptq") for b in (False, True)]
+RANGES = ("mse", "99.999", "99.99")
+PRICES = (110, 125, 150)
 
-        def placement(c: Choice) -> list[Choice]:
-            return [replace(c, price=p) for p in (110, 125, 150)]
 
-        return [ranges, rounding, placement, ranges]
+def _ranges(choice: Choice, ranges: Sequence[str], roundings: Sequence[str]) -> list[Choice]:
+    return [replace(choice, range=r) for r in ranges]
+
+
+def _roundings(choice: Choice, ranges: Sequence[str], roundings: Sequence[str]) -> list[Choice]:
+    return [replace(choice, rounding=r, bias=b) for r in roundings for b in (False, True)]
+
+
+def _prices(choice: Choice, ranges: Sequence[str], roundings: Sequence[str]) -> list[Choice]:
+    return [replace(choice, price=p) for p in PRICES]
 
 
 def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
