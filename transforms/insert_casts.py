@@ -23,7 +23,6 @@ from qdialect.calibration.annotations import annotate, clear
 from qdialect.calibration.placement import Placement, place, ranges
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.ranges import METHODS, find_range
-from qdialect.calibration.rounding import RoundedWeights
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import shape_of, tensor_type
@@ -86,26 +85,16 @@ class QuantizeUses(Pattern):
 
 
 def quantized_weight(
-    op: OnnxOp,
-    storage: Storage,
-    levels: int,
-    *,
-    per_tensor: bool = False,
-    weights: RoundedWeights | None = None,
+    op: OnnxOp, storage: Storage, levels: int, *, per_tensor: bool = False
 ) -> tuple[np.ndarray, UniformType] | None:
     """
-    The stored integers and the type of an op's constant weight, symmetric, a scale for each output channel: those of
-    `weights` if it has the op, else rounded to nearest; None if the weight is not constant.
+    The stored integers and the type of an op's constant weight, rounded to nearest, symmetric, a scale for each output
+    channel; None if it is not constant.
     """
     linear, tensor = op.get_trait(Linear), constant(op.operands[1])
     axis = None if linear is None else linear.weight_axis(op)
     if tensor is None or axis is None:
         return None
-    if weights is not None and (rounded := weights.of(op)) is not None:
-        scales, zeros = rounded.grid.scales, rounded.grid.zero_points
-        if scales.ndim == 0:
-            return rounded.stored, UniformType.per_tensor(storage, float(scales))
-        return rounded.stored, UniformType.along(storage, axis, scales, zeros)
     weight = tensor.array()
     others = tuple(k for k in range(weight.ndim) if k != axis)
     reach = np.abs(weight).max(axis=None if per_tensor else others).astype(np.float64)
@@ -124,17 +113,9 @@ def quantized_weight(
 class QuantizeWeight(Pattern):
     """A linear op with a float constant as weight."""
 
-    def __init__(
-        self,
-        ops: Sequence[OnnxOp],
-        dynamic: Sequence[OnnxOp],
-        levels: int,
-        *,
-        per_tensor: bool,
-        weights: RoundedWeights | None = None,
-    ):
+    def __init__(self, ops: Sequence[OnnxOp], dynamic: Sequence[OnnxOp], levels: int, *, per_tensor: bool):
         self._ops, self._dynamic, self._levels = set[Operation](ops), set[Operation](dynamic), levels
-        self._per_tensor, self._weights = per_tensor, weights
+        self._per_tensor = per_tensor
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class.get_trait(Linear) is not None
@@ -143,9 +124,7 @@ class QuantizeWeight(Pattern):
         assert isinstance(op, OnnxOp)
         if op not in self._ops and op not in self._dynamic:
             return None
-        found = quantized_weight(
-            op, Storage.of("i8"), self._levels, per_tensor=self._per_tensor, weights=self._weights
-        )
+        found = quantized_weight(op, Storage.of("i8"), self._levels, per_tensor=self._per_tensor)
         if found is None:
             return None
         stored, type = found
@@ -221,10 +200,6 @@ class InsertCastsPass(RewritePass):
         found = target(self.target)
         if self.profile:
             self._annotate(op, found)
-        self.insert(op, found)
-
-    def insert(self, op: ModuleOp, found: Target, weights: RoundedWeights | None = None) -> None:
-        """Put casts into a module whose ranges are annotated, with the integers of `weights` where it has some."""
         form = self.form or found.form
         kernels = form != "qdq"
         placement = place(op, found, kernels=kernels, bias=self.bias_percent / 100)
@@ -234,7 +209,7 @@ class InsertCastsPass(RewritePass):
         rewriter = Rewriter(
             [
                 QuantizeUses(types, placement),
-                QuantizeWeight(placement.linear, dynamic, self.levels, per_tensor=False, weights=weights),
+                QuantizeWeight(placement.linear, dynamic, self.levels, per_tensor=False),
             ],
             self.name,
         )
