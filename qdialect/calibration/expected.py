@@ -44,15 +44,17 @@ class Expected:
 FLOAT_ONLY = Expected(0.0)
 
 
-def elements_of(value: SSAValue, counted: int | None = None) -> int:
-    """Elements of a tensor: for a batch that is open `OPEN_BATCH`, for other open sizes what was `counted` a sample."""
+def elements_of(value: SSAValue, counted: int | None = None, batch: int = OPEN_BATCH) -> int:
+    """Elements of a tensor: of open sizes what was `counted` a sample, times `batch` samples; 1 if nobody counted."""
     shape = shape_of(value.type)
-    if shape is None:
-        return counted or 1
-    batch = OPEN_BATCH if shape and shape[0] == DYNAMIC else 1
-    if counted is not None and DYNAMIC in shape:
+    if shape is not None and DYNAMIC not in shape:
+        return prod(shape)
+    if counted is not None:
         return counted * batch
-    return batch * prod(1 if size == DYNAMIC else size for size in shape)
+    if shape is None:
+        return 1
+    first = batch if shape[0] == DYNAMIC else shape[0]
+    return first * prod(1 if size == DYNAMIC else size for size in shape[1:])
 
 
 def expected(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -> Expected:
@@ -80,7 +82,7 @@ def _linear(op: OnnxOp, linear: Linear, target: Target, elements: Elements, *, k
     costs = target.costs
     if not kernels or "Placement" not in costs:
         return Expected(2 * NOMINAL, 1.0, NOMINAL)
-    if len(weight) > 2 and rank_of(op.operands[0]) == len(weight) and op.get_trait(Commutes) is None:
+    if len(weight) > 2 and rank_of(op.operands[0]) in (None, len(weight)):
         if linear.result_axis == 1:
             return _convolution(op, weight, costs, elements)
     if len(weight) != 2:

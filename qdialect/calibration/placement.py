@@ -16,9 +16,10 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.calibration.annotations import counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
-from qdialect.calibration.expected import FLOAT_ONLY, Expected, elements_of, expected
+from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Expected, elements_of, expected
 from qdialect.calibration.observer import is_real
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.forms.composition import TakesBias
 from qdialect.ir.values import constant, rank_of
 from qdialect.oracle.form import main_of
@@ -75,11 +76,13 @@ class _Graph:
     def __init__(self, module: ModuleOp, target: Target, *, kernels: bool, bias: float):
         self.block = main_of(module).body.block
         self.target, self.kernels, self.bias = target, kernels, bias
+        shapes = [shape_of(arg.type) for arg in self.block.args]
+        self.batch = OPEN_BATCH if all(s and s[0] == DYNAMIC for s in shapes) else 1
         self.cut = Cut()
         self.nodes: dict[Operation, _Node] = {}
 
     def elements(self, value: SSAValue) -> int:
-        return elements_of(value, counted(value))
+        return elements_of(value, counted(value), self.batch)
 
     def build(self) -> None:
         for op in self.block.ops:

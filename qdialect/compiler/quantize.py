@@ -19,6 +19,7 @@ from qdialect.compiler.compilation import Options, compile, keep_in_float, run_p
 from qdialect.compiler.report import Report
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import lower_opsets
+from qdialect.onnx_io.raising import raise_opset
 from qdialect.oracle.session import session
 from qdialect.targets import target
 from qdialect.transforms import get_all_passes
@@ -51,6 +52,7 @@ def prepare(module: ModuleOp, options: Options) -> None:
     """Simplify a float model in place, into what is profiled."""
     form = options.form or target(options.target).form
     lower_opsets(module)
+    raise_opset(module)
     keep_in_float(module, options.keep_float)
     run_passes(module, simplifying(options, form))
 
