@@ -189,7 +189,7 @@ def _feedback(hessian: Float64, order: npt.NDArray[np.int64], damp: float) -> Fl
             continue
         lower /= lower[:, diagonal, diagonal][:, None, :]
         return lower
-    return np.broadcast_to(np.eye(summed, dtype=np.float64), h.shape)
+    return np.zeros_like(h) + np.eye(summed)
 
 
 def descend(

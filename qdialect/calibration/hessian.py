@@ -19,6 +19,8 @@ GRID_BITS = 14
 ROWS_PER_ELEMENT = 4
 """Patches that a Hessian needs for each summed element; more add little."""
 LEAST_ROWS = 4000
+TOGETHER = 1024
+"""Patches that are multiplied at once, if a layer does not sum fewer elements."""
 
 
 def grid_step(largest: float) -> float:
@@ -56,32 +58,49 @@ class Hessian:
         """Patches so far, in each group."""
         self._products = np.zeros((groups, summed, summed))
         self._totals = np.zeros((groups, summed))
+        self._pending: list[Float64] = []
+        self._waiting = 0
 
     def update(self, x: npt.NDArray[Any]) -> None:
         """Add the patches of an activation, float or dequantized, samples along axis 0."""
         for patches in self.layer.patches(x, self.limit):
             grid = np.rint(patches.astype(np.float64) / self.step)
-            if grid.shape[0] == 1:  # numpy takes half the work for a matrix with its own transpose
-                self._products[0] += grid[0].T @ grid[0]
-            else:
-                self._products += grid.transpose(0, 2, 1) @ grid
-            self._totals += grid.sum(axis=1)
             self.count += grid.shape[1]
+            self._waiting += grid.shape[1]
+            self._pending.append(grid)
+            if self._waiting >= min(TOGETHER, grid.shape[2]):
+                self._flush()
+
+    def _flush(self) -> None:
+        """Sum the patches that wait: a product of few rows would mostly move the sums."""
+        if not self._pending:
+            return
+        grid = np.concatenate(self._pending, axis=1)
+        self._pending, self._waiting = [], 0
+        if grid.shape[0] == 1:  # numpy takes half the work for a matrix with its own transpose
+            self._products[0] += grid[0].T @ grid[0]
+        else:
+            self._products += grid.transpose(0, 2, 1) @ grid
+        self._totals += grid.sum(axis=1)
 
     def merge(self, other: Hessian) -> None:
         """Add what another one of the same layer and step has seen."""
         if other.step != self.step or other.layer != self.layer:
             raise ValueError("Hessians of another layer or step cannot be added")
+        self._flush()
+        other._flush()
         self._products += other._products
         self._totals += other._totals
         self.count += other.count
 
     def mean(self) -> Float64:
         """E[p], [groups, summed]."""
+        self._flush()
         return self._totals * (self.step / max(self.count, 1))
 
     def matrix(self, *, centered: bool = False) -> Float64:
         """E[p^T p], [groups, summed, summed]; `centered` without the part of the mean, which a bias can take."""
+        self._flush()
         result = self._products * (self.step * self.step / max(self.count, 1))
         if centered:
             mean = self.mean()

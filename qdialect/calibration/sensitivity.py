@@ -18,6 +18,8 @@ import numpy as np
 from qdialect.calibration.layers import Array
 
 LEAST_NOISE = 1e-30
+SLACK = 1.25
+"""A layer is tried in integers again where the prediction is over the limit by no more than this."""
 
 
 class Cause(StrEnum):
@@ -151,6 +153,7 @@ class _Search:
         self._budget, self.limit, self._measure = budget, limit, measure
         self.trials: list[Trial] = []
         self._ratio = 1.0
+        self._passed = False
 
     def passes(self, kept: Iterable[str]) -> bool:
         """Measure; correct predictions by what came out."""
@@ -158,10 +161,11 @@ class _Search:
         predicted = self.expect(layers)
         measured = self._measure(layers)
         self.trials.append(Trial(layers, predicted, measured))
-        noise = self._budget.predict(layers)
-        if measured > 0 and noise > 0:
-            self._ratio = measured / noise
-        return measured <= self.limit
+        passes, noise = measured <= self.limit, self._budget.predict(layers)
+        if measured > 0 and noise > 0 and (passes or not self._passed):
+            self._ratio = measured / noise  # what a set that is kept says counts for its subsets
+        self._passed = self._passed or passes
+        return passes
 
     def expect(self, kept: Iterable[str]) -> float:
         """What would be measured."""
@@ -195,18 +199,10 @@ def plan_floats(
             if search.expect(kept) <= limit:
                 break
         reached = search.passes(kept)
-    if reached:
-        for layer in reversed(kept.copy()):
-            fewer = [k for k in kept if k != layer]
-            if len(search.trials) >= most_trials:
-                break
-            if (
-                search.expect(fewer) <= limit * 1.1
-                and fewer != kept
-                and search.trials[-1].kept != tuple(fewer)
-            ):
-                if search.passes(fewer):
-                    kept = fewer
+    for layer in reversed(kept.copy()) if reached else ():
+        fewer = [k for k in kept if k != layer]
+        if len(search.trials) < most_trials and search.expect(fewer) <= limit * SLACK and search.passes(fewer):
+            kept = fewer
     return Plan(tuple(kept), reached, tuple(search.trials))
 
 

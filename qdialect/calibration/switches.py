@@ -205,41 +205,25 @@ def _copy(writer: _Writer, old: Operation, new: Operation, values: Mapping[SSAVa
     )
 
 
-class Noise:
-    """Runs a module with switches, sample by sample, and adds up a budget."""
+class Outputs:
+    """Runs a module in the oracle form for its float outputs."""
 
-    def __init__(self, switches: Switches):
-        self.budget = Budget(switches.sites)
-        module = switches.module
+    def __init__(self, module: ModuleOp):
         end = main_of(module).body.block.last_op
         assert isinstance(end, ReturnOp)
         form = oracle_form(module)
         places = {value: f"o{k}" for k, value in enumerate(form.outputs)}
         self._outputs = [places[v] for v in end.operands if v in places and _is_float(v)]
-        names = input_names(module)
-        first = len(names) - len(switches.sites)
-        self._inputs = {name: f"i{k}" for k, name in enumerate(names[:first])}
-        self._switches = [f"i{first + k}" for k in range(len(switches.sites))]
-        self._clips = np.array([site.cause is Cause.CLIPPING for site in switches.sites], np.bool_)
+        self._inputs = {name: f"i{k}" for k, name in enumerate(input_names(module))}
         self._session = session(export_model(form.module).SerializeToString())
 
-    def add(self, feeds: Feeds) -> None:
+    def run(self, feeds: Feeds) -> npt.NDArray[np.float64]:
         """
-        One sample, keyed by input name. Raises UserError if onnxruntime cannot run the model on it.
-        """
-        count = len(self._switches)
-        given = {self._inputs[name]: array for name, array in feeds.items() if name in self._inputs}
-        signal = self._run(given, np.zeros(count, np.bool_))
-        error = self._run(given, np.ones(count, np.bool_)) - signal
-        errors = np.zeros((count, signal.size))
-        none_clipped = not self._clips.any() or np.array_equal(self._run(given, self._clips), signal)
-        for k in range(count):
-            if not (none_clipped and self._clips[k]):
-                errors[k] = self._run(given, np.arange(count) == k) - signal
-        self.budget.add(signal, errors, error)
+        All of them, flat and joined, for one feed keyed by input name; NaN counts as 0.
 
-    def _run(self, given: Feeds, on: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-        inputs = dict(given) | {name: np.array(s) for name, s in zip(self._switches, on, strict=True)}
+        Raises UserError if onnxruntime cannot run the model on it.
+        """
+        inputs = {self._inputs[name]: array for name, array in feeds.items() if name in self._inputs}
         try:
             found = self._session.run(self._outputs, inputs)
         except Exception as error:  # onnxruntime's exceptions share no base class
@@ -249,6 +233,32 @@ class Noise:
             ) from None
         flat = [np.asarray(a, np.float64).reshape(-1) for a in found]
         return np.nan_to_num(np.concatenate(flat)) if flat else np.zeros(0)
+
+
+class Noise:
+    """Runs a module with switches, sample by sample, and adds up a budget."""
+
+    def __init__(self, switches: Switches):
+        self.budget = Budget(switches.sites)
+        self._names = switches.names
+        self._outputs = Outputs(switches.module)
+        self._clips = np.array([site.cause is Cause.CLIPPING for site in switches.sites], np.bool_)
+
+    def add(self, feeds: Feeds) -> None:
+        """One sample, keyed by input name. Raises UserError if onnxruntime cannot run the model on it."""
+        count = len(self._names)
+        signal = self._run(feeds, np.zeros(count, np.bool_))
+        error = self._run(feeds, np.ones(count, np.bool_)) - signal
+        errors = np.zeros((count, signal.size))
+        none_clipped = not self._clips.any() or np.array_equal(self._run(feeds, self._clips), signal)
+        for k in range(count):
+            if not (none_clipped and self._clips[k]):
+                errors[k] = self._run(feeds, np.arange(count) == k) - signal
+        self.budget.add(signal, errors, error)
+
+    def _run(self, feeds: Feeds, on: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        states = {name: np.array(state) for name, state in zip(self._names, on, strict=True)}
+        return self._outputs.run({**feeds, **states})
 
 
 def _is_float(value: SSAValue) -> bool:
