@@ -36,6 +36,7 @@ NAMES = (
     "quantize-inputs",
     "raise-arithmetic",
     "raise-integer",
+    "raise-opset",
     "raise-qdq",
     "raise-qoperator",
     "rescale-bias",

@@ -68,6 +68,11 @@ def learn_types(module: ModuleOp) -> None:
         _learn_from(module, set())
 
 
+def learn_unknown(module: ModuleOp) -> None:
+    """Infer the types of all results that have none, in the order of the ops."""
+    _learn_from(module, set())
+
+
 def learn_sizes(module: ModuleOp, known: Iterable[SSAValue]) -> bool:
     """
     Infer the sizes that follow from lists which are `known` as constants only now; whether there were any.
