@@ -31,13 +31,15 @@ from qdialect.calibration.rounding import (
     waves_of,
 )
 from qdialect.calibration.samples import Row, Samples, noise_ratio
-from qdialect.compiler.compilation import Options, compile
+from qdialect.compiler.compilation import Options, compile, run_passes
 from qdialect.compiler.report import Report
 from qdialect.errors import UserError
 from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.opsets import import_domains
 from qdialect.oracle.session import fused_nodes, session
 from qdialect.targets import target
 from qdialect.transforms.insert_casts import bounds_of, elements_of, insert_casts
+from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 
 Array = npt.NDArray[Any]
 
@@ -78,15 +80,23 @@ class Trial:
     choice: Choice
     ratio: float
     """Signal to noise on the samples that judge, in dB."""
-    time: float
-    """Expected nanoseconds."""
     share: float
     """Of the float model's expected time."""
     value: float
-    module: ModuleOp
-    report: Report
     integer: int
     """Linear ops in integers."""
+
+
+@dataclass
+class Finished:
+    """A candidate as it will be written."""
+
+    module: ModuleOp
+    report: Report
+    ratio: float
+    """Signal to noise on the samples that judge, in dB."""
+    share: float
+    """Of the float model's expected time."""
 
 
 @dataclass
@@ -180,7 +190,7 @@ class Candidates:
         return module, placement
 
     def attempt(self, choice: Choice) -> Trial:
-        """Build, compile and measure a candidate."""
+        """Build and measure a candidate, its casts written out: what compiling makes of it differs by a step at most."""
         if choice in self._tried:
             return self._tried[choice]
         self.show(f"trying {choice}")
@@ -190,6 +200,24 @@ class Candidates:
             self._tried[choice] = self._same[key]
             return self._same[key]
         count = len(placement.linear) + len(placement.dynamic)
+        rows = self.samples.judging
+        ratio = float("nan")
+        if rows and count:
+            run_passes(module, [LowerToQdqPass(target=self.options.target)])
+            import_domains(module)
+            model = export_model(module).SerializeToString(deterministic=True)
+            ratio = noise_ratio(self.expected(), outputs(model, rows))
+        share = placement.cost / max(placement.float_cost, 1e-9)
+        value = min(ratio, ENOUGH) - WORTH * 100 * share
+        trial = Trial(choice, ratio, share, value, count)
+        self.log.append(f"{choice}: {ratio:.1f} dB, {100 * share:.0f} % of the float time expected")
+        self._tried[choice] = self._same[key] = trial
+        return trial
+
+    def finish(self, choice: Choice) -> Finished:
+        """Build and compile a candidate."""
+        self.show("compiling")
+        module, placement = self.build(choice)
         o = self.options
         report = compile(
             module,
@@ -204,11 +232,7 @@ class Candidates:
         rows = self.samples.judging
         ratio = noise_ratio(self.expected(), outputs(model, rows)) if rows else float("nan")
         share = self._time(model, placement) / max(placement.float_cost, 1e-9)
-        value = min(ratio, ENOUGH) - WORTH * 100 * share
-        trial = Trial(choice, ratio, placement.cost, share, value, module, report, count)
-        self.log.append(f"{choice}: {ratio:.1f} dB, {100 * share:.0f} % of the float time expected")
-        self._tried[choice] = self._same[key] = trial
-        return trial
+        return Finished(module, report, ratio, share)
 
     @cached_property
     def float_nodes(self) -> tuple[int, int]:
@@ -235,7 +259,7 @@ class Candidates:
             return now
         ranges = () if fixed_range is not None else RANGES
         roundings = (fixed_rounding,) if fixed_rounding is not None else ("nearest", "gptq")
-        for decide in (_ranges, _roundings, _prices, _ranges):
+        for decide in (_ranges, _roundings, _prices):
             ways = decide(now.choice, ranges, roundings)
             trials = [now, *(t for way in ways if (t := self.attempt(way)).integer)]
             found = max(trials, key=lambda t: t.value)

@@ -176,17 +176,15 @@ def quantize_module(
     )
     first = Choice(calibration.range or "minmax", calibration.rounding or "nearest")
     best = candidates.best(first, fixed_range=calibration.range, fixed_rounding=calibration.rounding)
-    if best.share > NO_GAIN and asked.form is None:
+    if not best.integer:
         return _stay_float(module, prepared, candidates, profiler.profile)
-    replace_module(module, best.module)
+    done = candidates.finish(best.choice)
+    if done.share > NO_GAIN and asked.form is None:
+        return _stay_float(module, prepared, candidates, profiler.profile)
+    replace_module(module, done.module)
+    layers = len(candidates.layers)
     return Quantized(
-        best.report,
-        best.choice,
-        best.ratio,
-        profiler.profile,
-        candidates.log,
-        best.integer,
-        len(candidates.layers),
+        done.report, best.choice, done.ratio, profiler.profile, candidates.log, best.integer, layers
     )
 
 
