@@ -24,7 +24,7 @@ from qdialect.calibration.placement import Placement, place, ranges
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.ranges import METHODS, find_range
 from qdialect.calibration.rounding import RoundedWeights
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import shape_of, tensor_type
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
@@ -58,7 +58,7 @@ class QuantizeUses(Pattern):
         self._dequantized: dict[SSAValue, SSAValue] = {}
 
     def accepts(self, op_class: type[Operation]) -> bool:
-        return not issubclass(op_class, ConstantOp | QuantizeOp | DequantizeOp)
+        return not issubclass(op_class, ConstantOp | QuantizeOp | DequantizeOp | YieldOp)
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         for k, value in enumerate(op.operands):

@@ -20,7 +20,6 @@ from qdialect.compiler.candidates import Candidates, Choice
 from qdialect.compiler.compilation import Options, keep_in_float, pipeline, run_passes
 from qdialect.compiler.report import Report
 from qdialect.onnx_io.opsets import lower_opsets
-from qdialect.onnx_io.raising import raise_opset
 from qdialect.oracle.feeds import fitting_feeds
 from qdialect.targets import target
 from qdialect.transforms import get_all_passes
@@ -28,7 +27,9 @@ from qdialect.transforms import get_all_passes
 Array = npt.NDArray[Any]
 Feeds = Mapping[str, Array]
 
-COMPONENTS = ("Gemm", "BatchNormalization")
+QUANTIZED_OPSET = 13
+"""The first opset whose QuantizeLinear and DequantizeLinear know a scale for each channel."""
+COMPONENTS = ("Gemm", "BatchNormalization", "LSTM", "GRU", "RNN")
 """Ops taken apart where each part gets parameters of its own."""
 RANDOM_SAMPLES = 8
 
@@ -66,7 +67,7 @@ def _made(name: str, **options: Any) -> ModulePass:
 def simplifying(options: Options, form: str) -> list[ModulePass]:
     """The passes that bring a float model into the form that is profiled."""
     passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [_made("fold-identity"), _made("fold-constants")]
+    passes += [_made("fold-identity"), _made("fold-constants"), _made("raise-opset", to=QUANTIZED_OPSET)]
     passes += [_made("fold-batch-norm"), _made("fold-pad"), _made("fold-constants")]
     parts = options.decompose or (COMPONENTS if form == "qdq" else ())
     if parts:
@@ -78,7 +79,6 @@ def prepare(module: ModuleOp, options: Options) -> None:
     """Simplify a float model in place, into what is profiled."""
     form = options.form or target(options.target).form
     lower_opsets(module)
-    raise_opset(module)
     keep_in_float(module, options.keep_float)
     run_passes(module, simplifying(options, form))
 
