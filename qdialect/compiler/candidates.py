@@ -101,6 +101,7 @@ class Candidates:
     def __post_init__(self) -> None:
         self.target = target(self.options.target)
         self.form = self.options.form or self.target.form
+        self.levels = min(self.levels, self.target.largest_weight or self.levels)
         self.layers = number_layers(self.module)
         self._rounded: dict[tuple[str, bool], RoundedWeights] = {}
         self._expected: list[list[Array]] | None = None
