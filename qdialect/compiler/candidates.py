@@ -29,7 +29,7 @@ from qdialect.calibration.rounding import (
     waves_of,
 )
 from qdialect.calibration.samples import Row, Samples, noise_ratio
-from qdialect.compiler.compilation import Options, compile
+from qdialect.compiler.compilation import Options, compile, keep_in_float
 from qdialect.compiler.report import Report
 from qdialect.errors import UserError
 from qdialect.onnx_io.exporter import export_model
@@ -61,11 +61,15 @@ class Choice:
     dynamic: bool = True
     """Whether kernels may quantize activations at run time."""
 
+    kept: tuple[str, ...] = ()
+    """Nodes that stay in float."""
+
     def __str__(self) -> str:
         parts = [self.range, self.rounding]
         parts += ["bias correction"] if self.bias else []
         parts += [f"integers at {self.price} %"] if self.price != 100 else []
         parts += [] if self.dynamic else ["no ranges at run time"]
+        parts += [f"{len(self.kept)} nodes in float"] if self.kept else []
         return ", ".join(parts)
 
 
@@ -156,6 +160,7 @@ class Candidates:
     def build(self, choice: Choice) -> tuple[ModuleOp, Placement]:
         """The module of a candidate, with casts, not compiled yet."""
         module = self.module.clone()
+        keep_in_float(module, choice.kept)
         annotate_from(module, self.profile, choice.range, self.target)
         placement = self.placed(module, choice)
         weights = RoundedWeights()
