@@ -1,20 +1,22 @@
 """
 Candidates for an integer model, and which of them is the best on samples that none was made from.
 
-All share one profile and one set of Hessians. A candidate is worth its signal-to-noise ratio less what its time costs; a
-later one must be better by `LEAST_GAIN` than the plainer one before it.
+All share one profile and one set of Hessians. A candidate is worth its signal-to-noise ratio less what its time costs;
+a later one must be better by `LEAST_GAIN` than the plainer one before it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
+from qdialect.calibration.annotations import annotate
 from qdialect.calibration.observer import Observer, observe_samples, value_names
 from qdialect.calibration.placement import Placement, place
 from qdialect.calibration.profile import Profile
@@ -33,9 +35,9 @@ from qdialect.compiler.compilation import Options, compile, keep_in_float
 from qdialect.compiler.report import Report
 from qdialect.errors import UserError
 from qdialect.onnx_io.exporter import export_model
-from qdialect.oracle.session import session
+from qdialect.oracle.session import fused_nodes, session
 from qdialect.targets import target
-from qdialect.transforms.insert_casts import annotate_from, insert_casts
+from qdialect.transforms.insert_casts import bounds_of, elements_of, insert_casts
 
 Array = npt.NDArray[Any]
 
@@ -58,8 +60,8 @@ class Choice:
     """Whether biases take back what rounding shifts on average."""
     price: int = 100
     """What integer ops are taken to cost when they are placed, in percent."""
-    dynamic: bool = True
-    """Whether kernels may quantize activations at run time."""
+    static: bool = True
+    """Whether tensors have ranges; else kernels quantize activations at run time, where there are such."""
 
     kept: tuple[str, ...] = ()
     """Nodes that stay in float."""
@@ -68,7 +70,7 @@ class Choice:
         parts = [self.range, self.rounding]
         parts += ["bias correction"] if self.bias else []
         parts += [f"integers at {self.price} %"] if self.price != 100 else []
-        parts += [] if self.dynamic else ["no ranges at run time"]
+        parts += [] if self.static else ["ranges at run time"]
         parts += [f"{len(self.kept)} nodes in float"] if self.kept else []
         return ", ".join(parts)
 
@@ -82,6 +84,8 @@ class Trial:
     """Signal to noise on the samples that judge, in dB."""
     time: float
     """Expected nanoseconds."""
+    share: float
+    """Of the float model's expected time."""
     value: float
     module: ModuleOp
     report: Report
@@ -94,9 +98,12 @@ class Candidates:
     """Builds candidates of one prepared float module and compares them."""
 
     module: ModuleOp
+    """Simplified."""
     profile: Profile
     samples: Samples
     options: Options
+    original: bytes = b""
+    """The ONNX model as it came; empty: it is the module's."""
     levels: int = 127
     memory: int = 1 << 30
     show: Callable[[str], None] = lambda text: None
@@ -109,7 +116,9 @@ class Candidates:
         self.layers = number_layers(self.module)
         self._rounded: dict[tuple[str, bool], RoundedWeights] = {}
         self._expected: list[list[Array]] | None = None
+        self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
         self._tried: dict[Choice, Trial] = {}
+        self._same: dict[tuple[Choice, int], Trial] = {}
 
     # --- What candidates share ---
 
@@ -152,8 +161,8 @@ class Candidates:
     def placed(self, module: ModuleOp, choice: Choice) -> Placement:
         """The placement of an annotated module."""
         kernels = self.form != "qdq"
-        found = place(module, self.target, kernels=kernels, bias=choice.price / 100)
-        if not kernels or not choice.dynamic:
+        found = place(module, self.target, kernels=kernels, bias=choice.price / 100, static=choice.static)
+        if not kernels:
             found.dynamic.clear()
         return found
 
@@ -161,7 +170,10 @@ class Candidates:
         """The module of a candidate, with casts, not compiled yet."""
         module = self.module.clone()
         keep_in_float(module, choice.kept)
-        annotate_from(module, self.profile, choice.range, self.target)
+        if choice.range not in self._bounds:
+            symmetric = self.target.symmetric_activations
+            self._bounds[choice.range] = bounds_of(self.profile, choice.range, symmetric=symmetric)
+        annotate(module, self._bounds[choice.range], elements_of(self.profile))
         placement = self.placed(module, choice)
         weights = RoundedWeights()
         if choice.rounding != "nearest" or choice.bias:
@@ -179,6 +191,10 @@ class Candidates:
             return self._tried[choice]
         self.show(f"trying {choice}")
         module, placement = self.build(choice)
+        key = replace(choice, price=100), _signature(placement)
+        if key in self._same:
+            self._tried[choice] = self._same[key]
+            return self._same[key]
         count = len(placement.linear) + len(placement.dynamic)
         o = self.options
         report = compile(
@@ -193,12 +209,28 @@ class Candidates:
         model = export_model(module).SerializeToString(deterministic=True)
         rows = self.samples.judging
         ratio = noise_ratio(self.expected(), outputs(model, rows)) if rows else float("nan")
-        share = placement.cost / max(placement.float_cost, 1e-9)
+        share = self._time(model, placement) / max(placement.float_cost, 1e-9)
         value = min(ratio, ENOUGH) - WORTH * 100 * share
-        trial = Trial(choice, ratio, placement.cost, value, module, report, count)
+        trial = Trial(choice, ratio, placement.cost, share, value, module, report, count)
         self.log.append(f"{choice}: {ratio:.1f} dB, {100 * share:.0f} % of the float time expected")
-        self._tried[choice] = trial
+        self._tried[choice] = self._same[key] = trial
         return trial
+
+    @cached_property
+    def float_nodes(self) -> tuple[int, int]:
+        """How many nodes onnxruntime runs of the model as it came, and of the simplified one."""
+        simple = fused_nodes(export_model(self.module).SerializeToString(deterministic=True))
+        return (fused_nodes(self.original) if self.original else simple), simple
+
+    def _time(self, model: bytes, placement: Placement) -> float:
+        """
+        Expected nanoseconds: the placement's, and a call for each node beyond those of the float model and the casts,
+        after onnxruntime's own fusions, some of which only fit float nodes.
+        """
+        if "Placement" not in self.target.costs:
+            return placement.cost
+        more = fused_nodes(model) - min(self.float_nodes) - placement.casts
+        return placement.cost + more * self.target.costs["Placement"]["call"]
 
     def best(
         self, first: Choice, *, fixed_range: str | None = None, fixed_rounding: str | None = None
@@ -211,7 +243,8 @@ class Candidates:
         roundings = (fixed_rounding,) if fixed_rounding is not None else ("nearest", "gptq")
         for decide in (_ranges, _roundings, _prices, _ranges):
             ways = decide(now.choice, ranges, roundings)
-            found = max((now, *(self.attempt(way) for way in ways)), key=lambda t: t.value)
+            trials = [now, *(t for way in ways if (t := self.attempt(way)).integer)]
+            found = max(trials, key=lambda t: t.value)
             if found.value >= now.value + LEAST_GAIN:
                 now = found
         return now
@@ -230,7 +263,14 @@ def _roundings(choice: Choice, ranges: Sequence[str], roundings: Sequence[str]) 
 
 
 def _prices(choice: Choice, ranges: Sequence[str], roundings: Sequence[str]) -> list[Choice]:
-    return [replace(choice, price=p) for p in PRICES]
+    return [*(replace(choice, price=p) for p in PRICES), replace(choice, static=False, price=100)]
+
+
+def _signature(placement: Placement) -> int:
+    """Equal for placements of one module that are the same."""
+    numbers = [layer_number(op) or 0 for op in placement.linear]
+    others = [layer_number(op) or 0 for op in placement.dynamic]
+    return hash((tuple(numbers), tuple(others), len(placement.pairs), round(placement.cost)))
 
 
 def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
