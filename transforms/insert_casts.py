@@ -230,7 +230,8 @@ class InsertCastsPass(RewritePass):
         placement = place(op, found, kernels=kernels, bias=self.bias_percent / 100)
         if not self.dynamic or not kernels:
             placement.dynamic.clear()
-        insert_casts(op, found, placement, RoundedWeights(), self.levels)
+        levels = min(self.levels, found.largest_weight or self.levels)
+        insert_casts(op, found, placement, RoundedWeights(), levels)
 
     def _annotate(self, module: ModuleOp, found: Target) -> None:
         if self.range not in METHODS and not self.range.replace(".", "").isdigit():

@@ -18,6 +18,7 @@ from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.compiler.candidates import Candidates, Choice
 from qdialect.compiler.compilation import Options, compile, keep_in_float, pipeline, run_passes
+from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.report import Report
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import lower_opsets
@@ -52,6 +53,8 @@ class Quantized:
     """Layers in integers."""
     layers: int = 0
     """Layers with constant weights."""
+    limit: list[str] = field(default_factory=list[str])
+    """What keeps the limit that was asked for, and what to write for the same again."""
 
     def summary(self) -> list[str]:
         """What came of it, in a few lines."""
@@ -62,7 +65,7 @@ class Quantized:
             return [*lines, f"all {self.layers} layers stay in float: integers are expected to be no faster"]
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
         lines.append(f"{self.integer} of {self.layers} layers in integers, {noise}: {self.choice}")
-        return lines
+        return lines + self.limit
 
 
 def _made(name: str, **options: Any) -> ModulePass:
@@ -174,8 +177,11 @@ def quantize_module(
     candidates = Candidates(
         prepared, profiler.profile, profiler.samples, asked, original, memory=calibration.memory, show=show
     )
-    first = Choice(calibration.range or "minmax", calibration.rounding or "nearest")
+    first = Choice(calibration.range or "minmax", calibration.rounding or "gptq")
+    limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
     best = candidates.best(first, fixed_range=calibration.range, fixed_rounding=calibration.rounding)
+    held = None if limit is None else hold(candidates, best, limit)
+    best = best if held is None else held.trial
     if not best.integer:
         return _stay_float(module, prepared, candidates, profiler.profile)
     done = candidates.finish(best.choice)
@@ -184,7 +190,14 @@ def quantize_module(
     replace_module(module, done.module)
     layers = len(candidates.layers)
     return Quantized(
-        done.report, best.choice, done.ratio, profiler.profile, candidates.log, best.integer, layers
+        done.report,
+        best.choice,
+        done.ratio,
+        profiler.profile,
+        candidates.log,
+        best.integer,
+        layers,
+        [] if held is None or limit is None else held.summary(limit),
     )
 
 
