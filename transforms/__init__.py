@@ -25,6 +25,7 @@ NAMES = (
     "freeze",
     "fuse-quantized",
     "hoist-quantize",
+    "insert-casts",
     "integer-io",
     "legalize",
     "legalize-expressed",
