@@ -201,7 +201,11 @@ def plan_floats(
         reached = search.passes(kept)
     for layer in reversed(kept.copy()) if reached else ():
         fewer = [k for k in kept if k != layer]
-        if len(search.trials) < most_trials and search.expect(fewer) <= limit * SLACK and search.passes(fewer):
+        if (
+            len(search.trials) < most_trials
+            and search.expect(fewer) <= limit * SLACK
+            and search.passes(fewer)
+        ):
             kept = fewer
     return Plan(tuple(kept), reached, tuple(search.trials))
 

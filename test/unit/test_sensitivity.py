@@ -20,7 +20,9 @@ def budget(powers: dict[str, float], *, seed: int = 0, size: int = 4000) -> Budg
 
 
 def test_shares_add_up_to_the_noise_even_of_errors_that_cancel() -> None:
-    result = Budget([Site(("a",), Cause.WEIGHT), Site(("b",), Cause.WEIGHT), Site(("a", "b"), Cause.ROUNDING)])
+    result = Budget(
+        [Site(("a",), Cause.WEIGHT), Site(("b",), Cause.WEIGHT), Site(("a", "b"), Cause.ROUNDING)]
+    )
     a = np.array([1.0, -2.0, 0.5])
     errors = np.stack([a, -0.5 * a, np.array([0.1, 0.1, 0.3])])
     result.add(np.full(3, 10.0), errors, errors.sum(axis=0))
@@ -47,7 +49,9 @@ def test_a_site_of_two_layers_goes_with_both() -> None:
 POWERS = {"a": 1e-4, "b": 4e-3, "c": 2e-3, "d": 5e-5, "e": 1e-3}
 
 
-def counting(measure: Callable[[tuple[str, ...]], float]) -> tuple[Callable[[tuple[str, ...]], float], list[int]]:
+def counting(
+    measure: Callable[[tuple[str, ...]], float],
+) -> tuple[Callable[[tuple[str, ...]], float], list[int]]:
     calls = [0]
 
     def counted(kept: tuple[str, ...]) -> float:
