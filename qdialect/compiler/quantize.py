@@ -17,7 +17,7 @@ from qdialect.calibration.data import ImageOptions, checked, load_data, model_in
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.compiler.candidates import Candidates, Choice
-from qdialect.compiler.compilation import Options, keep_in_float, pipeline, run_passes
+from qdialect.compiler.compilation import SIMPLER, Options, keep_in_float, pipeline, run_passes
 from qdialect.compiler.report import Report
 from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.feeds import fitting_feeds
@@ -67,11 +67,11 @@ def _made(name: str, **options: Any) -> ModulePass:
 def simplifying(options: Options, form: str) -> list[ModulePass]:
     """The passes that bring a float model into the form that is profiled."""
     passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [_made("fold-identity"), _made("fold-constants"), _made("raise-opset", to=QUANTIZED_OPSET)]
+    passes += [*map(_made, SIMPLER), _made("raise-opset", to=QUANTIZED_OPSET)]
     passes += [_made("fold-batch-norm"), _made("fold-pad"), _made("fold-constants")]
     parts = options.decompose or (COMPONENTS if form == "qdq" else ())
     if parts:
-        passes.append(_made("decompose", ops=tuple(parts)))
+        passes += [_made("decompose", ops=tuple(parts)), _made("fold-constants"), _made("fold-identity")]
     return passes
 
 
