@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from qdialect import numerics
@@ -26,7 +26,7 @@ from qdialect.calibration.ranges import METHODS, find_range
 from qdialect.calibration.rounding import RoundedWeights
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import shape_of, tensor_type
+from qdialect.dialects.onnx_types import DYNAMIC, shape_of, tensor_type
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.errors import UserError
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
@@ -152,8 +152,9 @@ class QuantizeWeight(Pattern):
         """As the kernel that quantizes its activation, row by row of the same scale, whenever it runs."""
         linear = op.get_trait(Linear)
         assert linear is not None
+        given = stored.shape
         if linear.weight_axis(op) == 0:
-            stored = np.ascontiguousarray(stored.T)
+            stored = np.ascontiguousarray(stored.reshape(given[:2]).T)
         name = tensor_name(op.operands[1].owner) if isinstance(op.operands[1], OpResult) else ""
         weight = ConstantOp.of(from_array(stored))
         scales = ConstantOp.of(from_array(type.scales.astype(np.float32)))
@@ -163,9 +164,25 @@ class QuantizeWeight(Pattern):
         if linear.has_bias and op.input(2) is not None:
             inputs.append(op.operands[2])
         kernel = op_named("com.microsoft", "DynamicQuantizeMatMul")
+        if len(given) > 2:  # one pixel: its channels are a row
+            rows = _reshaped(op.operands[0], (-1, given[1]))
+            inputs[0] = rows[-1].results[0]
+            new = kernel.build(inputs, [tensor_type(Float32Type(), (DYNAMIC, given[0]))])
+            new.location = location(node_name(op))
+            pixel = _reshaped(new.results[0], (-1, given[0], *given[2:]), op.results[0].type)
+            pixel[-1].location = location(f"{node_name(op)}_pixel", tensor_names(op))
+            rewriter.replace(op, [weight, scales, *rows, new, *pixel])
+            return
         new = kernel.build(inputs, [op.results[0].type])
         new.location = location(node_name(op), tensor_names(op))
         rewriter.replace(op, [weight, scales, new])
+
+
+def _reshaped(value: SSAValue, sizes: Sequence[int], known: Attribute | None = None) -> list[Operation]:
+    """`value` in another shape, of the type that is known if one is."""
+    shape = ConstantOp.of(from_array(np.array(sizes, np.int64)))
+    type = known or tensor_type(Float32Type(), tuple(DYNAMIC if s < 0 else s for s in sizes))
+    return [shape, op_named("", "Reshape").build([value, shape.results[0]], [type])]
 
 
 def _typed(stored: np.ndarray, type: UniformType, like: SSAValue) -> ConstantOp:
@@ -213,7 +230,8 @@ class InsertCastsPass(RewritePass):
         placement = place(op, found, kernels=kernels, bias=self.bias_percent / 100)
         if not self.dynamic or not kernels:
             placement.dynamic.clear()
-        insert_casts(op, found, placement, RoundedWeights(), self.levels)
+        levels = min(self.levels, found.largest_weight or self.levels)
+        insert_casts(op, found, placement, RoundedWeights(), levels)
 
     def _annotate(self, module: ModuleOp, found: Target) -> None:
         if self.range not in METHODS and not self.range.replace(".", "").isdigit():
@@ -236,8 +254,14 @@ def insert_casts(
 
 def annotate_from(module: ModuleOp, profile: Profile, method: str, found: Target) -> None:
     """Write the ranges that follow from a profile beside what makes the tensors."""
-    symmetric = found.symmetric_activations
-    seen = {name: s for name, s in profile.tensors.items() if s.counts.size}
-    bounds = {name: find_range(s, method, 255, symmetric) for name, s in seen.items()}
-    elements = {name: s.count // max(profile.samples, 1) for name, s in seen.items()}
-    annotate(module, bounds, elements)
+    annotate(module, bounds_of(profile, method, symmetric=found.symmetric_activations), elements_of(profile))
+
+
+def bounds_of(profile: Profile, method: str, *, symmetric: bool) -> dict[str, tuple[float, float]]:
+    """The range of each tensor by name."""
+    return {n: find_range(s, method, 255, symmetric) for n, s in profile.tensors.items() if s.counts.size}
+
+
+def elements_of(profile: Profile) -> dict[str, int]:
+    """The elements of each tensor for one sample, by name."""
+    return {n: s.count // max(profile.samples, 1) for n, s in profile.tensors.items()}

@@ -39,6 +39,8 @@ class Expected:
     """Of quantized operands, into a float result."""
     dynamic: bool = False
     """Whether `floating` is that of a kernel that quantizes its float operand at run time."""
+    plain: float = 0.0
+    """If so, what the op costs in float."""
 
 
 FLOAT_ONLY = Expected(0.0)
@@ -118,14 +120,19 @@ def _product(
     products = written * (size // max(outputs, 1))
 
     def of(kernel: str) -> float:
-        c = costs[kernel]
-        by_size = c["product"] * products + c["weight"] * size + c["read"] * read + c["written"] * written
-        return by_size + c["call"]
+        extra = costs[kernel]["product"] * (products - size) if products > size else 0.0
+        return _product_cost(costs, kernel, read, written, size) + extra
 
     floating = of("Gemm")
     plain = op.float_attr("alpha", 1.0) == 1 and op.float_attr("beta", 1.0) == 1
     dynamic = of("DynamicQuantizeMatMul") if plain and not op.int_attr("transA", 0) else floating
-    return Expected(min(floating, dynamic), of("QGemm"), of("QGemmFloat"), dynamic < floating)
+    return Expected(min(floating, dynamic), of("QGemm"), of("QGemmFloat"), dynamic < floating, floating)
+
+
+def _product_cost(costs: Costs, kernel: str, read: int, written: int, size: int) -> float:
+    """Nanoseconds of a product of one row with a weight of `size` elements."""
+    c = costs[kernel]
+    return (c["product"] + c["weight"]) * size + c["read"] * read + c["written"] * written + c["call"]
 
 
 def _convolution(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: Elements) -> Expected:
@@ -142,6 +149,21 @@ def _convolution(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: El
             floating = call + cost(costs, PACKED, _joined(shape))
         return Expected(floating, call + best_cost(costs, shape))
     floating = cost(costs, PACKED, shape)
+    size = static_shape(op.results[0])
+    if (
+        prod(shape.kernel) == 1
+        and size is not None
+        and prod(size[2:]) == 1
+        and not any(op.ints_attr("pads") or ())
+    ):
+        one = (
+            _product_cost(costs, "DynamicQuantizeMatMul", shape.inputs, written, shape.inputs * written)
+            + call
+        )
+        result = cheapest(costs, (SUM, PRODUCT), shape)[1]
+        plain = _product_cost(costs, "Gemm", shape.inputs, written, shape.inputs * written)
+        floating = max(floating, plain)
+        return Expected(min(floating, one), best_cost(costs, shape), result, one < floating, floating)
     if len(shape.kernel) > 2:
         return Expected(floating, best_cost(costs, shape))
     result = cheapest(costs, (SUM, PRODUCT), shape)[1]

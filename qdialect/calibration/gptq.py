@@ -184,12 +184,12 @@ def _feedback(hessian: Float64, order: npt.NDArray[np.int64], damp: float) -> Fl
     for factor in (1.0, 10.0, 100.0, 1000.0):
         h[:, diagonal, diagonal] = np.where(dead, 1.0, own + damp * factor * mean)
         try:
-            lower = np.linalg.cholesky(h)
+            lower = np.linalg.cholesky(h).astype(np.float64, copy=False)
         except np.linalg.LinAlgError:
             continue
         lower /= lower[:, diagonal, diagonal][:, None, :]
         return lower
-    return np.zeros_like(h) + np.eye(summed)
+    return np.broadcast_to(np.eye(summed, dtype=np.float64), h.shape).astype(np.float64, copy=False)
 
 
 def descend(

@@ -56,6 +56,8 @@ class Placement:
     """Nanoseconds that one run is expected to take."""
     float_cost: float = 0.0
     """The same with all in float."""
+    casts: int = 0
+    """How many casts of activations there are."""
 
     def group_of(self, value: SSAValue) -> SSAValue:
         """The value that stands for all of the same type."""
@@ -78,9 +80,9 @@ def _has_integers(value: SSAValue) -> bool:
 
 
 class _Graph:
-    def __init__(self, module: ModuleOp, target: Target, *, kernels: bool, bias: float):
+    def __init__(self, module: ModuleOp, target: Target, *, kernels: bool, bias: float, static: bool):
         self.block = main_of(module).body.block
-        self.target, self.kernels, self.bias = target, kernels, bias
+        self.target, self.kernels, self.bias, self.static = target, kernels, bias, static
         shapes = [shape_of(arg.type) for arg in self.block.args]
         self.batch = OPEN_BATCH if all(s and s[0] == DYNAMIC for s in shapes) else 1
         self.cut = Cut()
@@ -110,6 +112,8 @@ class _Graph:
                 cost = expected(op, self.target, self.elements, kernels=self.kernels)
             if self.kernels and is_bias(op) is not None and cost.integer is not None:
                 cost = Expected(0.0, 0.0)
+            if not self.static:
+                cost = Expected(cost.floating, dynamic=cost.dynamic, plain=cost.plain)
         takes = self.cut.node()
         makes = takes
         if cost.integer is None:
@@ -161,20 +165,23 @@ class _Graph:
                 cut.divide(everyone, reader, INFINITE)
         cut.divide(maker, everyone, dequantize)
 
-    def total(self, is_integer: Sequence[bool]) -> float:
+    def casts(self, is_integer: Sequence[bool]) -> list[float]:
+        """Nanoseconds of each cast."""
+        values = [*self.block.args, *(r for op in self.block.ops for r in op.results)]
+        return [c for v in values if is_real(v) and (c := self._casts(v, is_integer)) > 0]
+
+    def total(self, is_integer: Sequence[bool], *, dynamic: bool = True) -> float:
         """Nanoseconds of one run with these sides, casts included."""
-        result = 0.0
+        result = sum(self.casts(is_integer))
         for op, node in self.nodes.items():
             cost = node.cost
             if not is_integer[node.takes]:
-                result += cost.floating
+                result += cost.floating if dynamic or not cost.dynamic else cost.plain
             elif is_integer[node.makes] or cost.float_result is None:
                 result += cost.integer or 0.0
             else:
                 result += cost.float_result
-            for value in op.results:
-                result += self._casts(value, is_integer) if is_real(value) else 0.0
-        return result + sum(self._casts(arg, is_integer) for arg in self.block.args if is_real(arg))
+        return result
 
     def _casts(self, value: SSAValue, is_integer: Sequence[bool]) -> float:
         if isinstance(value.owner, ConstantOp):
@@ -240,16 +247,23 @@ def is_bias(op: OnnxOp) -> OnnxOp | None:
     return None
 
 
-def place(module: ModuleOp, target: Target, *, kernels: bool, bias: float = 1.0) -> Placement:
+def place(
+    module: ModuleOp, target: Target, *, kernels: bool, bias: float = 1.0, static: bool = True
+) -> Placement:
     """
     The placement that costs least on `target`. Values need a range (`annotations.annotate`) to become integers.
 
     kernels: whether integers are run by kernels of their own. bias: what integer ops are taken to cost, as a multiple.
+    static: whether any tensor gets a range of its own; else only kernels that quantize at run time are used.
     """
-    graph = _Graph(module, target, kernels=kernels, bias=bias)
+    graph = _Graph(module, target, kernels=kernels, bias=bias, static=static)
     graph.build()
     is_integer = graph.cut.solve()
-    found = Placement(cost=graph.total(is_integer), float_cost=graph.total([False] * len(is_integer)))
+    found = Placement(
+        cost=graph.total(is_integer),
+        float_cost=graph.total([False] * len(is_integer), dynamic=False),
+        casts=len(graph.casts(is_integer)),
+    )
     for op, node in graph.nodes.items():
         if isinstance(op, OnnxOp) and op.get_trait(Linear) is not None:
             if is_integer[node.takes]:

@@ -2,8 +2,8 @@
 Ranges for 8-bit parameters, from the histogram of a tensor: which reals the integers are to cover.
 
 `minmax` covers every value. A percentile leaves as many outside on both sides together as it says. `mse` is the range
-with the least mean squared error of rounding and clipping over the bins' centres: each end is one of `STEPS` fractions of
-the extreme.
+with the least mean squared error of rounding and clipping over the bins' centres: each end is one of `STEPS`
+fractions of the extreme.
 """
 
 from __future__ import annotations
@@ -65,28 +65,36 @@ def _percentile(
 def _least_error(
     statistics: Statistics, low: float, high: float, steps: int, symmetric: bool
 ) -> tuple[float, float]:
+    """
+    What is clipped on either side depends on that end alone, and rounding on the width: width^2 / (12 steps^2) for each
+    value but those in the bin from 0 on, since 0 is exact.
+    """
     fractions = np.linspace(LEAST, 1, STEPS)
-    used = np.flatnonzero(statistics.counts)
-    x, weights = statistics.centres[used], statistics.counts[used].astype(np.float64)
+    x, weights = statistics.centres, statistics.counts.astype(np.float64)
+    place = -statistics.first
+    rounded = float(weights.sum()) - (float(weights[place]) if 0 <= place < weights.size else 0.0)
     if symmetric:
-        reach = max(-low, high)
-        pairs = np.stack([-fractions * reach, fractions * reach], axis=1)
-    else:
-        lows = fractions * low if low < 0 else np.zeros(1)
-        highs = fractions * high if high > 0 else np.zeros(1)
-        pairs = np.stack(np.meshgrid(lows, highs, indexing="ij"), axis=-1).reshape(-1, 2)
-    errors = [_error(x, weights, float(a), float(b), steps) for a, b in pairs]
-    # The first of the greatest ranges wins a tie: nothing is clipped that need not be.
-    best = pairs[len(errors) - 1 - int(np.argmin(errors[::-1]))]
-    return max(float(best[0]), low), min(float(best[1]), high)
+        ends = fractions * max(-low, high)
+        errors = _beyond(x, weights, ends) + _beyond(-x, weights, ends)
+        errors += rounded * (2 * ends / steps) ** 2 / 12
+        reach = float(ends[_last_least(errors)])
+        return max(low, -reach), min(high, reach)
+    lows = fractions * -low if low < 0 else np.zeros(1)
+    highs = fractions * high if high > 0 else np.zeros(1)
+    both = _beyond(-x, weights, lows)[:, None] + _beyond(x, weights, highs)[None, :]
+    both = both + rounded * ((lows[:, None] + highs[None, :]) / steps) ** 2 / 12
+    k = _last_least(both.reshape(-1))
+    return -float(lows[k // highs.size]), float(highs[k % highs.size])
 
 
-def _error(
-    x: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], low: float, high: float, steps: int
-) -> float:
-    """The weighted squared error of `steps` equal steps over [low, high]: rounding inside, clipping outside."""
-    scale = (high - low) / steps
-    if scale <= 0:
-        return float(weights @ (x * x))
-    beyond = x - np.clip(x, low, high)
-    return float(weights @ (beyond * beyond)) + float(weights.sum()) * scale * scale / 12
+def _last_least(errors: npt.NDArray[np.float64]) -> int:
+    """The last of the least: the widest range wins a tie, so that nothing is clipped in vain."""
+    return errors.size - 1 - int(np.argmin(errors[::-1]))
+
+
+def _beyond(
+    x: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], ends: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """For each end, the squared distance of all values above it."""
+    above = np.maximum(x[None, :] - ends[:, None], 0.0)
+    return (above * above) @ weights

@@ -1,10 +1,10 @@
 """
 Where a quantized model's noise comes from, and which layers must stay float for a wanted accuracy.
 
-Rounding is a small disturbance, so that the error of the outputs is nearly the sum of what each site of rounding adds
-alone: e = sum e_s. The noise |e|^2 then falls into shares <e_s, e>, which add up to it, errors that cancel or amplify
-one another included (squares |e_s|^2 would miss these), and what is left with some sites in float is |sum of the
-others|^2: all from one matrix of products.
+Sites of rounding are switched on one after the other, in the order of the graph, and each adds a step to the error of
+the outputs: e = sum d_s. A site alone would not do: what rounding adds behind noise is another number than what it adds
+to clean values, though of the same size. The noise |e|^2 falls into shares <d_s, e>, which add up to it exactly, errors
+that cancel or amplify one another included; and what is left with some sites in float is about |sum of the others|^2.
 """
 
 from __future__ import annotations
@@ -59,39 +59,26 @@ class Share:
 
 class Budget:
     """
-    Products of the errors that each site alone makes, and of those with the error of all together.
+    Products of the steps that the sites add to the error of the outputs, one site after the other.
 
     `add` takes them sample by sample. A noise of 1 is as much as the signal.
     """
 
     def __init__(self, sites: Iterable[Site]):
         self.sites = tuple(sites)
-        count = len(self.sites)
-        self._products = np.zeros((count, count))
-        self._with_all = np.zeros(count)
-        self._noise = 0.0
+        self._products = np.zeros((len(self.sites), len(self.sites)))
         self._signal = 0.0
 
-    def add(self, signal: Array, errors: Array, error: Array) -> None:
-        """
-        One sample's outputs, flat and joined: signal (n,), errors of each site alone (sites, n), of all sites (n,).
-        """
-        alone = errors.astype(np.float64)
-        whole = error.astype(np.float64)
-        self._products += alone @ alone.T
-        self._with_all += alone @ whole
-        self._noise += float(whole @ whole)
+    def add(self, signal: Array, steps: Array) -> None:
+        """One sample's outputs, flat and joined: signal (n,), the step of each site (sites, n)."""
+        exact = steps.astype(np.float64)
+        self._products += exact @ exact.T
         self._signal += float(np.square(signal, dtype=np.float64).sum())
 
     @property
     def noise(self) -> float:
-        """Measured with all sites, relative to the signal."""
-        return self._noise / max(self._signal, LEAST_NOISE)
-
-    @property
-    def explained(self) -> float:
-        """What the shares add up to, of the measured noise: 1 if errors add."""
-        return float(self._with_all.sum()) / max(self._noise, LEAST_NOISE)
+        """With all sites, relative to the signal."""
+        return float(self._products.sum()) / max(self._signal, LEAST_NOISE)
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -101,24 +88,20 @@ class Budget:
     def shares(self) -> list[Share]:
         """Each layer's part of the noise, the largest first; a site of several layers counts for each alike."""
         parts: dict[str, dict[Cause, float]] = {layer: {} for layer in self.layers}
-        for site, product in zip(self.sites, self._with_all, strict=True):
+        rows = self._products.sum(axis=1) / max(float(self._products.sum()), LEAST_NOISE)
+        for site, row in zip(self.sites, rows, strict=True):
             for layer in site.layers:
-                own = float(product) / max(self._noise, LEAST_NOISE) / len(site.layers)
+                own = float(row) / len(site.layers)
                 parts[layer][site.cause] = parts[layer].get(site.cause, 0.0) + own
         result = [Share(layer, sum(causes.values()), causes) for layer, causes in parts.items()]
         return sorted(result, key=lambda share: -share.total)
 
     def predict(self, kept: Iterable[str]) -> float:
-        """
-        The noise with the layers `kept` in float, relative to the signal.
-
-        |sum of the errors of the other sites|^2, times what makes it the measured noise with none in float.
-        """
+        """The noise with the layers `kept` in float, relative to the signal: |sum of the other sites' steps|^2."""
         layers = frozenset(kept)
         active = np.array([not layers.issuperset(site.layers) for site in self.sites], np.bool_)
-        whole = float(self._products.sum())
         part = float(self._products[np.ix_(active, active)].sum())
-        return max(part, 0.0) / max(whole, LEAST_NOISE) * self.noise
+        return max(part, 0.0) / max(self._signal, LEAST_NOISE)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def steps_of(module: ModuleOp) -> list[Operation]:
 
 @dataclass
 class Switches:
-    """A module with switches, which are its last inputs."""
+    """A module with switches, which are its last inputs, in the order of the graph."""
 
     module: ModuleOp
     sites: list[Site] = field(default_factory=list[Site])
@@ -100,7 +100,10 @@ class _Writer:
     def pair(self, cast: DequantizeOp, source: QuantizeOp) -> None:
         """A clip and a rounding in place of a quantize and a dequantize; other users of the integers keep them."""
         type, x = source.element_type, source.operands[0]
-        layers = [called(use.operation) for use in cast.results[0].uses]
+        users = [use.operation for use in cast.results[0].uses if isinstance(use.operation, OnnxOp)]
+        if not users and isinstance(x.owner, OnnxOp):  # a result of the graph
+            users = [x.owner]
+        layers = [called(user) for user in users]
         low, high, step = (self.constant(cast, a) for a in _bounds(type))
         inside = self._add(cast, "Min", [self._add(cast, "Max", [x, low], x), high], x)
         kept = self.choose(cast, self.site(layers, Cause.CLIPPING), inside, x)
@@ -161,20 +164,19 @@ def with_switches(float_module: ModuleOp, quantized: ModuleOp) -> Switches:
     theirs, ours = steps_of(float_module), steps_of(module)
     if [len(op.results) for op in theirs] != [len(op.results) for op in ours]:
         raise UserError("the quantized model has other operations than the float one")
+    originals = dict(zip(ours, theirs, strict=True))
     for old, new in zip(main_of(float_module).body.block.args, writer.block.args, strict=True):
         values[old] = new
-    for old, new in zip(theirs, ours, strict=True):
-        if old.name == new.name:
-            _operands(writer, old, new)
-            values.update(zip(old.results, new.results, strict=True))
-        else:
-            copy = _copy(writer, old, new, values)
-            values.update(zip(old.results, new.results, strict=True))
-            writer.other_op(new, copy)
-    for cast in list(writer.block.ops):
-        if isinstance(cast, DequantizeOp) and isinstance(source := cast.operands[0].owner, QuantizeOp):
+    for op in list(writer.block.ops):
+        if isinstance(op, DequantizeOp) and isinstance(source := op.operands[0].owner, QuantizeOp):
             if source.element_type.is_per_tensor:
-                writer.pair(cast, source)
+                writer.pair(op, source)
+        if (old := originals.get(op)) is not None:
+            values.update(zip(old.results, op.results, strict=True))
+            if old.name == op.name:
+                _operands(writer, old, op)
+            else:
+                writer.other_op(op, _copy(writer, old, op, values))
     writer.name_inputs()
     return writer.result
 
@@ -247,14 +249,17 @@ class Noise:
     def add(self, feeds: Feeds) -> None:
         """One sample, keyed by input name. Raises UserError if onnxruntime cannot run the model on it."""
         count = len(self._names)
-        signal = self._run(feeds, np.zeros(count, np.bool_))
-        error = self._run(feeds, np.ones(count, np.bool_)) - signal
-        errors = np.zeros((count, signal.size))
-        none_clipped = not self._clips.any() or np.array_equal(self._run(feeds, self._clips), signal)
+        every = np.ones(count, np.bool_)
+        signal = self._run(feeds, ~every)
+        error = self._run(feeds, every) - signal
+        clips = self._clips.any() and not np.array_equal(self._run(feeds, ~self._clips) - signal, error)
+        steps = np.zeros((count, signal.size))
+        before, last = np.zeros(signal.size), count - 1
         for k in range(count):
-            if not (none_clipped and self._clips[k]):
-                errors[k] = self._run(feeds, np.arange(count) == k) - signal
-        self.budget.add(signal, errors, error)
+            if clips or not self._clips[k]:
+                now = error if k == last else self._run(feeds, np.arange(count) <= k) - signal
+                steps[k], before = now - before, now
+        self.budget.add(signal, steps)
 
     def _run(self, feeds: Feeds, on: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
         states = {name: np.array(state) for name, state in zip(self._names, on, strict=True)}

@@ -156,7 +156,7 @@ def _add_algorithms(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
     group.add_argument(
         "--max-drop",
         metavar="X",
-        help="as few float layers as keep the noise below the signal by X dB, as 40dB",
+        help="as few float layers as keep X: a signal to noise, as 40dB, or the decisions that change, as 1%%",
     )
 
 

@@ -24,5 +24,5 @@ def run(_: argparse.Namespace) -> int:
     for name in target_names():
         path = FOLDER / f"{name}.toml"
         summary = tomllib.loads(path.read_text()).get("summary", "") if path.exists() else ""
-        print(f"{name:<12} {summary:<60} {path}")
+        print(f"{name:<16} {summary:<75} {path}")
     return DONE

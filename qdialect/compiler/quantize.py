@@ -4,9 +4,9 @@ From a float model to an integer one: simplify, profile, insert casts, compile; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy.typing as npt
@@ -16,10 +16,14 @@ from xdsl.passes import ModulePass
 from qdialect.calibration.data import ImageOptions, checked, load_data, model_inputs
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
+from qdialect.calibration.state import sequences, stateful
 from qdialect.compiler.candidates import Candidates, Choice
-from qdialect.compiler.compilation import SIMPLER, Options, keep_in_float, pipeline, run_passes
+from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_float, pipeline, run_passes
+from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.report import Report
+from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import lower_opsets
+from qdialect.oracle.data import Input
 from qdialect.oracle.feeds import fitting_feeds
 from qdialect.targets import target
 from qdialect.transforms import get_all_passes
@@ -32,6 +36,8 @@ QUANTIZED_OPSET = 13
 COMPONENTS = ("Gemm", "BatchNormalization", "LSTM", "GRU", "RNN")
 """Ops taken apart where each part gets parameters of its own."""
 RANDOM_SAMPLES = 8
+NO_GAIN = 0.97
+"""Of the float model's time: an integer model that is expected to take more is not worth its noise."""
 
 
 @dataclass
@@ -49,15 +55,19 @@ class Quantized:
     """Layers in integers."""
     layers: int = 0
     """Layers with constant weights."""
+    limit: list[str] = field(default_factory=list[str])
+    """What keeps the limit that was asked for, and what to write for the same again."""
 
     def summary(self) -> list[str]:
         """What came of it, in a few lines."""
         lines: list[str] = []
         if self.profile.random:
             lines.append("warning: random data is no calibration, the result is not to be used")
+        if not self.integer:
+            return [*lines, f"all {self.layers} layers stay in float: integers are expected to be no faster"]
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
         lines.append(f"{self.integer} of {self.layers} layers in integers, {noise}: {self.choice}")
-        return lines
+        return lines + self.limit
 
 
 def _made(name: str, **options: Any) -> ModulePass:
@@ -126,9 +136,18 @@ def _feeds(module: ModuleOp, calibration: Calibration) -> Iterable[Feeds]:
     inputs = model_inputs(module)
     if calibration.random:
         return [fitting_feeds(module, seed=seed) for seed in range(RANDOM_SAMPLES)]
+    if calibration.state:
+        return stateful(module, calibration.state, inputs, _sequences(calibration, inputs))
     if isinstance(calibration.data, str):
         return checked(load_data(calibration.data, inputs, calibration.images), inputs)
     return checked(calibration.data or (), inputs)
+
+
+def _sequences(calibration: Calibration, inputs: Sequence[Input]) -> Iterable[Iterable[Feeds]]:
+    """What keeps its state from one sample to the next: a file, or the samples of the caller."""
+    if isinstance(calibration.data, str):
+        return ([one] for one in load_data(calibration.data, inputs, calibration.images))
+    return sequences(calibration.data or ())
 
 
 def _profile(module: ModuleOp, calibration: Calibration, show: Callable[[str], None]) -> Profiler:
@@ -139,7 +158,6 @@ def _profile(module: ModuleOp, calibration: Calibration, show: Callable[[str], N
             profiler.add(
                 _feeds(module, calibration),
                 lambda count: show(f"profiling, {count} samples"),
-                calibration.state,
             )
     finally:
         for path in calibration.profiles:
@@ -162,21 +180,43 @@ def quantize_module(
     Raises UserError for data that the model does not take, a profile of another model, and wrong options.
     """
     asked = Options(**options)
+    original = export_model(module).SerializeToString(deterministic=True)
     prepared = module.clone()
     prepare(prepared, asked)
     profiler = _profile(prepared, calibration, show)
     candidates = Candidates(
-        prepared, profiler.profile, profiler.samples, asked, memory=calibration.memory, show=show
+        prepared, profiler.profile, profiler.samples, asked, original, memory=calibration.memory, show=show
     )
-    first = Choice(calibration.range or "minmax", calibration.rounding or "nearest")
+    first = Choice(calibration.range or "minmax", calibration.rounding or "gptq")
+    limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
     best = candidates.best(first, fixed_range=calibration.range, fixed_rounding=calibration.rounding)
-    replace_module(module, best.module)
+    held = None if limit is None else hold(candidates, best, limit)
+    best = best if held is None else held.trial
+    if not best.integer:
+        return _stay_float(module, prepared, candidates, profiler.profile)
+    done = candidates.finish(best.choice)
+    if done.share > NO_GAIN and asked.form is None:
+        return _stay_float(module, prepared, candidates, profiler.profile)
+    replace_module(module, done.module)
+    layers = len(candidates.layers)
     return Quantized(
-        best.report,
+        done.report,
         best.choice,
-        best.ratio,
+        done.ratio,
         profiler.profile,
         candidates.log,
         best.integer,
-        len(candidates.layers),
+        layers,
+        [] if held is None or limit is None else held.summary(limit),
     )
+
+
+def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates, profile: Profile) -> Quantized:
+    """The float model, simplified if that leaves onnxruntime no more to run."""
+    o = candidates.options
+    given, simple = candidates.float_nodes
+    if simple < given:
+        replace_module(module, prepared)
+    report = compile(module, o.target, o.form, o.exactness, keep_overridable=o.keep_overridable)
+    candidates.log.append("integers are expected to be no faster: the model stays in float")
+    return Quantized(report, Choice(), inf, profile, candidates.log, 0, len(candidates.layers))
