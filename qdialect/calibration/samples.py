@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class Samples:
 
     @property
     def judging(self) -> list[Row]:
-        """The samples that candidates are compared on."""
+        """The samples that decide between weights that were rounded by the others."""
         rows = [row for _, _, row in self._rows]
         return rows[: min(max(len(rows) // JUDGES, 1), MOST_JUDGES)]
 
@@ -58,19 +59,45 @@ class Samples:
         rows = [row for _, _, row in self._rows]
         return rows[len(self.judging) :] or rows
 
+    @property
+    def measured(self) -> list[Row]:
+        """The samples that candidates run on: first all that judge, then as many others at most."""
+        rows = [row for _, _, row in self._rows]
+        return rows[: 2 * MOST_JUDGES]
 
-def noise_ratio(expected: list[list[Array]], found: list[list[Array]]) -> float:
-    """Signal to noise of all float outputs over all samples, in dB; infinite if they are equal, else finite."""
-    signal = noise = 0.0
-    for one, other in zip(expected, found, strict=True):
+
+@dataclass(frozen=True)
+class Noise:
+    """What a model's outputs are beside the float model's, sample by sample."""
+
+    signal: npt.NDArray[np.float64]
+    """The sum of squares of the float model's outputs, (samples,)."""
+    noise: npt.NDArray[np.float64]
+    """That of the differences."""
+
+    def ratio(self, count: int | None = None) -> float:
+        """Signal to noise of the first `count` samples together, in dB; infinite if nothing differs."""
+        signal, noise = float(self.signal[:count].sum()), float(self.noise[:count].sum())
+        if noise == 0:
+            return np.inf
+        return float(10 * np.log10(max(signal, 1e-300) / noise)) if np.isfinite(noise) else -np.inf
+
+    def doubt(self, other: Noise, count: int | None = None) -> float:
+        """The standard error of how far `other` is from this, in dB, over the first `count` samples."""
+        tiny = 1e-30
+        each = 10 * np.log10((self.noise[:count] + tiny) / (other.noise[:count] + tiny))
+        each = each[np.isfinite(each)]
+        return float(each.std(ddof=1) / np.sqrt(each.size)) if each.size > 1 else 1.0
+
+
+def measure_noise(expected: list[list[Array]], found: list[list[Array]]) -> Noise:
+    """The noise of all float outputs; each list has the outputs of one sample."""
+    signal, noise = np.zeros(len(expected)), np.zeros(len(expected))
+    for k, (one, other) in enumerate(zip(expected, found, strict=True)):
         for x, y in zip(one, other, strict=True):
             if x.dtype.kind != "f" or x.shape != y.shape:
                 continue
             wide = x.astype(np.float64)
-            signal += float((wide**2).sum())
-            noise += float(((wide - y.astype(np.float64)) ** 2).sum())
-    if noise == 0:
-        return np.inf
-    if not np.isfinite(noise):
-        return -np.inf
-    return float(10 * np.log10(max(signal, 1e-300) / noise))
+            signal[k] += float((wide**2).sum())
+            noise[k] += float(((wide - y.astype(np.float64)) ** 2).sum())
+    return Noise(signal, noise)

@@ -30,14 +30,16 @@ from qdialect.calibration.rounding import (
     shifts_of,
     waves_of,
 )
-from qdialect.calibration.samples import Row, Samples, noise_ratio
-from qdialect.compiler.compilation import Options, compile, keep_in_float
+from qdialect.calibration.samples import Noise, Row, Samples, measure_noise
+from qdialect.compiler.compilation import Options, compile, keep_in_float, run_passes
 from qdialect.compiler.report import Report
 from qdialect.errors import UserError
 from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.opsets import import_domains
 from qdialect.oracle.session import fused_nodes, session
 from qdialect.targets import target
 from qdialect.transforms.insert_casts import bounds_of, elements_of, insert_casts
+from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 
 Array = npt.NDArray[Any]
 
@@ -45,6 +47,8 @@ LEAST_GAIN = 0.1
 """dB by which a candidate must be better than the one before it."""
 WORTH = 0.3
 """dB that one percent of the float model's time is worth."""
+DOUBT = 1.0
+"""Standard errors by which a candidate must be better besides."""
 ENOUGH = 60.0
 """dB beyond which more is worth nothing."""
 
@@ -67,6 +71,7 @@ class Choice:
     """Nodes that stay in float."""
 
     def __str__(self) -> str:
+        """As the log says it."""
         parts = [self.range, self.rounding]
         parts += ["bias correction"] if self.bias else []
         parts += [f"integers at {self.price} %"] if self.price != 100 else []
@@ -80,17 +85,40 @@ class Trial:
     """One candidate that was built and measured."""
 
     choice: Choice
-    ratio: float
-    """Signal to noise on the samples that judge, in dB."""
-    time: float
-    """Expected nanoseconds."""
+    noise: Noise | None
     share: float
     """Of the float model's expected time."""
-    value: float
-    module: ModuleOp
-    report: Report
     integer: int
     """Linear ops in integers."""
+
+    @property
+    def ratio(self) -> float:
+        """Signal to noise on all samples that are measured, in dB."""
+        return self.noise.ratio() if self.noise is not None else float("nan")
+
+    def value(self, count: int | None = None) -> float:
+        """Signal to noise on the first `count` samples, less what the time costs, in dB."""
+        ratio = self.noise.ratio(count) if self.noise is not None else 0.0
+        return min(ratio, ENOUGH) - WORTH * 100 * self.share
+
+    def beats(self, other: Trial, count: int | None = None) -> bool:
+        """Whether this is better than the plainer `other` by more than chance gives."""
+        if self.noise is None or other.noise is None:
+            return False
+        doubt = self.noise.doubt(other.noise, count)
+        return self.value(count) >= other.value(count) + max(LEAST_GAIN, DOUBT * doubt)
+
+
+@dataclass
+class Finished:
+    """A candidate as it will be written."""
+
+    module: ModuleOp
+    report: Report
+    ratio: float
+    """Signal to noise on the samples that judge, in dB."""
+    share: float
+    """Of the float model's expected time."""
 
 
 @dataclass
@@ -150,10 +178,10 @@ class Candidates:
                 self._rounded[rounding, bias].layers.update(done.layers)
 
     def expected(self) -> list[list[Array]]:
-        """What the float model gives for the samples that judge."""
+        """What the float model gives for the samples that are measured."""
         if self._expected is None:
             model = export_model(self.module).SerializeToString(deterministic=True)
-            self._expected = outputs(model, self.samples.judging)
+            self._expected = outputs(model, self.samples.measured)
         return self._expected
 
     # --- Candidates ---
@@ -186,7 +214,7 @@ class Candidates:
         return module, placement
 
     def attempt(self, choice: Choice) -> Trial:
-        """Build, compile and measure a candidate."""
+        """Build and measure a candidate, its casts written out: what compiling makes of it differs by a step at most."""
         if choice in self._tried:
             return self._tried[choice]
         self.show(f"trying {choice}")
@@ -196,6 +224,30 @@ class Candidates:
             self._tried[choice] = self._same[key]
             return self._same[key]
         count = len(placement.linear) + len(placement.dynamic)
+        noise = None
+        if self.samples.measured and count:
+            noise = measure_noise(self.expected(), self._simulated(module))
+        share = placement.cost / max(placement.float_cost, 1e-9)
+        trial = Trial(choice, noise, share, count)
+        ratio = "nothing measured" if noise is None else f"{noise.ratio():.1f} dB"
+        self.log.append(f"{choice}: {ratio}, {100 * share:.0f} % of the float time expected")
+        self._tried[choice] = self._same[key] = trial
+        return trial
+
+    def _simulated(self, module: ModuleOp) -> list[list[Array]]:
+        """What a module with casts gives for the samples that are measured, its casts written out."""
+        run_passes(module, [LowerToQdqPass(target=self.options.target)])
+        import_domains(module)
+        return outputs(export_model(module).SerializeToString(deterministic=True), self.samples.measured)
+
+    def found(self, choice: Choice) -> list[list[Array]]:
+        """What a candidate gives for the samples that are measured."""
+        return self._simulated(self.build(choice)[0])
+
+    def finish(self, choice: Choice) -> Finished:
+        """Build and compile a candidate."""
+        self.show("compiling")
+        module, placement = self.build(choice)
         o = self.options
         report = compile(
             module,
@@ -207,14 +259,11 @@ class Candidates:
             float_weights=o.float_weights,
         )
         model = export_model(module).SerializeToString(deterministic=True)
-        rows = self.samples.judging
-        ratio = noise_ratio(self.expected(), outputs(model, rows)) if rows else float("nan")
+        judges = len(self.samples.judging)
+        found = outputs(model, self.samples.measured)
+        ratio = measure_noise(self.expected(), found).ratio(judges) if judges else float("nan")
         share = self._time(model, placement) / max(placement.float_cost, 1e-9)
-        value = min(ratio, ENOUGH) - WORTH * 100 * share
-        trial = Trial(choice, ratio, placement.cost, share, value, module, report, count)
-        self.log.append(f"{choice}: {ratio:.1f} dB, {100 * share:.0f} % of the float time expected")
-        self._tried[choice] = self._same[key] = trial
-        return trial
+        return Finished(module, report, ratio, share)
 
     @cached_property
     def float_nodes(self) -> tuple[int, int]:
@@ -237,33 +286,30 @@ class Candidates:
     ) -> Trial:
         """The best of all, looked for one decision after the other; what is fixed is not decided."""
         now = self.attempt(first)
-        if not now.integer or not self.samples.judging:
+        if not now.integer or now.noise is None:
             return now
-        ranges = () if fixed_range is not None else RANGES
-        roundings = (fixed_rounding,) if fixed_rounding is not None else ("nearest", "gptq")
-        for decide in (_ranges, _roundings, _prices, _ranges):
-            ways = decide(now.choice, ranges, roundings)
-            trials = [now, *(t for way in ways if (t := self.attempt(way)).integer)]
-            found = max(trials, key=lambda t: t.value)
-            if found.value >= now.value + LEAST_GAIN:
-                now = found
+        judges = len(self.samples.judging)
+        for prices in (100,), PRICES:
+            ways = [replace(now.choice, price=p) for p in prices]
+            now = self._better(
+                now, [*ways, replace(now.choice, static=False)] if len(ways) > 1 else ways, None
+            )
+            if fixed_rounding is None:
+                others = [("gptq", True), ("gptq", False), ("nearest", True), ("nearest", False)]
+                now = self._better(now, [replace(now.choice, rounding=r, bias=b) for r, b in others], judges)
+            if fixed_range is None:
+                now = self._better(now, [replace(now.choice, range=r) for r in RANGES], None)
         return now
+
+    def _better(self, now: Trial, ways: Sequence[Choice], count: int | None) -> Trial:
+        """The best of several, or what there is, on the first `count` samples."""
+        trials = [trial for way in ways if (trial := self.attempt(way)).integer]
+        best = max(trials, key=lambda t: t.value(count), default=now)
+        return best if best.beats(now, count) else now
 
 
 RANGES = ("mse", "99.999", "99.99")
 PRICES = (110, 125, 150)
-
-
-def _ranges(choice: Choice, ranges: Sequence[str], roundings: Sequence[str]) -> list[Choice]:
-    return [replace(choice, range=r) for r in ranges]
-
-
-def _roundings(choice: Choice, ranges: Sequence[str], roundings: Sequence[str]) -> list[Choice]:
-    return [replace(choice, rounding=r, bias=b) for r in roundings for b in (False, True)]
-
-
-def _prices(choice: Choice, ranges: Sequence[str], roundings: Sequence[str]) -> list[Choice]:
-    return [*(replace(choice, price=p) for p in PRICES), replace(choice, static=False, price=100)]
 
 
 def _signature(placement: Placement) -> int:

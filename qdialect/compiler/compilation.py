@@ -28,6 +28,17 @@ from qdialect.transforms import get_all_passes
 from qdialect.transforms.decompose import decomposable
 
 FORMS = ("qoperator", "qdq", "integer")
+SIMPLER = (
+    "fold-identity",
+    "fold-constants",
+    "fold-shapes",
+    "fold-branches",
+    "fold-shapes",  # and those that a branch hid
+    "fold-constants",
+    "fold-identity",
+    "fold-layout",
+)
+"""What makes a graph of any kind simpler: whatever follows from constants and shapes."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +74,7 @@ def _raising(options: Options, form: str) -> list[ModulePass]:
     """Whatever tool made the model: its quantization in types."""
     passes = [] if options.keep_overridable else [_made("freeze")]
     passes += [
-        _made("fold-identity"),
-        _made("fold-constants"),
+        *map(_made, SIMPLER),
         _made("raise-qoperator", every=form != "qoperator"),
         _made("raise-qdq"),
     ]

@@ -17,12 +17,11 @@ import numpy as np
 from qdialect.calibration.geometry import layer_of
 from qdialect.calibration.sensitivity import Budget, Plan, Share, plan_floats
 from qdialect.calibration.switches import Noise, steps_of, with_switches
-from qdialect.compiler.candidates import Array, Candidates, Trial, outputs
+from qdialect.compiler.candidates import Array, Candidates, Trial
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.errors import UserError
 from qdialect.ir.names import called
-from qdialect.onnx_io.exporter import export_model
 
 SAMPLES = 16
 """Samples that a noise budget is made from."""
@@ -126,9 +125,8 @@ def _shown(value: float, limit: Limit) -> str:
 
 def _changed(candidates: Candidates, trial: Trial) -> float:
     """The part of the samples whose largest element of the first float output is another than the float model's."""
-    model = export_model(trial.module).SerializeToString(deterministic=True)
     changed = count = 0
-    for one, other in zip(candidates.expected(), outputs(model, candidates.samples.judging), strict=True):
+    for one, other in zip(candidates.expected(), candidates.found(trial.choice), strict=True):
         pair = next(((x, y) for x, y in zip(one, other, strict=True) if x.dtype.kind == "f"), None)
         if pair is None:
             continue

@@ -177,22 +177,26 @@ def quantize_module(
     candidates = Candidates(
         prepared, profiler.profile, profiler.samples, asked, original, memory=calibration.memory, show=show
     )
-    first = Choice(calibration.range or "minmax", calibration.rounding or "nearest")
+    first = Choice(calibration.range or "minmax", calibration.rounding or "gptq")
     limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
     best = candidates.best(first, fixed_range=calibration.range, fixed_rounding=calibration.rounding)
     held = None if limit is None else hold(candidates, best, limit)
     best = best if held is None else held.trial
-    if best.share > NO_GAIN and asked.form is None:
+    if not best.integer:
         return _stay_float(module, prepared, candidates, profiler.profile)
-    replace_module(module, best.module)
+    done = candidates.finish(best.choice)
+    if done.share > NO_GAIN and asked.form is None:
+        return _stay_float(module, prepared, candidates, profiler.profile)
+    replace_module(module, done.module)
+    layers = len(candidates.layers)
     return Quantized(
-        best.report,
+        done.report,
         best.choice,
-        best.ratio,
+        done.ratio,
         profiler.profile,
         candidates.log,
         best.integer,
-        len(candidates.layers),
+        layers,
         [] if held is None or limit is None else held.summary(limit),
     )
 

@@ -92,9 +92,16 @@ def _learn_from(module: ModuleOp, learnt: set[SSAValue]) -> None:
             continue
         follows = not learnt.isdisjoint(op.operands) and any(static_shape(r) is None for r in op.results)
         if follows or not all(map(_is_known, op.results)):
-            before = [result.type for result in op.results]
-            _learn(op)
-            learnt.update(r for r, type in zip(op.results, before, strict=True) if r.type != type)
+            learnt.update(learn(op))
+
+
+def learn(op: OnnxOp) -> list[OpResult]:
+    """Infer what is not known of the types of an op's results; those of which there is something new."""
+    if op.SCHEMA is None:
+        return []
+    before = [result.type for result in op.results]
+    _learn(op)
+    return [r for r, type in zip(op.results, before, strict=True) if r.type != type]
 
 
 def _lists(values: Iterable[SSAValue]) -> set[SSAValue]:

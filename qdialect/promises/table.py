@@ -10,17 +10,19 @@ from qdialect.promises.base import Promise
 from qdialect.promises.casts import CASTS
 from qdialect.promises.clamping import CLAMPS, KEEPS
 from qdialect.promises.control import CONTROL
+from qdialect.promises.copies import COPIES
 from qdialect.promises.elementwise import ELEMENTWISE
 from qdialect.promises.filling import FILLING
 from qdialect.promises.homogeneous import HOMOGENEOUS
 from qdialect.promises.integer import INTEGER_SUMS
 from qdialect.promises.joins import ADDITIONS, JOINS, RANGES
 from qdialect.promises.kernels import KERNELS
-from qdialect.promises.layout import COPIES, LAYOUT, SIZES
+from qdialect.promises.layout import LAYOUT, PERMUTES, SIZES
 from qdialect.promises.linear import LINEAR, TRANSPOSED
 from qdialect.promises.monotone import MONOTONE
 from qdialect.promises.padding import PADDING
 from qdialect.promises.qoperator import QOPERATORS
+from qdialect.promises.sizes import COUNTS, SHAPES
 from qdialect.promises.weight_only import WEIGHT_ONLY
 
 TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
@@ -33,6 +35,9 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     LAYOUT,
     COPIES,
     SIZES,
+    PERMUTES,
+    COUNTS,
+    SHAPES,
     FILLING,
     CONTROL,
     MONOTONE,
