@@ -48,15 +48,14 @@ def _pair(ranges: list[tuple[float, float]], elements: list[int]) -> dict[str, A
 
 def clear(module: ModuleOp) -> None:
     """Take all of it away again."""
-    func = main_of(module)
-    if func.arg_attrs is not None:
-        func.arg_attrs = ArrayAttr(
-            DictionaryAttr({k: v for k, v in row.data.items() if k not in (RANGE, ELEMENTS)})
-            for row in func.arg_attrs.data
-        )
     for op in module.walk():
         op.attributes.pop(RANGE, None)
         op.attributes.pop(ELEMENTS, None)
+        if isinstance(op, FuncOp) and op.arg_attrs is not None:
+            op.arg_attrs = ArrayAttr(
+                DictionaryAttr({k: v for k, v in row.data.items() if k not in (RANGE, ELEMENTS)})
+                for row in op.arg_attrs.data
+            )
 
 
 def _row(value: SSAValue, name: str) -> tuple[tuple[float, ...], int] | None:
