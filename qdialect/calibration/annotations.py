@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, ModuleOp, f64, i64
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
 
+from qdialect.calibration.loops import inner_range
 from qdialect.calibration.observer import value_names
 from qdialect.oracle.form import main_of
 
@@ -73,9 +75,18 @@ def range_of(value: SSAValue) -> tuple[float, float] | None:
     """The range that is written beside what makes `value`."""
     row = _row(value, RANGE)
     if row is None or len(row[0]) < 2 * row[1] + 2:
-        return None
+        return _inside(value)
     low, high = row[0][2 * row[1]], row[0][2 * row[1] + 1]
     return None if np.isnan(low) or np.isnan(high) else (min(low, 0.0), max(high, 0.0))
+
+
+def _inside(value: SSAValue) -> tuple[float, float] | None:
+    """The range of a value in the body of a loop, which follows from those around."""
+    block = value.block if isinstance(value, BlockArgument) else value.owner.parent  # pyright: ignore[reportAttributeAccessIssue]
+    if block is None or isinstance(block.parent_op(), FuncOp):
+        return None
+    found = inner_range(value, range_of)
+    return None if found is None else (min(found[0], 0.0), max(found[1], 0.0))
 
 
 def counted(value: SSAValue) -> int | None:

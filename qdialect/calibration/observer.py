@@ -26,6 +26,7 @@ from qdialect.oracle.form import main_of, oracle_form
 from qdialect.oracle.observing import input_names
 from qdialect.oracle.session import session
 from qdialect.promises.base import Commutes
+from qdialect.promises.control import Carries
 from qdialect.promises.linear import Linear
 
 Array = npt.NDArray[Any]
@@ -85,8 +86,10 @@ def _made(value: SSAValue) -> bool:
 
 
 def _is_arithmetic(op: Operation) -> bool:
-    if not isinstance(op, OnnxOp) or op.regions:
+    if not isinstance(op, OnnxOp):
         return False
+    if op.regions:  # what a loop gives out says what it makes inside
+        return (carries := op.get_trait(Carries)) is not None and not carries.branches
     return op.get_trait(Commutes) is None or len(op.results) > 0
 
 

@@ -17,6 +17,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from qdialect.calibration.annotations import counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
 from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Expected, elements_of, expected
+from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.observer import is_real
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
@@ -272,6 +273,13 @@ def place(
     takes = {op for op, node in graph.nodes.items() if is_integer[node.takes]}
     makes = {op for op, node in graph.nodes.items() if is_integer[node.makes]}
     _pairs(graph, takes, makes, found)
+    for op in inner_layers(module) if target.kernels or not kernels else ():
+        value = op.operands[0]
+        if KEEP_FLOAT not in op.attributes and is_real(value) and range_of(value) is not None:
+            found.linear.append(op)
+            uses = found.pairs.setdefault(value, set())
+            if uses is not None:
+                uses.add((op, 0))
     return found
 
 

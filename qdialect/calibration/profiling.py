@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -72,22 +72,20 @@ class Profiler:
         self,
         batches: Iterable[Feeds],
         done: Callable[[int], None] = lambda count: None,
-        state: Mapping[str, str] | None = None,
     ) -> None:
         """
         Count what the model's tensors hold for all samples of `batches`, keyed by input name.
 
-        state: outputs by the inputs that they are fed to in the next sample. Raises UserError if the model does not run
-        on the samples, or a tensor holds NaN or infinity.
+        Raises UserError if the model does not run on the samples, or a tensor holds NaN or infinity.
         """
         try:
-            rows = self._rows(batches, state or {})
+            rows = self._rows(batches)
             observe_samples(self._observer, self._values, rows, self._look, memory=self._memory, done=done)
         finally:
             for value in list(self._pending):
                 self._flush(value)
 
-    def _rows(self, batches: Iterable[Feeds], state: Mapping[str, str]) -> Iterable[Feeds]:
+    def _rows(self, batches: Iterable[Feeds]) -> Iterable[Feeds]:
         for feeds in batches:
             for row in self._observer.rows(feeds):
                 self.profile.samples += 1

@@ -12,8 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from qdialect.calibration.data import checked
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of
 from qdialect.errors import UserError
+from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.data import Arrays, Input
+from qdialect.oracle.form import main_of
+from qdialect.oracle.session import session
 
 Array = npt.NDArray[Any]
 Feeds = Mapping[str, Array]
@@ -88,6 +95,75 @@ def matched_pairs(inputs: Sequence[Input], outputs: Sequence[Input]) -> dict[str
         if len(alike) == 1 and alike[0].name not in found.values():
             found[output.name] = alike[0].name
     return found
+
+
+def model_outputs(module: ModuleOp) -> list[Input]:
+    """The graph outputs as inputs are described; one of unknown type has that of floats, one of unknown rank no axes."""
+    func = main_of(module)
+    end, rows = func.body.block.last_op, func.res_attrs.data if func.res_attrs is not None else ()
+    found: list[Input] = []
+    for k, value in enumerate(() if end is None else end.operands):
+        name = rows[k].data.get("onnx.name") if k < len(rows) else None
+        element, shape = BY_ATTRIBUTE.get(element_of(value.type)), shape_of(value.type)  # pyright: ignore[reportArgumentType]
+        sizes = [None if size == DYNAMIC else size for size in shape or ()]
+        dtype = np.dtype(np.float32) if element is None else element.dtype
+        found.append(Input(name.data if isinstance(name, StringAttr) else str(k), sizes, dtype))
+    return found
+
+
+def sequences(feeds: Iterable[Feeds | Iterable[Feeds]]) -> Iterator[Iterable[Feeds]]:
+    """Dictionaries that follow each other are one sequence; what holds dictionaries is one of its own."""
+    pending: list[Feeds] = []
+    for one in feeds:
+        if isinstance(one, Mapping):
+            pending.append(one)
+            continue
+        if pending:
+            yield pending
+            pending = []
+        yield one
+    if pending:
+        yield pending
+
+
+def stateful(
+    module: ModuleOp, pairs: Mapping[str, str], inputs: Sequence[Input], given: Iterable[Iterable[Feeds]]
+) -> Iterator[Arrays]:
+    """
+    The feeds of some sequences, each with the state that the model has by then.
+
+    pairs: inputs by the outputs that are fed to them. Raises UserError for pairs that are none, and for data that the
+    model does not take.
+    """
+    outputs = model_outputs(module)
+    names = [one.name for one in outputs]
+    found = checked_pairs(pairs, inputs, outputs)
+    runner = session(export_model(module).SerializeToString(deterministic=True))
+
+    def run(feed: Feeds) -> dict[str, Array]:
+        try:
+            return dict(zip(names, runner.run(None, dict(feed)), strict=True))
+        except Exception as error:  # onnxruntime's exceptions share no base class
+            line = str(error).strip().splitlines()[0]
+            raise UserError(f"the model does not run on the data: {line}", "check its shapes") from None
+
+    feedback = FeedBack(found, inputs, run)
+    wanted = {one.name: one for one in inputs}
+
+    def cut(sequence: Iterable[Feeds]) -> Iterator[Feeds]:
+        for k, feed in enumerate(sequence):
+            first = [wanted[name] for name in found.values() if name in feed] if k == 0 else []
+            frames = checked([feed], feedback.given)
+            for n, frame in enumerate(frames):
+                yield {**frame, **{one.name: _begin(feed, one) for one in first}} if n == 0 else frame
+
+    return feedback.rows(map(cut, given))
+
+
+def _begin(feed: Feeds, state: Input) -> Array:
+    """The first value of a state in the data: of all its frames if there are several."""
+    array, first = np.asarray(feed[state.name]), state.shape[0] if state.shape else None
+    return array[:first] if first is not None and array.ndim == len(state.shape) else array
 
 
 class FeedBack:

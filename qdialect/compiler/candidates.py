@@ -49,6 +49,8 @@ WORTH = 0.3
 """dB that one percent of the float model's time is worth."""
 DOUBT = 1.0
 """Standard errors by which a candidate must be better besides."""
+CAUTION = {"99.999": 0.3, "99.99": 2.0}
+"""dB that a percentile must gain besides: what it clips may matter in data that calibration has not seen."""
 ENOUGH = 60.0
 """dB beyond which more is worth nothing."""
 
@@ -99,7 +101,7 @@ class Trial:
     def value(self, count: int | None = None) -> float:
         """Signal to noise on the first `count` samples, less what the time costs, in dB."""
         ratio = self.noise.ratio(count) if self.noise is not None else 0.0
-        return min(ratio, ENOUGH) - WORTH * 100 * self.share
+        return min(ratio, ENOUGH) - WORTH * 100 * self.share - CAUTION.get(self.choice.range, 0.0)
 
     def beats(self, other: Trial, count: int | None = None) -> bool:
         """Whether this is better than the plainer `other` by more than chance gives."""

@@ -146,6 +146,8 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
             passes.append(_made("fold-float-weights", target=target.name, **few))
             # A float weight takes the factors of what stands in front of it, which a quantized one cannot.
             passes.append(_batch_norm(options, target, depthwise=False))
+    # Casts stood between some of what moves elements, and what they were moved by may be known only now.
+    passes += [_made("fold-identity"), _made("fold-layout")]
     return [*passes, _made("lower-to-qdq", target=target.name)]
 
 

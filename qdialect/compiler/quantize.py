@@ -4,7 +4,7 @@ From a float model to an integer one: simplify, profile, insert casts, compile; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from typing import Any
@@ -16,12 +16,14 @@ from xdsl.passes import ModulePass
 from qdialect.calibration.data import ImageOptions, checked, load_data, model_inputs
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
+from qdialect.calibration.state import sequences, stateful
 from qdialect.compiler.candidates import Candidates, Choice
-from qdialect.compiler.compilation import Options, compile, keep_in_float, pipeline, run_passes
+from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_float, pipeline, run_passes
 from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.report import Report
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import lower_opsets
+from qdialect.oracle.data import Input
 from qdialect.oracle.feeds import fitting_feeds
 from qdialect.targets import target
 from qdialect.transforms import get_all_passes
@@ -75,11 +77,11 @@ def _made(name: str, **options: Any) -> ModulePass:
 def simplifying(options: Options, form: str) -> list[ModulePass]:
     """The passes that bring a float model into the form that is profiled."""
     passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [_made("fold-identity"), _made("fold-constants"), _made("raise-opset", to=QUANTIZED_OPSET)]
+    passes += [*map(_made, SIMPLER), _made("raise-opset", to=QUANTIZED_OPSET)]
     passes += [_made("fold-batch-norm"), _made("fold-pad"), _made("fold-constants")]
     parts = options.decompose or (COMPONENTS if form == "qdq" else ())
     if parts:
-        passes.append(_made("decompose", ops=tuple(parts)))
+        passes += [_made("decompose", ops=tuple(parts)), _made("fold-constants"), _made("fold-identity")]
     return passes
 
 
@@ -134,9 +136,18 @@ def _feeds(module: ModuleOp, calibration: Calibration) -> Iterable[Feeds]:
     inputs = model_inputs(module)
     if calibration.random:
         return [fitting_feeds(module, seed=seed) for seed in range(RANDOM_SAMPLES)]
+    if calibration.state:
+        return stateful(module, calibration.state, inputs, _sequences(calibration, inputs))
     if isinstance(calibration.data, str):
         return checked(load_data(calibration.data, inputs, calibration.images), inputs)
     return checked(calibration.data or (), inputs)
+
+
+def _sequences(calibration: Calibration, inputs: Sequence[Input]) -> Iterable[Iterable[Feeds]]:
+    """What keeps its state from one sample to the next: a file, or the samples of the caller."""
+    if isinstance(calibration.data, str):
+        return ([one] for one in load_data(calibration.data, inputs, calibration.images))
+    return sequences(calibration.data or ())
 
 
 def _profile(module: ModuleOp, calibration: Calibration, show: Callable[[str], None]) -> Profiler:
@@ -147,7 +158,6 @@ def _profile(module: ModuleOp, calibration: Calibration, show: Callable[[str], N
             profiler.add(
                 _feeds(module, calibration),
                 lambda count: show(f"profiling, {count} samples"),
-                calibration.state,
             )
     finally:
         for path in calibration.profiles:

@@ -64,6 +64,13 @@ class TakesShape(Promise):
     """Whether -1 stands for the size that is left."""
 
 
+@dataclass(frozen=True)
+class Fills(Promise):
+    """Every element of the result is one number."""
+
+    number: Callable[[OnnxOp], float]
+
+
 def _shape(op: OnnxOp, known: Known) -> Elements | None:
     sizes = known.sizes(op.operands[0])
     if sizes is None:
@@ -196,6 +203,11 @@ def _product(op: OnnxOp, known: Known) -> Elements | None:
     return (prod(numbers),) if len(numbers) == len(elements) else (None,)
 
 
+def _number(op: OnnxOp) -> float:
+    value = op.properties.get("value")
+    return float(value.array().reshape(-1)[0]) if isinstance(value, TensorAttr) else 0.0
+
+
 def _filled(op: OnnxOp, known: Known) -> Elements | None:
     shape, value = static_shape(op.results[0]), op.properties.get("value")
     if shape is None or len(shape) > 1 or not isinstance(value, TensorAttr):
@@ -225,3 +237,4 @@ SHAPES: dict[tuple[str, str], TakesShape] = {
     ("", "Reshape"): TakesShape(1, keeps=0, infers=True),
     ("", "Expand"): TakesShape(1, keeps=1, infers=False),
 }
+FILLS: dict[tuple[str, str], Fills] = {("", "ConstantOfShape"): Fills(_number)}

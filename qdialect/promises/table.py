@@ -15,14 +15,14 @@ from qdialect.promises.elementwise import ELEMENTWISE
 from qdialect.promises.filling import FILLING
 from qdialect.promises.homogeneous import HOMOGENEOUS, SCALED
 from qdialect.promises.integer import INTEGER_SUMS
-from qdialect.promises.joins import ADDITIONS, JOINS, RANGES
+from qdialect.promises.joins import ADDITIONS, JOINS, PRODUCTS, RANGES
 from qdialect.promises.kernels import KERNELS
 from qdialect.promises.layout import LAYOUT, PERMUTES, SIZES
 from qdialect.promises.linear import LINEAR, TRANSPOSED
 from qdialect.promises.monotone import MONOTONE
 from qdialect.promises.padding import PADDING
 from qdialect.promises.qoperator import QOPERATORS
-from qdialect.promises.sizes import COUNTS, SHAPES
+from qdialect.promises.sizes import COUNTS, FILLS, SHAPES
 from qdialect.promises.weight_only import WEIGHT_ONLY
 
 TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
@@ -31,6 +31,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     ARITHMETIC,
     CASTS,
     JOINS,
+    PRODUCTS,
     RANGES,
     LAYOUT,
     COPIES,
@@ -38,6 +39,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     PERMUTES,
     COUNTS,
     SHAPES,
+    FILLS,
     FILLING,
     CONTROL,
     MONOTONE,

@@ -110,8 +110,8 @@ func.func @unmoved_activations(%x: tensor<5x3x4xf32>, %w: tensor<1x2x4xf32>, %r:
 // -----
 
 builtin.module attributes {onnx.opset_import = {ai.onnx = 8 : i64}} {
-  // CHECK-LABEL: func.func @unmoved_opset(
-  // CHECK: onnx.RNN(
+// CHECK-LABEL: func.func @unmoved_opset(
+// CHECK: onnx.RNN(
   func.func @unmoved_opset(%x: tensor<5x3x4xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2x2xf32>) -> tensor<5x1x3x2xf32> {
     // expected-remark@+1 {{Scan over steps needs opset 9; raise the model's opset [decompose: opset]}}
     %y = onnx.RNN(%x, %w, %r) {hidden_size = 2 : i64} : (tensor<5x3x4xf32>, tensor<1x2x4xf32>, tensor<1x2x2xf32>) -> tensor<5x1x3x2xf32>

@@ -2,13 +2,21 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.state import FeedBack, checked_pairs, matched_pairs
+import qdialect
+from qdialect.calibration.data import model_inputs
+from qdialect.calibration.state import FeedBack, checked_pairs, matched_pairs, sequences, stateful
+from qdialect.compiler.quantize import Calibration, quantize_module
 from qdialect.errors import UserError
 from qdialect.oracle.data import Input
 
@@ -93,3 +101,49 @@ def test_names_that_belong_together() -> None:
     ]
     outputs = [Input(name, shape, F4) for name, shape in made]
     assert matched_pairs(inputs, outputs) == {"conv_cache_out": "conv_cache", "h_new": "h", "cNext": "cPrev"}
+
+
+def test_what_is_a_sequence() -> None:
+    a, b, c = frames(1.0, 2.0, 3.0)
+    assert [list(one) for one in sequences([a, b, [c, a], b])] == [[a, b], [c, a], [b]]
+
+
+def accumulator(folder: Path) -> ModuleOp:
+    """y = relu(x W + h), h' = h + x: a model of one frame and a state."""
+    nodes = [
+        oh.make_node("MatMul", ["x", "w"], ["p"]),
+        oh.make_node("Add", ["p", "h"], ["s"]),
+        oh.make_node("Relu", ["s"], ["y"]),
+        oh.make_node("Add", ["h", "x"], ["h_new"]),
+    ]
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info(name, 1, [1, 4]) for name in "xh"],
+        [oh.make_tensor_value_info(name, 1, [1, 4]) for name in ("y", "h_new")],
+        [onh.from_array(np.eye(4, dtype=np.float32), "w")],
+    )
+    onnx.save(oh.make_model(graph, opset_imports=[oh.make_opsetid("", 13)], ir_version=8), folder / "m.onnx")
+    return qdialect.load(folder / "m.onnx")
+
+
+def test_a_model_with_state_on_its_frames(tmp_path: Path) -> None:
+    module = accumulator(tmp_path)
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    inputs = model_inputs(module)
+    first = {"x": x, "h": np.full((3, 4), 0.5, np.float32)}
+    rows = list(stateful(module, {"h_new": "h"}, inputs, [[{"x": x}], [first]]))
+    before = np.concatenate([row["h"] for row in rows])
+    np.testing.assert_array_equal(
+        before, [[0] * 4, x[0], x[0] + x[1], [0.5] * 4, x[0] + 0.5, x[0] + x[1] + 0.5]
+    )
+    np.testing.assert_array_equal(np.concatenate([row["x"] for row in rows]), np.concatenate([x, x]))
+
+
+def test_the_state_is_in_the_profile(tmp_path: Path) -> None:
+    module = accumulator(tmp_path)
+    x = np.ones((6, 4), np.float32)
+    data = [{"x": x}]
+    done = quantize_module(module, Calibration(data=data, state={"h_new": "h"}), {})
+    assert done.profile.tensors["h"].high == 5
+    assert done.profile.samples == 6
