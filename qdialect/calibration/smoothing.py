@@ -28,10 +28,10 @@ from qdialect.ops.generated import op_named
 from qdialect.oracle.form import main_of
 from qdialect.promises.homogeneous import Scaled
 
-EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """The paper's 0.5 and its neighbours."""
-LEAST_GAIN = 1.0
-"""dB of expected noise below which an activation stays as it is."""
+FREE_GAIN, LEAST_GAIN = 0.5, 2.0
+"""dB of expected noise below which an activation stays as it is: where nothing is added, and where a Mul is."""
 STEPS = 255
 WEIGHT_STEPS = 127
 
@@ -67,6 +67,7 @@ class Group:
 class Smoothed:
     """What was done for one activation."""
 
+    value: SSAValue
     layers: tuple[str, ...]
     exponent: float
     gain: float
@@ -129,9 +130,7 @@ def expected_noise(channels: Channels, weights: Float64, s: Float64) -> float:
     return float(of_activation + of_weights)
 
 
-def smooth(
-    module: ModuleOp, channels: Mapping[SSAValue, Channels], least_gain: float = LEAST_GAIN
-) -> list[Smoothed]:
+def smooth(module: ModuleOp, channels: Mapping[SSAValue, Channels]) -> list[Smoothed]:
     """Put factors between activations and the weights behind them where that lowers the expected noise, in place."""
     done: list[Smoothed] = []
     for group in groups(module):
@@ -140,15 +139,18 @@ def smooth(
         if seen is None or seen.low.size != weights.shape[1]:
             continue
         s, exponent, gain = factors(seen, weights)
-        if gain < least_gain:
+        places = _places(group, s.size)
+        if gain < (FREE_GAIN if places else LEAST_GAIN):
             continue
         divisor = s.astype(np.float32)
         for op in group.layers:
             _scale_weight(op, divisor)
-        folded = _fold(group, divisor)
-        if not folded:
+        if places:
+            _fold(group.value, places, divisor)
+        else:
             _divide(group, divisor)
-        done.append(Smoothed(tuple(called(op) for op in group.layers), exponent, gain, folded))
+        names = tuple(called(op) for op in group.layers)
+        done.append(Smoothed(group.value, names, exponent, gain, bool(places)))
     return done
 
 
@@ -168,24 +170,27 @@ def _scale_weight(op: OnnxOp, s: Array) -> None:
     op.operands[1] = _constant(layer.weight((rows * s)[None]), op.operands[1], op)
 
 
-def _fold(group: Group, s: Array) -> bool:
-    """Whether the factors went into the op that makes the activation, for these layers alone."""
+def _places(group: Group, count: int) -> tuple[int, ...]:
+    """The operands of the op that makes the activation that take a factor for these layers alone; none if it cannot."""
     op = group.value.owner
     promise = op.get_trait(Scaled) if isinstance(op, OnnxOp) else None
     users = {use.operation for use in group.value.uses}
     if promise is None or not isinstance(op, OnnxOp) or users != set(group.layers):
-        return False
+        return ()
     axis, rank = op.int_attr("axis", promise.first_axis), rank_of(group.value)
-    if axis not in (-1, (rank or 0) - 1):
-        return False
-    places = [k for k in (promise.factor, promise.shift) if op.input(k) is not None]
+    places = tuple(k for k in (promise.factor, promise.shift) if op.input(k) is not None)
     arrays = [constant_array(op.operands[k]) for k in places]
-    if any(a is None or a.dtype != np.float32 or a.size not in (1, s.size) for a in arrays):
-        return False
-    for place, array in zip(places, arrays, strict=True):
+    fits = all(a is not None and a.dtype == np.float32 and a.size in (1, count) for a in arrays)
+    return places if fits and axis in (-1, (rank or 0) - 1) else ()
+
+
+def _fold(value: SSAValue, places: Sequence[int], s: Array) -> None:
+    op = value.owner
+    assert isinstance(op, OnnxOp)
+    for place in places:
+        array = constant_array(op.operands[place])
         assert array is not None
         op.operands[place] = _constant(array.reshape(-1) / s, op.operands[place], op)
-    return True
 
 
 def _divide(group: Group, s: Array) -> None:
@@ -203,7 +208,28 @@ def _divide(group: Group, s: Array) -> None:
         op.operands[0] = product.results[0]
 
 
-def channels_of(seen: Sequence[Array]) -> Channels:
-    """What some arrays, samples of one activation, hold in each channel of their last axis."""
-    rows = np.concatenate([a.reshape(-1, a.shape[-1]) for a in seen]).astype(np.float64)
-    return Channels(rows.min(axis=0), rows.max(axis=0), np.square(rows).mean(axis=0))
+class ChannelStatistics:
+    """What the channels (last axis) of an activation hold, sample by sample."""
+
+    def __init__(self) -> None:
+        self._low = self._high = self._squares = np.zeros(0)
+        self._count = 0
+
+    def update(self, array: Array) -> None:
+        """One sample."""
+        if array.ndim == 0 or array.size == 0:
+            return
+        rows = array.reshape(-1, array.shape[-1]).astype(np.float64)
+        low, high, squares = rows.min(axis=0), rows.max(axis=0), np.square(rows).sum(axis=0)
+        if self._count and low.size == self._low.size:
+            low, high = np.minimum(low, self._low), np.maximum(high, self._high)
+            squares = squares + self._squares
+        self._low, self._high, self._squares = low, high, squares
+        self._count += rows.shape[0]
+
+    @property
+    def channels(self) -> Channels | None:
+        """All samples together; None if there was none."""
+        if not self._count:
+            return None
+        return Channels(self._low, self._high, self._squares / self._count)

@@ -21,6 +21,7 @@ from qdialect.compiler.candidates import Candidates, Choice
 from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_float, pipeline, run_passes
 from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.report import Report
+from qdialect.compiler.smoothed import smoothed
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.data import Input
@@ -190,6 +191,10 @@ def quantize_module(
     first = Choice(calibration.range or "minmax", calibration.rounding or "gptq")
     limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
     best = candidates.best(first, fixed_range=calibration.range, fixed_rounding=calibration.rounding)
+    if best.integer:
+        candidates, best = smoothed(
+            candidates, best, fixed_range=calibration.range, fixed_rounding=calibration.rounding
+        )
     held = None if limit is None else hold(candidates, best, limit)
     best = best if held is None else held.trial
     if not best.integer:
