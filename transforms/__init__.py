@@ -45,6 +45,7 @@ NAMES = (
     "rescale-bias",
     "sink-dequantize",
     "unify-scales",
+    "unroll",
 )
 
 

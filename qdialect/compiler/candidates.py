@@ -92,8 +92,15 @@ class Trial:
     noise: Noise | None
     share: float
     """Of the float model's expected time."""
-    integer: int
+    layers: int
     """Linear ops in integers."""
+    casts: int
+    """Tensors that are quantized."""
+
+    @property
+    def integer(self) -> bool:
+        """Whether anything is in integers."""
+        return self.layers + self.casts > 0
 
     @property
     def ratio(self) -> float:
@@ -229,10 +236,10 @@ class Candidates:
             return self._same[key]
         count = len(placement.linear) + len(placement.dynamic)
         noise = None
-        if self.samples.measured and count:
+        if self.samples.measured and (count or placement.pairs):
             noise = measure_noise(self.expected(), self._simulated(module))
         share = placement.cost / max(placement.float_cost, 1e-9)
-        trial = Trial(choice, noise, share, count)
+        trial = Trial(choice, noise, share, count, len(placement.pairs))
         ratio = "nothing measured" if noise is None else f"{noise.ratio():.1f} dB"
         self.log.append(f"{choice}: {ratio}, {100 * share:.0f} % of the float time expected")
         self._tried[choice] = self._same[key] = trial
