@@ -68,7 +68,8 @@ class Choice:
     """What integer ops are taken to cost when they are placed, in percent."""
     static: bool = True
     """Whether tensors have ranges; else kernels quantize activations at run time, where there are such."""
-
+    smooth: bool = False
+    """Whether factors stand between activations and weights."""
     kept: tuple[str, ...] = ()
     """Nodes that stay in float."""
 
@@ -76,6 +77,7 @@ class Choice:
         """As the log says it."""
         parts = [self.range, self.rounding]
         parts += ["bias correction"] if self.bias else []
+        parts += ["smoothing"] if self.smooth else []
         parts += [f"integers at {self.price} %"] if self.price != 100 else []
         parts += [] if self.static else ["ranges at run time"]
         parts += [f"{len(self.kept)} nodes in float"] if self.kept else []

@@ -13,7 +13,7 @@ from qdialect.promises.control import CONTROL
 from qdialect.promises.copies import COPIES
 from qdialect.promises.elementwise import ELEMENTWISE
 from qdialect.promises.filling import FILLING
-from qdialect.promises.homogeneous import HOMOGENEOUS
+from qdialect.promises.homogeneous import HOMOGENEOUS, SCALED
 from qdialect.promises.integer import INTEGER_SUMS
 from qdialect.promises.joins import ADDITIONS, JOINS, PRODUCTS, RANGES
 from qdialect.promises.kernels import KERNELS
@@ -52,6 +52,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     INTEGER_SUMS,
     QOPERATORS,
     HOMOGENEOUS,
+    SCALED,
     WEIGHT_ONLY,
     ELEMENTWISE,
 )
