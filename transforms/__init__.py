@@ -37,6 +37,7 @@ NAMES = (
     "lower-to-table",
     "quantize-branches",
     "quantize-inputs",
+    "quantize-recurrent",
     "raise-arithmetic",
     "raise-integer",
     "raise-opset",
