@@ -46,6 +46,7 @@ NAMES = (
     "rescale-bias",
     "sink-dequantize",
     "unify-scales",
+    "unroll",
 )
 
 

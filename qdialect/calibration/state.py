@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from qdialect.calibration.data import checked

@@ -49,6 +49,8 @@ WORTH = 0.3
 """dB that one percent of the float model's time is worth."""
 DOUBT = 1.0
 """Standard errors by which a candidate must be better besides."""
+CAUTION = {"99.999": 0.3, "99.99": 2.0}
+"""dB that a percentile must gain besides: what it clips may matter in data that calibration has not seen."""
 ENOUGH = 60.0
 """dB beyond which more is worth nothing."""
 
@@ -88,8 +90,15 @@ class Trial:
     noise: Noise | None
     share: float
     """Of the float model's expected time."""
-    integer: int
+    layers: int
     """Linear ops in integers."""
+    casts: int
+    """Tensors that are quantized."""
+
+    @property
+    def integer(self) -> bool:
+        """Whether anything is in integers."""
+        return self.layers + self.casts > 0
 
     @property
     def ratio(self) -> float:
@@ -99,7 +108,7 @@ class Trial:
     def value(self, count: int | None = None) -> float:
         """Signal to noise on the first `count` samples, less what the time costs, in dB."""
         ratio = self.noise.ratio(count) if self.noise is not None else 0.0
-        return min(ratio, ENOUGH) - WORTH * 100 * self.share
+        return min(ratio, ENOUGH) - WORTH * 100 * self.share - CAUTION.get(self.choice.range, 0.0)
 
     def beats(self, other: Trial, count: int | None = None) -> bool:
         """Whether this is better than the plainer `other` by more than chance gives."""
@@ -225,10 +234,10 @@ class Candidates:
             return self._same[key]
         count = len(placement.linear) + len(placement.dynamic)
         noise = None
-        if self.samples.measured and count:
+        if self.samples.measured and (count or placement.pairs):
             noise = measure_noise(self.expected(), self._simulated(module))
         share = placement.cost / max(placement.float_cost, 1e-9)
-        trial = Trial(choice, noise, share, count)
+        trial = Trial(choice, noise, share, count, len(placement.pairs))
         ratio = "nothing measured" if noise is None else f"{noise.ratio():.1f} dB"
         self.log.append(f"{choice}: {ratio}, {100 * share:.0f} % of the float time expected")
         self._tried[choice] = self._same[key] = trial

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
@@ -17,16 +18,21 @@ from qdialect.calibration.data import ImageOptions, checked, load_data, model_in
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.state import sequences, stateful
-from qdialect.compiler.candidates import Candidates, Choice
+from qdialect.compiler.candidates import Candidates, Choice, Finished
 from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_float, pipeline, run_passes
 from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.report import Report
 from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.onnx_io.messages import inline_functions, read_model
 from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.data import Input
 from qdialect.oracle.feeds import fitting_feeds
-from qdialect.targets import target
+from qdialect.targets import target as target_named
 from qdialect.transforms import get_all_passes
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 Array = npt.NDArray[Any]
 Feeds = Mapping[str, Array]
@@ -36,6 +42,8 @@ QUANTIZED_OPSET = 13
 COMPONENTS = ("Gemm", "BatchNormalization", "LSTM", "GRU", "RNN")
 """Ops taken apart where each part gets parameters of its own."""
 RANDOM_SAMPLES = 8
+LEAST_RATIO, RATIO_FOR_TIME = 10.0, 20.0
+"""Signal to noise that must be left, in dB, for no time at all, and more for all of it: a slow model must be good."""
 NO_GAIN = 0.97
 """Of the float model's time: an integer model that is expected to take more is not worth its noise."""
 
@@ -53,18 +61,22 @@ class Quantized:
     """What was tried, in order."""
     integer: int = 0
     """Layers in integers."""
+    floating: str = ""
+    """Why the whole model stays in float, if it does."""
     layers: int = 0
     """Layers with constant weights."""
     limit: list[str] = field(default_factory=list[str])
     """What keeps the limit that was asked for, and what to write for the same again."""
+    module: ModuleOp | None = None
+    """The integer model, where `quantize` was given a module that one."""
 
     def summary(self) -> list[str]:
         """What came of it, in a few lines."""
         lines: list[str] = []
         if self.profile.random:
             lines.append("warning: random data is no calibration, the result is not to be used")
-        if not self.integer:
-            return [*lines, f"all {self.layers} layers stay in float: integers are expected to be no faster"]
+        if self.floating:
+            return [*lines, f"all {self.layers} layers stay in float: {self.floating}"]
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
         lines.append(f"{self.integer} of {self.layers} layers in integers, {noise}: {self.choice}")
         return lines + self.limit
@@ -81,13 +93,14 @@ def simplifying(options: Options, form: str) -> list[ModulePass]:
     passes += [_made("fold-batch-norm"), _made("fold-pad"), _made("fold-constants")]
     parts = options.decompose or (COMPONENTS if form == "qdq" else ())
     if parts:
-        passes += [_made("decompose", ops=tuple(parts)), _made("fold-constants"), _made("fold-identity")]
+        passes += [_made("decompose", ops=tuple(parts)), _made("unroll")]
+        passes += [_made("fold-constants"), _made("fold-identity")]
     return passes
 
 
 def prepare(module: ModuleOp, options: Options) -> None:
     """Simplify a float model in place, into what is profiled."""
-    form = options.form or target(options.target).form
+    form = options.form or target_named(options.target).form
     lower_opsets(module)
     keep_in_float(module, options.keep_float)
     run_passes(module, simplifying(options, form))
@@ -126,7 +139,7 @@ class Calibration:
 
 def quantize_pipeline(options: Options) -> list[ModulePass]:
     """The passes that run, in order; the profile is made in front of `insert-casts`."""
-    form = options.form or target(options.target).form
+    form = options.form or target_named(options.target).form
     casts = _made("insert-casts", target=options.target, form=form)
     return [*simplifying(options, form), casts, *pipeline(options)]
 
@@ -192,31 +205,102 @@ def quantize_module(
     best = candidates.best(first, fixed_range=calibration.range, fixed_rounding=calibration.rounding)
     held = None if limit is None else hold(candidates, best, limit)
     best = best if held is None else held.trial
-    if not best.integer:
-        return _stay_float(module, prepared, candidates, profiler.profile)
+    log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)
+    layers, profile = len(candidates.layers), profiler.profile
     done = candidates.finish(best.choice)
-    if done.share > NO_GAIN and asked.form is None:
-        return _stay_float(module, prepared, candidates, profiler.profile)
+    floating = "" if asked.form is not None else _reason_for_float(done, any_integers=best.integer)
+    if floating:
+        log.append(f"the model stays in float: {floating}")
+        report = _stay_float(module, prepared, candidates)
+        return Quantized(report, best.choice, inf, profile, log, 0, floating, layers, asked_for)
     replace_module(module, done.module)
-    layers = len(candidates.layers)
-    return Quantized(
-        done.report,
-        best.choice,
-        done.ratio,
-        profiler.profile,
-        candidates.log,
-        best.integer,
-        layers,
-        [] if held is None or limit is None else held.summary(limit),
-    )
+    return Quantized(done.report, best.choice, done.ratio, profile, log, best.layers, "", layers, asked_for)
 
 
-def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates, profile: Profile) -> Quantized:
-    """The float model, simplified if that leaves onnxruntime no more to run."""
+def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
+    """Why an integer model is not worth its noise; empty if it is."""
+    if not any_integers:
+        return "no op is faster in integers"
+    if done.share > NO_GAIN:
+        return f"in integers it is expected to take {100 * done.share:.0f} % of the time"
+    if done.ratio < LEAST_RATIO + RATIO_FOR_TIME * done.share:
+        return f"in integers {done.ratio:.1f} dB signal to noise are left, for {100 * done.share:.0f} % of the time"
+    return ""
+
+
+def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates) -> Report:
+    """The float model, simplified if that leaves onnxruntime less to run."""
     o = candidates.options
     given, simple = candidates.float_nodes
     if simple < given:
         replace_module(module, prepared)
-    report = compile(module, o.target, o.form, o.exactness, keep_overridable=o.keep_overridable)
-    candidates.log.append("integers are expected to be no faster: the model stays in float")
-    return Quantized(report, Choice(), inf, profile, candidates.log, 0, len(candidates.layers))
+    return compile(module, o.target, o.form, o.exactness, keep_overridable=o.keep_overridable)
+
+
+def quantize(
+    model: ModuleOp | ModelProto | str | Path,
+    data: str | Iterable[Feeds] | None = None,
+    *,
+    target: str = "onnxruntime",
+    form: str | None = None,
+    exactness: str = "close",
+    profiles: Sequence[str] = (),
+    save_profile: str | None = None,
+    memory: int = 1 << 30,
+    state: Mapping[str, str] | None = None,
+    max_drop: str | None = None,
+    range: str | None = None,
+    rounding: str | None = None,
+    keep_float: Sequence[str] = (),
+    decompose: Sequence[str] = (),
+    integer_io: bool = False,
+    float_weights: bool = False,
+    keep_overridable: bool = False,
+    workers: int = 1,
+    scheduler: str | None = None,
+    show: Callable[[str], None] = lambda text: None,
+) -> Quantized:
+    """
+    Quantize a float model; a module in place, of a file or an ONNX model the result has a new one.
+
+    data: feeds keyed by graph input name, the first axis of each array being samples; or a path, or `module:function`.
+    profiles: files made by `save_profile`, in place of data or besides. memory: bytes of tensors that are looked at
+    together. state: graph outputs by the inputs that they are fed to in the next sample. max_drop: `40dB` or `1%`.
+    range and rounding: `minmax`, `mse` or a percentile, `nearest` or `gptq`, in place of what is best. show: called
+    with what is being done.
+
+    Raises UserError for data that the model does not take, profiles of another model, and options that there are not.
+    """
+    module = model if isinstance(model, ModuleOp) else _loaded(model)
+    calibration = Calibration(
+        data,
+        profiles=tuple(profiles),
+        save_profile=save_profile,
+        memory=memory,
+        state=state or {},
+        max_drop=max_drop,
+        range=range,
+        rounding=rounding,
+        workers=workers,
+        scheduler=scheduler,
+    )
+    options: dict[str, Any] = {
+        "target": target,
+        "form": form,
+        "exactness": exactness,
+        "keep_float": tuple(keep_float),
+        "decompose": tuple(decompose),
+        "integer_io": integer_io,
+        "float_weights": float_weights,
+        "keep_overridable": keep_overridable,
+    }
+    done = quantize_module(module, calibration, options, show=show)
+    done.module = module
+    return done
+
+
+def _loaded(model: ModelProto | str | Path) -> ModuleOp:
+    if isinstance(model, str | Path):
+        path = Path(model)
+        return import_model(inline_functions(read_model(path).whole()), path.parent)
+    return import_model(inline_functions(model))

@@ -84,8 +84,13 @@ def test_of_the_command() -> None:
     module = model()
     done = quantize_module(module, Calibration(data=data(), max_drop="50%"), {})
     assert done.limit == ["50% holds with no layer kept in float"]
+
+
+def test_a_limit_needs_samples() -> None:
+    module = model()
+    profiler = Profiler(module)
+    profiler.add(data())
+    candidates = Candidates(module, profiler.profile, type(profiler.samples)(), Options())
+    trial = candidates.attempt(Choice())
     with pytest.raises(UserError, match="give --data"):
-        profiler = Profiler(module := model())
-        profiler.add(data())
-        candidates = Candidates(module, profiler.profile, type(profiler.samples)(), Options())
-        hold(candidates, candidates.attempt(Choice()), parse_limit("40dB"))
+        hold(candidates, trial, parse_limit("40dB"))
