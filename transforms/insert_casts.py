@@ -4,6 +4,7 @@ Quantize a float model: casts where the target computes in integers, with parame
     y = linear(x, w)   ->  y = linear(dcast(qcast(x) : T), dcast(w' : W))       w' = qcast(w), a scale for each channel
     y = f(x)           ->  dcast(qcast(f(dcast(qcast(x) : T))) : U)             f with a kernel, or that moves elements
     linear(x, w)       ->  DynamicQuantizeMatMul(x, w')                         where no static type pays
+    LSTM(x, W, R)      ->  DynamicQuantizeLSTM(x, W', R')                       where that is faster
 
 Lossy: 8 bits. Ranges are attributes of what makes a tensor (`qdialect.range`), or come from a profile. Where casts go
 costs the least by what was measured on the target; ops that only move or select have one type on both sides.
@@ -32,6 +33,7 @@ from qdialect.errors import UserError
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.values import constant
 from qdialect.ops.generated import op_named
+from qdialect.patterns.recurrent import QuantizeRecurrent
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
@@ -247,7 +249,8 @@ def insert_casts(
     bounds = ranges(placement)
     types = {value: activation_type(bounds[value], found) for value in placement.pairs}
     linear = QuantizeWeight(placement.linear, placement.dynamic, levels, weights)
-    Rewriter([QuantizeUses(types, placement), linear], InsertCastsPass.name).run(module)
+    recurrent = QuantizeRecurrent(found, only=set[Operation](placement.dynamic))
+    Rewriter([QuantizeUses(types, placement), linear, recurrent], InsertCastsPass.name).run(module)
     refresh_signatures(module)
     clear(module)
 

@@ -11,43 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.ir import Operation
-
-from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.forms.dynamic import QuantizesItself
-from qdialect.forms.table import form_of
-from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.patterns.recurrent import QuantizeRecurrent
+from qdialect.rewriting.driver import Pattern
 from qdialect.rewriting.passes import Exactness, RewritePass
-from qdialect.targets import Target, target
-
-TYPES = ("f32", "i8"), "f32"
-
-
-class QuantizeRecurrent(Pattern):
-    """One op with such a kernel on the target."""
-
-    def __init__(self, found: Target, least: int):
-        self._target, self._least = found, least
-
-    def accepts(self, op_class: type[Operation]) -> bool:
-        form = form_of(op_class, QuantizesItself)
-        return form is not None and self._target.has_kernel(form.kernel, *TYPES)
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        form = form_of(type(op), QuantizesItself)
-        assert form is not None
-        size, least = form.size(op), self._least or self._target.costs.get(form.kernel, {}).get("least", 1.0)
-        if size is None or size < least:
-            return Blocked(
-                "float-is-faster", f"with less than {least:.0f} hidden units the float kernel is faster"
-            )
-        parts = form.parts(op)
-        if isinstance(parts, Blocked):
-            return parts
-        rewriter.replace(op, parts)
-        return None
+from qdialect.targets import target
 
 
 @dataclass(frozen=True)

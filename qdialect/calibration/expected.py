@@ -10,9 +10,11 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.ir.values import constant, rank_of, static_shape
 from qdialect.patterns.im2col import shape_of_conv
+from qdialect.patterns.recurrent import pays
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.kernels import Kernels
@@ -20,6 +22,7 @@ from qdialect.promises.linear import Linear, Transposed
 from qdialect.targets import Target
 from qdialect.targets.pricing import PACKED, PRODUCT, SUM, Convolution, Costs, best_cost, cheapest, cost
 
+RUN_TIME = "DynamicQuantizeLSTM"
 OPEN_BATCH = 8
 """Samples that run together where the model leaves it open."""
 NOMINAL = 10_000.0
@@ -74,6 +77,18 @@ def expected(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -
     else:
         found = _computed(op, target, elements, kernels=kernels)
     return in_float(op, target, elements) if found is FLOAT_ONLY else found
+
+
+def recurrent(op: OnnxOp, target: Target, elements: Elements) -> Expected | None:
+    """What a recurrent op costs, by a kernel that quantizes at run time where that is faster; None if it is none."""
+    costs = target.costs.get(RUN_TIME, {})
+    if (op.domain, op.op_type) not in RECURRENT or "product" not in costs:
+        return None
+    weights = [shape_of(op.operands[k].type) for k in (1, 2)]
+    steps = elements(op.operands[0]) / max((weights[0] or (1,))[-1], 1)
+    products = steps * sum(prod(w) for w in weights if w is not None)
+    fast, plain = (costs["call"] + products * costs[name] for name in ("product", "float"))
+    return Expected(plain) if pays(op, target) is None else Expected(fast, dynamic=True, plain=plain)
 
 
 def in_float(op: OnnxOp, target: Target, elements: Elements) -> Expected:

@@ -16,7 +16,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.calibration.annotations import counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
-from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Expected, elements_of, expected
+from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Expected, elements_of, expected, recurrent
 from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.observer import is_real
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -108,7 +108,9 @@ class _Graph:
     def _add(self, op: Operation) -> None:
         cost = FLOAT_ONLY
         if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp) and KEEP_FLOAT not in op.attributes:
-            if self._can_be_integer(op):
+            if self.kernels and (found := recurrent(op, self.target, self.elements)) is not None:
+                cost = found
+            elif self._can_be_integer(op):
                 cost = expected(op, self.target, self.elements, kernels=self.kernels)
             if self.kernels and is_bias(op) is not None and cost.integer is not None:
                 cost = Expected(0.0, 0.0)
@@ -270,6 +272,8 @@ def place(
                 found.linear.append(op)
             elif node.cost.dynamic:
                 found.dynamic.append(op)
+        elif isinstance(op, OnnxOp) and node.cost.dynamic:
+            found.dynamic.append(op)
     takes = {op for op, node in graph.nodes.items() if is_integer[node.takes]}
     makes = {op for op, node in graph.nodes.items() if is_integer[node.makes]}
     _pairs(graph, takes, makes, found)

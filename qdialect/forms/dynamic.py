@@ -28,7 +28,9 @@ class QuantizesItself(Form):
     kernel: str
     size: Callable[[OnnxOp], int | None]
     """What decides whether it is the faster one: the hidden units; None if not known."""
-    parts: Callable[[OnnxOp], Sequence[Operation] | Blocked]
+    blocked: Callable[[OnnxOp], Blocked | None]
+    """Why the kernel does not compute this one."""
+    parts: Callable[[OnnxOp], Sequence[Operation]]
     """The kernel's node and its constants; the last makes the results."""
 
 
@@ -50,8 +52,7 @@ def _columns_in_8_bits(weight: npt.NDArray[np.float32]) -> list[Operation]:
     return [ConstantOp.of(from_array(array)) for array in arrays]
 
 
-def _dynamic_lstm(op: OnnxOp) -> Sequence[Operation] | Blocked:
-    """DynamicQuantizeLSTM with a scale for each column of each direction."""
+def _blocked_lstm(op: OnnxOp) -> Blocked | None:
     if element_of(op.operands[0].type) != FLOAT:
         return Blocked("element-type", f"only {op.op_type} in f32 is quantized")
     if op.int_attr("layout", 0):
@@ -61,6 +62,12 @@ def _dynamic_lstm(op: OnnxOp) -> Sequence[Operation] | Blocked:
     weights = [constant_array(op.input(place)) for place in (1, 2)]
     if any(w is None or w.ndim != 3 or not np.isfinite(w).all() for w in weights):
         return Blocked("computed-weight", "a weight is computed, or not finite")
+    return None
+
+
+def _dynamic_lstm(op: OnnxOp) -> Sequence[Operation]:
+    """DynamicQuantizeLSTM with a scale for each column of each direction."""
+    weights = [constant_array(op.input(place)) for place in (1, 2)]
     held = [_columns_in_8_bits(weight) for weight in weights if weight is not None]
     inputs = [*op.inputs, *[None] * (8 - len(op.inputs))]
     for place, (stored, _, _) in enumerate(held, 1):
@@ -72,4 +79,6 @@ def _dynamic_lstm(op: OnnxOp) -> Sequence[Operation] | Blocked:
     return [*(made for row in held for made in row), kernel]
 
 
-AT_RUN_TIME = {("", "LSTM"): QuantizesItself("DynamicQuantizeLSTM", _hidden_units, _dynamic_lstm)}
+AT_RUN_TIME = {
+    ("", "LSTM"): QuantizesItself("DynamicQuantizeLSTM", _hidden_units, _blocked_lstm, _dynamic_lstm)
+}
