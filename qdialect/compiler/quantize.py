@@ -31,6 +31,7 @@ from qdialect.onnx_io.messages import inline_functions, read_model
 from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.data import Input
 from qdialect.oracle.feeds import fitting_feeds
+from qdialect.oracle.session import fused_nodes
 from qdialect.targets import target as target_named
 from qdialect.transforms import get_all_passes
 
@@ -238,12 +239,13 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
 
 
 def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates) -> Report:
-    """The float model, simplified if that leaves onnxruntime less to run."""
+    """The float model: simplified if that leaves onnxruntime less to run, else as it came."""
     o = candidates.options
-    given, simple = candidates.float_nodes
-    if simple < given:
+    report = compile(prepared, o.target, o.form, o.exactness, keep_overridable=o.keep_overridable)
+    simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
+    if simple < candidates.float_nodes[0]:
         replace_module(module, prepared)
-    return compile(module, o.target, o.form, o.exactness, keep_overridable=o.keep_overridable)
+    return report
 
 
 def quantize(
