@@ -97,6 +97,9 @@ def in_float(op: OnnxOp, target: Target, elements: Elements) -> Expected:
         return FLOAT_ONLY
     place, each = target.costs["Placement"], target.costs["Elementwise"]
     name = op.SCHEMA.name if op.SCHEMA is not None else ""
+    commutes = op.get_trait(Commutes)
+    if commutes is not None and not commutes.selects:
+        return Expected(place["call"] + sum(map(elements, op.results)) * place["move_float"])
     size = max(elements(v) for v in (*op.operands, op.results[0]))
     if op.get_trait(Linear) is not None:
         return Expected(place["call"] + size * costs_of_linear(op, elements))
@@ -228,10 +231,8 @@ def _moved(op: OnnxOp, promise: Commutes, target: Target, elements: Elements, *,
             place["call"] + sizes * each.get(name, place["move_float"]),
             place["call"] + sizes * place["window_byte"],
         )
-    return Expected(
-        place["call"] + sizes * each.get(name, place["move_float"]),
-        place["call"] + sizes * place["move_byte"],
-    )
+    moved = sum(elements(v) for v in promise.result_values(op))  # a table may be larger than what is taken from it
+    return Expected(place["call"] + moved * place["move_float"], place["call"] + moved * place["move_byte"])
 
 
 def _follows_linear(op: Operation) -> bool:
