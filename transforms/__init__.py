@@ -22,6 +22,7 @@ NAMES = (
     "fold-scales",
     "fold-shapes",
     "fold-width",
+    "fold-zeros",
     "freeze",
     "fuse-quantized",
     "hoist-quantize",

@@ -231,7 +231,9 @@ def _moved(op: OnnxOp, promise: Commutes, target: Target, elements: Elements, *,
             place["call"] + sizes * each.get(name, place["move_float"]),
             place["call"] + sizes * place["window_byte"],
         )
-    moved = sum(elements(v) for v in promise.result_values(op))  # a table may be larger than what is taken from it
+    moved = sum(
+        elements(v) for v in promise.result_values(op)
+    )  # a table may be larger than what is taken from it
     return Expected(place["call"] + moved * place["move_float"], place["call"] + moved * place["move_byte"])
 
 
