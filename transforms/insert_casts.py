@@ -4,6 +4,7 @@ Quantize a float model: casts where the target computes in integers, with parame
     y = linear(x, w)   ->  y = linear(dcast(qcast(x) : T), dcast(w' : W))       w' = qcast(w), a scale for each channel
     y = f(x)           ->  dcast(qcast(f(dcast(qcast(x) : T))) : U)             f with a kernel, or that moves elements
     linear(x, w)       ->  DynamicQuantizeMatMul(x, w')                         where no static type pays
+    LSTM(x, W, R)      ->  DynamicQuantizeLSTM(x, W', R')                       where that is faster
 
 Lossy: 8 bits. Ranges are attributes of what makes a tensor (`qdialect.range`), or come from a profile. Where casts go
 costs the least by what was measured on the target; ops that only move or select have one type on both sides.
@@ -33,6 +34,7 @@ from qdialect.errors import UserError
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.values import constant
 from qdialect.ops.generated import op_named
+from qdialect.patterns.recurrent import QuantizeRecurrent
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
@@ -78,7 +80,7 @@ class QuantizeUses(Pattern):
             owner = value.owner
             anchor = owner.first_op if isinstance(owner, Block) else owner.next_op
             assert anchor is not None
-            name = tensor_name(owner, value.index) if isinstance(value, OpResult) else ""
+            name = tensor_name(value.op, value.index) if isinstance(value, OpResult) else ""
             cast.location = location("", [f"{name}_quantized" if name else ""])
             real.location = location("")
             rewriter.insert_before(anchor, [cast, real])
@@ -156,7 +158,8 @@ class QuantizeWeight(Pattern):
         given = stored.shape
         if linear.weight_axis(op) == 0:
             stored = np.ascontiguousarray(stored.reshape(given[:2]).T)
-        name = tensor_name(op.operands[1].owner) if isinstance(op.operands[1], OpResult) else ""
+        w = op.operands[1]
+        name = tensor_name(w.op) if isinstance(w, OpResult) else ""
         weight = ConstantOp.of(from_array(stored))
         scales = ConstantOp.of(from_array(type.scales.astype(np.float32)))
         weight.location = location("", [f"{name}_quantized"])
@@ -191,7 +194,7 @@ def _typed(stored: np.ndarray, type: UniformType, like: SSAValue) -> ConstantOp:
     shape = shape_of(like.type) or stored.shape
     element: Attribute = type
     made = ConstantOp.of(tensor, tensor_type(element, shape))
-    name = tensor_name(like.owner) if isinstance(like, OpResult) else ""
+    name = tensor_name(like.op) if isinstance(like, OpResult) else ""
     made.location = location("", [f"{name}_quantized"])
     return made
 
@@ -249,7 +252,8 @@ def insert_casts(
     bounds = ranges(placement)
     types = {value: activation_type(bounds[value], found) for value in placement.pairs}
     linear = QuantizeWeight(placement.linear, placement.dynamic, levels, weights)
-    apply_patterns(module, InsertCastsPass.name, [QuantizeUses(types, placement), linear])
+    recurrent = QuantizeRecurrent(found, only=set[Operation](placement.dynamic))
+    apply_patterns(module, InsertCastsPass.name, [QuantizeUses(types, placement), linear, recurrent])
     clear(module)
 
 

@@ -28,7 +28,7 @@ def annotate(
     rows = list(func.arg_attrs.data) if func.arg_attrs is not None else []
     rows += [DictionaryAttr({})] * (len(func.body.block.args) - len(rows))
     for k, arg in enumerate(func.body.block.args):
-        name = names.get(arg)
+        name = names.get(arg, "")
         if name in ranges:
             rows[k] = DictionaryAttr({**rows[k].data, **_pair([ranges[name]], [elements.get(name, 0)])})
     func.arg_attrs = ArrayAttr(rows)
@@ -81,7 +81,7 @@ def range_of(value: SSAValue) -> tuple[float, float] | None:
 
 def _inside(value: SSAValue) -> tuple[float, float] | None:
     """The range of a value in the body of a loop, which follows from those around."""
-    block = value.block if isinstance(value, BlockArgument) else value.owner.parent  # pyright: ignore[reportAttributeAccessIssue]
+    block = value.block if isinstance(value, BlockArgument) else value.owner.parent
     if block is None or isinstance(block.parent_op(), FuncOp):
         return None
     found = inner_range(value, range_of)

@@ -10,9 +10,12 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import KernelOfAnother
+from qdialect.forms.table import form_of
 from qdialect.ir.values import constant, rank_of, static_shape
 from qdialect.patterns.im2col import shape_of_conv
+from qdialect.patterns.recurrent import pays
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.kernels import Kernels
@@ -20,6 +23,7 @@ from qdialect.promises.linear import Linear, Transposed
 from qdialect.targets import Target
 from qdialect.targets.pricing import PACKED, PRODUCT, SUM, Convolution, Costs, best_cost, cheapest, cost
 
+RUN_TIME = "DynamicQuantizeLSTM"
 OPEN_BATCH = 8
 """Samples that run together where the model leaves it open."""
 NOMINAL = 10_000.0
@@ -76,12 +80,27 @@ def expected(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -
     return in_float(op, target, elements) if found is FLOAT_ONLY else found
 
 
+def recurrent(op: OnnxOp, target: Target, elements: Elements) -> Expected | None:
+    """What a recurrent op costs, by a kernel that quantizes at run time where that is faster; None if it is none."""
+    costs = target.costs.get(RUN_TIME, {})
+    if (op.domain, op.op_type) not in RECURRENT or "product" not in costs:
+        return None
+    weights = [shape_of(op.operands[k].type) for k in (1, 2)]
+    steps = elements(op.operands[0]) / max((weights[0] or (1,))[-1], 1)
+    products = steps * sum(prod(w) for w in weights if w is not None)
+    fast, plain = (costs["call"] + products * costs[name] for name in ("product", "float"))
+    return Expected(plain) if pays(op, target) is None else Expected(fast, dynamic=True, plain=plain)
+
+
 def in_float(op: OnnxOp, target: Target, elements: Elements) -> Expected:
     """What an op costs that stays in float whatever the others do: it counts for how much there is to gain."""
     if "Placement" not in target.costs or not op.results:
         return FLOAT_ONLY
     place, each = target.costs["Placement"], target.costs["Elementwise"]
     name = op.SCHEMA.name if op.SCHEMA is not None else ""
+    commutes = op.get_trait(Commutes)
+    if commutes is not None and not commutes.selects:
+        return Expected(place["call"] + sum(map(elements, op.results)) * place["move_float"])
     size = max(elements(v) for v in (*op.operands, op.results[0]))
     if op.get_trait(Linear) is not None:
         return Expected(place["call"] + size * costs_of_linear(op, elements))
@@ -213,10 +232,10 @@ def _moved(op: OnnxOp, promise: Commutes, target: Target, elements: Elements, *,
             place["call"] + sizes * each.get(name, place["move_float"]),
             place["call"] + sizes * place["window_byte"],
         )
-    return Expected(
-        place["call"] + sizes * each.get(name, place["move_float"]),
-        place["call"] + sizes * place["move_byte"],
-    )
+    moved = sum(
+        elements(v) for v in promise.result_values(op)
+    )  # a table may be larger than what is taken from it
+    return Expected(place["call"] + moved * place["move_float"], place["call"] + moved * place["move_byte"])
 
 
 def _follows_linear(op: Operation) -> bool:
@@ -226,7 +245,7 @@ def _follows_linear(op: Operation) -> bool:
 
 def _computed(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -> Expected:
     """An op that computes, with a kernel of its own or that of another."""
-    promise, other = op.get_trait(Kernels), op.get_trait(KernelOfAnother)
+    promise, other = op.get_trait(Kernels), form_of(type(op), KernelOfAnother)
     if promise is None and other is None:
         return FLOAT_ONLY
     if promise is not None and promise.sensitive:

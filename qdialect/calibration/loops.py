@@ -11,15 +11,15 @@ from collections.abc import Callable
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, OpResult, SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.ir.values import constant, real_constant
+from qdialect.patterns.filled import filled_with
 from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries, Slot
 from qdialect.promises.joins import KnownRange, Multiplies
 from qdialect.promises.linear import Linear
-from qdialect.promises.sizes import Fills
 
 Bounds = tuple[float, float]
 Outside = Callable[[SSAValue], Bounds | None]
@@ -84,14 +84,8 @@ def argument_range(value: BlockArgument, outside: Outside) -> Bounds | None:
 
 
 def _zero(value: SSAValue) -> Bounds | None:
-    """Of one number everywhere, as it is or moved."""
-    while isinstance(value, OpResult) and isinstance(value.op, OnnxOp) and value.op.operands:
-        if (fills := value.op.get_trait(Fills)) is not None:
-            return (fills.number(value.op),) * 2
-        if value.op.get_trait(Commutes) is None:
-            return None
-        value = value.op.operands[0]
-    return None
+    number = filled_with(value)
+    return None if number is None else (number, number)
 
 
 def bounded(value: SSAValue) -> Bounds | None:

@@ -16,13 +16,14 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.calibration.annotations import counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
-from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Expected, elements_of, expected
+from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Expected, elements_of, expected, recurrent
 from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.observer import is_real
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.forms.composition import TakesBias
+from qdialect.forms.table import form_of
 from qdialect.ir.values import constant, rank_of
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
@@ -115,7 +116,9 @@ class _Graph:
     def _add(self, op: Operation) -> None:
         cost = FLOAT_ONLY
         if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp) and KEEP_FLOAT not in op.attributes:
-            if self._can_be_integer(op):
+            if self.kernels and (found := recurrent(op, self.target, self.elements)) is not None:
+                cost = found
+            elif self._can_be_integer(op):
                 cost = expected(op, self.target, self.elements, kernels=self.kernels)
             if self.kernels and is_bias(op) is not None and cost.integer is not None:
                 cost = Expected(0.0, 0.0)
@@ -180,7 +183,7 @@ class _Graph:
     def total(self, is_integer: Sequence[bool], *, dynamic: bool = True) -> float:
         """Nanoseconds of one run with these sides, casts included."""
         result = sum(self.casts(is_integer))
-        for op, node in self.nodes.items():
+        for node in self.nodes.values():
             cost = node.cost
             if not is_integer[node.takes]:
                 result += cost.floating if dynamic or not cost.dynamic else cost.plain
@@ -231,7 +234,7 @@ def _picoseconds(nanoseconds: float) -> int:
 
 def bias_behind(op: Operation) -> OnnxOp | None:
     """The addition of a constant that an integer kernel computes together with `op`."""
-    promise = op.get_trait(TakesBias) if isinstance(op, OnnxOp) else None
+    promise = form_of(type(op), TakesBias) if isinstance(op, OnnxOp) else None
     if promise is None or not op.results[0].has_one_use():
         return None
     user = next(iter(op.results[0].uses)).operation
@@ -247,7 +250,7 @@ def is_bias(op: OnnxOp) -> OnnxOp | None:
         above = value.owner
         if not isinstance(above, OnnxOp) or constant(other) is None or not value.has_one_use():
             continue
-        promise = above.get_trait(TakesBias)
+        promise = form_of(type(above), TakesBias)
         if promise is not None and constant(above.operands[1]) is not None:
             if not isinstance(promise.whole(above, other), Blocked):
                 return above
@@ -277,6 +280,8 @@ def place(
                 found.linear.append(op)
             elif node.cost.dynamic:
                 found.dynamic.append(op)
+        elif isinstance(op, OnnxOp) and node.cost.dynamic:
+            found.dynamic.append(op)
     takes = {op for op, node in graph.nodes.items() if is_integer[node.takes]}
     makes = {op for op, node in graph.nodes.items() if is_integer[node.makes]}
     _pairs(graph, takes, makes, found)

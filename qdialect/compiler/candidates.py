@@ -36,6 +36,7 @@ from qdialect.compiler.report import Report
 from qdialect.errors import UserError
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import import_domains
+from qdialect.oracle.form import main_of
 from qdialect.oracle.session import fused_nodes, session
 from qdialect.targets import target
 from qdialect.transforms.insert_casts import bounds_of, elements_of, insert_casts
@@ -200,7 +201,8 @@ class Candidates:
     def placed(self, module: ModuleOp, choice: Choice) -> Placement:
         """The placement of an annotated module."""
         kernels = self.form != "qdq"
-        found = place(module, self.target, kernels=kernels, bias=choice.price / 100, static=choice.static)
+        func = main_of(module)
+        found = place(func, self.target, kernels=kernels, bias=choice.price / 100, static=choice.static)
         if not kernels:
             found.dynamic.clear()
         return found

@@ -35,6 +35,7 @@ SIMPLER = (
     "fold-branches",
     "fold-shapes",  # and those that a branch hid
     "fold-constants",
+    "fold-zeros",
     "fold-identity",
     "fold-layout",
 )

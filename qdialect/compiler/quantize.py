@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from qdialect.calibration.data import ImageOptions, checked, load_data, model_inputs
+from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.state import sequences, stateful
@@ -23,6 +24,8 @@ from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_flo
 from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.report import Report
 from qdialect.compiler.smoothed import smoothed
+from qdialect.forms.dynamic import QuantizesItself
+from qdialect.forms.table import form_of
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.onnx_io.messages import inline_functions, read_model
@@ -212,7 +215,7 @@ def quantize_module(
     held = None if limit is None else hold(candidates, best, limit)
     best = best if held is None else held.trial
     log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)
-    layers, profile = len(candidates.layers), profiler.profile
+    layers, profile = count_layers(prepared, candidates), profiler.profile
     done = candidates.finish(best.choice)
     floating = "" if asked.form is not None else _reason_for_float(done, any_integers=best.integer)
     if floating:
@@ -221,6 +224,12 @@ def quantize_module(
         return Quantized(report, best.choice, inf, profile, log, 0, floating, layers, asked_for)
     replace_module(module, done.module)
     return Quantized(done.report, best.choice, done.ratio, profile, log, best.layers, "", layers, asked_for)
+
+
+def count_layers(module: ModuleOp, candidates: Candidates) -> int:
+    """Layers with constant weights: of the graph, in the bodies of loops, and recurrent ones."""
+    recurrent = [op for op in module.walk() if form_of(type(op), QuantizesItself) is not None]
+    return len(candidates.layers) + len(inner_layers(module)) + len(recurrent)
 
 
 def _reason_for_float(done: Finished, *, any_integers: bool) -> str:

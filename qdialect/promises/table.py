@@ -11,6 +11,7 @@ from qdialect.promises.casts import CASTS
 from qdialect.promises.clamping import CLAMPS, KEEPS
 from qdialect.promises.control import CONTROL
 from qdialect.promises.copies import COPIES
+from qdialect.promises.defaults import DEFAULTS
 from qdialect.promises.elementwise import ELEMENTWISE
 from qdialect.promises.filling import FILLING
 from qdialect.promises.homogeneous import HOMOGENEOUS, SCALED
@@ -38,6 +39,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     SIZES,
     PERMUTES,
     COUNTS,
+    DEFAULTS,
     SHAPES,
     FILLS,
     FILLING,
