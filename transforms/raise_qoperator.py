@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import storage_element, with_element
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
+from qdialect.exactness import Exactness
 from qdialect.forms.foreign import StandsFor, perm_of
 from qdialect.forms.table import form_of
 from qdialect.ops.generated import op_named
@@ -27,7 +28,7 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_types, reading
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 DEFAULT_OPSET = 13
 

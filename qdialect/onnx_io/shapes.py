@@ -144,6 +144,13 @@ def inside_first(op: Operation) -> Iterator[Operation]:
     yield op
 
 
+def infer_unknown(module: Operation) -> None:
+    """Infer the types of all results that have none, in the order of the ops."""
+    for op in list(inside_first(module)):
+        if op.results and not is_typed(op):
+            infer(op)
+
+
 def infer(op: Operation) -> list[SSAValue]:
     """Learn the types of an op's results from its operands; the results of which more is known now."""
     before = [result.type for result in op.results]
