@@ -43,7 +43,7 @@ class Channels:
     count: int = 0
     """Values in each channel."""
 
-    def means(self) -> npt.NDArray[np.float64]:
+    def means(self) -> Array:
         """The mean of each channel: float64 (channels,)."""
         return np.array([s / max(self.count, 1) * 2.0**-FINE for s in self.sums], np.float64)
 

@@ -33,6 +33,7 @@ from qdialect.onnx_io.messages import inline_functions, read_model
 from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.data import Input
 from qdialect.oracle.feeds import fitting_feeds
+from qdialect.oracle.form import main_of
 from qdialect.oracle.session import fused_nodes
 from qdialect.targets import target as target_named
 from qdialect.transforms import get_all_passes
@@ -231,7 +232,7 @@ def quantize_module(
 def count_layers(module: ModuleOp, candidates: Candidates) -> int:
     """Layers with constant weights: of the graph, in the bodies of loops, and recurrent ones."""
     recurrent = [op for op in module.walk() if form_of(type(op), QuantizesItself) is not None]
-    return len(candidates.layers) + len(inner_layers(module)) + len(recurrent)
+    return len(candidates.layers) + len(inner_layers(main_of(module))) + len(recurrent)
 
 
 def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
