@@ -24,6 +24,7 @@ from qdialect.compiler.candidates import Candidates, Choice, Finished
 from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_float, pipeline, run_passes
 from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.report import Report
+from qdialect.compiler.sequential import corrected
 from qdialect.compiler.smoothed import smoothed
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
@@ -227,6 +228,7 @@ def quantize_module(
         candidates, best = smoothed(
             candidates, best, fixed_range=calibration.range, fixed_rounding=calibration.rounding
         )
+        best = best if calibration.rounding is not None else corrected(candidates, best)
     held = None if limit is None else hold(candidates, best, limit)
     best = best if held is None else held.trial
     log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)
