@@ -17,11 +17,12 @@ from typing import ClassVar
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import Float32Type, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.calibration.annotations import annotate, clear
-from qdialect.calibration.placement import Placement, place, ranges
+from qdialect.calibration.placement import Placement, place, ranges, reason_for_float
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.ranges import METHODS, find_range
 from qdialect.calibration.rounding import RoundedWeights
@@ -36,7 +37,7 @@ from qdialect.ops.generated import op_named
 from qdialect.patterns.recurrent import QuantizeRecurrent
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
+from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
 
@@ -79,7 +80,7 @@ class QuantizeUses(Pattern):
             owner = value.owner
             anchor = owner.first_op if isinstance(owner, Block) else owner.next_op
             assert anchor is not None
-            name = tensor_name(owner, value.index) if isinstance(value, OpResult) else ""
+            name = tensor_name(value.op, value.index) if isinstance(value, OpResult) else ""
             cast.location = location("", [f"{name}_quantized" if name else ""])
             real.location = location("")
             rewriter.insert_before(anchor, [cast, real])
@@ -123,7 +124,7 @@ class QuantizeWeight(Pattern):
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)
         if op not in self._ops and op not in self._dynamic:
-            return None
+            return reason_for_float(op)
         found = self._rounded(op) or quantized_weight(op, Storage.of("i8"), self._levels)
         if found is None:
             return None
@@ -157,7 +158,8 @@ class QuantizeWeight(Pattern):
         given = stored.shape
         if linear.weight_axis(op) == 0:
             stored = np.ascontiguousarray(stored.reshape(given[:2]).T)
-        name = tensor_name(op.operands[1].owner) if isinstance(op.operands[1], OpResult) else ""
+        w = op.operands[1]
+        name = tensor_name(w.op) if isinstance(w, OpResult) else ""
         weight = ConstantOp.of(from_array(stored))
         scales = ConstantOp.of(from_array(type.scales.astype(np.float32)))
         weight.location = location("", [f"{name}_quantized"])
@@ -192,7 +194,7 @@ def _typed(stored: np.ndarray, type: UniformType, like: SSAValue) -> ConstantOp:
     shape = shape_of(like.type) or stored.shape
     element: Attribute = type
     made = ConstantOp.of(tensor, tensor_type(element, shape))
-    name = tensor_name(like.owner) if isinstance(like, OpResult) else ""
+    name = tensor_name(like.op) if isinstance(like, OpResult) else ""
     made.location = location("", [f"{name}_quantized"])
     return made
 
@@ -218,7 +220,7 @@ class InsertCastsPass(RewritePass):
     """The largest integer of a weight: 127 for 8 bits, 63 for 7."""
     dynamic: bool = True
     """Whether kernels may quantize activations at run time."""
-    bias_percent: int = 100
+    price: int = 100
     """What integer ops are taken to cost, in percent: more keeps more of the model in float."""
 
     def patterns(self) -> Sequence[Pattern]:
@@ -229,11 +231,12 @@ class InsertCastsPass(RewritePass):
         if self.profile:
             self._annotate(op, found)
         kernels = (self.form or found.form) != "qdq"
-        placement = place(op, found, kernels=kernels, bias=self.bias_percent / 100)
+        whole = Placement()
+        for func in [one for one in op.ops if isinstance(one, FuncOp)]:
+            whole.add(place(func, found, kernels=kernels, bias=self.price / 100))
         if not self.dynamic or not kernels:
-            placement.dynamic.clear()
-        levels = min(self.levels, found.largest_weight or self.levels)
-        insert_casts(op, found, placement, RoundedWeights(), levels)
+            whole.dynamic.clear()
+        insert_casts(op, found, whole, RoundedWeights(), self.levels)
 
     def _annotate(self, module: ModuleOp, found: Target) -> None:
         if self.range not in METHODS and not self.range.replace(".", "").isdigit():
@@ -250,8 +253,7 @@ def insert_casts(
     types = {value: activation_type(bounds[value], found) for value in placement.pairs}
     linear = QuantizeWeight(placement.linear, placement.dynamic, levels, weights)
     recurrent = QuantizeRecurrent(found, only=set[Operation](placement.dynamic))
-    Rewriter([QuantizeUses(types, placement), linear, recurrent], InsertCastsPass.name).run(module)
-    refresh_signatures(module)
+    apply_patterns(module, InsertCastsPass.name, [QuantizeUses(types, placement), linear, recurrent])
     clear(module)
 
 

@@ -3,8 +3,8 @@ Write a loop over a few steps as the steps, one behind the other, so that each h
 
     s, ys = scan(s0, xs) { step }   ->   s1, y1 = step(s0, xs[0]); s2, y2 = step(s1, xs[1]); ...; ys = concat(y1, y2, ...)
 
-Exact: the same ops on the same values. Only for a known number of steps, up to `steps`, and no more than `MOST_OPS` new
-operations; the axes of steps are the first.
+Exact: the same ops on the same values. Only for a known number of steps, up to `steps`, and no more than `MOST_OPS`
+new operations; the axes of steps are the first.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,8 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, shape_of, tensor_type
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
 from qdialect.ir.names import location, node_name, tensor_names
-from qdialect.ir.values import static_shape
 from qdialect.ops.generated import op_named
 from qdialect.promises.control import Carries, Slot
 from qdialect.reasons import Blocked
@@ -54,7 +53,7 @@ class Unroll(Pattern):
         stacked = [slot for slot in given if slot.stacked]
         if not stacked or len(given) != len(op.operands):
             return Blocked("computed-steps", "how many steps there are is computed")
-        sizes = {(static_shape(op.operands[slot.operand or 0]) or (-1,))[0] for slot in stacked}
+        sizes = {(shape_of(op.operands[slot.operand or 0].type) or (DYNAMIC,))[0] for slot in stacked}
         count = sizes.pop()
         if sizes or count < 1:
             return Blocked("unknown-steps", "how many steps there are is not known")

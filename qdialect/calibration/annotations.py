@@ -28,7 +28,7 @@ def annotate(
     rows = list(func.arg_attrs.data) if func.arg_attrs is not None else []
     rows += [DictionaryAttr({})] * (len(func.body.block.args) - len(rows))
     for k, arg in enumerate(func.body.block.args):
-        name = names.get(arg)
+        name = names.get(arg, "")
         if name in ranges:
             rows[k] = DictionaryAttr({**rows[k].data, **_pair([ranges[name]], [elements.get(name, 0)])})
     func.arg_attrs = ArrayAttr(rows)
@@ -48,15 +48,14 @@ def _pair(ranges: list[tuple[float, float]], elements: list[int]) -> dict[str, A
 
 def clear(module: ModuleOp) -> None:
     """Take all of it away again."""
-    func = main_of(module)
-    if func.arg_attrs is not None:
-        func.arg_attrs = ArrayAttr(
-            DictionaryAttr({k: v for k, v in row.data.items() if k not in (RANGE, ELEMENTS)})
-            for row in func.arg_attrs.data
-        )
     for op in module.walk():
         op.attributes.pop(RANGE, None)
         op.attributes.pop(ELEMENTS, None)
+        if isinstance(op, FuncOp) and op.arg_attrs is not None:
+            op.arg_attrs = ArrayAttr(
+                DictionaryAttr({k: v for k, v in row.data.items() if k not in (RANGE, ELEMENTS)})
+                for row in op.arg_attrs.data
+            )
 
 
 def _row(value: SSAValue, name: str) -> tuple[tuple[float, ...], int] | None:
@@ -82,7 +81,7 @@ def range_of(value: SSAValue) -> tuple[float, float] | None:
 
 def _inside(value: SSAValue) -> tuple[float, float] | None:
     """The range of a value in the body of a loop, which follows from those around."""
-    block = value.block if isinstance(value, BlockArgument) else value.owner.parent  # pyright: ignore[reportAttributeAccessIssue]
+    block = value.block if isinstance(value, BlockArgument) else value.owner.parent
     if block is None or isinstance(block.parent_op(), FuncOp):
         return None
     found = inner_range(value, range_of)

@@ -174,7 +174,7 @@ def _test_set(files: Sequence[Path], inputs: Sequence[Input]) -> Mapping[str, Ar
 
 def _image(path: Path, given: Input, options: ImageOptions) -> Mapping[str, Array]:
     try:
-        from PIL import Image
+        from PIL import Image  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise UserError("images need Pillow", "pip install pillow, or save them as arrays") from None
     layout = options.layout or ("NHWC" if given.shape[-1] in (1, 3) else "NCHW")
@@ -216,7 +216,7 @@ def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Arr
         )
     return (
         one if isinstance(one, Mapping) else {_only(inputs, f"'{source}'").name: np.asarray(one)}
-        for one in found  # pyright: ignore[reportUnknownVariableType]
+        for one in found
     )
 
 

@@ -12,6 +12,7 @@ from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import KernelOfAnother
+from qdialect.forms.table import form_of
 from qdialect.ir.values import constant, rank_of, static_shape
 from qdialect.patterns.im2col import shape_of_conv
 from qdialect.patterns.recurrent import pays
@@ -244,7 +245,7 @@ def _follows_linear(op: Operation) -> bool:
 
 def _computed(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -> Expected:
     """An op that computes, with a kernel of its own or that of another."""
-    promise, other = op.get_trait(Kernels), op.get_trait(KernelOfAnother)
+    promise, other = op.get_trait(Kernels), form_of(type(op), KernelOfAnother)
     if promise is None and other is None:
         return FLOAT_ONLY
     if promise is not None and promise.sensitive:

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.ir.values import constant, real_constant
-from qdialect.oracle.form import main_of
 from qdialect.patterns.filled import filled_with
 from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries, Slot
@@ -118,10 +117,10 @@ def inner_range(value: SSAValue, outside: Outside) -> Bounds | None:
     return bounded(value)
 
 
-def inner_layers(module: ModuleOp) -> list[OnnxOp]:
+def inner_layers(func: FuncOp) -> list[OnnxOp]:
     """The linear ops of constant weights in bodies of Loop and Scan."""
     found: list[OnnxOp] = []
-    for op in main_of(module).body.block.ops:
+    for op in func.body.block.ops:
         carries = op.get_trait(Carries) if isinstance(op, OnnxOp) else None
         if carries is None or carries.branches:
             continue

@@ -104,7 +104,7 @@ class Observer:
         model = export_model(form.module)
         self._session = session(model.SerializeToString(deterministic=True))
         block = main_of(module).body.block
-        self._args = dict(zip(block.args, self.inputs, strict=True))
+        self._args: dict[SSAValue, str] = dict(zip(block.args, self.inputs, strict=True))
         self._open = [(name, shape_of(arg.type)) for arg, name in zip(block.args, self.inputs, strict=True)]
 
     def rows(self, feeds: Feeds) -> Iterator[dict[str, Array]]:

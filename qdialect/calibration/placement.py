@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.calibration.annotations import counted, range_of
@@ -20,10 +20,11 @@ from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Expected, elem
 from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.observer import is_real
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
+from qdialect.dialects.quant import DequantizeOp
 from qdialect.forms.composition import TakesBias
+from qdialect.forms.table import form_of
 from qdialect.ir.values import constant, rank_of
-from qdialect.oracle.form import main_of
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.joins import Adds
@@ -59,6 +60,13 @@ class Placement:
     casts: int = 0
     """How many casts of activations there are."""
 
+    def add(self, other: Placement) -> None:
+        """Take in the placement of another graph."""
+        self.pairs |= other.pairs
+        self.groups |= other.groups
+        self.linear += other.linear
+        self.dynamic += other.dynamic
+
     def group_of(self, value: SSAValue) -> SSAValue:
         """The value that stands for all of the same type."""
         while self.groups.get(value, value) is not value:
@@ -80,8 +88,8 @@ def _has_integers(value: SSAValue) -> bool:
 
 
 class _Graph:
-    def __init__(self, module: ModuleOp, target: Target, *, kernels: bool, bias: float, static: bool):
-        self.block = main_of(module).body.block
+    def __init__(self, func: FuncOp, target: Target, *, kernels: bool, bias: float, static: bool):
+        self.block = func.body.block
         self.target, self.kernels, self.bias, self.static = target, kernels, bias, static
         shapes = [shape_of(arg.type) for arg in self.block.args]
         self.batch = OPEN_BATCH if all(s and s[0] == DYNAMIC for s in shapes) else 1
@@ -175,7 +183,7 @@ class _Graph:
     def total(self, is_integer: Sequence[bool], *, dynamic: bool = True) -> float:
         """Nanoseconds of one run with these sides, casts included."""
         result = sum(self.casts(is_integer))
-        for op, node in self.nodes.items():
+        for node in self.nodes.values():
             cost = node.cost
             if not is_integer[node.takes]:
                 result += cost.floating if dynamic or not cost.dynamic else cost.plain
@@ -226,7 +234,7 @@ def _picoseconds(nanoseconds: float) -> int:
 
 def bias_behind(op: Operation) -> OnnxOp | None:
     """The addition of a constant that an integer kernel computes together with `op`."""
-    promise = op.get_trait(TakesBias) if isinstance(op, OnnxOp) else None
+    promise = form_of(type(op), TakesBias) if isinstance(op, OnnxOp) else None
     if promise is None or not op.results[0].has_one_use():
         return None
     user = next(iter(op.results[0].uses)).operation
@@ -242,7 +250,7 @@ def is_bias(op: OnnxOp) -> OnnxOp | None:
         above = value.owner
         if not isinstance(above, OnnxOp) or constant(other) is None or not value.has_one_use():
             continue
-        promise = above.get_trait(TakesBias)
+        promise = form_of(type(above), TakesBias)
         if promise is not None and constant(above.operands[1]) is not None:
             if not isinstance(promise.whole(above, other), Blocked):
                 return above
@@ -250,7 +258,7 @@ def is_bias(op: OnnxOp) -> OnnxOp | None:
 
 
 def place(
-    module: ModuleOp, target: Target, *, kernels: bool, bias: float = 1.0, static: bool = True
+    func: FuncOp, target: Target, *, kernels: bool, bias: float = 1.0, static: bool = True
 ) -> Placement:
     """
     The placement that costs least on `target`. Values need a range (`annotations.annotate`) to become integers.
@@ -258,7 +266,7 @@ def place(
     kernels: whether integers are run by kernels of their own. bias: what integer ops are taken to cost, as a multiple.
     static: whether any tensor gets a range of its own; else only kernels that quantize at run time are used.
     """
-    graph = _Graph(module, target, kernels=kernels, bias=bias, static=static)
+    graph = _Graph(func, target, kernels=kernels, bias=bias, static=static)
     graph.build()
     is_integer = graph.cut.solve()
     found = Placement(
@@ -277,7 +285,7 @@ def place(
     takes = {op for op, node in graph.nodes.items() if is_integer[node.takes]}
     makes = {op for op, node in graph.nodes.items() if is_integer[node.makes]}
     _pairs(graph, takes, makes, found)
-    for op in inner_layers(module) if target.kernels or not kernels else ():
+    for op in inner_layers(func) if target.kernels or not kernels else ():
         value = op.operands[0]
         if KEEP_FLOAT not in op.attributes and is_real(value) and range_of(value) is not None:
             found.linear.append(op)
@@ -354,3 +362,14 @@ def ranges(placement: Placement) -> dict[SSAValue, tuple[float, float]]:
             low, high = whole.get(group, known)
             whole[group] = min(low, known[0]), max(high, known[1])
     return {v: whole[placement.group_of(v)] for v in placement.pairs}
+
+
+def reason_for_float(op: OnnxOp) -> Blocked | None:
+    """Why a linear op is not among those that a placement quantizes; None if its weight is quantized already."""
+    if quantized_of(op.operands[1].type) is not None or isinstance(op.operands[1].owner, DequantizeOp):
+        return None
+    if constant(op.operands[1]) is None:
+        return Blocked("computed-weight", "the weight is computed at run time")
+    if not (_has_integers(op.operands[0]) and _has_integers(op.results[0])):
+        return Blocked("no-range", "no range is known of what the op takes or makes", "calibrate the model")
+    return Blocked("float-faster", "float is expected to be as fast here, casts included")

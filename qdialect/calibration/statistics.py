@@ -45,7 +45,7 @@ class Channels:
 
     def means(self) -> npt.NDArray[np.float64]:
         """The mean of each channel: float64 (channels,)."""
-        return np.array([s / max(self.count, 1) for s in self.sums]) * 2.0**-FINE
+        return np.array([s / max(self.count, 1) * 2.0**-FINE for s in self.sums], np.float64)
 
     def update(self, values: Array) -> None:
         """Count the values of one more array of the same number of channels."""

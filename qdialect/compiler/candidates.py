@@ -36,6 +36,7 @@ from qdialect.compiler.report import Report
 from qdialect.errors import UserError
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import import_domains
+from qdialect.oracle.form import main_of
 from qdialect.oracle.session import fused_nodes, session
 from qdialect.targets import target
 from qdialect.transforms.insert_casts import bounds_of, elements_of, insert_casts
@@ -68,7 +69,8 @@ class Choice:
     """What integer ops are taken to cost when they are placed, in percent."""
     static: bool = True
     """Whether tensors have ranges; else kernels quantize activations at run time, where there are such."""
-
+    smooth: bool = False
+    """Whether factors stand between activations and weights."""
     kept: tuple[str, ...] = ()
     """Nodes that stay in float."""
 
@@ -76,6 +78,7 @@ class Choice:
         """As the log says it."""
         parts = [self.range, self.rounding]
         parts += ["bias correction"] if self.bias else []
+        parts += ["smoothing"] if self.smooth else []
         parts += [f"integers at {self.price} %"] if self.price != 100 else []
         parts += [] if self.static else ["ranges at run time"]
         parts += [f"{len(self.kept)} nodes in float"] if self.kept else []
@@ -198,7 +201,8 @@ class Candidates:
     def placed(self, module: ModuleOp, choice: Choice) -> Placement:
         """The placement of an annotated module."""
         kernels = self.form != "qdq"
-        found = place(module, self.target, kernels=kernels, bias=choice.price / 100, static=choice.static)
+        func = main_of(module)
+        found = place(func, self.target, kernels=kernels, bias=choice.price / 100, static=choice.static)
         if not kernels:
             found.dynamic.clear()
         return found

@@ -23,6 +23,7 @@ from qdialect.compiler.candidates import Candidates, Choice, Finished
 from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_float, pipeline, run_passes
 from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.report import Report
+from qdialect.compiler.smoothed import smoothed
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
 from qdialect.onnx_io.exporter import export_model
@@ -207,6 +208,10 @@ def quantize_module(
     first = Choice(calibration.range or "minmax", calibration.rounding or "gptq")
     limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
     best = candidates.best(first, fixed_range=calibration.range, fixed_rounding=calibration.rounding)
+    if best.integer:
+        candidates, best = smoothed(
+            candidates, best, fixed_range=calibration.range, fixed_rounding=calibration.rounding
+        )
     held = None if limit is None else hold(candidates, best, limit)
     best = best if held is None else held.trial
     log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)

@@ -14,7 +14,7 @@ from qdialect.promises.copies import COPIES
 from qdialect.promises.defaults import DEFAULTS
 from qdialect.promises.elementwise import ELEMENTWISE
 from qdialect.promises.filling import FILLING
-from qdialect.promises.homogeneous import HOMOGENEOUS
+from qdialect.promises.homogeneous import HOMOGENEOUS, SCALED
 from qdialect.promises.integer import INTEGER_SUMS
 from qdialect.promises.joins import ADDITIONS, JOINS, PRODUCTS, RANGES
 from qdialect.promises.kernels import KERNELS
@@ -54,6 +54,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     INTEGER_SUMS,
     QOPERATORS,
     HOMOGENEOUS,
+    SCALED,
     WEIGHT_ONLY,
     ELEMENTWISE,
 )
