@@ -49,6 +49,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UserError(
             "there is nothing to calibrate on", "give --data, a --profile made before, or --random"
         )
+    if arguments.weights != "int8":
+        raise UserError(f"--weights {arguments.weights} is not implemented yet", "leave it out")
     data, arguments.data = arguments.data, None
     check_paths(arguments)
     arguments.data = data
@@ -68,7 +70,6 @@ def _calibration(arguments: argparse.Namespace, module: "ModuleOp") -> "Calibrat
         memory=arguments.memory,
         random=arguments.random,
         state=dict(arguments.state),
-        weights=arguments.weights,
         max_drop=arguments.max_drop,
         range=arguments.range,
         rounding=arguments.rounding,

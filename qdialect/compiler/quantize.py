@@ -137,7 +137,6 @@ class Calibration:
     random: bool = False
     state: Mapping[str, str] = field(default_factory=dict[str, str])
     """Output by input that it is fed to in the next sample."""
-    weights: str = "int8"
     max_drop: str | None = None
     range: str | None = None
     rounding: str | None = None
