@@ -128,7 +128,7 @@ class Calibration:
 
     data: str | Iterable[Feeds] | None = None
     """A path, `module:function`, or feeds keyed by input name."""
-    images: ImageOptions = ImageOptions()
+    images: ImageOptions = field(default_factory=ImageOptions)
     profiles: tuple[str, ...] = ()
     """Files of profiles that are added up."""
     save_profile: str | None = None
