@@ -249,7 +249,10 @@ class InsertCastsPass(RewritePass):
 def insert_casts(
     module: ModuleOp, found: Target, placement: Placement, weights: RoundedWeights, levels: int
 ) -> None:
-    """Write a placement as casts and quantized weights: those of `weights` where it has them, else rounded to nearest."""
+    """
+    Write a placement as casts and quantized weights: those of `weights` where it has them, else
+    rounded to nearest.
+    """
     bounds = ranges(placement)
     types = {value: activation_type(bounds[value], found) for value in placement.pairs}
     linear = QuantizeWeight(placement.linear, placement.dynamic, levels, weights)

@@ -43,6 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """UserError for what cannot do, before the work instead of after it."""
+    if arguments.weights != "int8":
+        raise UserError(f"--weights {arguments.weights} is not implemented yet", "leave it out")
     data, arguments.data = arguments.data, None
     check_paths(arguments)
     arguments.data = data
@@ -62,7 +64,6 @@ def _calibration(arguments: argparse.Namespace, module: "ModuleOp") -> "Calibrat
         memory=arguments.memory,
         random=arguments.random,
         state=dict(arguments.state),
-        weights=arguments.weights,
         max_drop=arguments.max_drop,
         range=arguments.range,
         rounding=arguments.rounding,

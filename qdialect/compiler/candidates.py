@@ -70,6 +70,8 @@ class Choice:
     """What integer ops are taken to cost when they are placed, in percent."""
     static: bool = True
     """Whether tensors have ranges; else kernels quantize activations at run time, where there are such."""
+    sequential: bool = False
+    """Whether biases are corrected one layer after the other."""
     smooth: bool = False
     """Whether factors stand between activations and weights."""
     kept: tuple[str, ...] = ()
@@ -79,6 +81,7 @@ class Choice:
         """As the log says it."""
         parts = [self.range, self.rounding]
         parts += ["bias correction"] if self.bias else []
+        parts += ["sequential bias correction"] if self.sequential else []
         parts += ["smoothing"] if self.smooth else []
         parts += [f"integers at {self.price} %"] if self.price != 100 else []
         parts += [] if self.static else ["ranges at run time"]
@@ -159,6 +162,8 @@ class Candidates:
         self._expected: list[list[Array]] | None = None
         self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
         self._tried: dict[Choice, Trial] = {}
+        self.shifts: dict[Choice, dict[int, Array]] = {}
+        """Of biases, for choices that correct them one layer after the other."""
         self._same: dict[tuple[Choice, int], Trial] = {}
 
     # --- What candidates share ---
@@ -224,11 +229,17 @@ class Candidates:
             chosen = [layer_number(op) for op in (*placement.linear, *placement.dynamic)]
             shift_biases(module, shifts_of(weights, [k for k in chosen if k is not None]))
             placement = self.placed(module, choice)
+        if choice.sequential:
+            shift_biases(module, self.shifts[replace(choice, kept=())])
+            placement = self.placed(module, choice)
         insert_casts(module, self.target, placement, weights, self.levels)
         return module, placement
 
     def attempt(self, choice: Choice) -> Trial:
-        """Build and measure a candidate, its casts written out: what compiling makes of it differs by a step at most."""
+        """
+        Build and measure a candidate, its casts written out: what compiling makes of it differs by a step
+        at most.
+        """
         if choice in self._tried:
             return self._tried[choice]
         self.show(f"trying {choice}")

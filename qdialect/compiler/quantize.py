@@ -19,6 +19,7 @@ from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.state import sequences, stateful
+from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler import pipeline as stages
 from qdialect.compiler.candidates import Candidates, Choice, Finished
 from qdialect.compiler.compilation import compile, keep_in_float, run_passes
@@ -26,6 +27,7 @@ from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import pipeline
 from qdialect.compiler.report import Report
+from qdialect.compiler.sequential import corrected
 from qdialect.compiler.smoothed import smoothed
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
@@ -129,7 +131,7 @@ class Calibration:
 
     data: str | Iterable[Feeds] | None = None
     """A path, `module:function`, or feeds keyed by input name."""
-    images: ImageOptions = ImageOptions()
+    images: ImageOptions = field(default_factory=ImageOptions)
     profiles: tuple[str, ...] = ()
     """Files of profiles that are added up."""
     save_profile: str | None = None
@@ -138,7 +140,6 @@ class Calibration:
     random: bool = False
     state: Mapping[str, str] = field(default_factory=dict[str, str])
     """Output by input that it is fed to in the next sample."""
-    weights: str = "int8"
     max_drop: str | None = None
     range: str | None = None
     rounding: str | None = None
@@ -177,16 +178,29 @@ def _profile(module: ModuleOp, calibration: Calibration, show: Callable[[str], N
     profiler = Profiler(module, memory=calibration.memory, random=calibration.random)
     try:
         if calibration.data is not None or calibration.random:
-            profiler.add(
-                _feeds(module, calibration),
-                lambda count: show(f"profiling, {count} samples"),
-            )
+            _add(profiler, _feeds(module, calibration), calibration, show)
     finally:
         for path in calibration.profiles:
             profiler.profile.merge(load_profile(path))
         if calibration.save_profile is not None and profiler.profile.samples:
             profiler.profile.save(calibration.save_profile)
     return profiler
+
+
+def _add(
+    profiler: Profiler, feeds: Iterable[Feeds], calibration: Calibration, show: Callable[[str], None]
+) -> None:
+    """Count all samples, in as many processes as were asked for."""
+
+    def done(count: int) -> None:
+        show(f"profiling, {count} samples")
+
+    if calibration.scheduler is not None:
+        add_with_cluster(profiler, feeds, calibration.scheduler, calibration.memory, done)
+    elif calibration.workers > 1:
+        add_with_workers(profiler, feeds, calibration.workers, calibration.memory, done)
+    else:
+        profiler.add(feeds, done)
 
 
 def quantize_module(
@@ -215,6 +229,7 @@ def quantize_module(
         candidates, best = smoothed(
             candidates, best, fixed_range=calibration.range, fixed_rounding=calibration.rounding
         )
+        best = best if calibration.rounding is not None else corrected(candidates, best)
     held = None if limit is None else hold(candidates, best, limit)
     best = best if held is None else held.trial
     log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)

@@ -1,0 +1,202 @@
+"""`quantize` from end to end: data of all kinds, the same bytes again, what is refused."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import onnxruntime as ort
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import qdialect
+from qdialect.cli import main
+
+Array = npt.NDArray[Any]
+CHANNELS = 64
+
+
+def write_model(path: Path) -> Path:
+    """Three convolutions, the first two with an activation, large enough for integers to pay."""
+    draw = np.random.default_rng(1)
+    nodes: list[onnx.NodeProto] = []
+    weights: list[onnx.TensorProto] = []
+    value = "x"
+    for k in range(3):
+        w = draw.normal(size=(CHANNELS, CHANNELS, 3, 3)).astype(np.float32) / 24
+        weights.append(numpy_helper.from_array(w, f"w{k}"))
+        weights.append(numpy_helper.from_array(draw.normal(size=CHANNELS).astype(np.float32), f"b{k}"))
+        nodes.append(helper.make_node("Conv", [value, f"w{k}", f"b{k}"], [f"c{k}"], f"conv{k}", pads=[1] * 4))
+        value = f"c{k}"
+        if k < 2:
+            nodes.append(helper.make_node("Relu", [value], [f"r{k}"], f"relu{k}"))
+            value = f"r{k}"
+    shape = ["n", CHANNELS, 10, 11]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in ("x", value))
+    graph = helper.make_graph(nodes, "g", [x], [y], weights)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(onnx.shape_inference.infer_shapes(proto), str(path))
+    return path
+
+
+def samples(count: int = 12) -> Array:
+    return np.random.default_rng(2).normal(size=(count, CHANNELS, 10, 11)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("quantize")
+    write_model(path / "float.onnx")
+    np.savez(path / "data.npz", x=samples())
+    return path
+
+
+def quantize(folder: Path, out: str, *options: str) -> int:
+    return main(["quantize", str(folder / "float.onnx"), "-o", str(folder / out), "--quiet", *options])
+
+
+def ratio(folder: Path, out: str) -> float:
+    x = np.random.default_rng(5).normal(size=(2, CHANNELS, 10, 11)).astype(np.float32)
+    one, other = (
+        ort.InferenceSession(str(folder / name), providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+        for name in ("float.onnx", out)
+    )
+    noise = np.asarray(one, np.float64) - np.asarray(other)
+    return float(10 * np.log10((np.asarray(one, np.float64) ** 2).sum() / (noise**2).sum()))
+
+
+def test_integer_kernels_and_little_noise(folder: Path) -> None:
+    assert quantize(folder, "int8.onnx", "--data", str(folder / "data.npz")) == 0
+    ops = [node.op_type for node in onnx.load(str(folder / "int8.onnx")).graph.node]
+    assert "QLinearConv" in ops
+    assert "Conv" not in ops
+    assert ratio(folder, "int8.onnx") > 35
+
+
+def test_the_same_bytes_again(folder: Path) -> None:
+    for out in ("a.onnx", "b.onnx"):
+        assert quantize(folder, out, "--data", str(folder / "data.npz")) == 0
+    assert (folder / "a.onnx").read_bytes() == (folder / "b.onnx").read_bytes()
+
+
+def test_gptq_is_better_than_rounding_to_nearest(folder: Path) -> None:
+    for rounding in ("nearest", "gptq"):
+        data = str(folder / "data.npz")
+        assert (
+            quantize(folder, f"{rounding}.onnx", "--data", data, "--rounding", rounding, "--range", "minmax")
+            == 0
+        )
+    assert ratio(folder, "gptq.onnx") > ratio(folder, "nearest.onnx")
+
+
+def test_a_profile_in_place_of_data(folder: Path) -> None:
+    profile = str(folder / "profile")
+    data = str(folder / "data.npz")
+    assert quantize(folder, "c.onnx", "--data", data, "--save-profile", profile) == 0
+    assert quantize(folder, "d.onnx", "--profile", profile) == 0
+    assert ratio(folder, "d.onnx") > 30
+
+
+def test_data_of_many_kinds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = samples(4)
+    np.save(folder / "x.npy", x)
+    pieces = folder / "pieces"
+    pieces.mkdir()
+    for k, row in enumerate(x):
+        np.save(pieces / f"{k}.npy", row)
+    for k in range(2):
+        test_set = folder / "sets" / f"test_data_set_{k}"
+        test_set.mkdir(parents=True)
+        (test_set / "input_0.pb").write_bytes(
+            numpy_helper.from_array(x[2 * k : 2 * k + 2]).SerializeToString()
+        )
+    (folder / "own_samples.py").write_text(
+        "import numpy as np\ndef rows():\n    for row in np.load('x.npy'):\n        yield {'x': row[None]}\n"
+    )
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(str(folder))
+    found: set[bytes] = set()
+    for k, source in enumerate(["x.npy", "pieces", "sets", "own_samples:rows"]):
+        profile = folder / f"profile{k}"
+        assert quantize(folder, "e.onnx", "--data", source, "--save-profile", str(profile)) == 0
+        found.add(profile.read_bytes())
+    assert len(found) == 1
+    sys.modules.pop("own_samples", None)
+
+
+def test_random_is_said_to_be_no_calibration(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(folder / "float.onnx")
+    assert main(["quantize", path, "-o", str(folder / "f.onnx"), "--random"]) == 0
+    assert "random data is no calibration" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"z": samples(2)}, "no array for input 'x'"),
+        ({"x": samples(2)[:, :3]}, "the model takes ?x64x10x11"),
+        ({"x": samples(2).astype("U8")}, "the model takes float32"),
+        ({"x": np.where(np.arange(11) == 3, np.nan, samples(2)).astype(np.float32)}, "NaN"),
+        ({"x": samples(2)[:0]}, "the data is empty"),
+    ],
+)
+def test_wrong_data_is_one_line(
+    folder: Path, arrays: dict[str, Array], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(folder / "wrong.npz", **arrays)  # pyright: ignore[reportArgumentType]
+    out = folder / "never.onnx"
+    assert quantize(folder, out.name, "--data", str(folder / "wrong.npz")) == 1
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert not out.exists()
+
+
+def test_no_data_at_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert quantize(folder, "never.onnx") == 1
+    assert "there is nothing to calibrate on" in capsys.readouterr().err
+    assert quantize(folder, "never.onnx", "--data", str(folder / "none")) == 1
+    assert "no such file or folder" in capsys.readouterr().err
+
+
+def test_a_profile_of_another_model(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    profile = str(tmp_path / "profile")
+    data = str(folder / "data.npz")
+    assert quantize(folder, "g.onnx", "--data", data, "--save-profile", profile) == 0
+    assert quantize(folder, "never.onnx", "--profile", profile, "--form", "qdq", "--keep-float", "conv1") == 0
+    other = tmp_path / "other.onnx"
+    model = onnx.load(str(folder / "float.onnx"))
+    model.graph.node[0].name = "another"
+    del model.graph.node[-1]
+    model.graph.output[0].name = "r1"
+    onnx.save(model, str(other))
+    assert main(["quantize", str(other), "-o", str(tmp_path / "o.onnx"), "--profile", profile]) == 1
+    assert "different models" in capsys.readouterr().err
+
+
+def test_the_function(folder: Path) -> None:
+    module = qdialect.load(folder / "float.onnx")
+    done = qdialect.quantize(module, [{"x": row[None]} for row in samples()])
+    assert done.integer == done.layers == 3
+    assert done.log
+    qdialect.save(module, folder / "h.onnx")
+    assert ratio(folder, "h.onnx") > 35
+    again = qdialect.quantize(folder / "float.onnx", str(folder / "data.npz"))
+    assert again.module is not None
+
+
+def test_small_products_stay_in_float(tmp_path: Path) -> None:
+    w = numpy_helper.from_array(np.random.default_rng(0).normal(size=(3, 2)).astype(np.float32), "w")
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [5, s]) for n, s in (("x", 3), ("y", 2)))
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"], "m")], "g", [x], [y], [w])
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+        str(tmp_path / "m.onnx"),
+    )
+    module = qdialect.load(tmp_path / "m.onnx")
+    done = qdialect.quantize(module, [{"x": np.ones((5, 3), np.float32)}])
+    assert "no op is faster in integers" in done.summary()[0]
