@@ -18,11 +18,11 @@ from xdsl.ir import Operation
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.forms.storage import StorageReading
-from qdialect.forms.table import form_of
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnForm
 from qdialect.rewriting.passes import Exactness, RewritePass
 
 
@@ -56,16 +56,11 @@ class FoldRedundantClamp(Pattern):
         return None
 
 
-class ReadBound(Pattern):
+class ReadBound(OnForm[StorageReading]):
     """A Max or Min of integers and one of them: a clamp, and called so, that every pass knows it for one."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return form_of(op_class, StorageReading) is not None and op_class.get_trait(Keeps) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise, keeps = form_of(op.__class__, StorageReading), op.get_trait(Keeps)
-        assert promise is not None
+    def match(self, op: OnnxOp, form: StorageReading, rewriter: Rewriter, /) -> Blocked | None:
+        keeps = op.get_trait(Keeps)
         place = None if keeps is None else keeps.place(op)
         if place is None or (opset_of(op, "") or CLIP_WITH_INPUTS) < CLIP_WITH_INPUTS:
             return None
@@ -73,7 +68,7 @@ class ReadBound(Pattern):
         type = quantized_of(value.type)
         if type is None or quantized_of(bound.type) != type or value.type != op.results[0].type:
             return None
-        built = promise.build(op, value, type)
+        built = form.build(op, value, type)
         if isinstance(built, Blocked):
             return None  # it differs from element to element: a choice between two tensors
         built.ops[-1].location = op.location

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
@@ -60,22 +60,19 @@ from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.uses import quantized_uses
 
 
 @dataclass(frozen=True)
-class FoldBehind(Pattern):
+class FoldBehind(OnTrait[Affine]):
     """An affine op behind a linear one."""
 
     symmetric: bool
     lossy: bool
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Affine) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Affine, rewriter: Rewriter, /) -> Blocked | None:
         found = affine_map(op.results[0])
         if found is None or isinstance(found, Blocked):
             return found
@@ -131,18 +128,16 @@ class FoldBehind(Pattern):
 
 
 @dataclass(frozen=True)
-class FoldOwnFactors(Pattern):
+class FoldOwnFactors(OnTrait[Linear]):
     """A linear op on quantized weight that scales its product or its bias itself, which no kernel does."""
 
     symmetric: bool
     lossy: bool
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        linear = op_class.get_trait(Linear)
-        return linear is not None and linear.has_bias
+    def wants(self, promise: Linear, /) -> bool:
+        return promise.has_bias
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         linear, alpha, beta = op.get_trait(Linear), op.float_attr("alpha", 1.0), op.float_attr("beta", 1.0)
         w = op.operands[1]
         source = w.owner.operands[0] if isinstance(w.owner, DequantizeOp) else w
@@ -164,15 +159,13 @@ class FoldOwnFactors(Pattern):
         return None
 
 
-class FoldInFront(Pattern):
+class FoldInFront(OnTrait[Linear]):
     """An affine op in front of a linear one with float weight."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        linear = op_class.get_trait(Linear)
-        return linear is not None and linear.has_bias
+    def wants(self, promise: Linear, /) -> bool:
+        return promise.has_bias
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         linear, x = op.get_trait(Linear), op.operands[0]
         found = movable_map(x)
         if linear is None or not isinstance(found, AffineMap) or not isinstance(x, OpResult):
@@ -267,14 +260,10 @@ class FoldInFront(Pattern):
         rewriter.replace(op, [*ops, new])
 
 
-class FoldAlone(Pattern):
+class FoldAlone(OnTrait[Affine]):
     """An affine op between a dequantize and a quantize, as a 1x1 convolution of each channel by itself."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Affine) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Affine, rewriter: Rewriter, /) -> Blocked | None:
         found = affine_map(op.results[0])
         if not isinstance(found, AffineMap) or found.axis is None:
             return None
@@ -328,14 +317,10 @@ def _is_quantized_next(value: SSAValue) -> bool:
     return promise is not None and len(user.results) == 1 and _is_quantized_next(user.results[0])
 
 
-class FoldIntoQuantize(Pattern):
+class FoldIntoQuantize(OnOp[QuantizeOp]):
     """An affine op in front of a quantize, into the quantize's own scales."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is QuantizeOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, QuantizeOp)
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         x, type = op.operands[0], op.element_type
         found = affine_map(x)
         if not isinstance(found, AffineMap) or not isinstance(x, OpResult) or not type.is_per_tensor:

@@ -34,6 +34,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
+from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
@@ -49,14 +50,10 @@ LONGEST_LIST = 1 << 16
 TOGETHER = Blocked("results-grow", "what constants give would take too much memory, all together")
 
 
-class QuantizeConstant(Pattern):
+class QuantizeConstant(OnOp[QuantizeOp]):
     """A quantize of a float constant."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is QuantizeOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, QuantizeOp)
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         tensor = constant(op.operands[0])
         if tensor is None:
             return None
@@ -70,13 +67,10 @@ def _quantize(tensor: TensorAttr, type: UniformType) -> TensorAttr:
     return from_array(type.quantize(tensor.array()).astype(dtype, copy=False))
 
 
-class ReadConstant(Pattern):
+class ReadConstant(OnOp[StorageCastOp]):
     """A storage cast of a constant: the same bytes under another type."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is StorageCastOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]
         tensor = constant(source)
         if tensor is None or static_shape(op.results[0]) is None:

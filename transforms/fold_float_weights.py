@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
@@ -32,6 +32,7 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.padding import ZeroPads
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cheapest
@@ -70,17 +71,13 @@ def _quantize_behind(op: OnnxOp, type: UniformType, rewriter: Rewriter) -> None:
     rewriter.replace(op, [real, cast])
 
 
-class FoldFloatWeight(Pattern):
+class FoldFloatWeight(OnTrait[Linear]):
     """A linear op with a float result and a constant quantized weight."""
 
     def __init__(self, target: Target, elements: int):
         self._target, self._elements = target, elements
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Linear) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         weight = op.operands[1]
         source = weight.owner.operands[0] if isinstance(weight.owner, DequantizeOp) else weight
         if quantized_of(source.type) is None or not is_constant(source):

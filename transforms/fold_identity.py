@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import BlockArgument, Operation, OpResult
+from xdsl.ir import BlockArgument, OpResult
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.values import constant
@@ -22,21 +22,16 @@ from qdialect.onnx_io.shapes import fits, fitted, learn_sizes
 from qdialect.promises.layout import Copies
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
 ANNOTATION = "onnx.quantization."
 
 
-class FoldCopy(Pattern):
+class FoldCopy(OnTrait[Copies]):
     """An op whose result is its operand."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Copies) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        copies = op.get_trait(Copies)
-        assert copies is not None
+    def match(self, op: OnnxOp, copies: Copies, rewriter: Rewriter, /) -> Blocked | None:
         if (blocked := copies.blocked(op)) is not None:
             return blocked
         source = op.operands[0]

@@ -37,6 +37,7 @@ from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import Exactness, RewritePass
 
 INTEGER_MIN_OPSET = 12
@@ -50,14 +51,10 @@ class Above(NamedTuple):
     between: list[OnnxOp]
 
 
-class FoldScales(Pattern):
+class FoldScales(OnOp[QuantizeOp]):
     """A quantize with a scale for each channel between a linear op and depthwise ones."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is QuantizeOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, QuantizeOp)
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         type = op.element_type
         if type.axis != 1 or not isinstance(type.expressed, Float32Type):
             return None

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.ir import Operation, OpResult
+from xdsl.ir import OpResult
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
@@ -30,6 +30,7 @@ from qdialect.promises.clamping import Clamp
 from qdialect.promises.linear import Transposed
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.uses import (
     OTHER_REGION,
@@ -55,17 +56,14 @@ def _is_rewritten(op: OnnxOp) -> bool:
     )
 
 
-class HoistQuantize(Pattern):
+class HoistQuantize(OnOp[QuantizeOp]):
     """Rebuild the op under a quantize on quantized operands."""
 
     def __init__(self, activations: bool = False, rewritten: bool = False):
         self._activations = activations
         self._is_integer = _is_rewritten if rewritten else has_kernel
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is QuantizeOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]
         if not (isinstance(source, OpResult) and isinstance(source.op, OnnxOp)):
             return None
@@ -107,13 +105,10 @@ def _is_redundant(op: OnnxOp, types: Sequence[UniformType]) -> bool:
     return clamp is not None and types[0].is_per_tensor and clamp.is_redundant(op, types[0])
 
 
-class HoistStorage(Pattern):
+class HoistStorage(OnOp[StorageCastOp]):
     """Read the integers that an op moves as the type which all its users read its result as."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is StorageCastOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
         source, type = op.operands[0], quantized_of(op.results[0].type)
         if type is None or not (isinstance(source, OpResult) and isinstance(source.op, OnnxOp)):
             return None

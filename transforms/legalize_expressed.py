@@ -23,6 +23,7 @@ from qdialect.ir.values import constant, constant_array
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
 HALF = (Float16Type, BFloat16Type)
@@ -53,14 +54,10 @@ def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:
     return new[-1].results[0]
 
 
-class ComputeInF32(Pattern):
+class ComputeInF32(OnTrait[Kernels]):
     """An op that has an integer kernel, on quantized types of half precision."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return issubclass(op_class, OnnxOp) and op_class.get_trait(Kernels) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Kernels, rewriter: Rewriter, /) -> Blocked | None:
         half = [v for v in (*op.operands, *op.results) if _is_half(v.type)]
         quantized = [t for v in half if (t := quantized_of(v.type)) is not None]
         if not quantized:

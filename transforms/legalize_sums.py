@@ -29,6 +29,7 @@ from qdialect.patterns.im2col import shape_of_conv
 from qdialect.promises.arithmetic import IntegerProduct, QuantizesAtRunTime
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import QUANTIZE, SIGNED, SUM, cost
@@ -37,17 +38,13 @@ NUMPY = {"i8": "int8", "u8": "uint8"}
 ONNX_INT8, ONNX_INT32 = 3, 6
 
 
-class LegalizeSum(Pattern):
+class LegalizeSum(OnTrait[IntegerProduct]):
     """An op that sums products of integers less their zero points."""
 
     def __init__(self, target: Target):
         self._target = target
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(IntegerProduct) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
         wanted = self._target.sums.get(op.op_type)
         if wanted is None:
             return None

@@ -39,6 +39,7 @@ from qdialect.promises.kernels import Kernel, Kernels
 from qdialect.promises.linear import Linear, bias_matches, largest_sums
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
 
@@ -47,19 +48,13 @@ def _is_quantized(op: Operation) -> bool:
     return any(quantized_of(v.type) is not None for v in (*op.operands, *op.results))
 
 
-class LowerToKernel(Pattern):
+class LowerToKernel(OnTrait[Kernels]):
     """An op that computes, as the QOperator node of its promise."""
 
     def __init__(self, target: Target, parameters: Parameters):
         self._target, self._parameters = target, parameters
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Kernels) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        kernels = op.get_trait(Kernels)
-        assert kernels is not None
+    def match(self, op: OnnxOp, kernels: Kernels, rewriter: Rewriter, /) -> Blocked | None:
         if not _is_quantized(op):
             return None
         result = quantized_of(op.results[0].type)
@@ -207,17 +202,13 @@ def _sum_guard(op: OnnxOp, types: Sequence[UniformType]) -> Blocked | None:
     return Blocked("accumulator-overflow", f"sums can reach {worst}, int32 ends at {numerics.INT32_MAX}")
 
 
-class LowerToAnother(Pattern):
+class LowerToAnother(OnForm[KernelOfAnother]):
     """An op that another op's kernel computes, as that op."""
 
     def __init__(self, target: Target):
         self._target = target
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return form_of(op_class, KernelOfAnother) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, form: KernelOfAnother, rewriter: Rewriter, /) -> Blocked | None:
         promise, result = form_of(type(op), KernelOfAnother), quantized_of(op.results[0].type)
         assert promise is not None
         types = [quantized_of(o.type) for o in op.operands if element_of(o.type) != i64]
@@ -248,19 +239,13 @@ class LowerToAnother(Pattern):
         return None
 
 
-class LowerToStorage(Pattern):
+class LowerToStorage(OnTrait[Commutes]):
     """An op that moves or selects, on the integers themselves."""
 
     def __init__(self, target: Target):
         self._target = target
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Commutes) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = op.get_trait(Commutes)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter, /) -> Blocked | None:
         head = promise.types(op).operands[0]
         if head is None or not promise.moves(op):
             return None  # mixed scales: the kernel's affair

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -22,6 +22,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformTy
 from qdialect.promises.joins import Joins, KnownRange
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import target
 
@@ -41,14 +42,10 @@ def _covering(bounds: tuple[float, float], like: UniformType) -> UniformType:
     return UniformType.per_tensor(storage, scale, zero_point, like.expressed)
 
 
-class QuantizeBranch(Pattern):
+class QuantizeBranch(OnTrait[Joins]):
     """A float operand of an op that joins branches."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Joins) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Joins, rewriter: Rewriter, /) -> Blocked | None:
         others = [o.owner for o in op.operands if isinstance(o.owner, DequantizeOp)]
         for k, value in enumerate(op.operands):
             if isinstance(value.owner, DequantizeOp | ConstantOp):

@@ -34,6 +34,7 @@ from qdialect.promises.linear import BIAS_TOLERANCE, Linear
 from qdialect.promises.qoperator import storage_of
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
 Array = npt.NDArray[Any]
@@ -156,19 +157,13 @@ def _quantize_follows(value: SSAValue) -> bool:
     return False
 
 
-class RaiseIntegerProduct(Pattern):
+class RaiseIntegerProduct(OnTrait[IntegerProduct]):
     """ConvInteger or MatMulInteger and the rescale behind it."""
 
     def __init__(self, float_results: bool):
         self._float_results = float_results
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(IntegerProduct) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = op.get_trait(IntegerProduct)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
         chain = _chain(op, promise.channel_axis)
         if isinstance(chain, Blocked):
             return chain

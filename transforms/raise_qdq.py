@@ -25,6 +25,7 @@ from qdialect.patterns.reading import reads_as
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
@@ -36,14 +37,10 @@ ANNOTATED = Blocked(
 )
 
 
-class RaiseQuantize(Pattern):
+class RaiseQuantize(OnTrait[QuantizeForm]):
     """QuantizeLinear."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(QuantizeForm) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: QuantizeForm, rewriter: Rewriter, /) -> Blocked | None:
         type = quantize_type(op)
         if isinstance(type, Blocked):
             return type
@@ -67,14 +64,10 @@ def _learn_shape(value: SSAValue, known: Attribute, rewriter: Rewriter) -> SSAVa
     return rewriter.retype(value, tensor_type(element, shape))
 
 
-class RaiseDequantize(Pattern):
+class RaiseDequantize(OnTrait[DequantizeForm]):
     """DequantizeLinear."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(DequantizeForm) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: DequantizeForm, rewriter: Rewriter, /) -> Blocked | None:
         type = dequantize_type(op)
         if isinstance(type, Blocked):
             return type

@@ -21,7 +21,6 @@ from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import storage_element, with_element
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.foreign import StandsFor, perm_of
-from qdialect.forms.table import form_of
 from qdialect.onnx_io.shapes import learn_types
 from qdialect.ops.generated import op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
@@ -30,25 +29,22 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_types, reading
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
 DEFAULT_OPSET = 13
 
 
-class RaiseForeign(Pattern):
+class RaiseForeign(OnForm[StandsFor]):
     """A node that is ONNX's own ops in another layout."""
 
     def __init__(self, every: bool):
         self._every = every
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        promise = form_of(op_class, StandsFor)
-        return promise is not None and (self._every or promise.written)
+    def wants(self, form: StandsFor, /) -> bool:
+        return self._every or form.written
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = form_of(type(op), StandsFor)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: StandsFor, rewriter: Rewriter, /) -> Blocked | None:
         parts = promise.parts(op)
         if isinstance(parts, Blocked):
             return parts
@@ -62,17 +58,13 @@ class RaiseForeign(Pattern):
         return None
 
 
-class RaiseQOperator(Pattern):
+class RaiseQOperator(OnTrait[QOperator]):
     """A node that a kernel's template describes."""
 
     def __init__(self, every: bool):
         self._every = every
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(QOperator) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: QOperator, rewriter: Rewriter, /) -> Blocked | None:
         found = reading(op)
         if isinstance(found, Blocked):
             return found

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -32,6 +32,7 @@ from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
 MOST_MOVED = 1e-4
@@ -140,15 +141,13 @@ def _widen(
     return ConstantOp.of(from_array(new.stored), tensor_type(type, weight.shape)), type
 
 
-class RescaleBias(Pattern):
+class RescaleBias(OnTrait[Linear]):
     """The bias of a linear op between quantized activation and weight."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        linear = op_class.get_trait(Linear)
-        return linear is not None and linear.has_bias
+    def wants(self, promise: Linear, /) -> bool:
+        return promise.has_bias
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         bias = op.input(2)
         x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
         if bias is None or x is None or w is None or quantized_of(bias.type) is not None:

@@ -30,7 +30,8 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.integer import IntegerSum
 from qdialect.promises.linear import Linear, bias_matches
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import target
 
 FLOAT = Float32Type()
@@ -39,18 +40,14 @@ FLOAT = Float32Type()
 INT32 = BY_NUMPY["int32"].attribute
 
 
-class LowerToSum(Pattern):
+class LowerToSum(OnTrait[IntegerSum]):
     """A linear op whose operands are quantized."""
 
     def __init__(self, target_name: str):
         self._target = target(target_name)
         self._parameters = Parameters()
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(IntegerSum) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: IntegerSum, rewriter: Rewriter, /) -> Blocked | None:
         x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
         if x is None or w is None:
             return None

@@ -20,7 +20,8 @@ from qdialect.promises.kernels import MICROSOFT
 from qdialect.promises.linear import Linear
 from qdialect.promises.weight_only import PackedWeight, WeightOnly, packed_weight
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import Target
 
 KERNEL = "MatMulNBits"
@@ -31,22 +32,15 @@ FLOAT_SUMS = 1
 """accuracy_level: activations stay float32. Without it onnxruntime may quantize them to 8 bits."""
 
 
-class LowerWeightOnly(Pattern):
+class LowerWeightOnly(OnTrait[WeightOnly]):
     """linear(x, dcast(w), b), x in float, as the kernel that dequantizes w block by block."""
 
     def __init__(self, target: Target):
         self._target = target
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(WeightOnly) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise, linear = op.get_trait(WeightOnly), op.get_trait(Linear)
-        assert promise is not None
-        assert linear is not None
-        source = _dequantized_constant(op.operands[1])
-        if source is None or element_of(op.operands[0].type) != Float32Type():
+    def match(self, op: OnnxOp, promise: WeightOnly, rewriter: Rewriter, /) -> Blocked | None:
+        source, linear = _dequantized_constant(op.operands[1]), op.get_trait(Linear)
+        if source is None or linear is None or element_of(op.operands[0].type) != Float32Type():
             return None
         if isinstance(getattr(op.operands[0], "op", None), DequantizeOp):
             return None  # an integer kernel's affair
