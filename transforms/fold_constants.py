@@ -35,6 +35,7 @@ from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
 from qdialect.rewriting.matching import OnOp
+from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
@@ -93,7 +94,7 @@ def _bytes(value: SSAValue) -> int | None:
 
 def _foldable(op: Operation, known: set[SSAValue]) -> bool | Blocked:
     """Whether an op can be computed from `known` values alone."""
-    if not isinstance(op, OnnxOp) or isinstance(op, ConstantOp) or op.SCHEMA is None:
+    if not isinstance(op, OnnxOp) or isinstance(op, ConstantOp) or op.SCHEMA is None or is_kept(op):
         return False
     if not op.operands or op.regions or any(o not in known for o in op.operands):
         return False

@@ -24,8 +24,14 @@ from qdialect.rewriting.driver import Rewriter, rewriting
 from qdialect.rewriting.passes import Exactness
 from qdialect.rewriting.uses import quantized_uses
 
-NOT_QUANTIZED = Blocked("float-input", "an input is not quantized by every user alike, so it stays float")
-NOT_DEQUANTIZED = Blocked("float-output", "an output is not made by a dequantize, so it stays float")
+LEAST_WIDTH = 8
+"""Bits of integers that go in and out: of fewer no runtime copies one to an output."""
+NOT_QUANTIZED = Blocked(
+    "float-input", "an input is not quantized to 8 bits or more by every user alike, so it stays float"
+)
+NOT_DEQUANTIZED = Blocked(
+    "float-output", "an output is not made by a dequantize of 8 bits or more, so it stays float"
+)
 
 
 def _inputs(func: FuncOp, rewriter: Rewriter) -> Blocked | None:
@@ -33,7 +39,7 @@ def _inputs(func: FuncOp, rewriter: Rewriter) -> Blocked | None:
     every, block = True, func.body.block
     for argument in list(block.args):
         type = quantized_uses(argument)
-        if not isinstance(type, UniformType):
+        if not isinstance(type, UniformType) or type.storage.width < LEAST_WIDTH:
             every &= type is None
             continue
         casts = [use.operation for use in argument.uses if isinstance(use.operation, QuantizeOp)]
@@ -52,11 +58,12 @@ def _outputs(end: ReturnOp, rewriter: Rewriter) -> Blocked | None:
     """Return integers instead of what is dequantized from them."""
     every = True
     for k, value in enumerate(list(end.operands)):
-        if not (isinstance(value, OpResult) and isinstance(value.op, DequantizeOp)):
+        cast = value.op if isinstance(value, OpResult) else None
+        if not isinstance(cast, DequantizeOp) or cast.element_type.storage.width < LEAST_WIDTH:
             every = False
             continue
-        source = value.op.operands[0]
-        integers = StorageCastOp(source, with_element(source.type, storage_element(value.op.element_type)))
+        source = cast.operands[0]
+        integers = StorageCastOp(source, with_element(source.type, storage_element(cast.element_type)))
         integers.location = location("")
         rewriter.insert_before(end, [integers])
         rewriter.set_operand(end, k, integers.results[0])

@@ -7,9 +7,9 @@ Bring the bias of an integer op into steps of x_scale * w_scale, as its int32 ac
 
 Close: the bias moves by at most half an accumulator step, and by at most a quarter of a step of the result; where that
 is not so, or the result is float and the move would count, it stays float. A channel whose weights are all 0 has any
-scale: one that its bias fits. A bias is never clipped: a channel whose bias does not fit in int32 with its sums
-gets a wider weight scale, where its bias outweighs what its weights lose. Sums that could wrap whatever the bias keep
-the op as it is.
+scale: one that its bias fits. A bias is never clipped: a channel whose bias does not fit in int32 together with its
+sums gets a wider weight scale, where its bias outweighs what its weights lose. Sums that could wrap whatever the bias
+keep the op as it is.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ far, of the largest bias, a float result may move when the bias is rounded.
 """
 
 MOST_STEPS = 0.25
-"""Of a quantized result: how far rounding the bias may move it, so that with the kernel's own rounding it is one."""
+"""How far a quantized result may move, in its steps, when the bias is rounded: with the kernel's own rounding, one."""
 
 FLOAT_RESULT = Blocked(
     "float-result", "the result is float, where half an accumulator step of this bias counts"
@@ -94,7 +94,7 @@ def _refine(
     bias: npt.NDArray[np.float32],
     allowed: npt.NDArray[np.float64],
 ) -> tuple[ConstantOp, UniformType] | None:
-    """The weight as a constant, with a finer scale for channels of zeros whose bias moves more than `allowed`."""
+    """The weight, with a finer scale for channels of zeros whose bias would move by more than `allowed`."""
     linear, tensor = op.get_trait(Linear), constant(op.operands[1])
     axis = None if linear is None else linear.weight_axis(op)
     if tensor is None or axis is None or w.axis != axis or w.scales.size != bias.size:

@@ -65,6 +65,7 @@ def _raising(options: Options, form: str) -> list[ModulePass]:
     """Whatever tool made the model: its quantization in types."""
     passes = [] if options.keep_overridable else [_made("freeze")]
     passes += [
+        _made("raise-opset", quantized=True),
         _made("fold-identity"),
         _made("fold-constants"),
         _made("raise-qoperator", every=form != "qoperator"),

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect import numerics
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
@@ -21,6 +22,7 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.uses import OTHER_REGION, quantized_anyway, quantized_uses, read_sizes_of
+from qdialect.targets import Target
 
 FLOAT_SIDE = Blocked(
     "float-side",
@@ -228,11 +230,30 @@ class RequantizeBehind(OnTrait[Carries]):
 
 
 class StoreAcross(OnTrait[Carries]):
-    """Values of quantized types that enter or leave subgraphs, as the integers that are stored."""
+    """Values of quantized types that enter or leave subgraphs, as the integers that are stored, where those can."""
+
+    def __init__(self, target: Target):
+        self._target = target
 
     def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
+        found: Blocked | None = None
         for slot in promise.slots(op):
-            self._slot(op, slot, rewriter)
+            blocked = self._runs(op, slot)
+            if blocked is None:
+                self._slot(op, slot, rewriter)
+            found = found or blocked
+        return found
+
+    def _runs(self, op: OnnxOp, slot: Slot) -> Blocked | None:
+        """Why the integers of a value cannot cross, if they cannot."""
+        sides = [argument(op, slot), result(op, slot), *(value for _, _, value in yields(op, slot))]
+        sides += [] if slot.operand is None else [op.operands[slot.operand]]
+        types = [type for v in sides if v is not None and (type := quantized_of(v.type)) is not None]
+        for name in (type.storage.name for type in types):
+            if not self._target.runs_on_storage(op.op_type, name, opset_of(op, "") or 13):
+                return Blocked(
+                    "no-kernel", f"{self._target.name} has no {op.op_type} on {name} in this opset"
+                )
         return None
 
     def _slot(self, op: OnnxOp, slot: Slot, rewriter: Rewriter) -> None:

@@ -80,7 +80,8 @@ def _pool_guard(op: OnnxOp) -> Blocked | None:
         return Blocked("dilated-pool", "no integer kernel averages over a dilated window")
     if op.int_attr("ceil_mode", 0) and op.int_attr("count_include_pad", 0) and not _windows_fit(op):
         return Blocked(
-            "ragged-pool", "a window ends beyond the padding, and the kernel counts that part where the op does not"
+            "ragged-pool",
+            "a window ends beyond the padding, and the kernel counts that part where the op does not",
         )
     return None
 
@@ -90,7 +91,10 @@ def _windows_fit(op: OnnxOp) -> bool:
     shape, kernel = static_shape(op.operands[0]), op.ints_attr("kernel_shape")
     if shape is None or kernel is None or op.str_attr("auto_pad", "NOTSET") != "NOTSET":
         return False
-    strides, pads = op.ints_attr("strides") or [1] * len(kernel), op.ints_attr("pads") or [0] * 2 * len(kernel)
+    strides, pads = (
+        op.ints_attr("strides") or [1] * len(kernel),
+        op.ints_attr("pads") or [0] * 2 * len(kernel),
+    )
     if len(shape) != len(kernel) + 2 or len(strides) != len(kernel) or len(pads) != 2 * len(kernel):
         return False
     sizes = (size + sum(pads[k :: len(kernel)]) for k, size in enumerate(shape[2:]))

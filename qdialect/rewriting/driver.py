@@ -166,6 +166,8 @@ class Rewriter:
             self._locate(heir, op.location)
         self.insert_before(op, ops)
         self._heirs += [(op, one) for one in ops if one.name == op.name][-1:]
+        if is_kept(op) and isinstance(heir, Operation):  # by a pass that only says otherwise what an op is
+            heir.attributes[KEEP_FLOAT] = op.attributes[KEEP_FLOAT]
         for old, new in zip(op.results, results, strict=True):
             _carry_dims(op, old, new)
             self._redirect(old, new)

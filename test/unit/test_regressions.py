@@ -17,7 +17,10 @@ from qdialect.onnx_io.importer import import_model
 from qdialect.targets import target_names
 
 Feeds = dict[str, npt.NDArray[Any]]
-LEVELS = (ort.GraphOptimizationLevel.ORT_DISABLE_ALL, ort.GraphOptimizationLevel.ORT_ENABLE_ALL)
+LEVELS: tuple[Any, Any] = (
+    ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
+    ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
+)
 
 
 def parsed(body: str, opset: int = 17) -> onnx.ModelProto:
@@ -32,7 +35,7 @@ def compiled(model: onnx.ModelProto, **options: Any) -> onnx.ModelProto:
     return export_model(module)
 
 
-def run(model: onnx.ModelProto, feeds: Feeds, level: ort.GraphOptimizationLevel = LEVELS[0]) -> list[Any]:
+def run(model: onnx.ModelProto, feeds: Feeds, level: Any = LEVELS[0]) -> list[Any]:
     options = ort.SessionOptions()
     options.log_severity_level, options.graph_optimization_level = 4, level
     session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
@@ -109,3 +112,47 @@ def test_a_bias_that_accumulator_steps_would_move_stays_float():
     model = parsed(DEAD.replace("50, 0, -3", "50, 1, -3"))
     x: Feeds = {"x": np.linspace(-0.2, 0.2, 9, dtype=np.float32).reshape(1, 1, 3, 3)}
     np.testing.assert_allclose(run(compiled(model), x)[0], run(model, x)[0], atol=0.00101)
+
+
+ARITHMETIC = """g (float[1,2,4,4] x) => (float[1,2,4,4] y) <float[{shape}] s = {{{scales}}}, float lo = {{{low}}}, float hi = {{{high}}}> {{
+  a = Div(x, s)
+  b = Round(a)
+  c = Clip(b, lo, hi)
+  y = Mul(c, s)
+}}"""  # noqa: E501
+
+
+@pytest.mark.parametrize("opset", [12, 17, 21])
+@pytest.mark.parametrize(("shape", "scales"), [("2,1,1", "0.01, 0.02"), ("1", "0.01")])
+@pytest.mark.parametrize(("low", "high"), [(-512, 511), (-130, 124), (-100, 100), (0, 1000)])
+@pytest.mark.parametrize("target", ["generic", "onnxruntime"])
+def test_arithmetic_quantizers_of_every_range_run(
+    opset: int, shape: str, scales: str, low: int, high: int, target: str
+):
+    model = parsed(ARITHMETIC.format(shape=shape, scales=scales, low=low, high=high), opset)
+    x: Feeds = {"x": np.random.default_rng(0).normal(scale=8, size=(1, 2, 4, 4)).astype(np.float32)}
+    result = compiled(model, target=target)
+    assert "Round" not in ops(result)
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level)[0], run(model, x)[0], rtol=1e-6)
+
+
+BATCH = """g (float[2,3] x) => (float[2,2,2] y)
+<float xs = {0.02}, uint8 xz = {128}, int8[2,3,2] w = {1, 2, 3, 4, 5, 6, -7, -8, 9, 10, 11, -12},
+ float[2] ws = {0.1, 0.2},
+ int8[2] wz = {0, 0}> {
+  q = QuantizeLinear(x, xs, xz)
+  d = DequantizeLinear(q, xs, xz)
+  wd = DequantizeLinear<axis = 2>(w, ws, wz)
+  y = MatMul(d, wd)
+}"""
+
+
+@pytest.mark.parametrize("zeros", ["0, 0", "3, 3", "-1, 5"])
+@pytest.mark.parametrize("form", ["integer", "qoperator", "qdq"])
+def test_several_matrices_with_a_scale_for_each_column_run(form: str, zeros: str):
+    model = parsed(BATCH.replace("{0, 0}", f"{{{zeros}}}"))
+    x: Feeds = {"x": np.random.default_rng(0).normal(size=(2, 3)).astype(np.float32)}
+    result = compiled(model, form=form)
+    assert ("MatMulInteger" in ops(result)) == (form == "integer" and zeros != "-1, 5")
+    np.testing.assert_allclose(run(result, x)[0], run(model, x)[0], rtol=1e-5)
