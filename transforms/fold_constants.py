@@ -34,8 +34,8 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
-from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.journal import is_kept
+from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.remarks import remarks_of
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
