@@ -364,10 +364,6 @@ class FoldBatchNormPass(RewritePass):
     lossy: bool = False
     """Whether to drop a rounding between the two ops, and to clamp integers that have no negative."""
 
-    def __post_init__(self) -> None:
-        if self.lossy:
-            object.__setattr__(self, "exactness", Exactness.LOSSY)
-
     def patterns(self) -> Sequence[Pattern]:
         found: list[Pattern] = [
             FoldBehind(self.symmetric, self.lossy),
