@@ -7,9 +7,7 @@ Close: the bias joins the sum before it is rounded instead of after. Only betwee
 the product.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.ir import OpResult, SSAValue
 
@@ -20,7 +18,7 @@ from qdialect.forms.table import form_of
 from qdialect.ir.values import under_dequantize
 from qdialect.promises.joins import Adds
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
@@ -54,10 +52,7 @@ class ComposePass(RewritePass):
     """A product and its bias become one op."""
 
     name = "compose"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "Add(MatMul(x, w), b) -> Gemm(x, w, b): the bias joins the sum before it is rounded"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "Add(MatMul(x, w), b) -> Gemm(x, w, b): the bias joins the sum before it is rounded"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [ComposeBias()]
+    pattern_types = (ComposeBias,)

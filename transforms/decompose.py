@@ -8,7 +8,6 @@ Close: the same arithmetic, rounded once per part. Only the ops that are asked f
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.forms.composition import DECOMPOSITIONS, Decomposes
@@ -44,8 +43,8 @@ class DecomposePass(RewritePass):
     """Ops become the simpler ops that they are made of."""
 
     name = "decompose"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = "Gemm(A, B, C) -> Add(MatMul(A, B), C): the same sums, rounded once per part"
+    exactness = Exactness.CLOSE
+    rewrite = "Gemm(A, B, C) -> Add(MatMul(A, B), C): the same sums, rounded once per part"
 
     ops: tuple[str, ...] = ()
 

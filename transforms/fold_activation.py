@@ -9,9 +9,7 @@ Drop activations that change no stored integer.
 Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; of the others, every number is tried.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.ir import Operation
 
@@ -81,10 +79,7 @@ class FoldActivationPass(RewritePass):
     """Activations that the storage range already enforces go."""
 
     name = "fold-activation"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "Relu(q) -> q if the zero point is the least stored integer: the storage range is the clamp"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "Relu(q) -> q if the zero point is the least stored integer: the storage range is the clamp"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [FoldRedundantClamp(), ReadBound()]
+    pattern_types = (FoldRedundantClamp, ReadBound)

@@ -15,7 +15,6 @@ target wants none (`symmetric`) the op stays, or the integer is clamped if `loss
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
@@ -352,10 +351,8 @@ class FoldBatchNormPass(RewritePass):
     """Factors and shifts for each channel go into the linear op beside them."""
 
     name = "fold-batch-norm"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "affine(linear(x, w, b)) -> linear(x, w * factor, b * factor + shift): scales are rounded, integers stay"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "affine(linear(x, w, b)) -> linear(x, w * factor, b * factor + shift): scales are rounded, integers stay"
 
     symmetric: bool = False
     """Whether zero points of weights must stay what they are."""

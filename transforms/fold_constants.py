@@ -12,7 +12,6 @@ constant stays: folding it would undo the quantization. So does what would grow:
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -33,7 +32,7 @@ from qdialect.oracle.session import evaluate
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
+from qdialect.rewriting.driver import Rewriter, refresh_signatures
 from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import Exactness, RewritePass
@@ -266,13 +265,10 @@ class FoldConstantsPass(RewritePass):
     """What depends on constants alone is computed."""
 
     name = "fold-constants"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [QuantizeConstant(), ReadConstant()]
+    pattern_types = (QuantizeConstant, ReadConstant)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         while learn_sizes(op, _made(op)):

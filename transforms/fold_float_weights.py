@@ -13,7 +13,6 @@ float: onnxruntime makes an integer product of the two dequantizes, which then r
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
@@ -135,8 +134,8 @@ class FoldFloatWeightsPass(RewritePass):
     """Small weights of ops that stay in float become float constants."""
 
     name = "fold-float-weights"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "linear(x, dcast(w)) : float -> linear(x, w'), w' = dcast(w) as a constant"
+    exactness = Exactness.EXACT
+    rewrite = "linear(x, dcast(w)) : float -> linear(x, w'), w' = dcast(w) as a constant"
 
     target: str = "onnxruntime"
     elements: int = FEW_WEIGHTS

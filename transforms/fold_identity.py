@@ -7,9 +7,7 @@ Drop ops that give their operand as it is; what was said of the copy is said of 
 Exact: nothing is computed. A quantization annotation on the copy moves to the tensor that survives.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -21,7 +19,7 @@ from qdialect.ir.walking import operations
 from qdialect.onnx_io.shapes import fits, fitted, learn_sizes
 from qdialect.promises.layout import Copies
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
+from qdialect.rewriting.driver import Rewriter, refresh_signatures
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
@@ -59,11 +57,10 @@ class FoldIdentityPass(RewritePass):
     """Copies go."""
 
     name = "fold-identity"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "Identity(x) -> x: nothing is computed"
+    exactness = Exactness.EXACT
+    rewrite = "Identity(x) -> x: nothing is computed"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [FoldCopy()]
+    pattern_types = (FoldCopy,)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         copied = [o.operands[0] for o in operations(op) if o.get_trait(Copies) is not None]

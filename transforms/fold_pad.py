@@ -7,9 +7,7 @@ Exact: a window pads with real zero too, which integer kernels store as the zero
 zero, on spatial axes, that crops nothing and serves nobody else.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.ir import OpResult
 
@@ -17,7 +15,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.promises.padding import AddsPadding, ZeroPads
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
@@ -58,10 +56,7 @@ class FoldPadPass(RewritePass):
     """Zeros around a window's operand become its own pads."""
 
     name = "fold-pad"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "window(Pad(x, 0), pads = p) -> window(x, pads = p + pad): both pad with real zero"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "window(Pad(x, 0), pads = p) -> window(x, pads = p + pad): both pad with real zero"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [FoldPad()]
+    pattern_types = (FoldPad,)

@@ -9,9 +9,8 @@ factor goes through. Channels with different zero points become one where nothin
 lowest integer, and a Min keeps each channel's largest.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
@@ -36,7 +35,7 @@ from qdialect.promises.affine import AffineMap
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import Exactness, RewritePass
 
@@ -208,10 +207,7 @@ class FoldScalesPass(RewritePass):
     """Scales of an activation's channels go into the weights on both sides of it."""
 
     name = "fold-scales"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales are rounded"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales are rounded"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [FoldScales()]
+    pattern_types = (FoldScales,)

@@ -14,7 +14,6 @@ storage range is the same clamp.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.ir import OpResult
 
@@ -172,10 +171,8 @@ class HoistQuantizePass(RewritePass):
     """Quantizes move up past every op that allows it."""
 
     name = "hoist-quantize"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"
 
     activations: bool = False
     """Whether to go above an activation of what an op makes in float too: QDQ has it back in front of the quantize."""

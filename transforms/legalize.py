@@ -13,7 +13,6 @@ zero point becomes 0: it would be slower. Where zero points must be 0, a u8 of a
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from xdsl.context import Context
@@ -276,8 +275,8 @@ class LegalizePass(RewritePass):
     """Types become what the target's kernels are made for."""
 
     name = "legalize"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "q : i8, z -> q xor 0x80 : u8, z + 128: the same real numbers"
+    exactness = Exactness.EXACT
+    rewrite = "q : i8, z -> q xor 0x80 : u8, z + 128: the same real numbers"
 
     target: str = "onnxruntime"
     weights: bool = True

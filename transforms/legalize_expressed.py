@@ -7,9 +7,7 @@ Close: the same scales and integers; the result is no longer rounded to half pre
 which is less than half a step of 8 bits. Casts to storage and back do nothing; `fold-casts` drops them between two ops.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
@@ -22,7 +20,7 @@ from qdialect.dialects.quant import StorageCastOp
 from qdialect.ir.values import constant, constant_array
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
@@ -99,10 +97,7 @@ class LegalizeExpressedPass(RewritePass):
     """Ops on integers of half precision compute in f32."""
 
     name = "legalize-expressed"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "op : q<i8:f16> -> op : q<i8:f32>: less than half a step of 8 bits is no longer rounded"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "op : q<i8:f16> -> op : q<i8:f32>: less than half a step of 8 bits is no longer rounded"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [ComputeInF32()]
+    pattern_types = (ComputeInF32,)

@@ -12,7 +12,6 @@ takes a second quantize in each run, so it is turned only where the kernel saves
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
 
 import numpy as np
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -119,8 +118,8 @@ class LegalizeSumsPass(RewritePass):
     """Sums of integers take the signedness that is the fastest."""
 
     name = "legalize-sums"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
+    exactness = Exactness.EXACT
+    rewrite = (
         "sum(q : u8, w, z, wz) -> sum(q - 128 : i8, w xor 0x80, z - 128, wz xor 0x80): the same differences"
     )
 

@@ -13,7 +13,6 @@ ops that move or select are exact. An op without a kernel stays, with the reason
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type, i64
 from xdsl.ir import Operation, SSAValue
@@ -308,8 +307,8 @@ class LowerToQoperatorPass(RewritePass):
     """Ops on quantized types become integer kernels where the target has them."""
 
     name = "lower-to-qoperator"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"
+    exactness = Exactness.CLOSE
+    rewrite = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"
 
     target: str = "onnxruntime"
     exact: bool = False

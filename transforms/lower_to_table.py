@@ -10,7 +10,7 @@ decide; few functions are so slow (Softplus, Mish, the hyperbolic ones), and lon
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -233,8 +233,8 @@ class LowerToTablePass(RewritePass):
     """Chains of elementwise ops on 8 bits become tables where that is faster."""
 
     name = "lower-to-table"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = "qcast(f(dcast(q))) -> Gather(table, q), table = qcast(f(dcast(0, ..., 255)))"
+    exactness = Exactness.CLOSE
+    rewrite = "qcast(f(dcast(q))) -> Gather(table, q), table = qcast(f(dcast(0, ..., 255)))"
 
     target: str = "onnxruntime"
 

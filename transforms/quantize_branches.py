@@ -10,7 +10,6 @@ the known range of f.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import OpResult, SSAValue
@@ -71,8 +70,8 @@ class QuantizeBranchesPass(RewritePass):
     """Float branches that meet quantized ones are quantized, for targets that want it."""
 
     name = "quantize-branches"
-    exactness: ClassVar[Exactness] = Exactness.LOSSY
-    rewrite: ClassVar[str] = "join(a, x) -> join(a, dcast(qcast(x))): a quantizer that the model did not have"
+    exactness = Exactness.LOSSY
+    rewrite = "join(a, x) -> join(a, dcast(qcast(x))): a quantizer that the model did not have"
 
     target: str = "tensorrt"
 

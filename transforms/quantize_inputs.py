@@ -9,7 +9,6 @@ Exporters that scale weights and not inputs (Aidge) mean it so.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
@@ -68,10 +67,8 @@ class QuantizeInputsPass(RewritePass):
     """Float graph inputs beside integer weights of scale 1 are quantized with scale 1."""
 
     name = "quantize-inputs"
-    exactness: ClassVar[Exactness] = Exactness.LOSSY
-    rewrite: ClassVar[str] = (
-        "linear(x, dcast(w)) -> linear(dcast(qcast(x)), dcast(w)), scale 1: fractions are rounded"
-    )
+    exactness = Exactness.LOSSY
+    rewrite = "linear(x, dcast(w)) -> linear(dcast(qcast(x)), dcast(w)), scale 1: fractions are rounded"
 
     storage: str = "i8"
     """What the inputs are stored in: `i8` or `u8`."""

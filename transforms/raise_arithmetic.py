@@ -13,7 +13,7 @@ A float weight of integers that such a Round made is one of int8 under scale 1, 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -372,8 +372,8 @@ class RaiseArithmeticPass(RewritePass):
     """Quantization spelled as arithmetic becomes casts."""
 
     name = "raise-arithmetic"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
+    exactness = Exactness.CLOSE
+    rewrite = (
         "Clip(Round(Mul(x, m)) + z) -> qcast(x) of scale 1/m: one step at near-ties, exact for powers of two"
     )
 

@@ -10,7 +10,7 @@ where one is known, else 1.0, and the weight's is m / x_scale. A scale or zero p
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -241,8 +241,8 @@ class RaiseIntegerPass(RewritePass):
     """Integer products with constant scales become ops between casts."""
 
     name = "raise-integer"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = "Mul(Cast(ConvInteger(x, w)), m) -> Conv(dcast(x), dcast(w)): floats to 1e-4"
+    exactness = Exactness.CLOSE
+    rewrite = "Mul(Cast(ConvInteger(x, w)), m) -> Conv(dcast(x), dcast(w)): floats to 1e-4"
 
     float_results: bool = True
     """Whether to raise where a float result is wanted that no QOperator kernel makes."""

@@ -11,7 +11,6 @@ its opset. Not through onnx's converter, which carries every weight and loses na
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, i64
@@ -48,8 +47,8 @@ class RaiseOpsetPass(ModulePass):
     """Older opsets become opset 13."""
 
     name = "raise-opset"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "opset 7 to 12 -> opset 13: each op as the newer one that does the same"
+    exactness = Exactness.EXACT
+    rewrite = "opset 7 to 12 -> opset 13: each op as the newer one that does the same"
 
     to: int = OPSET
     quantized: bool = False

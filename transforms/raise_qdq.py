@@ -9,9 +9,7 @@ A quantization annotation alone quantizes nothing: no runtime rounds for it. It 
 Exact: the casts are defined as what the two operators compute.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp
@@ -24,7 +22,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.patterns.reading import reads_as
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.remarks import remarks_of
@@ -87,13 +85,10 @@ class RaiseQdqPass(RewritePass):
     """QuantizeLinear and DequantizeLinear become casts between typed values."""
 
     name = "raise-qdq"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "QuantizeLinear(x, s, z) -> qcast(x), DequantizeLinear(q, s, z) -> dcast(q): the same function"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "QuantizeLinear(x, s, z) -> qcast(x), DequantizeLinear(q, s, z) -> dcast(q): the same function"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [RaiseQuantize(), RaiseDequantize()]
+    pattern_types = (RaiseQuantize, RaiseDequantize)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         super().apply(ctx, op)

@@ -11,7 +11,6 @@ what, the kernels' templates say, read backwards; a scale that is computed at ru
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -153,8 +152,8 @@ class RaiseQoperatorPass(RewritePass):
     """QLinear nodes become ops on quantized types."""
 
     name = "raise-qoperator"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = "QLinearOp(a, a_scale, ..., scale, zero_point) -> op(a) : T: one step at most"
+    exactness = Exactness.CLOSE
+    rewrite = "QLinearOp(a, a_scale, ..., scale, zero_point) -> op(a) : T: one step at most"
 
     every: bool = True
     """Whether to raise nodes too that lowering to QOperator form would not write again as they were."""

@@ -12,9 +12,8 @@ sums gets a wider weight scale, where its bias outweighs what its weights lose. 
 keep the op as it is.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +30,7 @@ from qdialect.ir.values import constant, real_constant
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
@@ -234,10 +233,7 @@ class RescaleBiasPass(RewritePass):
     """Biases are counted in accumulator steps."""
 
     name = "rescale-bias"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "linear(x, w, b) -> linear(x, w, rint(b / (x_scale * w_scale)) : i32): off by at most half an accumulator step"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "linear(x, w, b) -> linear(x, w, rint(b / (x_scale * w_scale)) : i32): off by at most half an accumulator step"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [RescaleBias()]
+    pattern_types = (RescaleBias,)

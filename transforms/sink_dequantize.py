@@ -12,7 +12,6 @@ Exact: f computes nothing, so each element keeps its scale and zero point; per-a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -27,7 +26,7 @@ from qdialect.patterns.boundaries import SinkAcross
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
@@ -170,10 +169,7 @@ class SinkDequantizePass(RewritePass):
     """Casts move down past every op that allows it."""
 
     name = "sink-dequantize"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "f(dcast(q)) -> dcast(f(q)) for f that moves or selects: no element is computed anew"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "f(dcast(q)) -> dcast(f(q)) for f that moves or selects: no element is computed anew"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [ReadStorage(), SinkCast(), SinkNode(), SinkAcross()]
+    pattern_types = (ReadStorage, SinkCast, SinkNode, SinkAcross)

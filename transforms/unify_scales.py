@@ -7,15 +7,13 @@ Exact: rounding to T before f chooses or joins is rounding after it. Where a tar
 onnxruntime has for Concat and Where, that kernel does the same with less to write.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.promises.base import Commutes
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
@@ -46,10 +44,7 @@ class UnifyScalesPass(RewritePass):
     """Operands of mixed scales take the result's."""
 
     name = "unify-scales"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "f(a : S, b : T) : T -> f(qcast(dcast(a)) : T, b): rounding commutes with choosing"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "f(a : S, b : T) : T -> f(qcast(dcast(a)) : T, b): rounding commutes with choosing"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [UnifyOperands()]
+    pattern_types = (UnifyOperands,)

@@ -86,7 +86,7 @@ def nodes(module: ModuleOp) -> list[Operation]:
     ]
 
 
-@pytest.mark.parametrize("seed", (1006, 1026, 1071, *range(700, 714)))
+@pytest.mark.parametrize("seed", [1006, 1026, 1071, *range(700, 714)])
 def test_no_pass_changes_what_is_kept(seed: int):
     draw = random.Random(seed)
     case = random_case(seed, forms=seed % 2 == 1)
