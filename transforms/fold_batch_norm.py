@@ -34,7 +34,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.ir.names import location, node_name, tensor_name
-from qdialect.ir.values import constant, normal_axis, real_constant, static_shape
+from qdialect.ir.values import constant, normal_axis, real_constant, static_shape, under_dequantize
 from qdialect.ops.generated import op_named
 from qdialect.patterns.affine import (
     COMPUTED_WEIGHT,
@@ -111,8 +111,8 @@ class FoldBehind(OnTrait[Affine]):
 
     def _target(self, value: SSAValue, chain: Chain, op: OnnxOp) -> LinearTarget | Blocked | None:
         above, linear = value.owner, linear_of(value)
-        assert isinstance(above, OnnxOp)
-        assert linear is not None
+        if not isinstance(above, OnnxOp) or linear is None:
+            return None
         if above.parent is not op.parent:
             return Blocked("other-region", "the linear op stands outside of the subgraph")
         if not linear.has_bias and chain.map.is_shift and chain.length == 1:
@@ -139,7 +139,7 @@ class FoldOwnFactors(OnTrait[Linear]):
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         linear, alpha, beta = op.get_trait(Linear), op.float_attr("alpha", 1.0), op.float_attr("beta", 1.0)
         w = op.operands[1]
-        source = w.owner.operands[0] if isinstance(w.owner, DequantizeOp) else w
+        source = under_dequantize(w)
         if linear is None or (alpha == 1 and beta == 1) or quantized_of(source.type) is None:
             return None
         channels = linear.output_channels(op)
@@ -169,7 +169,8 @@ class FoldInFront(OnTrait[Linear]):
         found = movable_map(x)
         if linear is None or not isinstance(found, AffineMap) or not isinstance(x, OpResult):
             return None
-        assert isinstance(x.op, OnnxOp)
+        if not isinstance(x.op, OnnxOp):
+            return None
         chain = chain_to(x.op, found)
         border = linear.sees_border(op) and not chain.map.is_scale
         if border and chain.map.is_shift and chain.length == 1:
@@ -195,7 +196,7 @@ class FoldInFront(OnTrait[Linear]):
             return Blocked(
                 "zero-factor", "a channel is only its shift, which the zeros around it do not have"
             )
-        self._replace(op, x, chain, factors, old, border, rewriter)
+        self._replace(op, linear, x, chain, factors, old, border, rewriter)
         return None
 
     def _per_input(
@@ -222,6 +223,7 @@ class FoldInFront(OnTrait[Linear]):
     def _replace(
         self,
         op: OnnxOp,
+        linear: Linear,
         x: OpResult,
         chain: Chain,
         factors: tuple[Array, Array],
@@ -229,10 +231,8 @@ class FoldInFront(OnTrait[Linear]):
         border: bool,
         rewriter: Rewriter,
     ) -> None:
-        linear = op.get_trait(Linear)
-        assert linear is not None
-        array, dtype = real_constant(op.operands[1]), BY_ATTRIBUTE[expressed_of(op.results[0].type)].dtype  # pyright: ignore
-        assert array is not None
+        array = np.asarray(real_constant(op.operands[1]))
+        dtype = BY_ATTRIBUTE[expressed_of(op.results[0].type)].dtype  # pyright: ignore
         weight = new_constant((array.astype(np.float64) * factors[0]).astype(array.dtype), op.operands[1])
         source, ops, bias = chain.source, [weight], old
         inputs: list[SSAValue | None] = [source, weight.results[0]]
@@ -284,12 +284,10 @@ class FoldAlone(OnTrait[Affine]):
             return Blocked("no-convolution", "no convolution of rank 3 or 4 has these channels")
         if not _is_quantized_next(op.results[0]):
             return Blocked("not-quantized", "no quantize follows", "quantize the result")
-        self._replace(op, chain, rewriter)
+        self._replace(op, chain, shape, rewriter)
         return None
 
-    def _replace(self, op: OnnxOp, chain: Chain, rewriter: Rewriter) -> None:
-        shape = static_shape(op.results[0])
-        assert shape is not None
+    def _replace(self, op: OnnxOp, chain: Chain, shape: tuple[int, ...], rewriter: Rewriter) -> None:
         channels, ones = shape[1], (1,) * (len(shape) - 2)
         stored, scales = numerics.channel_as_weight(np.broadcast_to(chain.map.factor, (channels,)))
         type = UniformType.along(Storage.of("i8"), 0, scales, np.zeros(channels, np.int32))

@@ -24,7 +24,7 @@ from qdialect.dialects.onnx_types import element_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.forms.casts import wish
 from qdialect.ir.names import location, node_name
-from qdialect.ir.values import is_constant, real_constant, static_shape
+from qdialect.ir.values import is_constant, real_constant, static_shape, under_dequantize
 from qdialect.patterns.im2col import shape_of_conv
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
@@ -78,7 +78,7 @@ class FoldFloatWeight(OnTrait[Linear]):
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         weight = op.operands[1]
-        source = weight.owner.operands[0] if isinstance(weight.owner, DequantizeOp) else weight
+        source = under_dequantize(weight)
         if quantized_of(source.type) is None or not is_constant(source):
             return None
         result, refused = quantized_of(op.results[0].type), _is_refused(op)
@@ -92,7 +92,6 @@ class FoldFloatWeight(OnTrait[Linear]):
             if (blocked := self._guard(op, shape)) is not None:
                 return blocked
         numbers = real_constant(source)
-        assert numbers is not None
         made = ConstantOp.of(from_array(np.asarray(numbers, np.float32)))
         made.location = location("", [f"{wish(source) or 'weight'}_float"])
         rewriter.insert_before(op, [made])

@@ -58,11 +58,10 @@ class FoldScales(OnOp[QuantizeOp]):
         if type.axis != 1 or not isinstance(type.expressed, Float32Type):
             return None
         above, users = _above(op), _depthwise_users(op, type.scales.size)
-        for found in (above, users):
-            if found is None or isinstance(found, Blocked):
-                return found
-        assert isinstance(above, Above)
-        assert isinstance(users, list)
+        if not isinstance(above, Above):
+            return above
+        if isinstance(users, Blocked):
+            return users
         ceiling = _ceiling(op, type, above)
         if isinstance(ceiling, Blocked):
             return ceiling

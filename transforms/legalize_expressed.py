@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, uniform_of, with_element
 from qdialect.dialects.quant import StorageCastOp
 from qdialect.ir.values import constant, constant_array
 from qdialect.promises.kernels import Kernels
@@ -46,7 +46,7 @@ def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:
         made.location = value.owner.location if isinstance(value.owner, Operation) else made.location
         new.append(made)
         return made.results[0]
-    assert type is not None
+    type = uniform_of(value.type)
     new.append(StorageCastOp(value, with_element(value.type, storage_element(type))))
     new.append(StorageCastOp(new[-1].results[0], with_element(value.type, type.replace(expressed=f32))))
     return new[-1].results[0]
@@ -84,9 +84,8 @@ class ComputeInF32(OnTrait[Kernels]):
         wide.location = op.location
         new.append(wide)
         results: list[SSAValue] = []
-        for result, (type, quantized) in zip(wide.results, types, strict=True):
-            assert quantized is not None
-            new.append(StorageCastOp(result, with_element(type, storage_element(quantized))))
+        for result, (type, _) in zip(wide.results, types, strict=True):
+            new.append(StorageCastOp(result, with_element(type, storage_element(uniform_of(type)))))
             new.append(StorageCastOp(new[-1].results[0], type))
             results.append(new[-1].results[0])
         rewriter.replace(op, new, results)

@@ -20,7 +20,7 @@ from xdsl.ir import Operation, SSAValue
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, uniform_of, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, clamped, stored, wish
 from qdialect.forms.rewritten import KernelOfAnother
@@ -135,21 +135,18 @@ class LowerToKernel(OnTrait[Kernels]):
         self, op: OnnxOp, place: int | None, part: str, result: UniformType | None, new_ops: list[Operation]
     ) -> SSAValue | None:
         if place is None:
-            assert result is not None
-            pair = self._parameters.of(result, op, wish(op.results[0]))
-            return pair["sz".index(part)]
+            result_type = uniform_of(op.results[0].type)
+            return self._parameters.of(result_type, op, wish(op.results[0]))["sz".index(part)]
         value = op.input(place)
         if value is None:
             return None
-        type = quantized_of(value.type)
-        if part == "v":
-            if type is None:
-                return value
-            plain, reads = stored(value)
-            new_ops += reads
-            return plain
-        assert type is not None
-        return self._parameters.of(type, op, wish(value))["sz".index(part)]
+        if part != "v":
+            return self._parameters.of(uniform_of(value.type), op, wish(value))["sz".index(part)]
+        if quantized_of(value.type) is None:
+            return value
+        plain, reads = stored(value)
+        new_ops += reads
+        return plain
 
 
 def _quantized_places(op: OnnxOp, kernel: Kernel) -> list[int]:
@@ -208,8 +205,7 @@ class LowerToAnother(OnForm[KernelOfAnother]):
         self._target = target
 
     def match(self, op: OnnxOp, form: KernelOfAnother, rewriter: Rewriter, /) -> Blocked | None:
-        promise, result = form_of(type(op), KernelOfAnother), quantized_of(op.results[0].type)
-        assert promise is not None
+        result = quantized_of(op.results[0].type)
         types = [quantized_of(o.type) for o in op.operands if element_of(o.type) != i64]
         known = [type for type in types if type is not None]
         if not known:
@@ -222,13 +218,13 @@ class LowerToAnother(OnForm[KernelOfAnother]):
             return Blocked("expressed-type", "the kernels compute in f32")
         names, made = [type.storage.name for type in known], result.storage.name
         opset = opset_of(op, "") or 13
-        runs = all(self._target.runs_on_storage(o, names[-1], opset) for o in promise.on_integers(op))
-        if not (runs and self._target.has_kernel(promise.kernel, names, made)):
+        runs = all(self._target.runs_on_storage(o, names[-1], opset) for o in form.on_integers(op))
+        if not (runs and self._target.has_kernel(form.kernel, names, made)):
             return Blocked(
                 "no-kernel",
-                f"{self._target.name} has no {promise.kernel} for {', '.join(names)} -> {made} in this opset",
+                f"{self._target.name} has no {form.kernel} for {', '.join(names)} -> {made} in this opset",
             )
-        parts = promise.parts(op)
+        parts = form.parts(op)
         if isinstance(parts, Blocked):
             return parts
         for part in parts:

@@ -24,9 +24,9 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import quantized_of, tensor_type
-from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
+from qdialect.dialects.quant import Storage, UniformType
 from qdialect.ir.names import location, tensor_name
-from qdialect.ir.values import constant, real_constant
+from qdialect.ir.values import constant, real_constant, under_dequantize
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.reasons import Blocked
@@ -160,9 +160,7 @@ class RescaleBias(OnTrait[Linear]):
         real = real_constant(bias)
         if real is None:
             return Blocked("computed-bias", "the bias is computed at run time")
-        linear = op.get_trait(Linear)
-        assert linear is not None
-        channels = linear.output_channels(op)
+        channels = promise.output_channels(op)
         if (
             channels is None
             or real.size not in (1, channels)
@@ -221,7 +219,7 @@ class RescaleBias(OnTrait[Linear]):
         else:
             type = UniformType.per_tensor(i32, scale.item())
         new = ConstantOp.of(from_array(stored), tensor_type(type, stored.shape))
-        source = bias.owner.operands[0] if isinstance(bias.owner, DequantizeOp) else bias
+        source = under_dequantize(bias)
         if isinstance(source, OpResult):
             new.location = location("", [f"{tensor_name(source.op)}_quantized"])
         rewriter.insert_before(op, [new])

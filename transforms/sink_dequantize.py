@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import quantized_of, storage_element, uniform_of, with_element
 from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, cast_op
 from qdialect.forms.storage import StorageReading
@@ -96,8 +96,7 @@ class ReadStorage(OnForm[StorageReading]):
         sources = [s for o in op.operands if (s := cast_source(o, StorageCastOp)) is not None]
         if len(sources) != 1:
             return None
-        type = quantized_of(sources[0].type)
-        assert type is not None
+        type = uniform_of(sources[0].type)
         built = form.build(op, sources[0], type)
         if isinstance(built, Blocked):
             return built

@@ -14,7 +14,13 @@ from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, shape_of, storage_element, with_element
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    shape_of,
+    storage_element,
+    uniform_of,
+    with_element,
+)
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, tensor_name
@@ -63,8 +69,7 @@ class Parameters:
 
 def stored(value: SSAValue) -> tuple[SSAValue, list[Operation]]:
     """The integers of a quantized value, and the operations, not inserted yet, that read them."""
-    type = quantized_of(value.type)
-    assert type is not None
+    type = uniform_of(value.type)
     if isinstance(value, OpResult):
         if isinstance(value.op, StorageCastOp):
             return value.op.operands[0], []

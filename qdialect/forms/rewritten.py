@@ -15,10 +15,10 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import (
     element_of,
-    quantized_of,
     shape_of,
     storage_element,
     tensor_type,
+    uniform_of,
     with_element,
 )
 from qdialect.dialects.quant import Storage, StorageCastOp, UniformType
@@ -50,8 +50,7 @@ def negated(type: UniformType) -> UniformType:
 def _difference(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """x - y = x + -y: of each stored y the bits are turned, and so are the zero point's."""
     x, y = op.operands[:2]
-    type, tensor = quantized_of(y.type), constant(y)
-    assert type is not None
+    type, tensor = uniform_of(y.type), constant(y)
     nodes, negative_type = Nodes(), with_element(y.type, negated(type))
     if tensor is not None:
         negative = nodes.constant(numerics.mirror(tensor.array()), type=negative_type)

@@ -15,7 +15,7 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
-from qdialect.ir.values import constant, constant_array
+from qdialect.ir.values import constant_array
 from qdialect.promises.control import Carries, Slot, argument, result, yields
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
@@ -65,10 +65,10 @@ def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: R
     """The quantized value under a cast, or of a constant, for `before`."""
     if isinstance(value.owner, DequantizeOp | StorageCastOp):
         return value.owner.operands[0]
-    tensor = constant(value)
-    assert tensor is not None
-    plain = element_of(value.type) == storage_element(type)
-    stored = tensor if plain else from_array(type.quantize(tensor.array()))
+    stored = constant(value)
+    assert stored is not None
+    if element_of(value.type) != storage_element(type):
+        stored = from_array(type.quantize(stored.array()))
     made = ConstantOp.of(stored, with_element(value.type, type))
     rewriter.insert_before(before, [made])
     return made.results[0]

@@ -47,16 +47,17 @@ class LowerToSum(OnTrait[IntegerSum]):
         x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
         if x is None or w is None:
             return None
-        form = op.get_trait(IntegerSum)
-        assert form is not None
-        if (blocked := form.guard(op) or self._guard(op, form, x, w)) is not None:
+        form, linear = promise, op.get_trait(Linear)
+        if linear is None:
+            return None
+        if (blocked := form.guard(op) or self._guard(op, form, linear, x, w)) is not None:
             return blocked
         self._build(op, form, x, w, rewriter)
         return None
 
-    def _guard(self, op: OnnxOp, form: IntegerSum, x: UniformType, w: UniformType) -> Blocked | None:
-        linear = op.get_trait(Linear)
-        assert linear is not None
+    def _guard(
+        self, op: OnnxOp, form: IntegerSum, linear: Linear, x: UniformType, w: UniformType
+    ) -> Blocked | None:
         if not isinstance(x.expressed, Float32Type):
             return Blocked("expressed-type", f"the scales are in {x.expressed}, not in f32")
         if not x.is_per_tensor or w.blocks or (w.axis is not None and w.axis != linear.weight_axis(op)):
