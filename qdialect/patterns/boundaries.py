@@ -15,7 +15,7 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
-from qdialect.ir.values import constant_array
+from qdialect.ir.values import constant, constant_array
 from qdialect.promises.control import Carries, Slot, argument, result, yields
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
