@@ -7,44 +7,40 @@ Close: the bias joins the sum before it is rounded instead of after. Only betwee
 the product.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.exactness import Exactness
 from qdialect.forms.composition import TakesBias
 from qdialect.forms.table import form_of
+from qdialect.ir.values import under_dequantize
 from qdialect.promises.joins import Adds
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 
 def _is_bias(value: SSAValue) -> bool:
-    source = value.owner.operands[0] if isinstance(value.owner, DequantizeOp) else value
-    return isinstance(source.owner, ConstantOp)
+    return isinstance(under_dequantize(value).owner, ConstantOp)
 
 
-class ComposeBias(Pattern):
+class ComposeBias(OnTrait[Adds]):
     """An addition of a constant behind a product of dequantized operands."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Adds) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Adds, rewriter: Rewriter, /) -> Blocked | None:
         for product, bias in (op.operands, reversed(op.operands)):
             if not (isinstance(product, OpResult) and isinstance(product.op, OnnxOp) and _is_bias(bias)):
                 continue
-            promise = form_of(type(product.op), TakesBias)
-            if promise is None or not all(isinstance(o.owner, DequantizeOp) for o in product.op.operands):
+            form = form_of(type(product.op), TakesBias)
+            if form is None or not all(isinstance(o.owner, DequantizeOp) for o in product.op.operands):
                 continue
             if not product.has_one_use():
                 return Blocked("second-consumer", "the product has a second consumer")
-            whole = promise.whole(product.op, bias)
+            whole = form.whole(product.op, bias)
             if isinstance(whole, Blocked):
                 return whole
             rewriter.replace(op, [whole])
@@ -57,10 +53,7 @@ class ComposePass(RewritePass):
     """A product and its bias become one op."""
 
     name = "compose"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "Add(MatMul(x, w), b) -> Gemm(x, w, b): the bias joins the sum before it is rounded"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "Add(MatMul(x, w), b) -> Gemm(x, w, b): the bias joins the sum before it is rounded"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [ComposeBias()]
+    pattern_types = (ComposeBias,)

@@ -9,35 +9,27 @@ Close: the same arithmetic, rounded once per part. Only the ops that are asked f
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-
-from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.exactness import Exactness
 from qdialect.forms.composition import Decomposed, Decomposes
-from qdialect.forms.table import TABLES, form_of
+from qdialect.forms.table import TABLES
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnForm
 from qdialect.rewriting.passes import RewritePass
 
 
-class DecomposeOp(Pattern):
+class DecomposeOp(OnForm[Decomposes]):
     """One op of those asked for."""
 
     def __init__(self, ops: Sequence[str]):
         self._ops = frozenset(ops)
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        if form_of(op_class, Decomposes) is None or not issubclass(op_class, OnnxOp):
-            return False
-        return op_class.SCHEMA is not None and op_class.SCHEMA.name in self._ops
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = form_of(type(op), Decomposes)
-        assert promise is not None
-        parts = promise.parts(op)
+    def match(self, op: OnnxOp, form: Decomposes, rewriter: Rewriter, /) -> Blocked | None:
+        if op.op_type not in self._ops:
+            return None
+        parts = form.parts(op)
         if isinstance(parts, Blocked):
             return parts
         if isinstance(parts, Decomposed):
@@ -62,8 +54,8 @@ class DecomposePass(RewritePass):
     """Ops become the simpler ops that they are made of."""
 
     name = "decompose"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = "Gemm(A, B, C) -> Add(MatMul(A, B), C): the same sums, rounded once per part"
+    exactness = Exactness.CLOSE
+    rewrite = "Gemm(A, B, C) -> Add(MatMul(A, B), C): the same sums, rounded once per part"
 
     ops: tuple[str, ...] = ()
 

@@ -9,9 +9,7 @@ Drop activations that change no stored integer.
 Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; of the others, every number is tried.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.ir import Operation
 
@@ -19,11 +17,11 @@ from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.exactness import Exactness
 from qdialect.forms.storage import StorageReading
-from qdialect.forms.table import form_of
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnForm
 from qdialect.rewriting.passes import RewritePass
 
 
@@ -57,16 +55,11 @@ class FoldRedundantClamp(Pattern):
         return None
 
 
-class ReadBound(Pattern):
+class ReadBound(OnForm[StorageReading]):
     """A Max or Min of integers and one of them: a clamp, and called so, that every pass knows it for one."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return form_of(op_class, StorageReading) is not None and op_class.get_trait(Keeps) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise, keeps = form_of(op.__class__, StorageReading), op.get_trait(Keeps)
-        assert promise is not None
+    def match(self, op: OnnxOp, form: StorageReading, rewriter: Rewriter, /) -> Blocked | None:
+        keeps = op.get_trait(Keeps)
         place = None if keeps is None else keeps.place(op)
         if place is None or (opset_of(op, "") or CLIP_WITH_INPUTS) < CLIP_WITH_INPUTS:
             return None
@@ -74,7 +67,7 @@ class ReadBound(Pattern):
         type = quantized_of(value.type)
         if type is None or quantized_of(bound.type) != type or value.type != op.results[0].type:
             return None
-        built = promise.build(op, value, type)
+        built = form.build(op, value, type)
         if isinstance(built, Blocked):
             return None  # it differs from element to element: a choice between two tensors
         built.ops[-1].location = op.location
@@ -87,10 +80,7 @@ class FoldActivationPass(RewritePass):
     """Activations that the storage range already enforces go."""
 
     name = "fold-activation"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "Relu(q) -> q if the zero point is the least stored integer: the storage range is the clamp"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "Relu(q) -> q if the zero point is the least stored integer: the storage range is the clamp"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [FoldRedundantClamp(), ReadBound()]
+    pattern_types = (FoldRedundantClamp, ReadBound)

@@ -15,11 +15,10 @@ target wants none (`symmetric`) the op stays, or the integer is clamped if `loss
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
@@ -36,7 +35,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
-from qdialect.ir.values import constant, normal_axis, real_constant, static_shape
+from qdialect.ir.values import constant, normal_axis, real_constant, static_shape, under_dequantize
 from qdialect.ops.generated import op_named
 from qdialect.patterns.affine import (
     COMPUTED_WEIGHT,
@@ -61,22 +60,19 @@ from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import quantized_uses
 
 
 @dataclass(frozen=True)
-class FoldBehind(Pattern):
+class FoldBehind(OnTrait[Affine]):
     """An affine op behind a linear one."""
 
     symmetric: bool
     lossy: bool
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Affine) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Affine, rewriter: Rewriter, /) -> Blocked | None:
         found = affine_map(op.results[0])
         if found is None or isinstance(found, Blocked):
             return found
@@ -116,8 +112,8 @@ class FoldBehind(Pattern):
 
     def _target(self, value: SSAValue, chain: Chain, op: OnnxOp) -> LinearTarget | Blocked | None:
         above, linear = value.owner, linear_of(value)
-        assert isinstance(above, OnnxOp)
-        assert linear is not None
+        if not isinstance(above, OnnxOp) or linear is None:
+            return None
         if above.parent is not op.parent:
             return Blocked("other-region", "the linear op stands outside of the subgraph")
         if not linear.has_bias and chain.map.is_shift and chain.length == 1:
@@ -132,21 +128,19 @@ class FoldBehind(Pattern):
 
 
 @dataclass(frozen=True)
-class FoldOwnFactors(Pattern):
+class FoldOwnFactors(OnTrait[Linear]):
     """A linear op on quantized weight that scales its product or its bias itself, which no kernel does."""
 
     symmetric: bool
     lossy: bool
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        linear = op_class.get_trait(Linear)
-        return linear is not None and linear.has_bias
+    def wants(self, promise: Linear, /) -> bool:
+        return promise.has_bias
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         linear, alpha, beta = op.get_trait(Linear), op.float_attr("alpha", 1.0), op.float_attr("beta", 1.0)
         w = op.operands[1]
-        source = w.owner.operands[0] if isinstance(w.owner, DequantizeOp) else w
+        source = under_dequantize(w)
         if linear is None or (alpha == 1 and beta == 1) or quantized_of(source.type) is None:
             return None
         channels = linear.output_channels(op)
@@ -165,20 +159,19 @@ class FoldOwnFactors(Pattern):
         return None
 
 
-class FoldInFront(Pattern):
+class FoldInFront(OnTrait[Linear]):
     """An affine op in front of a linear one with float weight."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        linear = op_class.get_trait(Linear)
-        return linear is not None and linear.has_bias
+    def wants(self, promise: Linear, /) -> bool:
+        return promise.has_bias
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         linear, x = op.get_trait(Linear), op.operands[0]
         found = movable_map(x)
         if linear is None or not isinstance(found, AffineMap) or not isinstance(x, OpResult):
             return None
-        assert isinstance(x.op, OnnxOp)
+        if not isinstance(x.op, OnnxOp):
+            return None
         chain = chain_to(x.op, found)
         border = linear.sees_border(op) and not chain.map.is_scale
         if border and chain.map.is_shift and chain.length == 1:
@@ -204,7 +197,7 @@ class FoldInFront(Pattern):
             return Blocked(
                 "zero-factor", "a channel is only its shift, which the zeros around it do not have"
             )
-        self._replace(op, x, chain, factors, old, border, rewriter)
+        self._replace(op, linear, x, chain, factors, old, border, rewriter)
         return None
 
     def _per_input(
@@ -231,6 +224,7 @@ class FoldInFront(Pattern):
     def _replace(
         self,
         op: OnnxOp,
+        linear: Linear,
         x: OpResult,
         chain: Chain,
         factors: tuple[Array, Array],
@@ -238,10 +232,8 @@ class FoldInFront(Pattern):
         border: bool,
         rewriter: Rewriter,
     ) -> None:
-        linear = op.get_trait(Linear)
-        assert linear is not None
-        array, dtype = real_constant(op.operands[1]), BY_ATTRIBUTE[expressed_of(op.results[0].type)].dtype  # pyright: ignore
-        assert array is not None
+        array = np.asarray(real_constant(op.operands[1]))
+        dtype = BY_ATTRIBUTE[expressed_of(op.results[0].type)].dtype  # pyright: ignore
         weight = new_constant((array.astype(np.float64) * factors[0]).astype(array.dtype), op.operands[1])
         source, ops, bias = chain.source, [weight], old
         inputs: list[SSAValue | None] = [source, weight.results[0]]
@@ -268,14 +260,10 @@ class FoldInFront(Pattern):
         rewriter.replace(op, [*ops, new])
 
 
-class FoldAlone(Pattern):
+class FoldAlone(OnTrait[Affine]):
     """An affine op between a dequantize and a quantize, as a 1x1 convolution of each channel by itself."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Affine) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Affine, rewriter: Rewriter, /) -> Blocked | None:
         found = affine_map(op.results[0])
         if not isinstance(found, AffineMap) or found.axis is None:
             return None
@@ -297,12 +285,10 @@ class FoldAlone(Pattern):
             return Blocked("no-convolution", "no convolution of rank 3 or 4 has these channels")
         if not _is_quantized_next(op.results[0]):
             return Blocked("not-quantized", "no quantize follows", "quantize the result")
-        self._replace(op, chain, rewriter)
+        self._replace(op, chain, shape, rewriter)
         return None
 
-    def _replace(self, op: OnnxOp, chain: Chain, rewriter: Rewriter) -> None:
-        shape = static_shape(op.results[0])
-        assert shape is not None
+    def _replace(self, op: OnnxOp, chain: Chain, shape: tuple[int, ...], rewriter: Rewriter) -> None:
         channels, ones = shape[1], (1,) * (len(shape) - 2)
         stored, scales = numerics.channel_as_weight(np.broadcast_to(chain.map.factor, (channels,)))
         type = UniformType.along(Storage.of("i8"), 0, scales, np.zeros(channels, np.int32))
@@ -329,14 +315,10 @@ def _is_quantized_next(value: SSAValue) -> bool:
     return promise is not None and len(user.results) == 1 and _is_quantized_next(user.results[0])
 
 
-class FoldIntoQuantize(Pattern):
+class FoldIntoQuantize(OnOp[QuantizeOp]):
     """An affine op in front of a quantize, into the quantize's own scales."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is QuantizeOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, QuantizeOp)
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         x, type = op.operands[0], op.element_type
         found = affine_map(x)
         if not isinstance(found, AffineMap) or not isinstance(x, OpResult) or not type.is_per_tensor:
@@ -368,10 +350,8 @@ class FoldBatchNormPass(RewritePass):
     """Factors and shifts for each channel go into the linear op beside them."""
 
     name = "fold-batch-norm"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "affine(linear(x, w, b)) -> linear(x, w * factor, b * factor + shift): scales are rounded, integers stay"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "affine(linear(x, w, b)) -> linear(x, w * factor, b * factor + shift): scales are rounded, integers stay"
 
     symmetric: bool = False
     """Whether zero points of weights must stay what they are."""

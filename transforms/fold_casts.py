@@ -12,14 +12,11 @@ values); narrower storage bounds are a clamp of the integers, which is one of wh
 parameters the pair is a requantization and stays, and dcast(qcast(x)) rounds and stays.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from qdialect.exactness import Exactness
 from qdialect.patterns.boundaries import RequantizeBehind
 from qdialect.patterns.casts import FoldRequantize, FoldStorageCasts, MergeQuantizes, ReadNarrowing
-from qdialect.rewriting.driver import Pattern
 from qdialect.rewriting.passes import RewritePass
 
 
@@ -28,10 +25,7 @@ class FoldCastsPass(RewritePass):
     """Casts that undo each other, or say what another says, go."""
 
     name = "fold-casts"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "qcast(dcast(q)) -> q for equal types: requantizing to the same parameters is the identity; equal casts are one"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "qcast(dcast(q)) -> q for equal types: requantizing to the same parameters is the identity; equal casts are one"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [FoldRequantize(), MergeQuantizes(), FoldStorageCasts(), RequantizeBehind(), ReadNarrowing()]
+    pattern_types = (FoldRequantize, MergeQuantizes, FoldStorageCasts, RequantizeBehind, ReadNarrowing)

@@ -9,9 +9,7 @@ constant stays: folding it would undo the quantization. So does what would grow:
 `MAX_GROWTH` times the operands and more than `SMALL_RESULT`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -25,19 +23,16 @@ from qdialect.ir.values import constant, static_shape
 from qdialect.ir.walking import operations
 from qdialect.patterns.computing import Computation, quantized_constant
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns, refresh_signatures
+from qdialect.rewriting.driver import Rewriter, apply_patterns, refresh_signatures
+from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
 
-class QuantizeConstant(Pattern):
+class QuantizeConstant(OnOp[QuantizeOp]):
     """A quantize of a float constant."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is QuantizeOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, QuantizeOp)
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         tensor = constant(op.operands[0])
         if tensor is None:
             return None
@@ -45,13 +40,10 @@ class QuantizeConstant(Pattern):
         return None
 
 
-class ReadConstant(Pattern):
+class ReadConstant(OnOp[StorageCastOp]):
     """A storage cast of a constant: the same bytes under another type."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is StorageCastOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]
         tensor = constant(source)
         if tensor is None or static_shape(op.results[0]) is None:
@@ -77,13 +69,9 @@ class FoldConstantsPass(RewritePass):
     """What depends on constants alone is computed."""
 
     name = "fold-constants"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
-    )
-
-    def patterns(self) -> Sequence[Pattern]:
-        return [QuantizeConstant(), ReadConstant()]
+    exactness = Exactness.EXACT
+    rewrite = "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
+    pattern_types = (QuantizeConstant, ReadConstant)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         left = _computed(op)

@@ -15,7 +15,7 @@ Which is the fastest is looked up in what was measured on the target.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, i64
@@ -209,10 +209,8 @@ class FoldDepthPass(RewritePass):
     """Convolutions along three axes become convolutions along two."""
 
     name = "fold-depth"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "conv(x, w) along D, H, W -> split(conv(join(x), w')) along H, W, or along D and H * W: the same integers"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "conv(x, w) along D, H, W -> split(conv(join(x), w')) along H, W, or along D and H * W: the same integers"
 
     target: str = "onnxruntime"
     always: bool = False

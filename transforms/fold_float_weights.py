@@ -13,11 +13,10 @@ float: onnxruntime makes an integer product of the two dequantizes, which then r
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
@@ -26,13 +25,14 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import wish
 from qdialect.ir.names import location, node_name
-from qdialect.ir.values import is_constant, real_constant, static_shape
+from qdialect.ir.values import is_constant, real_constant, static_shape, under_dequantize
 from qdialect.patterns.im2col import shape_of_conv
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.promises.padding import ZeroPads
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cheapest
@@ -71,19 +71,15 @@ def _quantize_behind(op: OnnxOp, type: UniformType, rewriter: Rewriter) -> None:
     rewriter.replace(op, [real, cast])
 
 
-class FoldFloatWeight(Pattern):
+class FoldFloatWeight(OnTrait[Linear]):
     """A linear op with a float result and a constant quantized weight."""
 
     def __init__(self, target: Target, elements: int):
         self._target, self._elements = target, elements
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Linear) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         weight = op.operands[1]
-        source = weight.owner.operands[0] if isinstance(weight.owner, DequantizeOp) else weight
+        source = under_dequantize(weight)
         if quantized_of(source.type) is None or not is_constant(source):
             return None
         result, refused = quantized_of(op.results[0].type), _is_refused(op)
@@ -97,7 +93,6 @@ class FoldFloatWeight(Pattern):
             if (blocked := self._guard(op, shape)) is not None:
                 return blocked
         numbers = real_constant(source)
-        assert numbers is not None
         made = ConstantOp.of(from_array(np.asarray(numbers, np.float32)))
         made.location = location("", [f"{wish(source) or 'weight'}_float"])
         rewriter.insert_before(op, [made])
@@ -139,8 +134,8 @@ class FoldFloatWeightsPass(RewritePass):
     """Small weights of ops that stay in float become float constants."""
 
     name = "fold-float-weights"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "linear(x, dcast(w)) : float -> linear(x, w'), w' = dcast(w) as a constant"
+    exactness = Exactness.EXACT
+    rewrite = "linear(x, dcast(w)) : float -> linear(x, w'), w' = dcast(w) as a constant"
 
     target: str = "onnxruntime"
     elements: int = FEW_WEIGHTS

@@ -13,7 +13,7 @@ products if there are few. Which m pays is looked up in what was measured, up to
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -119,10 +119,8 @@ class FoldGroupsPass(RewritePass):
     """Convolutions of few channels in each group take several groups as one."""
 
     name = "fold-groups"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "conv(x, w), g groups -> conv(x, w'), g / m groups, w' with zeros between: the same integers"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "conv(x, w), g groups -> conv(x, w'), g / m groups, w' with zeros between: the same integers"
 
     target: str = "onnxruntime"
     merged: int = 0

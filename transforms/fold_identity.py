@@ -10,33 +10,26 @@ Exact: nothing is computed, or nothing that changes a number. A quantization ann
 that survives.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from xdsl.ir import BlockArgument, Operation, OpResult
+from xdsl.ir import BlockArgument, OpResult
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.exactness import Exactness
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.promises.copies import Copies
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 ANNOTATION = "onnx.quantization."
 
 
-class FoldCopy(Pattern):
+class FoldCopy(OnTrait[Copies]):
     """An op whose result is its operand."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Copies) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        copies = op.get_trait(Copies)
-        assert copies is not None
+    def match(self, op: OnnxOp, copies: Copies, rewriter: Rewriter, /) -> Blocked | None:
         place = copies.place(op)
         if place is None:
             return None
@@ -67,8 +60,6 @@ class FoldIdentityPass(RewritePass):
     """Copies go."""
 
     name = "fold-identity"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "Identity(x) -> x: nothing is computed"
-
-    def patterns(self) -> Sequence[Pattern]:
-        return [FoldCopy()]
+    exactness = Exactness.EXACT
+    rewrite = "Identity(x) -> x: nothing is computed"
+    pattern_types = (FoldCopy,)

@@ -7,29 +7,24 @@ Exact: a window pads with real zero too, which integer kernels store as the zero
 zero, on spatial axes, that crops nothing and serves nobody else.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from xdsl.ir import Operation, OpResult
+from xdsl.ir import OpResult
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.exactness import Exactness
 from qdialect.promises.padding import AddsPadding, ZeroPads
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 
-class FoldPad(Pattern):
+class FoldPad(OnTrait[ZeroPads]):
     """A Pad in front of a window."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(ZeroPads) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: ZeroPads, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]
         if not (isinstance(source, OpResult) and isinstance(source.op, OnnxOp)):
             return None
@@ -44,8 +39,6 @@ class FoldPad(Pattern):
         added = adds.spatial(pad)
         if isinstance(added, Blocked):
             return added
-        promise = op.get_trait(ZeroPads)
-        assert promise is not None
         attributes = promise.padded(op, added)
         if isinstance(attributes, Blocked):
             return attributes
@@ -64,10 +57,7 @@ class FoldPadPass(RewritePass):
     """Zeros around a window's operand become its own pads."""
 
     name = "fold-pad"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "window(Pad(x, 0), pads = p) -> window(x, pads = p + pad): both pad with real zero"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "window(Pad(x, 0), pads = p) -> window(x, pads = p + pad): both pad with real zero"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [FoldPad()]
+    pattern_types = (FoldPad,)

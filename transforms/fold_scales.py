@@ -9,9 +9,8 @@ factor goes through. Channels with different zero points become one where nothin
 lowest integer, and a Min keeps each channel's largest.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
@@ -37,7 +36,8 @@ from qdialect.promises.affine import AffineMap
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
 
 INTEGER_MIN_OPSET = 12
@@ -51,23 +51,18 @@ class Above(NamedTuple):
     between: list[OnnxOp]
 
 
-class FoldScales(Pattern):
+class FoldScales(OnOp[QuantizeOp]):
     """A quantize with a scale for each channel between a linear op and depthwise ones."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is QuantizeOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, QuantizeOp)
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         type = op.element_type
         if type.axis != 1 or not isinstance(type.expressed, Float32Type):
             return None
         above, users = _above(op), _depthwise_users(op, type.scales.size)
-        for found in (above, users):
-            if found is None or isinstance(found, Blocked):
-                return found
-        assert isinstance(above, Above)
-        assert isinstance(users, list)
+        if not isinstance(above, Above):
+            return above
+        if isinstance(users, Blocked):
+            return users
         ceiling = _ceiling(op, type, above)
         if isinstance(ceiling, Blocked):
             return ceiling
@@ -212,10 +207,7 @@ class FoldScalesPass(RewritePass):
     """Scales of an activation's channels go into the weights on both sides of it."""
 
     name = "fold-scales"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales are rounded"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales are rounded"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [FoldScales()]
+    pattern_types = (FoldScales,)

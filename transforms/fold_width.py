@@ -14,7 +14,7 @@ time. Which f and g pay is looked up in what was measured on the target; real ze
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -306,8 +306,8 @@ class FoldWidthPass(RewritePass):
     """Convolutions of few channels take several pixels as one."""
 
     name = "fold-width"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
+    exactness = Exactness.CLOSE
+    rewrite = (
         "conv(x, w) -> unfold(conv(fold(x), w')), fold: N, C, H, W -> N, g * C, H, W / g: the same integers"
     )
 

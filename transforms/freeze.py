@@ -7,7 +7,6 @@ Exact for every caller that leaves the default alone; an input that only old exp
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
@@ -35,10 +34,8 @@ class FreezePass(ModulePass):
     """Overridable initializers become constants."""
 
     name = "freeze"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "main(%x, %w = default) -> main(%x), %w constant: the default is what everybody uses"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "main(%x, %w = default) -> main(%x), %w constant: the default is what everybody uses"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         with rewriting(op, self.name) as rewriter:

@@ -7,9 +7,7 @@ Exact: that is what an op on quantized types means. A linear op is read so witho
 and where the quantize has a scale for each channel, which no integer kernel makes.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
@@ -132,8 +130,7 @@ class FuseQuantizedPass(RewritePass):
     """An op between casts becomes the op on quantized types."""
 
     name = "fuse-quantized"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "qcast(op(dcast(a))) -> op(a) on quantized types: by definition"
+    exactness = Exactness.EXACT
+    rewrite = "qcast(op(dcast(a))) -> op(a) on quantized types: by definition"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [FuseQuantized()]
+    pattern_types = (FuseQuantized,)

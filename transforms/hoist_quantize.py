@@ -14,9 +14,8 @@ storage range is the same clamp.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from xdsl.ir import Operation, OpResult
+from xdsl.ir import OpResult
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
@@ -31,6 +30,7 @@ from qdialect.promises.clamping import Clamp
 from qdialect.promises.linear import Transposed
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import (
     OTHER_REGION,
@@ -56,17 +56,14 @@ def _is_rewritten(op: OnnxOp) -> bool:
     )
 
 
-class HoistQuantize(Pattern):
+class HoistQuantize(OnOp[QuantizeOp]):
     """Rebuild the op under a quantize on quantized operands."""
 
     def __init__(self, activations: bool = False, rewritten: bool = False):
         self._activations = activations
         self._is_integer = _is_rewritten if rewritten else has_kernel
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is QuantizeOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]
         if not (isinstance(source, OpResult) and isinstance(source.op, OnnxOp)):
             return None
@@ -108,13 +105,10 @@ def _is_redundant(op: OnnxOp, types: Sequence[UniformType]) -> bool:
     return clamp is not None and types[0].is_per_tensor and clamp.is_redundant(op, types[0])
 
 
-class HoistStorage(Pattern):
+class HoistStorage(OnOp[StorageCastOp]):
     """Read the integers that an op moves as the type which all its users read its result as."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is StorageCastOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
         source, type = op.operands[0], quantized_of(op.results[0].type)
         if type is None or not (isinstance(source, OpResult) and isinstance(source.op, OnnxOp)):
             return None
@@ -178,10 +172,8 @@ class HoistQuantizePass(RewritePass):
     """Quantizes move up past every op that allows it."""
 
     name = "hoist-quantize"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"
 
     activations: bool = False
     """Whether to go above an activation of what an op makes in float too: QDQ has it back in front of the quantize."""

@@ -8,7 +8,6 @@ Lossy on purpose: the same numbers inside, but another interface.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -75,10 +74,8 @@ class IntegerIoPass(ModulePass):
     """Quantized inputs and outputs of the graph become integers."""
 
     name = "integer-io"
-    exactness: ClassVar[Exactness] = Exactness.LOSSY
-    rewrite: ClassVar[str] = (
-        "main(%x), qcast(%x) : T -> main(%x : storage of T): another interface, the same numbers"
-    )
+    exactness = Exactness.LOSSY
+    rewrite = "main(%x), qcast(%x) : T -> main(%x : storage of T): another interface, the same numbers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         with rewriting(op, self.name) as rewriter:

@@ -13,7 +13,6 @@ zero point becomes 0: it would be slower. Where zero points must be 0, a u8 of a
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from xdsl.context import Context
@@ -39,7 +38,7 @@ from qdialect.ir.walking import operations
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, rewriting
-from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
 
@@ -235,17 +234,14 @@ class RetypeWeight(OnTrait[Linear]):
         return None
 
 
-class RealBias(Pattern):
+class RealBias(OnOp[OnnxOp]):
     """A bias, as the numbers that its dequantize makes. `every`: one in steps of x_scale * w_scale too."""
 
     def __init__(self, *, every: bool):
         self._every = every
         self._real: dict[Operation, SSAValue] = {}
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return issubclass(op_class, OnnxOp)
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
         for k, operand in enumerate(op.operands):
             found = self._source(op, k, operand)
             if found is None:
@@ -280,8 +276,8 @@ class LegalizePass(RewritePass):
     """Types become what the target's kernels are made for."""
 
     name = "legalize"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "q : i8, z -> q xor 0x80 : u8, z + 128: the same real numbers"
+    exactness = Exactness.EXACT
+    rewrite = "q : i8, z -> q xor 0x80 : u8, z + 128: the same real numbers"
 
     target: str = "onnxruntime"
     weights: bool = True

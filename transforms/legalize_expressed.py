@@ -7,9 +7,7 @@ Close: the same scales and integers; the result is no longer rounded to half pre
 which is less than half a step of 8 bits. Casts to storage and back do nothing; `fold-casts` drops them between two ops.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
@@ -17,13 +15,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, uniform_of, with_element
 from qdialect.dialects.quant import StorageCastOp
 from qdialect.exactness import Exactness
 from qdialect.ir.values import constant, constant_array
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 HALF = (Float16Type, BFloat16Type)
@@ -48,20 +47,16 @@ def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:
         made.location = value.owner.location if isinstance(value.owner, Operation) else made.location
         new.append(made)
         return made.results[0]
-    assert type is not None
+    type = uniform_of(value.type)
     new.append(StorageCastOp(value, with_element(value.type, storage_element(type))))
     new.append(StorageCastOp(new[-1].results[0], with_element(value.type, type.replace(expressed=f32))))
     return new[-1].results[0]
 
 
-class ComputeInF32(Pattern):
+class ComputeInF32(OnTrait[Kernels]):
     """An op that has an integer kernel, on quantized types of half precision."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return issubclass(op_class, OnnxOp) and op_class.get_trait(Kernels) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Kernels, rewriter: Rewriter, /) -> Blocked | None:
         half = [v for v in (*op.operands, *op.results) if _is_half(v.type)]
         quantized = [t for v in half if (t := quantized_of(v.type)) is not None]
         if not quantized:
@@ -90,9 +85,8 @@ class ComputeInF32(Pattern):
         wide.location = op.location
         new.append(wide)
         results: list[SSAValue] = []
-        for result, (type, quantized) in zip(wide.results, types, strict=True):
-            assert quantized is not None
-            new.append(StorageCastOp(result, with_element(type, storage_element(quantized))))
+        for result, (type, _) in zip(wide.results, types, strict=True):
+            new.append(StorageCastOp(result, with_element(type, storage_element(uniform_of(type)))))
             new.append(StorageCastOp(new[-1].results[0], type))
             results.append(new[-1].results[0])
         rewriter.replace(op, new, results)
@@ -103,10 +97,7 @@ class LegalizeExpressedPass(RewritePass):
     """Ops on integers of half precision compute in f32."""
 
     name = "legalize-expressed"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "op : q<i8:f16> -> op : q<i8:f32>: less than half a step of 8 bits is no longer rounded"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "op : q<i8:f16> -> op : q<i8:f32>: less than half a step of 8 bits is no longer rounded"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [ComputeInF32()]
+    pattern_types = (ComputeInF32,)

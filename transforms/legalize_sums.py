@@ -12,43 +12,37 @@ takes a second quantize in each run, so it is turned only where the kernel saves
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
 
 import numpy as np
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, with_element
 from qdialect.exactness import Exactness
-from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant_array, static_shape
-from qdialect.ops.generated import op_named
 from qdialect.patterns.im2col import shape_of_conv
 from qdialect.promises.arithmetic import IntegerProduct, QuantizesAtRunTime
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import QUANTIZE, SIGNED, SUM, cost
 
 NUMPY = {"i8": "int8", "u8": "uint8"}
-ONNX_INT8, ONNX_INT32 = 3, 6
 
 
-class LegalizeSum(Pattern):
+class LegalizeSum(OnTrait[IntegerProduct]):
     """An op that sums products of integers less their zero points."""
 
     def __init__(self, target: Target):
         self._target = target
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(IntegerProduct) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
         wanted = self._target.sums.get(op.op_type)
         if wanted is None:
             return None
@@ -80,24 +74,14 @@ class LegalizeSum(Pattern):
             return Blocked("other-zero-point", "the zero point is not that of the quantize")
         if not self._pays(op):
             return None
-        made: list[Operation] = []
-
-        def add(name: str, inputs: list[SSAValue], like: SSAValue, numpy: str, **given: int) -> SSAValue:
-            type = with_element(like.type, BY_NUMPY[numpy].attribute)
-            new = op_named("", name).build([*inputs], [type], {k: int_attr(v) for k, v in given.items()})
-            new.location = location(f"{node_name(op)}_signed")
-            made.append(new)
-            return new.results[0]
-
-        half = ConstantOp.of(from_array(np.array(128, np.int32)))
-        half.location = location("", ["half"])
-        made.append(half)
-        wide = add("Cast", [zero], zero, "int32", to=ONNX_INT32)
-        lower = add("Sub", [wide, half.results[0]], zero, "int32")
-        signed = add("Cast", [lower], zero, "int8", to=ONNX_INT8)
-        real = source.operands[0]
-        again = add("QuantizeLinear", [real, source.results[1], signed], x, "int8")
-        rewriter.replace(op, [*made, _again(op, [again, op.operands[1], signed, op.input(3)])])
+        nodes, int8, int32 = Nodes(op), BY_NUMPY["int8"], BY_NUMPY["int32"]
+        half, wide_type = nodes.constant(128, np.int32, name="half"), with_element(zero.type, int32.attribute)
+        wide = nodes.add("Cast", [zero], wide_type, {"to": int32.number})
+        lower = nodes.add("Sub", [wide, half], wide_type)
+        signed = nodes.add("Cast", [lower], with_element(zero.type, int8.attribute), {"to": int8.number})
+        inputs = [source.operands[0], source.results[1], signed]
+        again = nodes.add("QuantizeLinear", inputs, with_element(x.type, int8.attribute))
+        rewriter.replace(op, [*nodes.ops, _again(op, [again, op.operands[1], signed, op.input(3)])])
         return None
 
     def _pays(self, op: OnnxOp) -> bool:
@@ -123,8 +107,8 @@ class LegalizeSumsPass(RewritePass):
     """Sums of integers take the signedness that is the fastest."""
 
     name = "legalize-sums"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
+    exactness = Exactness.EXACT
+    rewrite = (
         "sum(q : u8, w, z, wz) -> sum(q - 128 : i8, w xor 0x80, z - 128, wz xor 0x80): the same differences"
     )
 

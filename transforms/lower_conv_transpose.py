@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -310,10 +310,8 @@ class LowerConvTransposePass(RewritePass):
     """Transposed convolutions become convolutions and a move."""
 
     name = "lower-conv-transpose"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "conv_transpose(x, w) -> spread(conv(x, w')), as many results from each pixel as the strides: the same integers"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "conv_transpose(x, w) -> spread(conv(x, w')), as many results from each pixel as the strides: the same integers"
 
     target: str = "onnxruntime"
     always: bool = False

@@ -9,7 +9,6 @@ Close: the integer sum is exact, what follows is rounded once per op. The bias i
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from qdialect.exactness import Exactness
 from qdialect.patterns.casts import FoldStorageCasts
@@ -23,10 +22,8 @@ class LowerToIntegerPass(RewritePass):
     """Linear ops on quantized types become integer sums and explicit scales."""
 
     name = "lower-to-integer"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "linear(x, w) : T -> QuantizeLinear(Cast(LinearInteger(x, w)) * (x_scale * w_scale)): one step at most"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "linear(x, w) : T -> QuantizeLinear(Cast(LinearInteger(x, w)) * (x_scale * w_scale)): one step at most"
 
     target: str = "onnxruntime"
 

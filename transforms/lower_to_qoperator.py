@@ -13,7 +13,6 @@ ops that move or select are exact. An op without a kernel stays, with the reason
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type, i64
 from xdsl.ir import Operation, SSAValue
@@ -21,7 +20,7 @@ from xdsl.ir import Operation, SSAValue
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, uniform_of, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters, clamped, stored, wish
@@ -40,6 +39,7 @@ from qdialect.promises.kernels import Kernel, Kernels
 from qdialect.promises.linear import Linear, bias_matches, largest_sums
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 
@@ -48,19 +48,13 @@ def _is_quantized(op: Operation) -> bool:
     return any(quantized_of(v.type) is not None for v in (*op.operands, *op.results))
 
 
-class LowerToKernel(Pattern):
+class LowerToKernel(OnTrait[Kernels]):
     """An op that computes, as the QOperator node of its promise."""
 
     def __init__(self, target: Target, parameters: Parameters):
         self._target, self._parameters = target, parameters
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Kernels) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        kernels = op.get_trait(Kernels)
-        assert kernels is not None
+    def match(self, op: OnnxOp, kernels: Kernels, rewriter: Rewriter, /) -> Blocked | None:
         if not _is_quantized(op):
             return None
         result = quantized_of(op.results[0].type)
@@ -142,21 +136,18 @@ class LowerToKernel(Pattern):
         self, op: OnnxOp, place: int | None, part: str, result: UniformType | None, new_ops: list[Operation]
     ) -> SSAValue | None:
         if place is None:
-            assert result is not None
-            pair = self._parameters.of(result, op, wish(op.results[0]))
-            return pair["sz".index(part)]
+            result_type = uniform_of(op.results[0].type)
+            return self._parameters.of(result_type, op, wish(op.results[0]))["sz".index(part)]
         value = op.input(place)
         if value is None:
             return None
-        type = quantized_of(value.type)
-        if part == "v":
-            if type is None:
-                return value
-            plain, reads = stored(value)
-            new_ops += reads
-            return plain
-        assert type is not None
-        return self._parameters.of(type, op, wish(value))["sz".index(part)]
+        if part != "v":
+            return self._parameters.of(uniform_of(value.type), op, wish(value))["sz".index(part)]
+        if quantized_of(value.type) is None:
+            return value
+        plain, reads = stored(value)
+        new_ops += reads
+        return plain
 
 
 def _quantized_places(op: OnnxOp, kernel: Kernel) -> list[int]:
@@ -208,19 +199,14 @@ def _sum_guard(op: OnnxOp, types: Sequence[UniformType]) -> Blocked | None:
     return Blocked("accumulator-overflow", f"sums can reach {worst}, int32 ends at {numerics.INT32_MAX}")
 
 
-class LowerToAnother(Pattern):
+class LowerToAnother(OnForm[KernelOfAnother]):
     """An op that another op's kernel computes, as that op."""
 
     def __init__(self, target: Target):
         self._target = target
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return form_of(op_class, KernelOfAnother) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise, result = form_of(type(op), KernelOfAnother), quantized_of(op.results[0].type)
-        assert promise is not None
+    def match(self, op: OnnxOp, form: KernelOfAnother, rewriter: Rewriter, /) -> Blocked | None:
+        result = quantized_of(op.results[0].type)
         types = [quantized_of(o.type) for o in op.operands if element_of(o.type) != i64]
         known = [type for type in types if type is not None]
         if not known:
@@ -233,13 +219,13 @@ class LowerToAnother(Pattern):
             return Blocked("expressed-type", "the kernels compute in f32")
         names, made = [type.storage.name for type in known], result.storage.name
         opset = opset_of(op, "") or 13
-        runs = all(self._target.runs_on_storage(o, names[-1], opset) for o in promise.on_integers(op))
-        if not (runs and self._target.has_kernel(promise.kernel, names, made)):
+        runs = all(self._target.runs_on_storage(o, names[-1], opset) for o in form.on_integers(op))
+        if not (runs and self._target.has_kernel(form.kernel, names, made)):
             return Blocked(
                 "no-kernel",
-                f"{self._target.name} has no {promise.kernel} for {', '.join(names)} -> {made} in this opset",
+                f"{self._target.name} has no {form.kernel} for {', '.join(names)} -> {made} in this opset",
             )
-        parts = promise.parts(op)
+        parts = form.parts(op)
         if isinstance(parts, Blocked):
             return parts
         for part in parts:
@@ -249,19 +235,13 @@ class LowerToAnother(Pattern):
         return None
 
 
-class LowerToStorage(Pattern):
+class LowerToStorage(OnTrait[Commutes]):
     """An op that moves or selects, on the integers themselves."""
 
     def __init__(self, target: Target):
         self._target = target
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Commutes) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = op.get_trait(Commutes)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter, /) -> Blocked | None:
         head = promise.types(op).operands[0]
         if head is None or not promise.moves(op):
             return None  # mixed scales: the kernel's affair
@@ -324,8 +304,8 @@ class LowerToQoperatorPass(RewritePass):
     """Ops on quantized types become integer kernels where the target has them."""
 
     name = "lower-to-qoperator"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"
+    exactness = Exactness.CLOSE
+    rewrite = "op(a, b) : T -> QLinearOp(a, scale, zero point, b, ...): one step at most"
 
     target: str = "onnxruntime"
     exact: bool = False

@@ -10,7 +10,7 @@ decide; few functions are so slow (Softplus, Mish, the hyperbolic ones), and lon
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,14 @@ from qdialect.dialects.onnx_types import (
     quantized_of,
     shape_of,
     tensor_type,
+    uniform_of,
     with_element,
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import stored, wish
+from qdialect.forms.nodes import Nodes
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, node_name
@@ -135,7 +137,7 @@ class LowerToTable(Pattern):
         if shape is None or any(shape_of(o.results[0].type) != shape for o in cone.ops):
             return Blocked("other-shape", "the shape is not known to stay what it is")
         try:
-            table = self._table(op, cone)
+            table = self._table(op, cone, cone.source)
         except UserError as error:
             return Blocked("not-computable", str(error))
         self._build(op, cone.source, table, rewriter)
@@ -161,62 +163,31 @@ class LowerToTable(Pattern):
             return 0.0
         if isinstance(op, QuantizeOp | DequantizeOp):
             return costs["QuantizeLinear" if isinstance(op, QuantizeOp) else "DequantizeLinear"]
-        assert isinstance(op, OnnxOp)
         casts = 0.0
         if quantized_of(result.type) is not None:
-            if has_kernel(op) or form_of(type(op), KernelOfAnother) is not None:
+            if (isinstance(op, OnnxOp) and has_kernel(op)) or form_of(type(op), KernelOfAnother) is not None:
                 return costs[KERNEL]
             casts = costs["QuantizeLinear"] + costs["DequantizeLinear"]
-        return costs.get(op.op_type, 0.0) + casts
+        return (costs.get(op.op_type, 0.0) if isinstance(op, OnnxOp) else 0.0) + casts
 
-    def _table(self, op: Operation, cone: _Cone) -> Array:
+    def _table(self, op: Operation, cone: _Cone, source: SSAValue) -> Array:
         """What each stored value of the source becomes, in the order of its bytes. Raises UserError."""
-        assert cone.source is not None
-        type = _eight_bits(cone.source)
-        assert type is not None
-        values: dict[SSAValue, Array] = {
-            cone.source: np.arange(256).astype(np.uint8).view(type.storage.dtype)
-        }
+        stored = np.arange(256).astype(np.uint8).view(uniform_of(source.type).storage.dtype)
+        values: dict[SSAValue, Array] = {source: stored}
         for one in cone.ops:
-            operands = [_real(o, found) if (found := values.get(o)) is not None else o for o in one.operands]
-            real = (
-                operands[0] if isinstance(one, QuantizeOp | DequantizeOp) else self._evaluated(one, operands)
-            )
-            made = quantized_of(one.results[0].type)
-            if made is not None:
-                assert isinstance(real, np.ndarray)
-                real = made.quantize(real)
-            assert isinstance(real, np.ndarray)
-            values[one.results[0]] = real
+            operands = [
+                np.asarray(constant_array(o)) if (known := values.get(o)) is None else _real(o, known)
+                for o in one.operands
+            ]
+            real = operands[0] if isinstance(one, QuantizeOp | DequantizeOp) else _evaluated(one, operands)
+            type = quantized_of(one.results[0].type)
+            values[one.results[0]] = real if type is None else type.quantize(real)
         return values[op.results[0]]
-
-    def _evaluated(self, op: Operation, operands: Sequence[Array | SSAValue]) -> Array:
-        """What onnxruntime computes of the 256 values. Raises UserError."""
-        block, made = op.parent, list[Operation]()
-        assert block is not None
-        inputs: list[SSAValue] = []
-        for given in operands:
-            array = given if isinstance(given, np.ndarray) else np.asarray(constant_array(given))
-            made.append(ConstantOp.of(from_array(array)))
-            inputs.append(made[-1].results[0])
-        types = [tensor_type(Float32Type(), (256,))]
-        copy = op.__class__.create(operands=inputs, result_types=types, properties=op.properties)
-        assert isinstance(copy, OnnxOp)
-        made.append(copy)
-        block.insert_ops_before(made, op)
-        try:
-            found = evaluate([copy], [copy.results[0]])[copy.results[0]].array()
-        finally:
-            for one in reversed(made):
-                one.detach()
-                one.erase()
-        return found
 
     def _build(self, op: Operation, source: SSAValue, table: Array, rewriter: Rewriter) -> None:
         result, name = op.results[0], node_name(op)
         plain, made = stored(source)
-        type = quantized_of(result.type)
-        assert type is not None
+        type = uniform_of(result.type)
         entries = ConstantOp.of(from_array(table), tensor_type(type, (256,)))
         entries.location = location("", [f"{wish(result) or name or 'value'}_table"])
         # The index of a negative i8 counts from the end, where its byte stands.
@@ -229,13 +200,32 @@ class LowerToTable(Pattern):
         rewriter.replace(op, [*made, entries, index, lookup])
 
 
+def _evaluated(op: Operation, operands: Sequence[Array]) -> Array:
+    """What onnxruntime computes of the 256 values. Raises UserError."""
+    nodes = Nodes()
+    inputs = [nodes.constant(array) for array in operands]
+    types = [tensor_type(Float32Type(), (256,))]
+    copy = op.__class__.create(operands=inputs, result_types=types, properties=op.properties)
+    nodes.append(copy)
+    block = op.parent
+    if not isinstance(copy, OnnxOp) or block is None:
+        raise UserError(f"{op.name} cannot be computed in advance")
+    block.insert_ops_before(nodes.ops, op)
+    try:
+        return evaluate([copy], [copy.results[0]])[copy.results[0]].array()
+    finally:
+        for one in reversed(nodes.ops):
+            one.detach()
+            one.erase()
+
+
 @dataclass(frozen=True)
 class LowerToTablePass(RewritePass):
     """Chains of elementwise ops on 8 bits become tables where that is faster."""
 
     name = "lower-to-table"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = "qcast(f(dcast(q))) -> Gather(table, q), table = qcast(f(dcast(0, ..., 255)))"
+    exactness = Exactness.CLOSE
+    rewrite = "qcast(f(dcast(q))) -> Gather(table, q), table = qcast(f(dcast(0, ..., 255)))"
 
     target: str = "onnxruntime"
 

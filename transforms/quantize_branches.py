@@ -10,10 +10,9 @@ the known range of f.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -23,6 +22,7 @@ from qdialect.exactness import Exactness
 from qdialect.promises.joins import Joins, KnownRange
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
 
@@ -42,14 +42,10 @@ def _covering(bounds: tuple[float, float], like: UniformType) -> UniformType:
     return UniformType.per_tensor(storage, scale, zero_point, like.expressed)
 
 
-class QuantizeBranch(Pattern):
+class QuantizeBranch(OnTrait[Joins]):
     """A float operand of an op that joins branches."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Joins) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Joins, rewriter: Rewriter, /) -> Blocked | None:
         others = [o.owner for o in op.operands if isinstance(o.owner, DequantizeOp)]
         for k, value in enumerate(op.operands):
             if isinstance(value.owner, DequantizeOp | ConstantOp):
@@ -75,8 +71,8 @@ class QuantizeBranchesPass(RewritePass):
     """Float branches that meet quantized ones are quantized, for targets that want it."""
 
     name = "quantize-branches"
-    exactness: ClassVar[Exactness] = Exactness.LOSSY
-    rewrite: ClassVar[str] = "join(a, x) -> join(a, dcast(qcast(x))): a quantizer that the model did not have"
+    exactness = Exactness.LOSSY
+    rewrite = "join(a, x) -> join(a, dcast(qcast(x))): a quantizer that the model did not have"
 
     target: str = "tensorrt"
 

@@ -9,11 +9,10 @@ Exporters that scale weights and not inputs (Aidge) mean it so.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of
@@ -24,6 +23,7 @@ from qdialect.ir.values import constant
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 STORAGES = ("i8", "u8")
@@ -38,17 +38,13 @@ def _is_integers(value: SSAValue) -> bool:
     return alone and constant(value.op.operands[0]) is not None
 
 
-class QuantizeInput(Pattern):
+class QuantizeInput(OnTrait[Linear]):
     """A linear op between a float graph input and a weight of scale 1."""
 
     def __init__(self, storage: Storage):
         self._type = UniformType.per_tensor(storage, np.float32(1.0))
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Linear) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         x = op.operands[0]
         if not isinstance(x, BlockArgument) or not isinstance(element_of(x.type), Float32Type):
             return None
@@ -72,10 +68,8 @@ class QuantizeInputsPass(RewritePass):
     """Float graph inputs beside integer weights of scale 1 are quantized with scale 1."""
 
     name = "quantize-inputs"
-    exactness: ClassVar[Exactness] = Exactness.LOSSY
-    rewrite: ClassVar[str] = (
-        "linear(x, dcast(w)) -> linear(dcast(qcast(x)), dcast(w)), scale 1: fractions are rounded"
-    )
+    exactness = Exactness.LOSSY
+    rewrite = "linear(x, dcast(w)) -> linear(dcast(qcast(x)), dcast(w)), scale 1: fractions are rounded"
 
     storage: str = "i8"
     """What the inputs are stored in: `i8` or `u8`."""

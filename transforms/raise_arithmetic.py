@@ -13,7 +13,7 @@ A float weight of integers that such a Round made is one of int8 under scale 1, 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,7 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import storage_of
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 Array = npt.NDArray[Any]
@@ -187,16 +188,12 @@ def _under_one(storage: Storage) -> UniformType | None:
 
 
 @dataclass(frozen=True)
-class RaiseRounding(Pattern):
+class RaiseRounding(OnTrait[Rounds]):
     """A Round among steps that quantize."""
 
     exact: bool
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Rounds) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Rounds, rewriter: Rewriter, /) -> Blocked | None:
         if constant_array(op.operands[0]) is not None or not _is_float32(op.operands[0]):
             return None
         steps = _steps(op)
@@ -262,14 +259,10 @@ def _read_weights(value: SSAValue, rewriter: Rewriter) -> None:
         rewriter.set_operand(op, place, real.results[0])
 
 
-class NoRound(Pattern):
+class NoRound(OnTrait[Bounds]):
     """A multiplication and a clamp to integers without a Round: blocked, with the reason."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Bounds) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Bounds, rewriter: Rewriter, /) -> Blocked | None:
         found = _integer_bounds(op)
         if found is None or not all(np.isfinite(found[1:])) or not _is_float32(op.operands[0]):
             return None
@@ -337,14 +330,10 @@ class RaiseScaling(Pattern):
         return source, storage
 
 
-class NarrowStorage(Pattern):
+class NarrowStorage(OnTrait[Bounds]):
     """A clamp of freshly quantized integers: the range is the type's."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Bounds) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Bounds, rewriter: Rewriter, /) -> Blocked | None:
         found = _integer_bounds(op)
         if found is None or not (isinstance(found[0], OpResult) and isinstance(found[0].op, StorageCastOp)):
             return None
@@ -384,8 +373,8 @@ class RaiseArithmeticPass(RewritePass):
     """Quantization spelled as arithmetic becomes casts."""
 
     name = "raise-arithmetic"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
+    exactness = Exactness.CLOSE
+    rewrite = (
         "Clip(Round(Mul(x, m)) + z) -> qcast(x) of scale 1/m: one step at near-ties, exact for powers of two"
     )
 

@@ -10,7 +10,7 @@ where one is known, else 1.0, and the weight's is m / x_scale. A scale or zero p
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ from qdialect.promises.linear import BIAS_TOLERANCE, Linear
 from qdialect.promises.qoperator import storage_of
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 Array = npt.NDArray[Any]
@@ -157,19 +158,13 @@ def _quantize_follows(value: SSAValue) -> bool:
     return False
 
 
-class RaiseIntegerProduct(Pattern):
+class RaiseIntegerProduct(OnTrait[IntegerProduct]):
     """ConvInteger or MatMulInteger and the rescale behind it."""
 
     def __init__(self, float_results: bool):
         self._float_results = float_results
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(IntegerProduct) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = op.get_trait(IntegerProduct)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
         chain = _chain(op, promise.channel_axis)
         if isinstance(chain, Blocked):
             return chain
@@ -247,8 +242,8 @@ class RaiseIntegerPass(RewritePass):
     """Integer products with constant scales become ops between casts."""
 
     name = "raise-integer"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = "Mul(Cast(ConvInteger(x, w)), m) -> Conv(dcast(x), dcast(w)): floats to 1e-4"
+    exactness = Exactness.CLOSE
+    rewrite = "Mul(Cast(ConvInteger(x, w)), m) -> Conv(dcast(x), dcast(w)): floats to 1e-4"
 
     float_results: bool = True
     """Whether to raise where a float result is wanted that no QOperator kernel makes."""

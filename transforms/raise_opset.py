@@ -13,7 +13,6 @@ metadata.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp
@@ -102,8 +101,8 @@ class RaiseOpsetPass(RewritePass):
     """A newer opset."""
 
     name = "raise-opset"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "op(x) {a} of an old opset -> op(x, a) of a newer one: the same function"
+    exactness = Exactness.EXACT
+    rewrite = "op(x) {a} of an old opset -> op(x, a) of a newer one: the same function"
 
     to: int = 13
     quantized: bool = False

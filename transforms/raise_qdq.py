@@ -9,9 +9,7 @@ A quantization annotation alone quantizes nothing: no runtime rounds for it. It 
 Exact: the casts are defined as what the two operators compute.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp
@@ -25,7 +23,8 @@ from qdialect.exactness import Exactness
 from qdialect.patterns.reading import reads_as
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
@@ -37,14 +36,10 @@ ANNOTATED = Blocked(
 )
 
 
-class RaiseQuantize(Pattern):
+class RaiseQuantize(OnTrait[QuantizeForm]):
     """QuantizeLinear."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(QuantizeForm) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: QuantizeForm, rewriter: Rewriter, /) -> Blocked | None:
         type = quantize_type(op)
         if isinstance(type, Blocked):
             return type
@@ -68,14 +63,10 @@ def _learn_shape(value: SSAValue, known: Attribute, rewriter: Rewriter) -> SSAVa
     return rewriter.retype(value, tensor_type(element, shape))
 
 
-class RaiseDequantize(Pattern):
+class RaiseDequantize(OnTrait[DequantizeForm]):
     """DequantizeLinear."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(DequantizeForm) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: DequantizeForm, rewriter: Rewriter, /) -> Blocked | None:
         type = dequantize_type(op)
         if isinstance(type, Blocked):
             return type
@@ -95,13 +86,10 @@ class RaiseQdqPass(RewritePass):
     """QuantizeLinear and DequantizeLinear become casts between typed values."""
 
     name = "raise-qdq"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "QuantizeLinear(x, s, z) -> qcast(x), DequantizeLinear(q, s, z) -> dcast(q): the same function"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "QuantizeLinear(x, s, z) -> qcast(x), DequantizeLinear(q, s, z) -> dcast(q): the same function"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [RaiseQuantize(), RaiseDequantize()]
+    pattern_types = (RaiseQuantize, RaiseDequantize)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         super().apply(ctx, op)

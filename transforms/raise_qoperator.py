@@ -11,7 +11,6 @@ what, the kernels' templates say, read backwards; a scale that is computed at ru
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.ir import Operation
 
@@ -20,7 +19,6 @@ from qdialect.dialects.onnx_types import storage_element, with_element
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.foreign import StandsFor, perm_of
-from qdialect.forms.table import form_of
 from qdialect.ops.generated import op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
 from qdialect.promises.base import Commutes
@@ -28,25 +26,22 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_types, reading
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 DEFAULT_OPSET = 13
 
 
-class RaiseForeign(Pattern):
+class RaiseForeign(OnForm[StandsFor]):
     """A node that is ONNX's own ops in another layout."""
 
     def __init__(self, every: bool):
         self._every = every
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        promise = form_of(op_class, StandsFor)
-        return promise is not None and (self._every or promise.written)
+    def wants(self, form: StandsFor, /) -> bool:
+        return self._every or form.written
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = form_of(type(op), StandsFor)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: StandsFor, rewriter: Rewriter, /) -> Blocked | None:
         parts = promise.parts(op)
         if isinstance(parts, Blocked):
             return parts
@@ -60,17 +55,13 @@ class RaiseForeign(Pattern):
         return None
 
 
-class RaiseQOperator(Pattern):
+class RaiseQOperator(OnTrait[QOperator]):
     """A node that a kernel's template describes."""
 
     def __init__(self, every: bool):
         self._every = every
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(QOperator) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: QOperator, rewriter: Rewriter, /) -> Blocked | None:
         found = reading(op)
         if isinstance(found, Blocked):
             return found
@@ -159,8 +150,8 @@ class RaiseQoperatorPass(RewritePass):
     """QLinear nodes become ops on quantized types."""
 
     name = "raise-qoperator"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = "QLinearOp(a, a_scale, ..., scale, zero_point) -> op(a) : T: one step at most"
+    exactness = Exactness.CLOSE
+    rewrite = "QLinearOp(a, a_scale, ..., scale, zero_point) -> op(a) : T: one step at most"
 
     every: bool = True
     """Whether to raise nodes too that lowering to QOperator form would not write again as they were."""

@@ -12,27 +12,27 @@ sums gets a wider weight scale, where its bias outweighs what its weights lose. 
 keep the op as it is.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import quantized_of, tensor_type
-from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
+from qdialect.dialects.quant import Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, tensor_name
-from qdialect.ir.values import constant, real_constant
+from qdialect.ir.values import constant, real_constant, under_dequantize
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 MOST_MOVED = 1e-4
@@ -141,15 +141,13 @@ def _widen(
     return ConstantOp.of(from_array(new.stored), tensor_type(type, weight.shape)), type
 
 
-class RescaleBias(Pattern):
+class RescaleBias(OnTrait[Linear]):
     """The bias of a linear op between quantized activation and weight."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        linear = op_class.get_trait(Linear)
-        return linear is not None and linear.has_bias
+    def wants(self, promise: Linear, /) -> bool:
+        return promise.has_bias
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         bias = op.input(2)
         x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
         if bias is None or x is None or w is None or quantized_of(bias.type) is not None:
@@ -163,9 +161,7 @@ class RescaleBias(Pattern):
         real = real_constant(bias)
         if real is None:
             return Blocked("computed-bias", "the bias is computed at run time")
-        linear = op.get_trait(Linear)
-        assert linear is not None
-        channels = linear.output_channels(op)
+        channels = promise.output_channels(op)
         if (
             channels is None
             or real.size not in (1, channels)
@@ -224,7 +220,7 @@ class RescaleBias(Pattern):
         else:
             type = UniformType.per_tensor(i32, scale.item())
         new = ConstantOp.of(from_array(stored), tensor_type(type, stored.shape))
-        source = bias.owner.operands[0] if isinstance(bias.owner, DequantizeOp) else bias
+        source = under_dequantize(bias)
         if isinstance(source, OpResult):
             new.location = location("", [f"{tensor_name(source.op)}_quantized"])
         rewriter.insert_before(op, [new])
@@ -236,10 +232,7 @@ class RescaleBiasPass(RewritePass):
     """Biases are counted in accumulator steps."""
 
     name = "rescale-bias"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "linear(x, w, b) -> linear(x, w, rint(b / (x_scale * w_scale)) : i32): off by at most half an accumulator step"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "linear(x, w, b) -> linear(x, w, rint(b / (x_scale * w_scale)) : i32): off by at most half an accumulator step"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [RescaleBias()]
+    pattern_types = (RescaleBias,)

@@ -12,12 +12,11 @@ Exact: f computes nothing, so each element keeps its scale and zero point; per-a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import quantized_of, storage_element, uniform_of, with_element
 from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters, cast_op
@@ -28,7 +27,7 @@ from qdialect.patterns.boundaries import SinkAcross
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import RewritePass
 
@@ -98,8 +97,7 @@ class ReadStorage(OnForm[StorageReading]):
         sources = [s for o in op.operands if (s := cast_source(o, StorageCastOp)) is not None]
         if len(sources) != 1:
             return None
-        type = quantized_of(sources[0].type)
-        assert type is not None
+        type = uniform_of(sources[0].type)
         built = form.build(op, sources[0], type)
         if isinstance(built, Blocked):
             return built
@@ -171,10 +169,7 @@ class SinkDequantizePass(RewritePass):
     """Casts move down past every op that allows it."""
 
     name = "sink-dequantize"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "f(dcast(q)) -> dcast(f(q)) for f that moves or selects: no element is computed anew"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "f(dcast(q)) -> dcast(f(q)) for f that moves or selects: no element is computed anew"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [ReadStorage(), SinkCast(), SinkNode(), SinkAcross()]
+    pattern_types = (ReadStorage, SinkCast, SinkNode, SinkAcross)

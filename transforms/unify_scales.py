@@ -7,31 +7,22 @@ Exact: rounding to T before f chooses or joins is rounding after it. Where a tar
 onnxruntime has for Concat and Where, that kernel does the same with less to write.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-
-from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.exactness import Exactness
 from qdialect.promises.base import Commutes
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 
-class UnifyOperands(Pattern):
+class UnifyOperands(OnTrait[Commutes]):
     """An op of several operands on quantized types that are not its result's."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Commutes) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = op.get_trait(Commutes)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter, /) -> Blocked | None:
         given, made = promise.types(op)
         results = [t for t in made if t is not None]
         if len(given) < 2 or not results or None in given:
@@ -54,10 +45,7 @@ class UnifyScalesPass(RewritePass):
     """Operands of mixed scales take the result's."""
 
     name = "unify-scales"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "f(a : S, b : T) : T -> f(qcast(dcast(a)) : T, b): rounding commutes with choosing"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "f(a : S, b : T) : T -> f(qcast(dcast(a)) : T, b): rounding commutes with choosing"
 
-    def patterns(self) -> Sequence[Pattern]:
-        return [UnifyOperands()]
+    pattern_types = (UnifyOperands,)

@@ -177,6 +177,13 @@ def quantized_of(type: Attribute) -> UniformType | None:
     return element if isinstance(element, UniformType) else None
 
 
+def uniform_of(type: Attribute) -> UniformType:
+    """The quantized element type of a tensor type that is known to have one. TypeError if it has none."""
+    if (element := quantized_of(type)) is None:
+        raise TypeError(f"{type} is not quantized")
+    return element
+
+
 def shape_of(type: Attribute) -> tuple[int, ...] | None:
     """The shape of a tensor type, `DYNAMIC` for unknown sizes; None if the rank is not known."""
     return type.get_shape() if isinstance(type, TensorType) else None

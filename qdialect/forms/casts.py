@@ -14,8 +14,15 @@ from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, shape_of, storage_element, with_element
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    shape_of,
+    storage_element,
+    uniform_of,
+    with_element,
+)
 from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, tensor_name
 from qdialect.ops.generated import op_named
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
@@ -62,8 +69,7 @@ class Parameters:
 
 def stored(value: SSAValue) -> tuple[SSAValue, list[Operation]]:
     """The integers of a quantized value, and the operations, not inserted yet, that read them."""
-    type = quantized_of(value.type)
-    assert type is not None
+    type = uniform_of(value.type)
     if isinstance(value, OpResult):
         if isinstance(value.op, StorageCastOp):
             return value.op.operands[0], []
@@ -79,12 +85,10 @@ def clamped(value: SSAValue, type: UniformType) -> list[Operation]:
     """An integer Clip to the storage bounds, where they are narrower than the storage's width; else nothing."""
     if type.storage.is_full_range:
         return []
-    bounds = [
-        ConstantOp.of(from_array(np.array(b, BY_ATTRIBUTE[storage_element(type)].dtype)))
-        for b in (type.storage.low, type.storage.high)
-    ]
-    clip = op_named("", "Clip").build([value, *(b.results[0] for b in bounds)], [value.type])
-    return [*bounds, clip]
+    nodes, dtype = Nodes(), BY_ATTRIBUTE[storage_element(type)].dtype
+    ends = [nodes.constant(end, dtype) for end in (type.storage.low, type.storage.high)]
+    nodes.add("Clip", [value, *ends], value.type)
+    return nodes.ops
 
 
 def clamps_integers(type: UniformType, user: Operation) -> bool:
@@ -102,16 +106,14 @@ def clamped_real(value: SSAValue, type: UniformType, user: Operation) -> list[Op
     shape = shape_of(value.type)
     if type.storage.is_full_range or type.blocks or (shape is None and not type.is_per_tensor):
         return []
-    dtype = BY_ATTRIBUTE[type.expressed].dtype
-    made = [
-        ConstantOp.of(from_array(np.asarray(_real_end(end, type, shape or (), dtype))))
-        for end in (type.storage.low, type.storage.high)
-    ]
-    low, high = (b.results[0] for b in made)
+    nodes, dtype = Nodes(), BY_ATTRIBUTE[type.expressed].dtype
+    ends = (type.storage.low, type.storage.high)
+    low, high = (nodes.constant(_real_end(end, type, shape or (), dtype)) for end in ends)
     if type.is_per_tensor and (opset_of(user, "") or 13) >= CLIP_WITH_INPUTS:
-        return [*made, op_named("", "Clip").build([value, low, high], [value.type])]
-    above = op_named("", "Max").build([value, low], [value.type])
-    return [*made, above, op_named("", "Min").build([above.results[0], high], [value.type])]
+        nodes.add("Clip", [value, low, high], value.type)
+    else:
+        nodes.add("Min", [nodes.add("Max", [value, low], value.type), high], value.type)
+    return nodes.ops
 
 
 def _real_end(end: int, type: UniformType, shape: Sequence[int], dtype: npt.DTypeLike) -> npt.NDArray[Any]:

@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.dialects.onnx_attributes import ints_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import BY_NUMPY, element_of
 from qdialect.forms.base import Form
+from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, rank_of, static_shape
 from qdialect.ops.generated import op_named
 from qdialect.reasons import Blocked
@@ -49,42 +48,25 @@ class TakesBias(Form):
     """The one op, from the op and the bias; or why there is none."""
 
 
-def _scaled(value: SSAValue, factor: float, ops: list[Operation]) -> SSAValue:
-    if factor == 1.0:
-        return value
-    constant = ConstantOp.of(from_array(np.array(factor, np.float32)))
-    product = op_named("", "Mul").build([value, constant.results[0]], [value.type])
-    ops += [constant, product]
-    return product.results[0]
-
-
-def _transposed(value: SSAValue, ops: list[Operation]) -> SSAValue:
-    shape = shape_of(value.type) or (DYNAMIC, DYNAMIC)
-    element = element_of(value.type)
-    assert element is not None
-    new = op_named("", "Transpose").build(
-        [value], [tensor_type(element, (shape[1], shape[0]))], {"perm": ints_attr((1, 0))}
+def _scaled(value: SSAValue, factor: float, nodes: Nodes) -> SSAValue:
+    return (
+        value if factor == 1.0 else nodes.add("Mul", [value, nodes.constant(factor, np.float32)], value.type)
     )
-    ops.append(new)
-    return new.results[0]
 
 
 def _gemm_parts(op: OnnxOp) -> Parts | Blocked:
     if element_of(op.results[0].type) != BY_NUMPY["float32"].attribute:
         return Blocked("element-type", "only a Gemm in f32 is decomposed")
-    ops: list[Operation] = []
+    nodes, result_type = Nodes(), op.results[0].type
     left, right, bias = op.operands[0], op.operands[1], op.input(2)
     if op.int_attr("transA", 0):
-        left = _transposed(left, ops)
+        left = nodes.transpose(left, (1, 0))
     if op.int_attr("transB", 0):
-        right = _transposed(right, ops)
-    product = op_named("", "MatMul").build([left, right], [op.results[0].type])
-    ops.append(product)
-    result = _scaled(product.results[0], op.float_attr("alpha", 1.0), ops)
+        right = nodes.transpose(right, (1, 0))
+    result = _scaled(nodes.add("MatMul", [left, right], result_type), op.float_attr("alpha", 1.0), nodes)
     if bias is not None:
-        added = _scaled(bias, op.float_attr("beta", 1.0), ops)
-        ops.append(op_named("", "Add").build([result, added], [op.results[0].type]))
-    return ops
+        nodes.add("Add", [result, _scaled(bias, op.float_attr("beta", 1.0), nodes)], result_type)
+    return nodes.ops
 
 
 def _normalization_parts(op: OnnxOp) -> Parts | Blocked:
@@ -104,11 +86,11 @@ def _normalization_parts(op: OnnxOp) -> Parts | Blocked:
         return Blocked("not-finite", "a variance is negative or not finite", "train the model again")
     factor = gamma / np.sqrt(variance)
     shape = (-1, *[1] * (rank - 2))
-    scale = ConstantOp.of(from_array(factor.astype(np.float32).reshape(shape)))
-    shift = ConstantOp.of(from_array((beta - mean * factor).astype(np.float32).reshape(shape)))
-    product = op_named("", "Mul").build([op.operands[0], scale.results[0]], [op.results[0].type])
-    total = op_named("", "Add").build([product.results[0], shift.results[0]], [op.results[0].type])
-    return [scale, shift, product, total]
+    nodes, result_type = Nodes(), op.results[0].type
+    scale = nodes.constant(factor.reshape(shape), np.float32)
+    shift = nodes.constant((beta - mean * factor).reshape(shape), np.float32)
+    nodes.add("Add", [nodes.add("Mul", [op.operands[0], scale], result_type), shift], result_type)
+    return nodes.ops
 
 
 def _gemm_of(op: OnnxOp, bias: SSAValue) -> OnnxOp | Blocked:

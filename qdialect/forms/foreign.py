@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, Float32Type, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation
 
-from qdialect.dialects.onnx_attributes import int_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of, tensor_type
 from qdialect.forms.base import Form
+from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.promises.weight_only import unpacked_weight
@@ -39,13 +38,6 @@ class StandsFor(Form):
     """Whether lowering to QOperator form writes the node again from these ops."""
 
 
-def _turn(value: SSAValue, perm: Sequence[int]) -> OnnxOp:
-    shape, element = shape_of(value.type) or (DYNAMIC,) * 4, element_of(value.type)
-    assert element is not None
-    turned = tensor_type(element, tuple(shape[p] for p in perm))
-    return op_named("", "Transpose").build([value], [turned], {"perm": DenseArrayBase.from_list(i64, perm)})
-
-
 def perm_of(op: Operation) -> tuple[int, ...] | None:
     """How an op turns the axes of its operand; None if that is not what it does, or it does not say how."""
     if not isinstance(op, TRANSPOSE):
@@ -61,18 +53,15 @@ def _max_pool_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     element = element_of(op.operands[0].type)
     if element is None:
         return Blocked("storage-type", "the type of the integers is not known")
-    source = op.operands[0].owner
+    source, nodes = op.operands[0].owner, Nodes()
     if isinstance(source, TRANSPOSE) and perm_of(source) == TO_LAST and source.parent is op.parent:
-        turned, x = [], source.operands[0]
+        x = source.operands[0]
     else:
-        turned = [_turn(op.operands[0], TO_FIRST)]
-        x = turned[0].results[0]
-    made = shape_of(op.results[0].type) or (DYNAMIC,) * 4
-    first = tensor_type(element, tuple(made[p] for p in TO_FIRST))
-    pool = op_named("", "MaxPool").build([x], [first], op.onnx_attributes)
-    after = _turn(pool.results[0], TO_LAST)
-    after.results[0]._type = op.results[0].type  # pyright: ignore[reportPrivateUsage]
-    return [*turned, pool, after]
+        x = nodes.transpose(op.operands[0], TO_FIRST)
+    shape = shape_of(op.results[0].type) or (DYNAMIC,) * 4
+    pool = nodes.add("MaxPool", [x], [shape[p] for p in TO_FIRST], op.onnx_attributes)
+    nodes.transpose(pool, TO_LAST, op.results[0].type)
+    return nodes.ops
 
 
 def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
@@ -95,17 +84,14 @@ def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     weight = unpacked_weight(packed, scales, zeros, *sizes)
     if isinstance(weight, Blocked):
         return weight
-    operands = [ConstantOp.of(from_array(np.ascontiguousarray(a))) for a in weight]
-    float32 = BY_NUMPY["float32"].attribute
-    attributes = {"axis": int_attr(0), "block_size": int_attr(sizes[3])}
-    real = op_named("", "DequantizeLinear").build(
-        [o.results[0] for o in operands], [tensor_type(float32, weight[0].shape)], attributes
-    )
-    product = op_named("", "MatMul").build([op.operands[0], real.results[0]], [op.results[0].type])
-    parts: list[Operation] = [*operands, real, product]
+    nodes, result_type = Nodes(), op.results[0].type
+    operands = [nodes.constant(np.ascontiguousarray(a)) for a in weight]
+    real_type = tensor_type(BY_NUMPY["float32"].attribute, weight[0].shape)
+    real = nodes.add("DequantizeLinear", operands, real_type, {"axis": 0, "block_size": sizes[3]})
+    product = nodes.add("MatMul", [op.operands[0], real], result_type)
     if (bias := op.input(5)) is not None:
-        parts.append(op_named("", "Add").build([product.results[0], bias], [op.results[0].type]))
-    return parts
+        nodes.add("Add", [product, bias], result_type)
+    return nodes.ops
 
 
 FOREIGN: dict[tuple[str, str], StandsFor] = {

@@ -9,24 +9,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import (
     element_of,
-    quantized_of,
     shape_of,
     storage_element,
     tensor_type,
+    uniform_of,
     with_element,
 )
 from qdialect.dialects.quant import Storage, StorageCastOp, UniformType
 from qdialect.forms.base import Form
+from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant, constant_ints, normal_axis
-from qdialect.ops.generated import op_named
 from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 
@@ -52,17 +50,17 @@ def negated(type: UniformType) -> UniformType:
 def _difference(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """x - y = x + -y: of each stored y the bits are turned, and so are the zero point's."""
     x, y = op.operands[:2]
-    type, tensor = quantized_of(y.type), constant(y)
-    assert type is not None
-    other, made = negated(type), list[Operation]()
+    type, tensor = uniform_of(y.type), constant(y)
+    nodes, negative_type = Nodes(), with_element(y.type, negated(type))
     if tensor is not None:
-        made.append(ConstantOp.of(from_array(numerics.mirror(tensor.array())), with_element(y.type, other)))
+        negative = nodes.constant(numerics.mirror(tensor.array()), type=negative_type)
     else:
-        ones = ConstantOp.of(from_array(np.array(numerics.mirror(np.zeros((), type.storage.dtype)))))
-        plain = StorageCastOp(y, with_element(y.type, storage_element(type)))
-        turned = op_named("", "Sub").build([ones.results[0], plain.results[0]], [plain.results[0].type])
-        made += [ones, plain, turned, StorageCastOp(turned.results[0], with_element(y.type, other))]
-    return [*made, op_named("", "Add").build([x, made[-1].results[0]], [op.results[0].type])]
+        ones = nodes.constant(numerics.mirror(np.zeros((), type.storage.dtype)))
+        plain = nodes.append(StorageCastOp(y, with_element(y.type, storage_element(type))))
+        mirrored = nodes.add("Sub", [ones, plain], plain.type)
+        negative = nodes.append(StorageCastOp(mirrored, negative_type))
+    nodes.add("Add", [x, negative], op.results[0].type)
+    return nodes.ops
 
 
 def _mean(op: OnnxOp) -> Sequence[Operation] | Blocked:
@@ -75,29 +73,16 @@ def _mean(op: OnnxOp) -> Sequence[Operation] | Blocked:
     is_last = axes == list(range(1, rank - 1))
     if rank < 3 or not (is_last or axes == list(range(2, rank))):
         return Blocked("not-all-pixels", "the mean is not over all pixels of each channel")
-    element, made = element_of(op.results[0].type), list[Operation]()
+    element, nodes = element_of(op.results[0].type), Nodes()
     assert element is not None
     channels = given[-1] if is_last else given[1]
-
-    def turned(value: SSAValue, perm: Sequence[int]) -> SSAValue:
-        shape, elements = shape_of(value.type), element_of(value.type)
-        assert shape is not None
-        assert elements is not None
-        type = tensor_type(elements, tuple(shape[p] for p in perm))
-        turn = {"perm": DenseArrayBase.from_list(i64, list(perm))}
-        made.append(op_named("", "Transpose").build([value], [type], turn))
-        return made[-1].results[0]
-
-    x = turned(op.operands[0], [0, rank - 1, *range(1, rank - 1)]) if is_last else op.operands[0]
-    pooled = tensor_type(element, (given[0], channels, *[1] * (rank - 2)))
-    made.append(op_named("", "GlobalAveragePool").build([x], [pooled]))
+    x = nodes.transpose(op.operands[0], [0, rank - 1, *range(1, rank - 1)]) if is_last else op.operands[0]
+    mean = nodes.add("GlobalAveragePool", [x], tensor_type(element, (given[0], channels, *[1] * (rank - 2))))
     if not op.int_attr("keepdims", 1):
-        sizes = ConstantOp.of(from_array(np.array([0, -1], np.int64)))
-        flat = op_named("", "Reshape").build([made[-1].results[0], sizes.results[0]], [op.results[0].type])
-        made += [sizes, flat]
+        nodes.reshape(mean, [0, -1], op.results[0].type)
     elif is_last:
-        turned(made[-1].results[0], [0, *range(2, rank), 1])
-    return made
+        nodes.transpose(mean, [0, *range(2, rank), 1])
+    return nodes.ops
 
 
 REWRITTEN: dict[tuple[str, str], KernelOfAnother] = {

@@ -19,6 +19,7 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, shape_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.base import Form
+from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, normal_axis, rank_of
 from qdialect.ops.generated import op_named
 from qdialect.promises.filling import centered, triangle
@@ -79,9 +80,9 @@ def _clip(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
         return Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")
     if not type.is_per_tensor:
         return Blocked("clip-per-axis", "Clip has one bound, the channels have several")
-    low, high = (ConstantOp.of(from_array(np.array(b))) for b in stored_bounds(bounds, type))
-    clamp = op_named("", "Clip").build([x, low.results[0], high.results[0]], [_result(op, type)])
-    return Built([low, high, clamp], "Clip")
+    nodes = Nodes()
+    nodes.add("Clip", [x, *(nodes.constant(b) for b in stored_bounds(bounds, type))], _result(op, type))
+    return Built(nodes.ops, "Clip")
 
 
 def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
@@ -90,33 +91,24 @@ def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     value = pad_value(op)
     if value is None or not type.is_per_tensor:
         return Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
-    constant = ConstantOp.of(from_array(type.quantize(np.float32(value))))
-    pad = op_named("", "Pad").build(
-        [x, op.input(1), constant.results[0], op.input(3)], [_result(op, type)], op.onnx_attributes
-    )
-    return Built([constant, pad], "Pad")
+    nodes = Nodes()
+    inputs = [x, op.input(1), nodes.constant(type.quantize(np.float32(value))), op.input(3)]
+    nodes.add("Pad", inputs, _result(op, type), op.onnx_attributes)
+    return Built(nodes.ops, "Pad")
 
 
 def _max_pool(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     """Channels last: onnxruntime's MaxPool of bytes is ten times faster so, and convolutions cancel the Transposes."""
-    given, made = shape_of(x.type), shape_of(op.results[0].type)
-    if given is None or made is None or len(given) != 4 or op.results[1:]:
+    before, after = shape_of(x.type), shape_of(op.results[0].type)
+    if before is None or after is None or len(before) != 4 or op.results[1:]:
         return Blocked("no-kernel", "only images are pooled with channels last, without indices")
     attributes = {k: v for k, v in op.onnx_attributes.items() if k != "storage_order"}
-    element = storage_element(type)
-
-    def turn(value: SSAValue, perm: list[int], shape: Sequence[int]) -> OnnxOp:
-        turned = tensor_type(element, tuple(shape[p] for p in perm))
-        return op_named("", "Transpose").build(
-            [value], [turned], {"perm": DenseArrayBase.from_list(i64, perm)}
-        )
-
-    to_last, to_first = [0, 2, 3, 1], [0, 3, 1, 2]
-    before = turn(x, to_last, given)
-    last = tensor_type(element, tuple(made[p] for p in to_last))
-    pool = op_named("com.microsoft", "NhwcMaxPool").build([before.results[0]], [last], attributes)
-    after = turn(pool.results[0], to_first, [made[p] for p in to_last])
-    return Built([before, pool, after], "NhwcMaxPool")
+    nodes, to_last, to_first = Nodes(), (0, 2, 3, 1), (0, 3, 1, 2)
+    last = nodes.transpose(x, to_last)
+    pooled = [after[p] for p in to_last]
+    pool = nodes.add("NhwcMaxPool", [last], pooled, attributes, domain="com.microsoft")
+    nodes.transpose(pool, to_first)
+    return Built(nodes.ops, "NhwcMaxPool")
 
 
 def _global_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
@@ -158,25 +150,21 @@ def _center_crop_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Bloc
     padded = {axis: (before, after) for axis, (before, after) in changed.items() if after > before}
     if padded and (type.zero_points != type.zero_points.reshape(-1)[0]).any():
         return Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
-    ops: list[Operation] = []
-    value = x
+    nodes, value = Nodes(), x
     if cropped or not padded:
         starts = [(before - after) // 2 for before, after in cropped.values()]
         lists = starts, [s + a for s, (_, a) in zip(starts, cropped.values(), strict=True)], list(cropped)
-        made = [ConstantOp.of(from_array(np.array(one, np.int64))) for one in lists]
         sizes = tuple(cropped[axis][1] if axis in cropped else size for axis, size in enumerate(shape))
         cut = tensor_type(storage_element(type), sizes)
-        ops += [*made, op_named("", "Slice").build([value, *(m.results[0] for m in made)], [cut])]
-        value = ops[-1].results[0]
+        value = nodes.add("Slice", [value, *(nodes.constant(one, np.int64) for one in lists)], cut)
     if padded:
         pads = np.zeros((2, len(shape)), np.int64)
         for axis, (before, after) in padded.items():
             pads[:, axis] = (after - before) // 2, after - before - (after - before) // 2
-        amounts = ConstantOp.of(from_array(pads.reshape(-1)))
-        zero = ConstantOp.of(from_array(np.array(type.zero_points.reshape(-1)[0], type.storage.dtype)))
-        pad = op_named("", "Pad").build([value, amounts.results[0], zero.results[0]], [_result(op, type)])
-        ops += [amounts, zero, pad]
-    return Built(ops, "Pad" if padded else "Slice")
+        amounts = nodes.constant(pads.reshape(-1))
+        zero = nodes.constant(type.zero_points.reshape(-1)[0], type.storage.dtype)
+        nodes.add("Pad", [value, amounts, zero], _result(op, type))
+    return Built(nodes.ops, "Pad" if padded else "Slice")
 
 
 def _index_of_greatest(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:

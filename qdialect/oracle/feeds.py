@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, quantized_of, shape_of
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of, uniform_of
 from qdialect.dialects.quant import QuantizeOp
 from qdialect.errors import UserError
 from qdialect.ir.values import constant_array
@@ -78,8 +78,7 @@ def _range(value: SSAValue) -> tuple[float, float]:
     for use in value.uses:
         op = use.operation
         if isinstance(op, QuantizeOp):
-            type = quantized_of(op.results[0].type)
-            assert type is not None
+            type = uniform_of(op.results[0].type)
             steps = (type.storage.low - type.zero_points, type.storage.high - type.zero_points)
             return float((steps[0] * type.scales).min()), float((steps[1] * type.scales).max())
         if isinstance(op, OnnxOp) and op.get_trait(QuantizeForm) is not None and use.index == 0:

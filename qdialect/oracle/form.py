@@ -32,6 +32,7 @@ from qdialect.dialects.onnx_types import (
     expressed_of,
     quantized_of,
     storage_element,
+    uniform_of,
     with_element,
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
@@ -160,15 +161,13 @@ class _Writer:
 
     def _float(self, value: SSAValue, user: Operation) -> SSAValue:
         if value not in self._dequantized:
-            type = quantized_of(value.type)
-            assert type is not None
+            type = uniform_of(value.type)
             cast = cast_op(False, self.values[value], type, self._constants, user, "")
             self._dequantized[value] = self._add(cast)[0]
         return self._dequantized[value]
 
     def _quantize(self, real: SSAValue, result: Attribute, user: Operation) -> SSAValue:
-        type = quantized_of(result)
-        assert type is not None
+        type = uniform_of(result)
         before = [] if clamps_integers(type, user) else clamped_real(real, type, user)
         real = before[-1].results[0] if before else real
         cast = cast_op(True, real, type, self._constants, user, "")

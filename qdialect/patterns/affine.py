@@ -20,7 +20,7 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
-from qdialect.ir.values import constant, real_constant
+from qdialect.ir.values import constant, real_constant, under_dequantize
 from qdialect.ops.generated import op_named
 from qdialect.promises.affine import AffineMap, affine_map
 from qdialect.promises.linear import WRONG_AXIS, Linear
@@ -103,7 +103,7 @@ def folded_weight(
     """
     op, linear, _ = target
     w = op.operands[1]
-    source = w.op.operands[0] if isinstance(w, OpResult) and isinstance(w.op, DequantizeOp) else w
+    source = under_dequantize(w)
     tensor, type, axis = constant(source), quantized_of(source.type), linear.weight_axis(op)
     if tensor is None or axis is None:
         return COMPUTED_WEIGHT

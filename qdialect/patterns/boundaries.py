@@ -18,7 +18,8 @@ from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.values import constant, constant_array
 from qdialect.promises.control import Carries, Slot, argument, result, yields
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.uses import OTHER_REGION, quantized_anyway, quantized_uses, read_sizes_of
 from qdialect.targets import Target
 
@@ -64,10 +65,10 @@ def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: R
     """The quantized value under a cast, or of a constant, for `before`."""
     if isinstance(value.owner, DequantizeOp | StorageCastOp):
         return value.owner.operands[0]
-    tensor = constant(value)
-    assert tensor is not None
-    plain = element_of(value.type) == storage_element(type)
-    stored = tensor if plain else from_array(type.quantize(tensor.array()))
+    stored = constant(value)
+    assert stored is not None
+    if element_of(value.type) != storage_element(type):
+        stored = from_array(type.quantize(stored.array()))
     made = ConstantOp.of(stored, with_element(value.type, type))
     rewriter.insert_before(before, [made])
     return made.results[0]
@@ -98,7 +99,7 @@ def _read(
     return made
 
 
-class SinkAcross(Pattern):
+class SinkAcross(OnTrait[Carries]):
     """
     Values that enter or leave subgraphs cast from one type, to real numbers or to the integers that are stored.
 
@@ -107,13 +108,7 @@ class SinkAcross(Pattern):
         Loop: dcast(init) : T, yield dcast(next) : T ->  init, next; dcast of the argument and of the result
     """
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Carries) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = op.get_trait(Carries)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
         found: Blocked | None = None
         for slot in promise.slots(op):
             for cast in (DequantizeOp, StorageCastOp):
@@ -157,13 +152,10 @@ class SinkAcross(Pattern):
             _cast_below(op, slot.result, type, cast, rewriter)
 
 
-class HoistAcross(Pattern):
+class HoistAcross(OnOp[QuantizeOp]):
     """qcast(If(...)) -> If(yield qcast(a), yield qcast(b)); likewise what Loop and Scan stack."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is QuantizeOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]
         owner = source.owner
         promise = owner.get_trait(Carries) if isinstance(owner, OnnxOp) else None
@@ -197,20 +189,14 @@ class HoistAcross(Pattern):
         return None
 
 
-class RequantizeBehind(Pattern):
+class RequantizeBehind(OnTrait[Carries]):
     """
     One requantization behind a subgraph for one in each branch: the branches are of one type already.
 
         If: yield qcast(dcast(a : U)) : T, yield qcast(dcast(b : U)) : T -> yield a, yield b; qcast(dcast(...)) : T
     """
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Carries) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = op.get_trait(Carries)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
         for slot in promise.slots(op):
             if slot.operand is None and slot.result is not None:
                 self._slot(op, slot, slot.result, rewriter)
@@ -242,19 +228,13 @@ class RequantizeBehind(Pattern):
         rewriter.replace_uses(new, again.results[0], real)
 
 
-class StoreAcross(Pattern):
+class StoreAcross(OnTrait[Carries]):
     """Values of quantized types that enter or leave subgraphs, as the integers that are stored, where those can."""
 
     def __init__(self, target: Target):
         self._target = target
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Carries) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = op.get_trait(Carries)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
         found: Blocked | None = None
         for slot in promise.slots(op):
             blocked = self._runs(op, slot)

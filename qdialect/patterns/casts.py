@@ -12,36 +12,30 @@ from qdialect.forms.storage import clip_between
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnOp
 
 
-class FoldRequantize(Pattern):
+class FoldRequantize(OnOp[QuantizeOp]):
     """qcast of a dcast."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is QuantizeOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]
         if not (isinstance(source, OpResult) and isinstance(source.op, DequantizeOp)):
             return None
         q = source.op.operands[0]
         if q.type != op.results[0].type:
             return Blocked("other-parameters", "a pair with other parameters rounds a second time")
-        assert isinstance(op, QuantizeOp)
         if not op.element_type.round_trips:
             return Blocked("wide-storage", "not every stored integer survives the way through float")
         rewriter.replace(op, [], [q])
         return None
 
 
-class FoldStorageCasts(Pattern):
+class FoldStorageCasts(OnOp[StorageCastOp]):
     """scast of a scast."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is StorageCastOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]
         if not (isinstance(source, OpResult) and isinstance(source.op, StorageCastOp)):
             return None
@@ -52,14 +46,10 @@ class FoldStorageCasts(Pattern):
         return None
 
 
-class MergeQuantizes(Pattern):
+class MergeQuantizes(OnOp[QuantizeOp]):
     """Equal quantizes of one value: how many there are is the target's affair, when pairs are written."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is QuantizeOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, QuantizeOp)
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         source, block = op.operands[0], op.parent
         real = source.op if isinstance(source, OpResult) and isinstance(source.op, DequantizeOp) else None
         root = source if real is None else real.operands[0]
@@ -85,18 +75,14 @@ class MergeQuantizes(Pattern):
         return [u for u in users if isinstance(u, QuantizeOp)]
 
 
-class ReadNarrowing(Pattern):
+class ReadNarrowing(OnOp[QuantizeOp]):
     """
     A quantize to narrower storage bounds than the storage's: a clamp of what is quantized to all of them.
 
     It is written as that clamp, so that only as an op it is the same when it is read.
     """
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class is QuantizeOp
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, QuantizeOp)
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         type, users = op.element_type, [use.operation for use in op.results[0].uses]
         if type.storage.is_full_range or isinstance(op.operands[0].owner, ConstantOp):
             return None

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
-from qdialect.dialects.onnx_attributes import int_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import TensorAttr, from_array
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.dialects.quant import DequantizeOp, UniformType
 from qdialect.forms.casts import wish
-from qdialect.ir.names import location
+from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant, rank_of
-from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.promises.kernels import MICROSOFT
 from qdialect.promises.linear import Linear
 from qdialect.promises.weight_only import PackedWeight, WeightOnly, packed_weight
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import Target
 
 KERNEL = "MatMulNBits"
@@ -31,22 +29,15 @@ FLOAT_SUMS = 1
 """accuracy_level: activations stay float32. Without it onnxruntime may quantize them to 8 bits."""
 
 
-class LowerWeightOnly(Pattern):
+class LowerWeightOnly(OnTrait[WeightOnly]):
     """linear(x, dcast(w), b), x in float, as the kernel that dequantizes w block by block."""
 
     def __init__(self, target: Target):
         self._target = target
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(WeightOnly) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise, linear = op.get_trait(WeightOnly), op.get_trait(Linear)
-        assert promise is not None
-        assert linear is not None
-        source = _dequantized_constant(op.operands[1])
-        if source is None or element_of(op.operands[0].type) != Float32Type():
+    def match(self, op: OnnxOp, promise: WeightOnly, rewriter: Rewriter, /) -> Blocked | None:
+        source, linear = _dequantized_constant(op.operands[1]), op.get_trait(Linear)
+        if source is None or linear is None or element_of(op.operands[0].type) != Float32Type():
             return None
         if isinstance(getattr(op.operands[0], "op", None), DequantizeOp):
             return None  # an integer kernel's affair
@@ -93,29 +84,21 @@ def _shapes(op: OnnxOp, outputs: int | None) -> Blocked | None:
 
 
 def _build(op: OnnxOp, packed: PackedWeight, inputs: int, outputs: int, rewriter: Rewriter) -> None:
-    name, made = wish(op.operands[1]) or "weight", list[Operation]()
-
-    def add(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], suffix: str) -> SSAValue:
-        new = ConstantOp.of(from_array(array))
-        new.location = location("", [f"{name}_{suffix}"])
-        made.append(new)
-        return new.results[0]
-
+    name, nodes, zeros = wish(op.operands[1]) or "weight", Nodes(), packed.zero_points
     operands: list[SSAValue | None] = [
         op.operands[0],
-        add(packed.stored, f"q{packed.bits}"),
-        add(packed.scales, "scales"),
-        None if packed.zero_points is None else add(packed.zero_points, "zero_points"),
+        nodes.constant(packed.stored, name=f"{name}_q{packed.bits}"),
+        nodes.constant(packed.scales, name=f"{name}_scales"),
+        None if zeros is None else nodes.constant(zeros, name=f"{name}_zero_points"),
     ]
     if (bias := op.input(2)) is not None:
         operands += [None, bias]
     attributes = {
-        "K": int_attr(inputs),
-        "N": int_attr(outputs),
-        "bits": int_attr(packed.bits),
-        "block_size": int_attr(packed.block),
-        "accuracy_level": int_attr(FLOAT_SUMS),
+        "K": inputs,
+        "N": outputs,
+        "bits": packed.bits,
+        "block_size": packed.block,
+        "accuracy_level": FLOAT_SUMS,
     }
-    node = op_named(MICROSOFT, KERNEL).build(operands, list(op.result_types), attributes)
-    node.location = op.location
-    rewriter.replace(op, [*made, node])
+    nodes.add(KERNEL, operands, op.result_types[0], attributes, domain=MICROSOFT)
+    rewriter.replace(op, nodes.ops)

@@ -61,7 +61,7 @@ def _is_pure(op_class: type[Operation]) -> bool:
 
 
 def _is_dead(op: Operation) -> bool:
-    return not any(r.first_use for r in op.results) and _is_pure(type(op))
+    return bool(op.results) and not any(r.first_use for r in op.results) and _is_pure(type(op))
 
 
 def _carry_dims(op: Operation, old: SSAValue, new: SSAValue) -> None:
@@ -91,6 +91,7 @@ class Rewriter:
         self._ops = operations(module)
         self._keeps = any(KEEP_FLOAT in op.attributes for op in self._ops)
         self._journal: Journal | None = None
+        self._rolled_back = False
         self._replaced: list[tuple[SSAValue, SSAValue]] = []
         self._heirs: list[tuple[Operation, Operation]] = []
         self.rewrites = 0
@@ -157,7 +158,6 @@ class Rewriter:
         The operation that makes the first result takes over the names; the remarks go to the new operation of the same
         kind, if there is one. Raises Kept if `op`, or what it alone needed, was asked to stay in float.
         """
-        self.touch(op)
         self.rewrites += 1
         if results is None:
             results = ops[-1].results
@@ -165,7 +165,10 @@ class Rewriter:
         if isinstance(heir, Operation) and heir.location is UNKNOWN_LOC:
             self._locate(heir, op.location)
         self.insert_before(op, ops)
+        self.touch(op)  # now that what is new can be taken out
         self._heirs += [(op, one) for one in ops if one.name == op.name][-1:]
+        if is_kept(op) and isinstance(heir, Operation):  # by a pass that only says otherwise what an op is
+            heir.attributes[KEEP_FLOAT] = op.attributes[KEEP_FLOAT]
         for old, new in zip(op.results, results, strict=True):
             _carry_dims(op, old, new)
             self._redirect(old, new)
@@ -318,7 +321,7 @@ class Rewriter:
             self._journal.rollback()
             self._queued.difference_update(self._worklist[pending:])
             del self._worklist[pending:]
-            self.rewrites, blocked = before, KEPT
+            self.rewrites, self._rolled_back, blocked = before, True, KEPT
         self._journal = None
         if blocked is not None and op.parent is not None:
             self.blocked.setdefault(op, blocked)
@@ -331,9 +334,20 @@ class Rewriter:
 
     def finish(self, module: ModuleOp) -> None:
         """Let functions' types say what they return now, and note why what is still there was left alone."""
+        if self._rolled_back:
+            _drop_loose_uses(module)
         refresh_signatures(module)
         for op, blocked in self.blocked.items():
             self._remarks.add(self._pass_name, op, blocked)
+
+
+def _drop_loose_uses(module: ModuleOp) -> None:
+    """Let no operation that was built for a rewrite, and never inserted, count as a user."""
+    for op in operations(module):
+        for value in (*op.results, *(a for region in op.regions for b in region.blocks for a in b.args)):
+            for use in tuple(value.uses):
+                if use.operation.parent is None:
+                    use.operation.drop_all_references()
 
 
 def _erase(op: Operation, rewriter: Rewriter) -> None:

@@ -115,8 +115,10 @@ class Journal:
         self._undo.append(undo)
         self._erased.append(op)
         op.detach()
-        for one, _ in operands:
-            one.operands = ()
+        for one, _ in operands:  # no user any more, though it can be read: as in drop_all_references
+            for value, use in zip(one._operands, one._operand_uses, strict=True):  # pyright: ignore[reportPrivateUsage]
+                value.remove_use(use)
+            one._operand_uses = ()  # pyright: ignore[reportPrivateUsage]
 
     def check(self) -> None:
         """Raises Kept if an operation that was asked to stay computes on other types than before."""

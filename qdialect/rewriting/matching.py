@@ -44,12 +44,12 @@ class _Typed(Pattern):
 class OnTrait(_Typed, Generic[PromiseT]):
     """A rewrite around ONNX ops that make one kind of promise."""
 
-    def wants(self, promise: PromiseT) -> bool:
+    def wants(self, promise: PromiseT, /) -> bool:
         """Whether ops with this promise can match: asked once per class of operations."""
         return True
 
     @abstractmethod
-    def match(self, op: OnnxOp, promise: PromiseT, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: PromiseT, rewriter: Rewriter, /) -> Blocked | None:
         """`rewrite`, with the promise of the op."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
@@ -63,12 +63,12 @@ class OnTrait(_Typed, Generic[PromiseT]):
 class OnForm(_Typed, Generic[FormT]):
     """A rewrite around ONNX ops that can be written with others in one kind of way."""
 
-    def wants(self, form: FormT) -> bool:
+    def wants(self, form: FormT, /) -> bool:
         """Whether ops with this form can match: asked once per class of operations."""
         return True
 
     @abstractmethod
-    def match(self, op: OnnxOp, form: FormT, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: OnnxOp, form: FormT, rewriter: Rewriter, /) -> Blocked | None:
         """`rewrite`, with the form of the op."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
@@ -83,7 +83,7 @@ class OnOp(_Typed, Generic[OpT]):
     """A rewrite around operations of one class, or of a union of classes."""
 
     @abstractmethod
-    def match(self, op: OpT, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: OpT, rewriter: Rewriter, /) -> Blocked | None:
         """`rewrite`, with the op's own type."""
 
     def accepts(self, op_class: type[Operation]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
@@ -34,9 +33,12 @@ class RewritePass(ModulePass):
             return Exactness.LOSSY
         return Exactness.EXACT if getattr(self, "exact", False) else self.exactness
 
-    @abstractmethod
+    pattern_types: ClassVar[tuple[type[Pattern], ...]] = ()
+    """The patterns, where they take no options."""
+
     def patterns(self) -> Sequence[Pattern]:
-        """The patterns of one application."""
+        """The patterns of one application; of those that match, the first rewrites, and the first reason is noted."""
+        return [one() for one in self.pattern_types]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_patterns(op, self.name, self.patterns())

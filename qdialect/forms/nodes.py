@@ -1,0 +1,90 @@
+"""Building operations one behind the other: Transpose, Reshape, constants and any other, each by its first result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from qdialect.dialects.onnx_attributes import int_attr, ints_attr
+from qdialect.dialects.onnx_base import ConstantOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.ir.names import location, node_name
+from qdialect.ops.generated import op_named
+
+Value = int | Sequence[int] | Attribute
+"""An attribute: INT, INTS, or one that is there already."""
+
+
+class Nodes:
+    """New operations in order, not inserted yet."""
+
+    def __init__(self, op: Operation | None = None):
+        """`op`: the operation after whose node the new ones are named; without, the driver names them."""
+        self.ops: list[Operation] = []
+        self._name = None if op is None else node_name(op)
+
+    def add(
+        self,
+        name: str,
+        inputs: Sequence[SSAValue | None],
+        result: Attribute | Sequence[int],
+        attributes: Mapping[str, Value] | None = None,
+        *,
+        domain: str = "",
+    ) -> SSAValue:
+        """
+        An operator with one result.
+
+        result: its type, or its shape, of the elements of the first input. attributes: None is none.
+        """
+        if not isinstance(result, Attribute):
+            result = tensor_type(self._element(inputs[0]), tuple(result))
+        written = {k: _attribute(v) for k, v in (attributes or {}).items()}
+        new = op_named(domain, name).build(inputs, [result], written)
+        if self._name is not None:
+            new.location = location(f"{self._name}_{name.lower()}")
+        return self.append(new)
+
+    def append(self, op: Operation) -> SSAValue:
+        """An operation that is built already; its first result."""
+        self.ops.append(op)
+        return op.results[0]
+
+    def constant(
+        self,
+        values: npt.ArrayLike,
+        dtype: npt.DTypeLike | None = None,
+        *,
+        name: str = "",
+        type: Attribute | None = None,
+    ) -> SSAValue:
+        """A constant. name: its tensor's; type: its quantized type, if `values` are what is stored."""
+        new = ConstantOp.of(from_array(np.asarray(values, dtype)), type)
+        if name:
+            new.location = location("", [name])
+        return self.append(new)
+
+    def transpose(self, x: SSAValue, perm: Sequence[int], result: Attribute | None = None) -> SSAValue:
+        """`x` with axis `perm[k]` as its axis k. result: its type, where more is known of it."""
+        shape = shape_of(x.type) or (DYNAMIC,) * len(perm)
+        return self.add("Transpose", [x], result or [shape[p] for p in perm], {"perm": perm})
+
+    def reshape(self, x: SSAValue, sizes: Sequence[int], result: Attribute | Sequence[int]) -> SSAValue:
+        """`x` in another shape. sizes: what Reshape is told, -1 for one that it finds itself."""
+        return self.add("Reshape", [x, self.constant(sizes, np.int64)], result)
+
+    @staticmethod
+    def _element(value: SSAValue | None) -> Attribute:
+        element = None if value is None else element_of(value.type)
+        assert element is not None
+        return element
+
+
+def _attribute(value: Value) -> Attribute:
+    if isinstance(value, Attribute):
+        return value
+    return int_attr(value) if isinstance(value, int) else ints_attr(tuple(value))
