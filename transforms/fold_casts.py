@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from qdialect.exactness import Exactness
-from qdialect.patterns.boundaries import RequantizeBehind
-from qdialect.patterns.casts import FoldRequantize, FoldStorageCasts, MergeQuantizes, ReadNarrowing
+from qdialect.patterns.cleanup import cast_patterns
 from qdialect.rewriting.driver import Pattern
 from qdialect.rewriting.passes import RewritePass
 
@@ -34,4 +33,4 @@ class FoldCastsPass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldRequantize(), MergeQuantizes(), FoldStorageCasts(), RequantizeBehind(), ReadNarrowing()]
+        return cast_patterns()

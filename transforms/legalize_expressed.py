@@ -21,6 +21,7 @@ from qdialect.dialects.onnx_types import element_of, quantized_of, storage_eleme
 from qdialect.dialects.quant import StorageCastOp
 from qdialect.exactness import Exactness
 from qdialect.ir.values import constant, constant_array
+from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -109,4 +110,4 @@ class LegalizeExpressedPass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [ComputeInF32()]
+        return [ComputeInF32(), *cleanups()]

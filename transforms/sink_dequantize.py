@@ -25,6 +25,7 @@ from qdialect.forms.storage import StorageReading
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant
 from qdialect.patterns.boundaries import SinkAcross
+from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.reasons import Blocked
@@ -177,4 +178,4 @@ class SinkDequantizePass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [ReadStorage(), SinkCast(), SinkNode(), SinkAcross()]
+        return [ReadStorage(), SinkCast(), SinkNode(), SinkAcross(), *cleanups()]

@@ -99,9 +99,7 @@ def _batch_norm(r: Request, because: str, *, depthwise: bool) -> Stage:
 
 def _sinking(r: Request) -> Iterator[Stage]:
     """Casts as far down as they go, and products of integers read as ops between casts."""
-    yield _stage("fold-casts", "casts that undo each other do not travel")
     yield _stage("sink-dequantize", "an op that moves or selects does so on integers")
-    yield _stage("fold-casts", "casts that have met undo each other")
     yield _stage(
         "raise-integer",
         "a product of integers knows their scales by the casts that stand right above it now",
@@ -115,7 +113,6 @@ def _sinking(r: Request) -> Iterator[Stage]:
             weights=False,
         )
         yield _stage("sink-dequantize", "types that differed by signedness alone are one type now")
-        yield _stage("fold-casts", "casts that have met undo each other")
 
 
 def _hoisting(r: Request) -> Iterator[Stage]:
@@ -130,12 +127,11 @@ def _hoisting(r: Request) -> Iterator[Stage]:
     if r.form == "qoperator" and not r.options.decompose:
         yield _stage("compose", "a MatMul and its Add are one kernel")
     yield _stage("hoist-quantize", "what a BatchNormalization has folded into makes integers", **hoist)
-    yield _stage("fold-casts", "casts that have met undo each other")
     yield _stage("fold-constants", "quantizes that have met constants")
     yield _stage("fuse-quantized", "an op between casts is the op on quantized types")
     yield _stage("fold-pad", "a Pad of a quantized type goes into the pads of the op below it")
     yield _stage("fold-activation", "a clamp that the range of a quantized type is already")
-    yield _stage("fold-casts", "casts that have met undo each other")
+    yield _stage("fold-casts", "why casts that have met stay; those that undo each other went as they met")
 
 
 def _legalizing(r: Request) -> Iterator[Stage]:
@@ -144,7 +140,6 @@ def _legalizing(r: Request) -> Iterator[Stage]:
         _stage(
             "legalize", "the target's own storage types", target=r.target.name, weights=r.form != "integer"
         ),
-        _stage("fold-casts", "signedness may have been all that two types differed by"),
         _stage("fuse-quantized", "signedness may have been all that two types differed by"),
     ]
     interface = [_stage("integer-io", "asked for")] if r.options.integer_io else []
@@ -161,7 +156,6 @@ def _lowering(r: Request) -> Iterator[Stage]:
         yield _stage("lower-to-table", "one lookup for what has no kernel", target=name)
         yield _stage("lower-conv-transpose", "a ConvTranspose as a Conv, which has a kernel", target=name)
         yield _stage("legalize-expressed", "kernels dequantize to float32")
-        yield _stage("fold-casts", "casts that have met undo each other")
         yield _stage("rescale-bias", "kernels add int32 in steps of x_scale * w_scale")
         yield _stage("fold-groups", "few channels in each group, by cost", target=name)
         yield _stage("fold-depth", "three axes as two, by cost", target=name)
