@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from xdsl.passes import ModulePass
 
+from qdialect.compiler.conditions import Claim, Condition, fused, lowered, raised
 from qdialect.compiler.options import FORMS, LEVELS, Options
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
@@ -34,6 +35,8 @@ class Phase(NamedTuple):
     name: str
     aim: str
     """What holds of the module behind it."""
+    broken: Condition
+    """The operations of which it does not hold."""
     stages: Sequence[Stage]
 
 
@@ -57,9 +60,9 @@ def _stage(name: str, because: str, *needs: str, **options: Any) -> Stage:
 
 def simplifying() -> Iterator[Stage]:
     """A graph of any kind, made simpler: whatever follows from constants and shapes."""
-    yield _stage("infer-shapes", "while nothing is quantized: guards and costs ask for sizes", "freeze")
-    yield _stage("fold-identity", "a copy of a constant is a constant", "freeze")
-    yield _stage("fold-constants", "scales that are computed of constants are constants", "freeze")
+    yield _stage("infer-shapes", "while nothing is quantized: guards and costs ask for sizes")
+    yield _stage("fold-identity", "a copy of a constant is a constant")
+    yield _stage("fold-constants", "scales that are computed of constants are constants")
     yield _stage("fold-shapes", "sizes that are known are constants")
     yield _stage("fold-branches", "a condition that is a constant chooses a branch")
     yield _stage("fold-shapes", "sizes that a branch hid")
@@ -77,7 +80,7 @@ def _raising(r: Request) -> Iterator[Stage]:
     yield from simplifying()
     yield _stage(
         "raise-qoperator",
-        "QOperator nodes are ops on quantized types",
+        "QOperator nodes are ops on quantized types; a scale has to be a constant",
         every=r.form != "qoperator",
     )
     yield _stage("raise-qdq", "casts with constant parameters are types")
@@ -162,7 +165,10 @@ def _lowering(r: Request) -> Iterator[Stage]:
         yield _stage("fold-width", "columns packed into channels, by cost", target=name)
     if r.form != "qdq":
         exact = {"exact": r.is_exact} if r.form == "qoperator" else {}
-        yield _stage(f"lower-to-{r.form}", "integer kernels", target=name, **exact)
+        needs = ["fold-width"] if r.form == "qoperator" else []
+        yield _stage(
+            f"lower-to-{r.form}", "integer kernels, of forms that are chosen", *needs, target=name, **exact
+        )
         yield _stage("legalize-sums", "sums of integers on the types that run fastest", target=name)
     if r.form == "qoperator":
         few = {"elements": sys.maxsize} if r.options.float_weights else {}
@@ -210,17 +216,25 @@ def phases(options: Options) -> list[Phase]:
     """
     r = _checked(options)
 
-    def phase(name: str, aim: str, *parts: Iterable[Stage]) -> Phase:
+    def phase(name: str, aim: str, broken: Condition, *parts: Iterable[Stage]) -> Phase:
         stages = [stage for part in parts for stage in part]
         return Phase(
-            name, aim, [s for s in stages if s.step.name in ASKED_FOR or exactness_of(s.step).within(r.level)]
+            name,
+            aim,
+            broken,
+            [s for s in stages if s.step.name in ASKED_FOR or exactness_of(s.step).within(r.level)],
         )
 
     return [
-        phase("raise", "constant quantization parameters are in types", _raising(r)),
-        phase("move", "what can be is an op on quantized types", _sinking(r), _hoisting(r)),
-        phase("lower", "no type is quantized: what the target takes", _legalizing(r), _lowering(r)),
+        phase("raise", "constant quantization parameters are in types", raised, _raising(r)),
+        phase("move", "ops with a kernel are on quantized types", fused, _sinking(r), _hoisting(r)),
+        phase("lower", "no type is quantized", lowered, _legalizing(r), _lowering(r)),
     ]
+
+
+def claims(all_phases: Sequence[Phase]) -> list[Claim]:
+    """What holds behind the last pass of each phase."""
+    return [Claim(p.stages[-1].step, p.name, p.aim, p.broken) for p in all_phases if p.stages]
 
 
 def pipeline(options: Options) -> list[ModulePass]:
