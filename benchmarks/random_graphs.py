@@ -28,12 +28,14 @@ from xdsl.dialects.builtin import ModuleOp
 
 from graphs.quantized import Case, random_case
 from graphs.structure import difference
+from qdialect.compiler.conditions import ConditionCheck
 from qdialect.compiler.options import Options
-from qdialect.compiler.pipeline import pipeline
+from qdialect.compiler.pipeline import claims, phases
+from qdialect.errors import UserError
 from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.checking import check_passes
+from qdialect.oracle.checking import NumericsCheck
 from qdialect.oracle.session import Array, run
 from qdialect.rewriting.manager import PassManager
 
@@ -94,11 +96,16 @@ def imported(model: ModelProto) -> ModuleOp:
 
 def compiled(module: ModuleOp, target: str, feeds: Mapping[str, Array] | None) -> str:
     """Compile in place; with feeds, verify and judge each pass, and say what was wrong with one."""
-    passes, found = pipeline(Options(target)), ""
+    parts, found = phases(Options(target)), ""
+    passes = [stage.step for phase in parts for stage in phase.stages]
     if feeds is None:
         PassManager().run(passes, module)
     else:
-        found = str(check_passes(module, passes, [feeds], verify=True) or "")
+        try:
+            check = NumericsCheck(module, [feeds], verify=True)
+            PassManager(check, ConditionCheck(claims(parts))).run(passes, module)
+        except UserError as error:
+            found = str(error)
     module.verify()
     return found
 

@@ -12,11 +12,12 @@ values); narrower storage bounds are a clamp of the integers, which is one of wh
 parameters the pair is a requantization and stays, and dcast(qcast(x)) rounds and stays.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qdialect.exactness import Exactness
-from qdialect.patterns.boundaries import RequantizeBehind
-from qdialect.patterns.casts import FoldRequantize, FoldStorageCasts, MergeQuantizes, ReadNarrowing
+from qdialect.patterns.cleanup import cast_patterns
+from qdialect.rewriting.driver import Pattern
 from qdialect.rewriting.passes import RewritePass
 
 
@@ -28,4 +29,5 @@ class FoldCastsPass(RewritePass):
     exactness = Exactness.EXACT
     rewrite = "qcast(dcast(q)) -> q for equal types: requantizing to the same parameters is the identity; equal casts are one"
 
-    pattern_types = (FoldRequantize, MergeQuantizes, FoldStorageCasts, RequantizeBehind, ReadNarrowing)
+    def patterns(self) -> Sequence[Pattern]:
+        return cast_patterns()

@@ -7,6 +7,7 @@ Exact: that is what an op on quantized types means. A linear op is read so witho
 and where the quantize has a scale for each channel, which no integer kernel makes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
@@ -18,6 +19,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.ir.values import constant
+from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.linear import Linear
@@ -133,4 +135,5 @@ class FuseQuantizedPass(RewritePass):
     exactness = Exactness.EXACT
     rewrite = "qcast(op(dcast(a))) -> op(a) on quantized types: by definition"
 
-    pattern_types = (FuseQuantized,)
+    def patterns(self) -> Sequence[Pattern]:
+        return [FuseQuantized(), *cleanups()]

@@ -25,6 +25,7 @@ from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.patterns.boundaries import HoistAcross
+from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.linear import Transposed
@@ -181,4 +182,4 @@ class HoistQuantizePass(RewritePass):
     """Whether what another op's kernel computes, or a convolution in its place, makes integers: in QOperator form."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [HoistQuantize(self.activations, self.rewritten), HoistStorage(), HoistAcross()]
+        return [HoistQuantize(self.activations, self.rewritten), HoistStorage(), HoistAcross(), *cleanups()]

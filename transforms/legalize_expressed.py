@@ -7,6 +7,7 @@ Close: the same scales and integers; the result is no longer rounded to half pre
 which is less than half a step of 8 bits. Casts to storage and back do nothing; `fold-casts` drops them between two ops.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,9 +20,10 @@ from qdialect.dialects.onnx_types import element_of, quantized_of, storage_eleme
 from qdialect.dialects.quant import StorageCastOp
 from qdialect.exactness import Exactness
 from qdialect.ir.values import constant, constant_array
+from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
@@ -100,4 +102,5 @@ class LegalizeExpressedPass(RewritePass):
     exactness = Exactness.CLOSE
     rewrite = "op : q<i8:f16> -> op : q<i8:f32>: less than half a step of 8 bits is no longer rounded"
 
-    pattern_types = (ComputeInF32,)
+    def patterns(self) -> Sequence[Pattern]:
+        return [ComputeInF32(), *cleanups()]

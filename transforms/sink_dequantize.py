@@ -24,10 +24,11 @@ from qdialect.forms.storage import StorageReading
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant
 from qdialect.patterns.boundaries import SinkAcross
+from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import RewritePass
 
@@ -172,4 +173,5 @@ class SinkDequantizePass(RewritePass):
     exactness = Exactness.EXACT
     rewrite = "f(dcast(q)) -> dcast(f(q)) for f that moves or selects: no element is computed anew"
 
-    pattern_types = (ReadStorage, SinkCast, SinkNode, SinkAcross)
+    def patterns(self) -> Sequence[Pattern]:
+        return [ReadStorage(), SinkCast(), SinkNode(), SinkAcross(), *cleanups()]

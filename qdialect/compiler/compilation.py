@@ -11,8 +11,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from qdialect.compiler.conditions import ConditionCheck
 from qdialect.compiler.options import Options
-from qdialect.compiler.pipeline import pipeline
+from qdialect.compiler.pipeline import claims, phases
 from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.errors import UserError
@@ -80,7 +81,8 @@ class Compilation(Hook):
     """
 
     def __init__(self, module: ModuleOp, options: Options):
-        self.module, self.passes = module, pipeline(options)
+        self.module, self.phases = module, phases(options)
+        self.passes = [stage.step for phase in self.phases for stage in phase.stages]
         kept = named_nodes(module, options.keep_float)
         lower_opsets(module)
         for op in kept:
@@ -148,8 +150,9 @@ def compile(
     feeds: dictionaries from graph input name to an array of the input's type and shape. The model is run on each
         before and after each pass, and each pass is judged by its class.
 
-    Raises UserError for a target, form, level, op or name that there is not, with the module as it was; for a pass that
-    is beyond its class of exactness; and VerifyException if the module breaks a constraint afterwards.
+    Raises UserError for a target, form, level, op or name that there is not, with the module as it was; with feeds, for
+    a pass that is beyond its class of exactness, or a phase that does not bring about what it is for; and
+    VerifyException if the module breaks a constraint afterwards.
     """
     options = Options(
         target=target,
@@ -166,6 +169,6 @@ def compile(
     if feeds:
         from qdialect.oracle.checking import NumericsCheck
 
-        hooks.append(NumericsCheck(module, feeds))
+        hooks += [ConditionCheck(claims(running.phases)), NumericsCheck(module, feeds)]
     PassManager(*hooks).run(running.passes, module)
     return running.finish()

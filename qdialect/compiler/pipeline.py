@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from xdsl.passes import ModulePass
 
+from qdialect.compiler.conditions import Claim, Condition, fused, lowered, raised
 from qdialect.compiler.options import FORMS, LEVELS, Options
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
@@ -34,6 +35,8 @@ class Phase(NamedTuple):
     name: str
     aim: str
     """What holds of the module behind it."""
+    broken: Condition
+    """The operations of which it does not hold."""
     stages: Sequence[Stage]
 
 
@@ -57,9 +60,9 @@ def _stage(name: str, because: str, *needs: str, **options: Any) -> Stage:
 
 def simplifying() -> Iterator[Stage]:
     """A graph of any kind, made simpler: whatever follows from constants and shapes."""
-    yield _stage("infer-shapes", "while nothing is quantized: guards and costs ask for sizes", "freeze")
-    yield _stage("fold-identity", "a copy of a constant is a constant", "freeze")
-    yield _stage("fold-constants", "scales that are computed of constants are constants", "freeze")
+    yield _stage("infer-shapes", "while nothing is quantized: guards and costs ask for sizes")
+    yield _stage("fold-identity", "a copy of a constant is a constant")
+    yield _stage("fold-constants", "scales that are computed of constants are constants")
     yield _stage("fold-shapes", "sizes that are known are constants")
     yield _stage("fold-branches", "a condition that is a constant chooses a branch")
     yield _stage("fold-shapes", "sizes that a branch hid")
@@ -77,7 +80,7 @@ def _raising(r: Request) -> Iterator[Stage]:
     yield from simplifying()
     yield _stage(
         "raise-qoperator",
-        "QOperator nodes are ops on quantized types",
+        "QOperator nodes are ops on quantized types; a scale has to be a constant",
         every=r.form != "qoperator",
     )
     yield _stage("raise-qdq", "casts with constant parameters are types")
@@ -99,9 +102,7 @@ def _batch_norm(r: Request, because: str, *, depthwise: bool) -> Stage:
 
 def _sinking(r: Request) -> Iterator[Stage]:
     """Casts as far down as they go, and products of integers read as ops between casts."""
-    yield _stage("fold-casts", "casts that undo each other do not travel")
     yield _stage("sink-dequantize", "an op that moves or selects does so on integers")
-    yield _stage("fold-casts", "casts that have met undo each other")
     yield _stage(
         "raise-integer",
         "a product of integers knows their scales by the casts that stand right above it now",
@@ -115,7 +116,6 @@ def _sinking(r: Request) -> Iterator[Stage]:
             weights=False,
         )
         yield _stage("sink-dequantize", "types that differed by signedness alone are one type now")
-        yield _stage("fold-casts", "casts that have met undo each other")
 
 
 def _hoisting(r: Request) -> Iterator[Stage]:
@@ -130,12 +130,11 @@ def _hoisting(r: Request) -> Iterator[Stage]:
     if r.form == "qoperator" and not r.options.decompose:
         yield _stage("compose", "a MatMul and its Add are one kernel")
     yield _stage("hoist-quantize", "what a BatchNormalization has folded into makes integers", **hoist)
-    yield _stage("fold-casts", "casts that have met undo each other")
     yield _stage("fold-constants", "quantizes that have met constants")
     yield _stage("fuse-quantized", "an op between casts is the op on quantized types")
     yield _stage("fold-pad", "a Pad of a quantized type goes into the pads of the op below it")
     yield _stage("fold-activation", "a clamp that the range of a quantized type is already")
-    yield _stage("fold-casts", "casts that have met undo each other")
+    yield _stage("fold-casts", "why casts that have met stay; those that undo each other went as they met")
 
 
 def _legalizing(r: Request) -> Iterator[Stage]:
@@ -144,7 +143,6 @@ def _legalizing(r: Request) -> Iterator[Stage]:
         _stage(
             "legalize", "the target's own storage types", target=r.target.name, weights=r.form != "integer"
         ),
-        _stage("fold-casts", "signedness may have been all that two types differed by"),
         _stage("fuse-quantized", "signedness may have been all that two types differed by"),
     ]
     interface = [_stage("integer-io", "asked for")] if r.options.integer_io else []
@@ -161,14 +159,16 @@ def _lowering(r: Request) -> Iterator[Stage]:
         yield _stage("lower-to-table", "one lookup for what has no kernel", target=name)
         yield _stage("lower-conv-transpose", "a ConvTranspose as a Conv, which has a kernel", target=name)
         yield _stage("legalize-expressed", "kernels dequantize to float32")
-        yield _stage("fold-casts", "casts that have met undo each other")
         yield _stage("rescale-bias", "kernels add int32 in steps of x_scale * w_scale")
         yield _stage("fold-groups", "few channels in each group, by cost", target=name)
         yield _stage("fold-depth", "three axes as two, by cost", target=name)
         yield _stage("fold-width", "columns packed into channels, by cost", target=name)
     if r.form != "qdq":
         exact = {"exact": r.is_exact} if r.form == "qoperator" else {}
-        yield _stage(f"lower-to-{r.form}", "integer kernels", target=name, **exact)
+        needs = ["fold-width"] if r.form == "qoperator" else []
+        yield _stage(
+            f"lower-to-{r.form}", "integer kernels, of forms that are chosen", *needs, target=name, **exact
+        )
         yield _stage("legalize-sums", "sums of integers on the types that run fastest", target=name)
     if r.form == "qoperator":
         few = {"elements": sys.maxsize} if r.options.float_weights else {}
@@ -216,17 +216,25 @@ def phases(options: Options) -> list[Phase]:
     """
     r = _checked(options)
 
-    def phase(name: str, aim: str, *parts: Iterable[Stage]) -> Phase:
+    def phase(name: str, aim: str, broken: Condition, *parts: Iterable[Stage]) -> Phase:
         stages = [stage for part in parts for stage in part]
         return Phase(
-            name, aim, [s for s in stages if s.step.name in ASKED_FOR or exactness_of(s.step).within(r.level)]
+            name,
+            aim,
+            broken,
+            [s for s in stages if s.step.name in ASKED_FOR or exactness_of(s.step).within(r.level)],
         )
 
     return [
-        phase("raise", "constant quantization parameters are in types", _raising(r)),
-        phase("move", "what can be is an op on quantized types", _sinking(r), _hoisting(r)),
-        phase("lower", "no type is quantized: what the target takes", _legalizing(r), _lowering(r)),
+        phase("raise", "constant quantization parameters are in types", raised, _raising(r)),
+        phase("move", "ops with a kernel are on quantized types", fused, _sinking(r), _hoisting(r)),
+        phase("lower", "no type is quantized", lowered, _legalizing(r), _lowering(r)),
     ]
+
+
+def claims(all_phases: Sequence[Phase]) -> list[Claim]:
+    """What holds behind the last pass of each phase."""
+    return [Claim(p.stages[-1].step, p.name, p.aim, p.broken) for p in all_phases if p.stages]
 
 
 def pipeline(options: Options) -> list[ModulePass]:

@@ -129,6 +129,12 @@ def test_imports_in_functions_say_why():
     assert not unsaid
 
 
+def test_the_architecture_page_lists_the_rooms():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    listed = [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")]
+    assert [name for name in ROOMS if name != "__main__"] == ["" if n == "__init__" else n for n in listed]
+
+
 def test_the_package_explains_itself():
     """About five files and a room for each idea."""
     files = [p.name for p in (ROOT / "qdialect").glob("*.py")]

@@ -11,11 +11,15 @@ from qdialect.transforms import NAMES
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "test"
 LIT = sorted(TESTS.rglob("*.mlir"))
-PASSES = sorted((TESTS / "transforms").glob("*.mlir"))
+PASSES = sorted((TESTS / "transforms").rglob("*.mlir"))
+"""One file for a pass, or a folder of its name with a file for each family of ops."""
 LOOKS_LIKE_A_DIRECTIVE = re.compile(
     r"^\s*//\s*([A-Z]+|check)(-[A-Z]+(-\d+)?)?\s*(\{LITERAL\})?:", re.IGNORECASE
 )
 A_DIRECTIVE = re.compile(r"^\s*// [A-Z0-9]+(-(DAG|COUNT-\d+|NOT|EMPTY|NEXT|SAME|LABEL))?(\{LITERAL\})?: ")
+
+LONGEST = 610
+"""Lines of a lit file."""
 
 UNTESTED_GUARDS = {
     "no-bias": "every kernel of an op with a bias takes one, as the tables stand",
@@ -62,16 +66,25 @@ def test_every_label_is_in_the_file(path: Path):
     assert set(functions) <= set(checked)
 
 
-@pytest.mark.parametrize("path", PASSES, ids=relative)
-def test_every_pass_is_tested_for_what_it_leaves_alone(path: Path):
-    text = path.read_text()
+def whole(path: Path) -> Path:
+    """The file or folder of a pass that a file belongs to."""
+    return path if path.parent.name == "transforms" else path.parent
+
+
+@pytest.mark.parametrize("place", sorted({whole(path) for path in PASSES}), ids=relative)
+def test_every_pass_is_tested_for_what_it_leaves_alone(place: Path):
+    text = "".join(path.read_text() for path in PASSES if whole(path) == place)
     assert "@unmoved_" in text or "@unchanged_" in text
+
+
+def test_a_lit_file_is_read_at_one_sitting():
+    assert not [relative(path) for path in LIT if path.read_text().count("\n") > LONGEST]
 
 
 def test_every_pass_has_one_file_one_name_and_one_test():
     files = {p.stem.replace("_", "-") for p in (ROOT / "transforms").glob("*.py") if p.stem != "__init__"}
     assert files == set(NAMES)
-    assert files <= {p.stem for p in PASSES}
+    assert files <= {whole(p).stem for p in PASSES}
 
 
 def guards() -> dict[str, str]:
