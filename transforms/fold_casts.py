@@ -25,6 +25,8 @@ class FoldCastsPass(RewritePass):
 
     name = "fold-casts"
     exactness = Exactness.EXACT
-    rewrite = "qcast(dcast(q)) -> q for equal types: requantizing to the same parameters is the identity; equal casts are one"
+    rewrite = (
+        "qcast(dcast(q)) -> q for equal types: requantizing to the same is the identity; equal casts are one"
+    )
 
     pattern_types = (FoldRequantize, MergeQuantizes, FoldStorageCasts, RequantizeBehind, ReadNarrowing)
