@@ -27,7 +27,9 @@ class FoldCastsPass(RewritePass):
 
     name = "fold-casts"
     exactness = Exactness.EXACT
-    rewrite = "qcast(dcast(q)) -> q for equal types: requantizing to the same parameters is the identity; equal casts are one"
+    rewrite = (
+        "qcast(dcast(q)) -> q for equal types: requantizing to the same is the identity; equal casts are one"
+    )
 
     def patterns(self) -> Sequence[Pattern]:
         return cast_patterns()

@@ -208,6 +208,6 @@ class FoldScalesPass(RewritePass):
 
     name = "fold-scales"
     exactness = Exactness.CLOSE
-    rewrite = "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales are rounded"
+    rewrite = "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales round"
 
     pattern_types = (FoldScales,)

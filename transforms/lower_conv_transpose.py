@@ -311,7 +311,9 @@ class LowerConvTransposePass(RewritePass):
 
     name = "lower-conv-transpose"
     exactness = Exactness.CLOSE
-    rewrite = "conv_transpose(x, w) -> spread(conv(x, w')), as many results from each pixel as the strides: the same integers"
+    rewrite = (
+        "conv_transpose(x, w) -> spread(conv(x, w')), strides results from each pixel: the same integers"
+    )
 
     target: str = "onnxruntime"
     always: bool = False

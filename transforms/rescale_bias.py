@@ -233,6 +233,6 @@ class RescaleBiasPass(RewritePass):
 
     name = "rescale-bias"
     exactness = Exactness.CLOSE
-    rewrite = "linear(x, w, b) -> linear(x, w, rint(b / (x_scale * w_scale)) : i32): off by at most half an accumulator step"
+    rewrite = "linear(x, w, b) -> linear(x, w, rint(b / (x_scale * w_scale)) : i32): within half an accumulator step"
 
     pattern_types = (RescaleBias,)
