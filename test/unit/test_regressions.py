@@ -138,8 +138,8 @@ def test_arithmetic_quantizers_of_every_range_run(
 
 
 BATCH = """g (float[2,3] x) => (float[2,2,2] y)
-<float xs = {0.02}, uint8 xz = {128}, int8[2,3,2] w = {1, 2, 3, 4, 5, 6, -7, -8, 9, 10, 11, -12}, float[2] ws = {0.1, 0.2},
- int8[2] wz = {0, 0}> {
+<float xs = {0.02}, uint8 xz = {128}, int8[2,3,2] w = {1, 2, 3, 4, 5, 6, -7, -8, 9, 10, 11, -12},
+ float[2] ws = {0.1, 0.2}, int8[2] wz = {0, 0}> {
   q = QuantizeLinear(x, xs, xz)
   d = DequantizeLinear(q, xs, xz)
   wd = DequantizeLinear<axis = 2>(w, ws, wz)
@@ -155,3 +155,24 @@ def test_several_matrices_with_a_scale_for_each_column_run(form: str, zeros: str
     result = compiled(model, form=form)
     assert ("MatMulInteger" in ops(result)) == (form == "integer" and zeros != "-1, 5")
     np.testing.assert_allclose(run(result, x)[0], run(model, x)[0], rtol=1e-5)
+
+
+UNKNOWN_SHAPE = """g (uint8[1,4] x) => (int8[1,4] y, int8[N,4] w) <float s = {0.02}, uint8 z = {128}, int8 zi = {0}> {
+  a = com.microsoft.QLinearAdd(x, s, z, x, s, z, s, z)
+  d = DequantizeLinear(a, s, z)
+  y = QuantizeLinear(d, s, zi)
+  b = com.microsoft.QLinearMul(x, s, z, x, s, z, s, z)
+  e = DequantizeLinear(b, s, z)
+  w = QuantizeLinear(e, s, zi)
+}"""
+
+
+@pytest.mark.parametrize("exactness", ["exact", "close"])
+@pytest.mark.parametrize("target", target_names())
+def test_outputs_keep_their_declared_shapes(target: str, exactness: str):
+    model = parsed(UNKNOWN_SHAPE)
+    result = compiled(model, target=target, exactness=exactness)
+    onnx.checker.check_model(result)
+    sizes = [[d.dim_param or d.dim_value for d in o.type.tensor_type.shape.dim] for o in result.graph.output]
+    assert sizes[0] == [1, 4]
+    assert sizes[1] in ([1, 4], ["N", 4])
