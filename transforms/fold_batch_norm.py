@@ -294,6 +294,7 @@ class FoldAlone(Pattern):
             or len(shape) not in (3, 4)
             or chain.map.axis != 1
             or shape[1] != chain.map.factor.size
+            or 0 in shape
         ):
             return Blocked("no-convolution", "no convolution of rank 3 or 4 has these channels")
         if not _is_quantized_next(op.results[0]):

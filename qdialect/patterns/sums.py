@@ -28,7 +28,7 @@ from qdialect.ir.names import location, node_name
 from qdialect.ir.values import constant, rank_of, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.promises.integer import IntegerSum
-from qdialect.promises.linear import Linear, bias_matches
+from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.targets import target
@@ -66,6 +66,8 @@ class LowerToSum(Pattern):
         assert linear is not None
         if not isinstance(x.expressed, Float32Type):
             return Blocked("expressed-type", f"the scales are in {x.expressed}, not in f32")
+        if 0 in (shape_of(op.operands[1].type) or ()):
+            return EMPTY_SUM
         if not x.is_per_tensor or w.blocks or (w.axis is not None and w.axis != linear.weight_axis(op)):
             return Blocked("per-axis", "the activation has more than one scale")
         if _wants_one_zero_point(op, form) and np.unique(w.zero_points).size > 1:

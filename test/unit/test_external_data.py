@@ -126,8 +126,8 @@ def test_the_tensors_of_the_input_are_not_written_over(tmp_path: Path, capsys: p
     write(tmp_path / "in.onnx", location="out.onnx.data")
     before = (tmp_path / "out.onnx.data").read_bytes()
     for output, data in (("out.onnx", True), ("out.onnx.data", False)):
+        module = qdialect.load(tmp_path / "in.onnx")
         with pytest.raises(qdialect.UserError, match="holds tensors of"):
-            module = qdialect.load(tmp_path / "in.onnx")
             qdialect.save(module, tmp_path / output, external_data=data)
     assert (
         main(["compile", str(tmp_path / "in.onnx"), "-o", str(tmp_path / "out.onnx"), "--external-data"]) == 1

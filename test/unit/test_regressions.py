@@ -10,10 +10,15 @@ import onnx
 import onnxruntime as ort
 import pytest
 from onnx import parser
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region
 
 import qdialect
+from qdialect.dialects.onnx_types import tensor_type
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.ops.generated import op_named
 from qdialect.targets import target_names
 
 Feeds = dict[str, npt.NDArray[Any]]
@@ -176,3 +181,84 @@ def test_outputs_keep_their_declared_shapes(target: str, exactness: str):
     sizes = [[d.dim_param or d.dim_value for d in o.type.tensor_type.shape.dim] for o in result.graph.output]
     assert sizes[0] == [1, 4]
     assert sizes[1] in ([1, 4], ["N", 4])
+
+
+EMPTY = {
+    "axis": """g (float[2,0] x) => (float[2,0] y) <float[0] s = {}, int8[0] z = {}, int8[2,0] w = {}> {
+      d = DequantizeLinear<axis = 1>(w, s, z)
+      y = Add(x, d)
+    }""",
+    "quantizer": """g (float[2,0] x) => (float[2,0] y) <float[0] s = {}, uint8[0] z = {}> {
+      q = QuantizeLinear<axis = 1>(x, s, z)
+      y = DequantizeLinear<axis = 1>(q, s, z)
+    }""",
+    "rows": """g (float[0,3,4,4] x) => (float[0,3,4,4] y) <float s = {0.1}, uint8 z = {3}, float[3,1,1] k = {1, 2, 3}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      u = Sub(d, k)
+      p = QuantizeLinear(u, s, z)
+      y = DequantizeLinear(p, s, z)
+    }""",
+    "arithmetic": """g (float[2,0] x) => (float[2,0] y) <float[0] s = {}, float lo = {-128}, float hi = {127}> {
+      a = Div(x, s)
+      b = Round(a)
+      c = Clip(b, lo, hi)
+      y = Mul(c, s)
+    }""",
+    "channels": """g (float[2,3] x) => (float[2,0] y)
+    <float s = {0.1}, uint8 z = {3}, int8[3,0] w = {}, float[0] ws = {}, int8[0] wz = {}, float[0] b = {}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      wd = DequantizeLinear<axis = 1>(w, ws, wz)
+      u = Gemm(d, wd, b)
+      p = QuantizeLinear(u, s, z)
+      y = DequantizeLinear(p, s, z)
+    }""",
+    "sums": """g (float[2,0] x) => (float[2,3] y)
+    <float s = {0.1}, uint8 z = {3}, int8[0,3] w = {}, float[3] ws = {1, 2, 3}, int8[3] wz = {0, 0, 0}, float[3] b = {4, 5, 6}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      wd = DequantizeLinear<axis = 1>(w, ws, wz)
+      u = Gemm(d, wd, b)
+      p = QuantizeLinear(u, s, z)
+      y = DequantizeLinear(p, s, z)
+    }""",  # noqa: E501
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+@pytest.mark.parametrize("target", target_names())
+def test_tensors_without_elements_run_as_before(name: str, target: str):
+    model = parsed(EMPTY[name])
+    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+    x: Feeds = {"x": np.zeros(shape, np.float32)}
+    result = compiled(model, target=target)
+    np.testing.assert_allclose(run(result, x)[0], run(model, x)[0], atol=0.11)
+
+
+@pytest.mark.parametrize("target", target_names())
+def test_what_is_no_permutation_is_left_to_the_session(target: str):
+    model = parsed("""g (float[4,5] x) => (float[N,M] y) <float[5] s = {1, 2, 3, 4, 5}, uint8[5] z = {1, 2, 3, 4, 5}> {
+      q = QuantizeLinear<axis = 1>(x, s, z)
+      d = DequantizeLinear<axis = 1>(q, s, z)
+      y = Transpose<perm = [0, 0]>(d)
+    }""")
+    assert "Transpose" in ops(compiled(model, target=target))
+
+
+def test_a_size_beyond_64_bits_is_refused():
+    type = tensor_type(f32, (2**70,))
+    block = Block(arg_types=[type])
+    block.add_op(ReturnOp(block.args[0]))
+    with pytest.raises(qdialect.UserError, match="does not fit into 64 bits"):
+        export_model(ModuleOp([FuncOp("main", ([type], [type]), Region(block))]))
+
+
+def test_what_takes_its_own_result_is_not_written():
+    block = Block(arg_types=[tensor_type(f32, (4,))])
+    relu = op_named("", "Relu").build([block.args[0]], [block.args[0].type])
+    relu.operands[0] = relu.results[0]
+    block.add_ops([relu, ReturnOp(relu.results[0])])
+    types = [block.args[0].type], [relu.results[0].type]
+    with pytest.raises(qdialect.UserError, match="not there yet"):
+        export_model(ModuleOp([FuncOp("main", types, Region(block))]))
