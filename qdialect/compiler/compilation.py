@@ -122,6 +122,8 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
         passes = [*legalize, *interface]
     else:
         passes = [*interface, *legalize]
+    if form != "qoperator":
+        passes.append(_made("rescale-bias", quantize=False))  # onnxruntime counts it as it loads the model
     if form != "qdq":
         passes.append(_made("fold-activation"))
         if form == "qoperator":

@@ -262,3 +262,28 @@ def test_what_takes_its_own_result_is_not_written():
     types = [block.args[0].type], [relu.results[0].type]
     with pytest.raises(qdialect.UserError, match="not there yet"):
         export_model(ModuleOp([FuncOp("main", types, Region(block))]))
+
+
+TINY = """g (float[1,1,4,4] x) => (float[1,2,{size},{size}] y)
+<float xs = {{0.02}}, uint8 xz = {{128}}, int8[{shape},1,1] w = {{50, -70}}, float ws = {{0.01}}, int8 wz = {{0}},
+ float[2] ga = {{1, 0.00000005}}, float[2] be = {{0.1, 0.5}}, float[2] mu = {{0.1, 0.1}}, float[2] va = {{1, 2}},
+ float ys = {{0.02}}, uint8 yz = {{128}}> {{
+  q = QuantizeLinear(x, xs, xz)
+  d = DequantizeLinear(q, xs, xz)
+  wd = DequantizeLinear(w, ws, wz)
+  c = {op}(d, wd)
+  e = BatchNormalization(c, ga, be, mu, va)
+  p = QuantizeLinear(e, ys, yz)
+  y = DequantizeLinear(p, ys, yz)
+}}"""
+
+
+@pytest.mark.parametrize(("op", "shape"), [("Conv", "2,1"), ("ConvTranspose", "1,2")])
+@pytest.mark.parametrize("form", ["qdq", "qoperator", "integer"])
+def test_a_bias_that_a_session_quantizes_fits_the_scale_of_a_pruned_channel(op: str, shape: str, form: str):
+    model = parsed(TINY.format(op=op, shape=shape, size=4))
+    x: Feeds = {"x": np.zeros((1, 1, 4, 4), np.float32)}
+    result = compiled(model, form=form)
+    assert "BatchNormalization" not in ops(result)
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level)[0], run(model, x)[0], atol=0.0201)
