@@ -24,12 +24,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from onnx import ModelProto
-from quantized_graphs import Case, random_case
-from structure import difference
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from graphs.quantized import Case, random_case
+from graphs.structure import difference
 from qdialect.compiler.compilation import Options, pipeline
 from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model

@@ -59,7 +59,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.uses import quantized_uses
 
@@ -117,8 +117,6 @@ class FoldBehind(Pattern):
         above, linear = value.owner, linear_of(value)
         assert isinstance(above, OnnxOp)
         assert linear is not None
-        if KEEP_FLOAT in above.attributes:
-            return KEPT
         if above.parent is not op.parent:
             return Blocked("other-region", "the linear op stands outside of the subgraph")
         if not linear.has_bias and chain.map.is_shift and chain.length == 1:

@@ -39,7 +39,8 @@ from qdialect.ops.generated import op_named
 from qdialect.oracle.session import evaluate
 from qdialect.promises.elementwise import Elementwise
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.uses import has_kernel
 from qdialect.targets import Target, target
@@ -71,7 +72,7 @@ class _Cone:
 
 
 def _computes(op: object) -> bool:
-    if not isinstance(op, Operation) or KEEP_FLOAT in op.attributes:
+    if not isinstance(op, Operation) or is_kept(op):
         return False
     return isinstance(op, QuantizeOp | DequantizeOp) or op.get_trait(Elementwise) is not None
 

@@ -75,7 +75,7 @@ class RaiseOpsetPass(ModulePass):
         written = (*ops, *(part for _, parts in plan for part in parts))
         if self.quantized and not any(one.get_trait(t) for one in written for t in QUANTIZERS):
             return _discard(plan)
-        rewriter = Rewriter([], self.name)
+        rewriter = Rewriter(op, self.name)
         for one, parts in plan:
             rewriter.replace(one, parts)
         op.attributes[IMPORTS] = DictionaryAttr({**imports.data, "ai.onnx": IntegerAttr(self.to, i64)})

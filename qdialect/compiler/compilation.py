@@ -11,16 +11,18 @@ import numpy.typing as npt
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from qdialect.compiler.report import Report, Stays, Step, op_counts, places, staying_float, surviving
+from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.errors import UserError
 from qdialect.ir.names import called, node_name, tensor_names
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import import_domains, lower_opsets
-from qdialect.rewriting.driver import KEEP_FLOAT, recording
+from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.rewriting.passes import Exactness, RewritePass, exactness_of
+from qdialect.rewriting.records import recording
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets import Target, target
 from qdialect.targets.legality import breaches
@@ -215,7 +217,7 @@ class Compilation:
         form = options.form or target(options.target).form
         names = [str(one.spec()) for one in self.passes]
         self.report = Report(options.target, form, options.exactness, names, before=op_counts(module))
-        self._there: set[tuple[str, str]] = set()
+        self._written: list[Operation] = []
         self._context = Context()
 
     def step(self, one: ModulePass) -> None:
@@ -223,7 +225,7 @@ class Compilation:
         report = self.report
         if one is self.passes[-1]:  # it writes what is left as casts
             report.floats = staying_float(self.module, report.form)
-            self._there = places(self.module)
+            self._written = operations(self.module)
         with recording(named=False) as records:
             one.apply(self._context, self.module)
         if records or not isinstance(one, RewritePass):  # counting is a walk; an idle pass changes no count
@@ -241,7 +243,7 @@ class Compilation:
         self.module.verify()
         found = breaches(self.module, target(self.report.target))
         self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in found]
-        self.report.remarks = surviving(remarks_of(self.module), self._there | places(self.module))
+        self.report.remarks = surviving(remarks_of(self.module), [*self._written, *operations(self.module)])
         return self.report
 
 

@@ -59,7 +59,7 @@ def _check(op: OnnxOp) -> None:
     if ours is None or theirs is None or not (ours.since == theirs.since or _same(op, ours, theirs)):
         since = op.SCHEMA.versions[-1].since if theirs is None else theirs.since
         raise UserError(
-            f"{op.op_type} '{called(op)}' is that of opset {since}, but onnxruntime reads up to {MAX_OPSET}",
+            f"{op.op_type} '{called(op)}' changed in opset {since}, but onnxruntime reads opsets up to {MAX_OPSET}",
             f"export the model with opset {MAX_OPSET}",
         )
 
@@ -76,7 +76,7 @@ def lower_opsets(module: ModuleOp) -> None:
     )
     if newest > newest_known():
         raise UserError(
-            f"the model is of opset {newest}, of which is nothing known: {newest_known()} is the newest",
+            f"the model imports opset {newest}; the newest that this version knows is {newest_known()}",
             f"export it with opset {MAX_OPSET}",
         )
     if newest > MAX_OPSET:
@@ -93,7 +93,7 @@ def lower_opsets(module: ModuleOp) -> None:
 
 
 def import_domains(module: ModuleOp) -> None:
-    """Let the module import every domain that its ops are of: passes write nodes of domains that it may not know."""
+    """Import every domain that an op belongs to: passes write nodes of domains that the model did not use."""
     imports = module.attributes.get(IMPORTS)
     if not isinstance(imports, DictionaryAttr):
         return

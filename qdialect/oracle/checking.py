@@ -43,8 +43,8 @@ from qdialect.oracle.feeds import fitting_feeds, given_feeds
 from qdialect.oracle.form import is_visible, main_of
 from qdialect.oracle.observing import OUTPUT, Seen, as_stored, computed, is_random, names_of, observe, taken
 from qdialect.promises.control import Carries
-from qdialect.rewriting.driver import Rewritten, recording
 from qdialect.rewriting.passes import Exactness, exactness_of
+from qdialect.rewriting.records import Rewritten, recording
 
 Array = npt.NDArray[Any]
 CLOSE_FLOAT = 1e-4

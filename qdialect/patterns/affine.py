@@ -25,7 +25,8 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.affine import AffineMap, affine_map
 from qdialect.promises.linear import WRONG_AXIS, Linear
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.journal import is_kept
 
 Array = npt.NDArray[Any]
 
@@ -48,8 +49,7 @@ class Chain(NamedTuple):
 
 def movable_map(value: SSAValue) -> AffineMap | Blocked | None:
     """`affine_map` of what may go: None too if the op that makes the value was asked to stay."""
-    kept = isinstance(value, OpResult) and KEEP_FLOAT in value.op.attributes
-    return None if kept else affine_map(value)
+    return None if is_kept(value.owner) else affine_map(value)
 
 
 def chain_to(op: OnnxOp, found: AffineMap) -> Chain:

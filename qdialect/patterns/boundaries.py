@@ -19,7 +19,7 @@ from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.values import constant, constant_array
 from qdialect.promises.control import Carries, Slot, argument, result, yields
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.uses import OTHER_REGION, quantized_anyway, quantized_uses, read_sizes_of
 from qdialect.targets import Target
 
@@ -99,12 +99,10 @@ def _read(
 ) -> Operation:
     """A cast of `value`, of `type`, for all its users."""
     assert before is not None
-    uses = list(value.uses)
     plain = with_element(value.type, storage_element(type))
     made = StorageCastOp(value, plain) if cast is StorageCastOp else DequantizeOp(value)
     rewriter.insert_before(before, [made])
-    for use in uses:
-        rewriter.set_operand(use.operation, use.index, made.results[0])
+    rewriter.replace_uses(value, made.results[0], made)
     return made
 
 
@@ -182,8 +180,6 @@ class HoistAcross(Pattern):
         slot = next((s for s in promise.slots(owner) if s.result == source.index), None)
         if slot is None:
             return None
-        if KEEP_FLOAT in owner.attributes:
-            return KEPT
         if slot.operand is not None:
             return Blocked("carried", "a round would start from the rounded result of the one before")
         if not quantized_anyway(source):
@@ -231,7 +227,7 @@ class RequantizeBehind(Pattern):
     def _slot(self, op: OnnxOp, slot: Slot, place: int, rewriter: Rewriter) -> None:
         type, sides = quantized_of(op.results[place].type), yields(op, slot)
         owners = [value.owner for _, _, value in sides]
-        casts = [c for c in owners if isinstance(c, QuantizeOp) and KEEP_FLOAT not in c.attributes]
+        casts = [c for c in owners if isinstance(c, QuantizeOp)]
         casts = [c for c in casts if c.results[0].has_one_use()]  # or there would be one more
         sources = [cast.operands[0] for cast in casts]
         types = {_cast_type(source) for source in sources}
@@ -243,7 +239,6 @@ class RequantizeBehind(Pattern):
         for (end, k, _), source in zip(sides, sources, strict=True):
             rewriter.set_operand(end, k, _integers(source, below, end, rewriter))
         new = rewriter.retype(op.results[place], with_element(op.results[place].type, below), is_same=False)
-        uses = list(new.uses)
         real = DequantizeOp(new)
         again = QuantizeOp(real.results[0], type)
         again.location = casts[0].location
@@ -252,8 +247,7 @@ class RequantizeBehind(Pattern):
             names = [other if k != place else "" for k, other in enumerate(tensor_names(op))]
             op.location = location(node_name(op), names)
         rewriter.insert_before(op.next_op, [real, again])
-        for use in uses:
-            rewriter.set_operand(use.operation, use.index, again.results[0])
+        rewriter.replace_uses(new, again.results[0], real)
 
 
 class StoreAcross(Pattern):
@@ -303,10 +297,9 @@ class StoreAcross(Pattern):
             if type is None or before is None:
                 return
             new = rewriter.retype(value, with_element(value.type, storage_element(type)))
-            uses, cast = list(new.uses), StorageCastOp(new, value.type)
+            cast = StorageCastOp(new, value.type)
             rewriter.insert_before(before, [cast])
-            for use in uses:
-                rewriter.set_operand(use.operation, use.index, cast.results[0])
+            rewriter.replace_uses(new, cast.results[0], cast)
 
         if (inside := argument(op, slot)) is not None:
             read(inside, op.regions[0].block.first_op)

@@ -12,7 +12,7 @@ from qdialect.forms.storage import clip_between
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 
 
 class FoldRequantize(Pattern):
@@ -125,4 +125,4 @@ class ReadNarrowing(Pattern):
 
 
 def _alike(a: Operation, b: Operation) -> bool:
-    return a.results[0].type == b.results[0].type and KEEP_FLOAT not in a.attributes
+    return a.results[0].type == b.results[0].type
