@@ -7,8 +7,9 @@ Give 8-bit values the signedness that the target reads, and biases the form that
     b : i32 of a linear op  ->  dequantize(b)                          where biases are float, or b is in other steps
 
 Exact: the same real numbers under another reading of the byte; a bias as the numbers that its dequantize makes. Where
-integers come in or go out as they are, a pair of casts stands at the boundary. A depthwise weight stays u8 unless its
-zero point becomes 0: it would be slower. Where zero points must be 0, a u8 of any other stays, with a remark.
+integers come in or go out as they are, a pair of casts stands at the boundary, and behind a result with a scale for
+each channel, which sessions would try to fuse with operands of its type. A depthwise weight stays u8 unless its zero
+point becomes 0: it would be slower. Where zero points must be 0, a u8 of any other stays, with a remark.
 """
 
 from collections.abc import Callable
@@ -29,6 +30,7 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of,
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import real_constant
+from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.rewriting.driver import KEEP_FLOAT, refresh_signatures
 from qdialect.rewriting.passes import Exactness
@@ -109,6 +111,45 @@ def _leave(op: StorageCastOp) -> None:
         op.operands[0] = _requantize(op.operands[0], before, op)
 
 
+def _keep_apart(module: ModuleOp, change: Change, other: Change) -> set[SSAValue]:
+    """
+    The values with a scale for each channel that have to stay as they are now: of another type than the operands of
+    the op that makes them, where those become what `change` gives. Sessions that fuse operands and a result of one
+    type refuse such a result. `other`: the type that a result takes for that, if it is not of it already.
+    """
+    kept: set[SSAValue] = set()
+    for op in list(module.walk()):
+        maker = op.operands[0].owner if isinstance(op, QuantizeOp) else op
+        if not isinstance(maker, OnnxOp) or maker.get_trait(Kernels) is None:
+            continue
+        changes = any(change(t) is not None for o in maker.operands if (t := _read_type(o)) is not None)
+        for result in list(op.results):
+            type = quantized_of(result.type)
+            if type is None or type.is_per_tensor or not (changes or change(type)):
+                continue
+            moved = None if change(type) else other(type)
+            kept.add(_apart(result if moved is None else _retype(result, moved), change, op))
+    return kept
+
+
+def _apart(value: SSAValue, change: Change, maker: Operation) -> SSAValue:
+    """`value`, which who reads its integers takes by way of a pair of casts, as what they will be."""
+    type, readers = quantized_of(value.type), (DequantizeOp, StorageCastOp)
+    users = [use for use in value.uses if not isinstance(use.operation, readers)]
+    moved = None if type is None else change(type)
+    if users and moved is not None and maker.next_op is not None:
+        again = _requantize(value, moved, maker.next_op)
+        for use in users:
+            use.operation.operands[use.index] = again
+    return value
+
+
+def _read_type(value: SSAValue) -> UniformType | None:
+    """What an operand is quantized to, or dequantized from."""
+    cast = value.owner
+    return quantized_of((cast.operands[0] if isinstance(cast, DequantizeOp) else value).type)
+
+
 def _only_leaves(value: SSAValue) -> bool:
     return all(isinstance(use.operation, StorageCastOp) for use in value.uses)
 
@@ -140,7 +181,8 @@ def _constants(op: Operation, change: Change, weights: bool, done: dict[SSAValue
         type = quantized_of(operand.type)
         if type is None or not isinstance(source, ConstantOp) or source.value is None:
             continue
-        moved = None if _is_weight(op, k) and not weights else change(type)
+        rows = k == 0 and op.get_trait(Linear) is not None and not type.is_per_tensor  # a weight on the left
+        moved = None if (_is_weight(op, k) or rows) and not weights else change(type)
         if moved is not None:
             op.operands[k] = _flipped(operand, source, moved, done)
 
@@ -171,8 +213,8 @@ def _read_again(op: StorageCastOp, change: Change) -> bool:
     return True
 
 
-def _retype_values(module: ModuleOp, change: Change, *, weights: bool) -> None:
-    """Every value that `change` has another type for; `weights`: those of linear ops too."""
+def _retype_values(module: ModuleOp, change: Change, kept: set[SSAValue], *, weights: bool) -> None:
+    """Every value but the `kept` that `change` has another type for; `weights`: those of linear ops too."""
     leaving: list[StorageCastOp] = []
     returned = [(op, op.operand_types) for op in module.walk() if isinstance(op, ReturnOp)]
     done: dict[SSAValue, SSAValue] = {}
@@ -197,7 +239,7 @@ def _retype_values(module: ModuleOp, change: Change, *, weights: bool) -> None:
                 _retype(argument, moved)
         for result in list(op.results):
             type = quantized_of(result.type)
-            moved = None if type is None else change(type)
+            moved = None if type is None or result in kept else change(type)
             if moved is None:
                 continue
             if isinstance(op, StorageCastOp):
@@ -290,12 +332,13 @@ class LegalizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         found = target(self.target)
-        if self.weights and found.bias is not None:
+        if found.bias == "i32" or (self.weights and found.bias is not None):
             _to_float_biases(op, every=found.bias == "float")
         if self.weights and found.weights == "i8":
             _to_signed_weights(op, symmetric if found.symmetric_weights else signed)
         if found.activations == "i8":
-            _retype_values(op, symmetric, weights=self.weights)
+            _retype_values(op, symmetric, set(), weights=self.weights)
         if found.activations == "u8":
-            _retype_values(op, unsigned, weights=False)
+            kept = _keep_apart(op, unsigned, signed)
+            _retype_values(op, unsigned, kept, weights=False)
         refresh_signatures(op)
