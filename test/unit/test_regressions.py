@@ -287,3 +287,28 @@ def test_a_bias_that_a_session_quantizes_fits_the_scale_of_a_pruned_channel(op: 
     assert "BatchNormalization" not in ops(result)
     for level in LEVELS:
         np.testing.assert_allclose(run(result, x, level)[0], run(model, x)[0], atol=0.0201)
+
+
+REFUSED = """g (uint8[1,4] x) => (uint8[1,4] y)
+<float s = {0.02}, uint8 z = {128}, int32[4] b = {33, -14, -43, 98}, float bs = {0.001}, int32 bz = {0}> {
+  y = com.microsoft.QLinearAdd(x, s, z, b, bs, bz, s, z)
+}"""
+
+
+@pytest.mark.parametrize("target", target_names())
+def test_operands_that_no_kernel_takes_are_read_by_definition(target: str):
+    model, x = parsed(REFUSED), np.array([[0, 100, 128, 255]], np.uint8)
+    real = (x.astype(np.int32) - 128) * np.float32(0.02) + np.array([33, -14, -43, 98]) * np.float32(0.001)
+    expected = np.clip(np.rint(real / np.float32(0.02)) + 128, 0, 255)
+    for level in LEVELS:
+        np.testing.assert_allclose(run(compiled(model, target=target), {"x": x}, level)[0], expected, atol=1)
+
+
+def test_a_bias_of_unknown_steps_is_one_clear_error():
+    model = parsed("""g (uint8[2,2] x) => (uint8[2,3] y)
+    <float s = {0.3}, uint8 z = {128}, int8[2,3] w = {93, -103, -99, -128, 75, -109}, float ws = {0.01}, int8 wz = {0},
+     uint8[3] b = {1, 2, 3}> {
+      y = com.microsoft.QGemm(x, s, z, w, ws, wz, b, s, z)
+    }""")
+    with pytest.raises(qdialect.UserError, match=r"QGemm .y. does not load.*the bias is not int32"):
+        compiled(model)
