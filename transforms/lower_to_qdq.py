@@ -7,7 +7,8 @@ Write what is on quantized types as ONNX's own casts around float ops.
     f(a, qcast(dcast(b : U)) : T) : T  ->  QuantizeLinear(f(DequantizeLinear(a), DequantizeLinear(b)))
 
 Exact: the first line is what an op on quantized types means; the others drop a dequantize of a quantize between which
-only elements were moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear; where the target
+only elements were moved or clamped (a clamp in front of a quantize lets a NaN become the least integer; not without
+`selects`). Every QuantizeLinear is followed directly by its DequantizeLinear; where the target
 wants whole pairs, narrower storage bounds are a Clip of reals in front, else one of integers between.
 """
 
@@ -62,8 +63,8 @@ def _check_signature(func: FuncOp) -> None:
 class _Writer:
     """One walk over a module, operands before users."""
 
-    def __init__(self, target: Target):
-        self._target = target
+    def __init__(self, target: Target, selects: bool):
+        self._target, self._selects = target, selects
         self._parameters = Parameters()
         self._reals: dict[SSAValue, _Real] = {}
         self._stored: dict[SSAValue, SSAValue] = {}
@@ -288,6 +289,8 @@ class _Writer:
             return False  # read again, the op would go above both casts: a form that does not last
         if not _comes_back(op, promise):
             return False
+        if promise.selects and not self._selects:
+            return False
         if promise.selects:
             source = value.op.operands[0] if isinstance(value.op, QuantizeOp) else value
             return promise.in_place and (isinstance(source, OpResult) or _narrows(op))
@@ -378,8 +381,10 @@ class LowerToQdqPass(ModulePass):
     rewrite: ClassVar[str] = "op(a) : T -> QuantizeLinear(op(DequantizeLinear(a))): by definition"
 
     target: str = "generic"
+    selects: bool = True
+    """Whether ops that select or clamp may stand in front of a quantize, which changes what becomes of a NaN."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        _Writer(target(self.target)).write(op)
+        _Writer(target(self.target), self.selects).write(op)
         pair_captured(op)
         refresh_signatures(op)

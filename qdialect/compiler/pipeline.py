@@ -69,7 +69,8 @@ def _raising(r: Request) -> Iterator[Stage]:
         "while all types are ONNX's own: what is unknown of them behind com.microsoft is inferred",
         every=r.form != "qoperator",
     )
-    yield _stage("raise-qdq", "casts with constant parameters are types")
+    half = {"half": False} if r.is_exact else {}
+    yield _stage("raise-qdq", "casts with constant parameters are types", **half)
     yield _stage(
         "raise-arithmetic",
         "rounding that is spelled out is a cast; after raise-qdq, which knows what it scales",
@@ -110,6 +111,7 @@ def _sinking(r: Request) -> Iterator[Stage]:
 def _hoisting(r: Request) -> Iterator[Stage]:
     """Quantizes as far up as they go; what stands between a linear op and its casts folded away."""
     hoist = {"activations": r.form == "qdq", "rewritten": r.form == "qoperator"}
+    hoist |= {"selects": False} if r.is_exact else {}
     yield _stage("quantize-branches", "each branch in the type of the others", target=r.target.name)
     yield _stage("fold-constants", "constants below the casts that were sunk")
     yield _stage("hoist-quantize", "a quantize right behind a BatchNormalization lets it fold", **hoist)
@@ -166,7 +168,10 @@ def _lowering(r: Request) -> Iterator[Stage]:
         yield _stage("fold-float-weights", "dequantized once, not in each run", target=name, **few)
         yield _batch_norm(r, "a float weight takes factors that a quantized one cannot", depthwise=False)
     yield _stage(
-        "lower-to-qdq", "what has no kernel: QuantizeLinear and DequantizeLinear around it", target=name
+        "lower-to-qdq",
+        "what has no kernel: QuantizeLinear and DequantizeLinear around it",
+        target=name,
+        **({"selects": False} if r.is_exact else {}),
     )
 
 

@@ -312,3 +312,52 @@ def test_a_bias_of_unknown_steps_is_one_clear_error():
     }""")
     with pytest.raises(qdialect.UserError, match=r"QGemm .y. does not load.*the bias is not int32"):
         compiled(model)
+
+
+EXACT = {
+    "gemm": """g (float[1,64] x) => (float[1,2] y)
+    <float s = {0.02}, uint8 z = {128}, float[2] ws = {0.002, 0.003}, int8[2] wz = {0, 0}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      w = Cast<to = 3>(r)
+      wd = DequantizeLinear<axis = 0>(w, ws, wz)
+      y = Gemm<transB = 1>(d, wd)
+    }""",
+    "relu": """g (float[1,64] x) => (float[1,64] y) <float s = {0.02}, int8 z = {0}> {
+      r = Sqrt(x)
+      q = QuantizeLinear(r, s, z)
+      d = DequantizeLinear(q, s, z)
+      y = Relu(d)
+    }""",
+    "clamp_in_front": """g (float[1,64] x) => (int8[1,64] y) <float s = {0.02}, int8 z = {-7}> {
+      r = Sqrt(x)
+      c = Relu(r)
+      y = QuantizeLinear(c, s, z)
+    }""",
+    "half": """g (float[1,64] x) => (float[8,2,2] y)
+    <float16 s = {9503}, uint8 z = {128}, int64[4] k = {1, 4, 4, 4}, int64[3] n = {8, 2, 2}> {
+      h = Cast<to = 10>(x)
+      q = QuantizeLinear(h, s, z)
+      d = DequantizeLinear(q, s, z)
+      f = Reshape(d, k)
+      t = Transpose<perm = [0, 3, 1, 2]>(f)
+      a = AveragePool<kernel_shape = [2, 2], strides = [2, 2]>(t)
+      b = Concat<axis = 1>(a, a)
+      e = Reshape(b, n)
+      y = Cast<to = 1>(e)
+    }""",
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "integer"}], ids=str)
+def test_exact_is_bit_for_bit(name: str, options: dict[str, str]):
+    model = parsed(EXACT[name], 19)
+    draw = np.random.default_rng(5)
+    if name == "gemm":
+        weight = draw.integers(-127, 128, (2, 64)).astype(np.int8)
+        model.graph.node[2].CopyFrom(onnx.helper.make_node("Identity", ["weight"], ["w"]))
+        model.graph.initializer.append(onnx.numpy_helper.from_array(weight, "weight"))
+    x: Feeds = {"x": draw.normal(size=(1, 64)).astype(np.float32)}  # of which half have no root
+    result = compiled(model, exactness="exact", **options)
+    np.testing.assert_array_equal(run(result, x)[0], run(model, x)[0])
