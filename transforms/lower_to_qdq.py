@@ -29,7 +29,7 @@ from qdialect.errors import UserError
 from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers, stored, wish
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.patterns.boundaries import dequantize_across
-from qdialect.patterns.captured import pair_captured
+from qdialect.patterns.captured import pair_captured, pair_moved
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.layout import SizesOnly
@@ -387,4 +387,5 @@ class LowerToQdqPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         _Writer(target(self.target), self.selects).write(op)
         pair_captured(op)
+        pair_moved(op)
         refresh_signatures(op)

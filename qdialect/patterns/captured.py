@@ -1,9 +1,10 @@
 """
-Casts around what a subgraph captures.
+Casts behind what only moves, where onnxruntime cannot put them itself.
 
 onnxruntime moves a DequantizeLinear down past ops that only move elements, on each edge to a consumer. An edge into a
-subgraph it does not see, and the session aborts (1.31: measured). Behind a pair of the same type, which changes no
-number, it stops.
+subgraph it does not see, and the session aborts; from opset 21 on it writes the casts of i8 with a type that it then
+changes elsewhere, and refuses the model (1.31: measured). Behind a pair of the same type, which changes no number, it
+stops.
 """
 
 from __future__ import annotations
@@ -11,15 +12,19 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue, Use
 
-from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import element_of, with_element
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_types import BY_NUMPY, element_of, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import location
 from qdialect.ir.values import rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
-from qdialect.promises.casts import DequantizeForm, dequantize_type
+from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type
+
+TYPED_CASTS = 21
+"""The first opset whose QuantizeLinear states the type of its result."""
+I8 = BY_NUMPY["int8"].attribute
 
 
 def pair_captured(module: ModuleOp) -> None:
@@ -32,6 +37,19 @@ def pair_captured(module: ModuleOp) -> None:
     for value, uses in captured.items():
         cast = _moved_cast(value)
         if cast is not None:
+            _pair(value, cast, uses)
+
+
+def pair_moved(module: ModuleOp) -> None:
+    """Behind each op that moves dequantized i8, from opset `TYPED_CASTS` on: a pair of casts for who is no quantize."""
+    for op in operations(module):
+        value = op.results[0] if isinstance(op, OnnxOp) and len(op.results) == 1 else None
+        promise = None if value is None else op.get_trait(Commutes)
+        if value is None or promise is None or promise.in_place or (opset_of(op, "") or 13) < TYPED_CASTS:
+            continue
+        uses = [use for use in value.uses if use.operation.get_trait(QuantizeForm) is None]
+        cast = _moved_cast(value)
+        if uses and cast is op.operands[0].owner and element_of(cast.operands[0].type) == I8:
             _pair(value, cast, uses)
 
 
@@ -51,7 +69,8 @@ def _moved_cast(value: OpResult) -> OnnxOp | None:
         return None
     type = dequantize_type(cast)
     known = isinstance(type, UniformType) and type.is_per_tensor and type.round_trips
-    return cast if known and rank_of(source) is not None else None
+    whole = len(cast.operands) == 3  # the zero point says the type
+    return cast if known and whole and rank_of(source) is not None else None
 
 
 def _pair(value: OpResult, cast: OnnxOp, uses: list[Use]) -> None:

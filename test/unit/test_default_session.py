@@ -84,8 +84,8 @@ MODELS: dict[str, str] = {
 }
 
 
-def compiled(body: str, **options: Any) -> tuple[onnx.ModelProto, onnx.ModelProto]:
-    model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {body}')
+def compiled(body: str, opset: int = 17, **options: Any) -> tuple[onnx.ModelProto, onnx.ModelProto]:
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : {opset}]> {body}')
     for node in model.graph.node:  # the text has no room for the axis of each
         if node.op_type == "DequantizeLinear" and node.input[0] == "w" and not node.attribute:
             node.attribute.append(onnx.helper.make_attribute("axis", 1))
@@ -158,3 +158,22 @@ def test_no_subgraph_captures_what_a_dequantize_is_moved_to(options: dict[str, s
     assert not {name for branch in branches for node in branch.node for name in node.input} & set(moved)
     feeds = {"p": np.array(True), "x": np.ones((3, 4), np.float32)}
     assert run(result, feeds, LEVELS[1]).shape == (4, 3)
+
+
+MOVED = """g (float[2,6] x) => (float[4,3] y, float[6,2] z) <float s = {0.1}, int8 zp = {3}, int64[2] k = {3, 4}> {
+  q = QuantizeLinear(x, s, zp)
+  d = DequantizeLinear(q, s, zp)
+  a = Reshape(d, k)
+  b = Transpose(a)
+  y = Exp(b)
+  z = Transpose(d)
+}"""
+
+
+@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+def test_signed_integers_are_moved_between_casts_in_new_opsets(options: dict[str, str]):
+    result = compiled(MOVED, opset=21, **options)[1]
+    run(result, {"x": np.ones((2, 6), np.float32)}, LEVELS[1])
+    module = import_model(result)
+    qdialect.compile(module, **options)
+    assert [n.op_type for n in export_model(module).graph.node] == [n.op_type for n in result.graph.node]
