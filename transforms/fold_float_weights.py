@@ -7,7 +7,8 @@ Close: the constant is what the dequantize computes, but kernels sum it in anoth
 constants when it loads a model: a depthwise convolution runs three times faster than with weights that are dequantized
 in each run. The file grows by three bytes a weight, so large ones stay integers. One in front of a quantize does too:
 onnxruntime would quantize the float weight again, with one scale for the whole tensor. Under an activation of several
-scales every weight becomes float: onnxruntime makes an integer product of the two dequantizes, which then refuses.
+scales every weight becomes float, and so does one of 8 bits in blocks, or of several matrices with a scale for each
+column: onnxruntime makes an integer product of the two dequantizes, which then refuses to run.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from qdialect.dialects.onnx_types import element_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.forms.casts import wish
 from qdialect.ir.names import location, node_name
-from qdialect.ir.values import is_constant, real_constant, static_shape
+from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape
 from qdialect.patterns.im2col import shape_of_conv
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
@@ -50,10 +51,17 @@ def _is_quantized_next(value: SSAValue) -> bool:
 
 
 def _is_refused(op: OnnxOp) -> bool:
-    """Whether onnxruntime would make of a product and its casts a kernel that refuses several scales of x."""
+    """Whether onnxruntime would make of a product and its casts a kernel that refuses its several scales."""
     x = op.operands[0]
     type = quantized_of(x.owner.operands[0].type if isinstance(x.owner, DequantizeOp) else x.type)
-    return type is not None and not type.is_per_tensor and op.get_trait(ZeroPads) is None
+    if type is None or op.get_trait(ZeroPads) is not None:
+        return False
+    w = op.operands[1]
+    weight = quantized_of(w.owner.operands[0].type if isinstance(w.owner, DequantizeOp) else w.type)
+    refused = (
+        weight is not None and not weight.is_per_tensor and (bool(weight.blocks) or (rank_of(w) or 0) > 2)
+    )
+    return not type.is_per_tensor or (refused and weight is not None and weight.storage.width == 8)
 
 
 def _quantize_behind(op: OnnxOp, type: UniformType, rewriter: Rewriter) -> None:

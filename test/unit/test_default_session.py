@@ -177,3 +177,22 @@ def test_signed_integers_are_moved_between_casts_in_new_opsets(options: dict[str
     module = import_model(result)
     qdialect.compile(module, **options)
     assert [n.op_type for n in export_model(module).graph.node] == [n.op_type for n in result.graph.node]
+
+
+MATRICES = """g (float[2,3] x) => (float[2,2,2] y)
+<float s = {0.02}, uint8 z = {128}, int8[2,3,2] w = {1, 2, 3, 4, 5, 6, -7, -8, 9, 10, 11, -12},
+ float[2] ws = {0.1, 0.2}, int8[2] wz = {0, 0}, float t = {0.05}, int8 u = {3}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  wd = DequantizeLinear<axis = 2>(w, ws, wz)
+  m = MatMul(d, wd)
+  p = QuantizeLinear(m, t, u)
+  y = DequantizeLinear(p, t, u)
+}"""
+
+
+def test_several_matrices_with_a_scale_for_each_column_are_no_kernel():
+    model, result = compiled(MATRICES)
+    x = {"x": np.random.default_rng(0).normal(size=(2, 3)).astype(np.float32)}
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=0.0501)
