@@ -21,7 +21,9 @@ from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type
+from qdialect.targets import target
 
+SESSION = "onnxruntime"
 TYPED_CASTS = 21
 """The first opset whose QuantizeLinear states the type of its result."""
 I8 = BY_NUMPY["int8"].attribute
@@ -42,14 +44,19 @@ def pair_captured(module: ModuleOp) -> None:
 
 def pair_moved(module: ModuleOp) -> None:
     """Behind each op that moves dequantized i8, from opset `TYPED_CASTS` on: a pair of casts for who is no quantize."""
+    moves = target(SESSION).moved_past  # sessions of onnxruntime load what is written for others too
     for op in operations(module):
-        value = op.results[0] if isinstance(op, OnnxOp) and len(op.results) == 1 else None
-        promise = None if value is None else op.get_trait(Commutes)
-        if value is None or promise is None or promise.in_place or (opset_of(op, "") or 13) < TYPED_CASTS:
+        if not isinstance(op, OnnxOp) or op.op_type not in moves or (opset_of(op, "") or 13) < TYPED_CASTS:
             continue
+        value = op.results[0]
         uses = [use for use in value.uses if use.operation.get_trait(QuantizeForm) is None]
         cast = _moved_cast(value)
-        if uses and cast is op.operands[0].owner and element_of(cast.operands[0].type) == I8:
+        if (
+            uses
+            and cast is not None
+            and cast is op.operands[0].owner
+            and element_of(cast.operands[0].type) == I8
+        ):
             _pair(value, cast, uses)
 
 

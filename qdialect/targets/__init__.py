@@ -51,6 +51,8 @@ class Target:
     A 4-bit (inputs, outputs) weight of more elements than this is left to the session, which makes MatMulNBits of it
     itself; None: no session does.
     """
+    moved_past: Sequence[str] = ()
+    """Ops past which a session moves casts itself when it loads a model."""
     kernels: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """QOperator op -> signatures, as `u8 i8 u8`: operands, result. `u8*`: any number of operands."""
     sums: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
