@@ -5,9 +5,9 @@ Compile random quantized graphs and hold each pass, and the whole, against the o
 
 Each graph is compiled for onnxruntime (QOperator) and for generic (QDQ), each tenth for tensorrt and openvino besides.
 What a pass changed is verified and judged per op by the pass's class. The whole is run with optimization off: SQNR
-against the model it was made from, of all outputs but indices together, and of each. Compiling it again must change
-nothing. With `--state`, each graph's outcome is written down; graphs that are in the file already are not compiled
-again.
+against the model it was made from, of all outputs but indices together, and of each; and in a session with all of its
+optimizations, which must take what it took and give it as little noise. Compiling it again must change nothing. With
+`--state`, each graph's outcome is written down; graphs that are in the file already are not compiled again.
 """
 
 from __future__ import annotations
@@ -110,6 +110,30 @@ def compiled(module: ModuleOp, target: str, feeds: Mapping[str, Array] | None) -
     return found
 
 
+def optimized(model: ModelProto, case: Case) -> list[Array] | str:
+    """What a session with all of its optimizations gives, or why it refuses."""
+    try:
+        return run(model, case.feeds, optimize=True)
+    except UserError as error:
+        return str(error)
+
+
+def in_session(case: Case, result: ModelProto, before: Sequence[Array]) -> str:
+    """What a session with all of its optimizations makes worse of the result than of the model; empty if nothing."""
+    was, now = optimized(case.model, case), optimized(result, case)
+    if isinstance(was, str) or isinstance(now, str):
+        return "" if isinstance(was, str) or not isinstance(now, str) else f"refused: {now}"
+    places = indices(case.model)
+    noise: list[float] = []
+    for found in (was, now):
+        rows = zip(case.model.graph.output, before, found, strict=True)
+        pairs = [energies(a, b) for output, a, b in rows if output.name not in places]
+        noise.append(sqnr(sum(signal for signal, _ in pairs), sum(other for _, other in pairs)))
+    return (
+        f"noise: {noise[1]:.1f} dB, before {noise[0]:.1f} dB" if noise[1] < min(LEAST, noise[0] - 6) else ""
+    )
+
+
 def outcome(
     case: Case, target: str, *, passes: bool = True, before: Sequence[Array] | None = None
 ) -> Outcome:
@@ -136,6 +160,8 @@ def outcome(
             return Outcome(f"not idempotent: {other}", "not idempotent", whole, worst, integer)
         if whole < LEAST:
             return Outcome(f"{whole:.1f} dB", "noise", whole, worst, integer)
+        if problem := in_session(case, result, before):
+            return Outcome(problem, f"session: {problem.split(':')[0]}", whole, worst, integer)
         return Outcome("", "", whole, worst, integer)
     except Exception as error:  # any error is what this program looks for
         return Outcome(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", type(error).__name__)

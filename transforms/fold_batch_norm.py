@@ -35,7 +35,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
-from qdialect.ir.values import constant, normal_axis, real_constant, static_shape, under_dequantize
+from qdialect.ir.values import constant, normal_axis, rank_of, real_constant, static_shape, under_dequantize
 from qdialect.ops.generated import op_named
 from qdialect.patterns.affine import (
     COMPUTED_WEIGHT,
@@ -118,6 +118,8 @@ class FoldBehind(OnTrait[Affine]):
             return Blocked("other-region", "the linear op stands outside of the subgraph")
         if not linear.has_bias and chain.map.is_shift and chain.length == 1:
             return None  # as it is after folding
+        if not linear.has_bias and not chain.map.is_scale and rank_of(above.operands[0]) == 1:
+            return Blocked("vector-product", "onnxruntime refuses a vector's product with a sum behind it")
         shape, channels = static_shape(above.operands[1]), linear.output_channels(above)
         if shape is None or channels is None or len(shape) < 2:
             return COMPUTED_WEIGHT
@@ -281,6 +283,7 @@ class FoldAlone(OnTrait[Affine]):
             or len(shape) not in (3, 4)
             or chain.map.axis != 1
             or shape[1] != chain.map.factor.size
+            or 0 in shape
         ):
             return Blocked("no-convolution", "no convolution of rank 3 or 4 has these channels")
         if not _is_quantized_next(op.results[0]):

@@ -3,11 +3,12 @@ Give an op that stays in float its small quantized weights as float constants.
 
     linear(x, dcast(w)) : float, w constant, few elements  ->  linear(x, w'),  w' = dcast(w) as a constant
 
-Exact: the constant is what the dequantize computes. onnxruntime packs and blocks constants when it loads a model: a
-depthwise convolution runs three times faster than with weights that are dequantized in each run. The file grows by
-three bytes a weight, so large ones stay integers. One in front of a quantize does too: onnxruntime would quantize the
-float weight again, with one scale for the whole tensor. Under an activation of several scales every weight becomes
-float: onnxruntime makes an integer product of the two dequantizes, which then refuses to run.
+Close: the constant is what the dequantize computes, but kernels sum it in another order. onnxruntime packs and blocks
+constants when it loads a model: a depthwise convolution runs three times faster than with weights that are dequantized
+in each run. The file grows by three bytes a weight, so large ones stay integers. One in front of a quantize does too:
+onnxruntime would quantize the float weight again, with one scale for the whole tensor. Under an activation of several
+scales every weight becomes float, and so does one of 8 bits in blocks, or of several matrices with a scale for each
+column: onnxruntime makes an integer product of the two dequantizes, which then refuses to run.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import wish
 from qdialect.ir.names import location, node_name
-from qdialect.ir.values import is_constant, real_constant, static_shape, under_dequantize
+from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape, under_dequantize
 from qdialect.patterns.im2col import shape_of_conv
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
@@ -51,10 +52,17 @@ def _is_quantized_next(value: SSAValue) -> bool:
 
 
 def _is_refused(op: OnnxOp) -> bool:
-    """Whether onnxruntime would make of a product and its casts a kernel that refuses several scales of x."""
+    """Whether onnxruntime would make of a product and its casts a kernel that refuses its several scales."""
     x = op.operands[0]
     type = quantized_of(x.owner.operands[0].type if isinstance(x.owner, DequantizeOp) else x.type)
-    return type is not None and not type.is_per_tensor and op.get_trait(ZeroPads) is None
+    if type is None or op.get_trait(ZeroPads) is not None:
+        return False
+    w = op.operands[1]
+    weight = quantized_of(w.owner.operands[0].type if isinstance(w.owner, DequantizeOp) else w.type)
+    refused = (
+        weight is not None and not weight.is_per_tensor and (bool(weight.blocks) or (rank_of(w) or 0) > 2)
+    )
+    return not type.is_per_tensor or (refused and weight is not None and weight.storage.width == 8)
 
 
 def _quantize_behind(op: OnnxOp, type: UniformType, rewriter: Rewriter) -> None:
@@ -134,7 +142,7 @@ class FoldFloatWeightsPass(RewritePass):
     """Small weights of ops that stay in float become float constants."""
 
     name = "fold-float-weights"
-    exactness = Exactness.EXACT
+    exactness = Exactness.CLOSE
     rewrite = "linear(x, dcast(w)) : float -> linear(x, w'), w' = dcast(w) as a constant"
 
     target: str = "onnxruntime"

@@ -60,8 +60,8 @@ def _is_rewritten(op: OnnxOp) -> bool:
 class HoistQuantize(OnOp[QuantizeOp]):
     """Rebuild the op under a quantize on quantized operands."""
 
-    def __init__(self, activations: bool = False, rewritten: bool = False):
-        self._activations = activations
+    def __init__(self, activations: bool = False, rewritten: bool = False, selects: bool = True):
+        self._activations, self._selects = activations, selects
         self._is_integer = _is_rewritten if rewritten else has_kernel
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
@@ -72,6 +72,10 @@ class HoistQuantize(OnOp[QuantizeOp]):
         promise = below.get_trait(Commutes)
         if promise is None or source.index not in promise.results(below):
             return None
+        if promise.selects and not self._selects:
+            return Blocked(
+                "not-a-number", "a NaN is quantized to the least integer, which is then selected from"
+            )
         if not quantized_anyway(source):
             return OTHER_REGION
         types: list[UniformType] = []
@@ -181,5 +185,9 @@ class HoistQuantizePass(RewritePass):
     rewritten: bool = False
     """Whether what another op's kernel computes, or a convolution in its place, makes integers: in QOperator form."""
 
+    selects: bool = True
+    """Whether to go above ops that select or clamp, which changes what becomes of a NaN, and of nothing else."""
+
     def patterns(self) -> Sequence[Pattern]:
-        return [HoistQuantize(self.activations, self.rewritten), HoistStorage(), HoistAcross(), *cleanups()]
+        hoist = HoistQuantize(self.activations, self.rewritten, self.selects)
+        return [hoist, HoistStorage(), HoistAcross(), *cleanups()]

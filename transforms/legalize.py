@@ -7,8 +7,9 @@ Give 8-bit values the signedness that the target reads, and biases the form that
     b : i32 of a linear op  ->  dequantize(b)                          where biases are float, or b is in other steps
 
 Exact: the same real numbers under another reading of the byte; a bias as the numbers that its dequantize makes. Where
-integers come in or go out as they are, a pair of casts stands at the boundary. A depthwise weight stays u8 unless its
-zero point becomes 0: it would be slower. Where zero points must be 0, a u8 of any other stays, with a remark.
+integers come in or go out as they are, a pair of casts stands at the boundary, and behind a result with a scale for
+each channel, which sessions would try to fuse with operands of its type. A depthwise weight stays u8 unless its zero
+point becomes 0: it would be slower. Where zero points must be 0, a u8 of any other stays, with a remark.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,6 +36,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import real_constant, under_dequantize
 from qdialect.ir.walking import operations
+from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, rewriting
@@ -112,6 +114,7 @@ class _Values:
         self._flipped = _Flipped()
         self._ops = operations(module)
         self._read_again: set[SSAValue] = set()
+        self._kept: set[SSAValue] = set()
 
     def retype(self) -> None:
         """Retype all values of the module."""
@@ -120,6 +123,8 @@ class _Values:
         leaving = {op: None for op in casts if quantized_of(op.operands[0].type) is not None}
         for op in casts:
             self._rewriter.attempt(op, "ReadAgain", self._read)
+        for op in self._ops if self._change is unsigned else ():
+            self._rewriter.attempt(op, "KeepApart", self._keep_apart)
         for op in self._ops:
             if op not in leaving:
                 self._rewriter.attempt(op, "Retype", self._retype)
@@ -161,6 +166,37 @@ class _Values:
         for reader, type in zip(readers, changed, strict=True):
             rewriter.retype(reader.results[0], with_element(reader.results[0].type, type))
 
+    def _keep_apart(self, op: Operation, rewriter: Rewriter) -> None:
+        """
+        Let results with a scale for each channel be i8, where operands are u8 or will be: sessions that fuse operands
+        and a result of one type refuse such a result. Who reads its integers reads them as u8, behind a pair of casts.
+        """
+        maker = op.operands[0].owner if isinstance(op, QuantizeOp) else op
+        if not isinstance(maker, OnnxOp) or maker.get_trait(Kernels) is None:
+            return
+        types = [quantized_of(under_dequantize(operand).type) for operand in maker.operands]
+        changes = any(self._change(type) is not None for type in types if type is not None)
+        for result in list(op.results):
+            type = quantized_of(result.type)
+            if type is None or type.is_per_tensor:
+                continue
+            moved = None if self._change(type) is not None else signed(type)
+            if moved is not None and changes:
+                self._kept.add(
+                    self._apart(rewriter.retype(result, with_element(result.type, moved)), type, op)
+                )
+            elif moved is None and (wide := self._change(type)) is not None:
+                self._kept.add(self._apart(result, wide, op))
+
+    def _apart(self, value: SSAValue, type: UniformType, maker: Operation) -> SSAValue:
+        """`value`, whose integers are read as `type`, by way of a pair of casts."""
+        users = [use for use in value.uses if not isinstance(use.operation, DequantizeOp | StorageCastOp)]
+        if users and maker.next_op is not None:
+            again = self._requantize(value, type, maker.next_op)
+            for use in users:
+                self._rewriter.set_operand(use.operation, use.index, again)
+        return value
+
     def _retype(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         """The constants that an op takes, its results, and what enters its subgraphs."""
         blocked: Blocked | None = None
@@ -171,7 +207,7 @@ class _Values:
         inside = [a for region in op.regions for a in region.block.args] if isinstance(op, OnnxOp) else []
         for value in (*inside, *op.results):
             type = quantized_of(value.type)
-            moved = None if type is None else self._change(type)
+            moved = None if type is None or value in self._kept else self._change(type)
             if type is None or moved is None:
                 if type is not None and self._change is symmetric and signed(type) is not None:
                     blocked = OTHER_ZERO_POINT
@@ -187,7 +223,11 @@ class _Values:
         """Constants among activations are read as activations are; so are weights, or they keep their own type."""
         for k, operand in enumerate(op.operands):
             found = _constant_of(operand)
-            is_weight = op.get_trait(Linear) is not None and k > 0
+            is_linear = op.get_trait(Linear) is not None
+            rows = (
+                is_linear and k == 0 and found is not None and not found[1].is_per_tensor
+            )  # a weight on the left
+            is_weight = is_linear and (k > 0 or rows)
             moved = None if found is None or (is_weight and not self._weights) else self._change(found[1])
             if found is not None and moved is not None:
                 rewriter.touch(op)
@@ -286,7 +326,7 @@ class LegalizePass(RewritePass):
     def patterns(self) -> Sequence[Pattern]:
         """Of biases and weights; activations change all at once, as what makes a value and what reads it agree."""
         wanted, patterns = target(self.target), list[Pattern]()
-        if self.weights and wanted.bias is not None:
+        if wanted.bias == "i32" or (self.weights and wanted.bias is not None):
             patterns.append(RealBias(every=wanted.bias == "float"))
         if self.weights and wanted.weights == "i8":
             patterns.append(RetypeWeight(symmetric if wanted.symmetric_weights else signed))

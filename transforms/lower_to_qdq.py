@@ -7,7 +7,8 @@ Write what is on quantized types as ONNX's own casts around float ops.
     f(a, qcast(dcast(b : U)) : T) : T  ->  QuantizeLinear(f(DequantizeLinear(a), DequantizeLinear(b)))
 
 Exact: the first line is what an op on quantized types means; the others drop a dequantize of a quantize between which
-only elements were moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear; where the target
+only elements were moved or clamped (a clamp in front of a quantize lets a NaN become the least integer; not without
+`selects`). Every QuantizeLinear is followed directly by its DequantizeLinear; where the target
 wants whole pairs, narrower storage bounds are a Clip of reals in front, else one of integers between.
 """
 
@@ -28,6 +29,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers, stored, wish
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.patterns.boundaries import dequantize_across
+from qdialect.patterns.captured import pair_captured, pair_moved
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.layout import SizesOnly
@@ -60,8 +62,8 @@ def _check_signature(func: FuncOp) -> None:
 class _Writer:
     """One walk over a module, operands before users."""
 
-    def __init__(self, target: Target):
-        self._target = target
+    def __init__(self, target: Target, selects: bool):
+        self._target, self._selects = target, selects
         self._parameters = Parameters()
         self._reals: dict[SSAValue, _Real] = {}
         self._stored: dict[SSAValue, SSAValue] = {}
@@ -286,6 +288,8 @@ class _Writer:
             return False  # read again, the op would go above both casts: a form that does not last
         if not _comes_back(op, promise):
             return False
+        if promise.selects and not self._selects:
+            return False
         if promise.selects:
             source = value.op.operands[0] if isinstance(value.op, QuantizeOp) else value
             return promise.in_place and (isinstance(source, OpResult) or _narrows(op))
@@ -376,7 +380,11 @@ class LowerToQdqPass(ModulePass):
     rewrite = "op(a) : T -> QuantizeLinear(op(DequantizeLinear(a))): by definition"
 
     target: str = "generic"
+    selects: bool = True
+    """Whether ops that select or clamp may stand in front of a quantize, which changes what becomes of a NaN."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        _Writer(target(self.target)).write(op)
+        _Writer(target(self.target), self.selects).write(op)
+        pair_captured(op)
+        pair_moved(op)
         refresh_signatures(op)

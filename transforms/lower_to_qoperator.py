@@ -20,7 +20,14 @@ from xdsl.ir import Operation, SSAValue
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, uniform_of, with_element
+from qdialect.dialects.onnx_types import (
+    element_of,
+    quantized_of,
+    shape_of,
+    storage_element,
+    uniform_of,
+    with_element,
+)
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters, clamped, stored, wish
@@ -36,7 +43,7 @@ from qdialect.patterns.float_results import LowerFloatResult
 from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernel, Kernels
-from qdialect.promises.linear import Linear, bias_matches, largest_sums
+from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches, largest_sums
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
@@ -191,6 +198,8 @@ def _adds_bias(op: OnnxOp, kernel: Kernel) -> bool:
 
 def _sum_guard(op: OnnxOp, types: Sequence[UniformType]) -> Blocked | None:
     """A constant weight whose sums do not fit in int32; a bias in steps of them is for rescale-bias to fit."""
+    if 0 in (shape_of(op.operands[1].type) or ()):
+        return EMPTY_SUM
     weight = constant(op.operands[1])
     largest = largest_sums(op, types[0], types[1], None if weight is None else weight.array())
     worst = 0 if largest is None else int(largest.max(initial=0))

@@ -41,6 +41,7 @@ from qdialect.promises.arithmetic import (
     step_of,
 )
 from qdialect.promises.base import Commutes
+from qdialect.promises.casts import EMPTY_AXIS
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import storage_of
 from qdialect.reasons import Blocked
@@ -168,6 +169,8 @@ def _uniform(
     storage: Storage, scale: Array | None, zero_point: float, value: SSAValue
 ) -> UniformType | Blocked:
     scale = np.asarray(ONE) if scale is None else scale
+    if not scale.size:
+        return EMPTY_AXIS
     if not (np.isfinite(scale).all() and (scale > 0).all()):
         return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
     if not storage.low <= zero_point <= storage.high:

@@ -29,7 +29,7 @@ from qdialect.ops.generated import op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
 from qdialect.promises.arithmetic import Converts, IntegerProduct, along, multiplier, shift, single_user
 from qdialect.promises.base import Commutes
-from qdialect.promises.casts import RUN_TIME
+from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import BIAS_TOLERANCE, Linear
 from qdialect.promises.qoperator import storage_of
@@ -92,6 +92,8 @@ def _factors(cast: OnnxOp, rank: int | None, axis: int) -> tuple[OnnxOp, Array] 
         last, factor = user, found if factor is None else numerics.bias_scale(factor, found)
     if factor is None:
         return RUN_TIME
+    if not factor.size:
+        return EMPTY_AXIS
     if factor.dtype != np.float32 or not (np.isfinite(factor).all() and (factor > 0).all()):
         return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
     return last, factor

@@ -3,6 +3,7 @@ Read QOperator nodes as the op on quantized types, so that scales and zero point
 
     QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)  ->  scast(op(scast(a), scast(b), ...) : T)
     NhwcMaxPool(x)           ->  Transpose(MaxPool(Transpose(x)))         but for a turn that undoes it
+    QLinearAdd(a, ..., b : i32, ...)  ->  op(a, scast(b)) : T         operands that no kernel takes, by definition
     MatMulNBits(x, w, s, z)  ->  MatMul(x, DequantizeLinear(w', s', z'))  float sums, from opset 21 on
 
 Close: that is the node's definition, but an integer kernel sums without the float form's rounding. Which input is
@@ -13,13 +14,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import CustomOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_types import storage_element, with_element
+from qdialect.dialects.onnx_verify import verify_at
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
+from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.foreign import StandsFor, perm_of
-from qdialect.ops.generated import op_named
+from qdialect.ir.names import called
+from qdialect.ops.generated import op_class, op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
@@ -30,6 +35,8 @@ from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 DEFAULT_OPSET = 13
+REFUSED = "cannot be"
+"""What verification says of a type that an operator does not take."""
 
 
 class RaiseForeign(OnForm[StandsFor]):
@@ -62,16 +69,20 @@ class RaiseQOperator(OnTrait[QOperator]):
         self._every = every
 
     def match(self, op: OnnxOp, promise: QOperator, rewriter: Rewriter, /) -> Blocked | None:
-        found = reading(op)
+        return self.raised(op, op, rewriter)
+
+    def raised(self, node: OnnxOp, op: OnnxOp, rewriter: Rewriter) -> Blocked | None:
+        """Replace `op` by what `node`, itself or what it should have been, computes."""
+        found = reading(node)
         if isinstance(found, Blocked):
             return found
         if found.bias is not None and not self._every:
             return None
-        attributes = read_attributes(op, found, opset_of(op, "") or DEFAULT_OPSET)
+        attributes = read_attributes(node, found, opset_of(op, "") or DEFAULT_OPSET)
         if isinstance(attributes, Blocked):
             return attributes
         new = op_named("", found.name).build(found.operands, [op.results[0].type], attributes)
-        types = read_types(op, found, new)
+        types = read_types(node, found, new)
         if not isinstance(types, Blocked) and types.result is not None:
             _make(new, types.result)
         blocked = types if isinstance(types, Blocked) else found.kernel.guard(new)
@@ -94,6 +105,33 @@ class RaiseQOperator(OnTrait[QOperator]):
             replace_by_quantized(op, [*reads, new], types.result, rewriter)
             return None
         replace_by(op, [*reads, new], types.result, rewriter)
+        return None
+
+
+class RepairQOperator(RaiseQOperator):
+    """A node with operands of types that the kernel does not take, which no session loads: as what it would compute."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class is CustomOp
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, CustomOp)
+        meant = op_class(op.domain, op.op_type)
+        if meant is None or meant.get_trait(QOperator) is None or op.regions or len(op.results) != 1:
+            return None
+        node = meant.build(op.inputs, [op.results[0].type], op.onnx_attributes)
+        try:
+            verify_at(node, opset_of(op, op.domain))
+            reason = ""  # a function of the model by that name
+        except VerifyException as error:
+            reason = str(error)
+        blocked = self.raised(node, op, rewriter) if REFUSED in reason else None
+        node.erase()
+        if blocked is not None:
+            raise UserError(
+                f"{op.op_type} '{called(op)}' does not load: {reason}, and {blocked.message}",
+                "quantize the model again",
+            )
         return None
 
 
@@ -157,4 +195,4 @@ class RaiseQoperatorPass(RewritePass):
     """Whether to raise nodes too that lowering to QOperator form would not write again as they were."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [RaiseQOperator(self.every), RaiseForeign(self.every)]
+        return [RaiseQOperator(self.every), RepairQOperator(self.every), RaiseForeign(self.every)]

@@ -4,6 +4,7 @@ Bring the bias of an integer op into steps of x_scale * w_scale, as its int32 ac
     linear(x, w, b)  ->  linear(x, w, rint(b / (x_scale * w_scale)) : i32)
     linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    b too large: w requantized, wider
     linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    weights all 0: of a finer scale
+    linear(x, w, b)  ->  linear(x, w', b)      unless `quantize`: so that a session can count the bias
 
 Close: the bias moves by at most half an accumulator step, and by at most a quarter of a step of the result; where that
 is not so, or the result is float and the move would count, it stays float. A channel whose weights are all 0 has any
@@ -12,6 +13,7 @@ sums gets a wider weight scale, where its bias outweighs what its weights lose. 
 keep the op as it is.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,14 +26,14 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import quantized_of, tensor_type
-from qdialect.dialects.quant import Storage, UniformType
+from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant, real_constant, under_dequantize
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
@@ -47,6 +49,7 @@ MOST_STEPS = 0.25
 FLOAT_RESULT = Blocked(
     "float-result", "the result is float, where half an accumulator step of this bias counts"
 )
+NO_KERNEL = Blocked("no-kernel", "no integer kernel makes this result, so the bias stays in float")
 COARSE = Blocked(
     "coarse-bias",
     "an accumulator step is too coarse for the bias: rounded to it, the result moves",
@@ -134,7 +137,12 @@ def _widen(
     low, high = w.storage.low, w.storage.high
     new = numerics.widen_for_bias(weight, w.scales, w.zero_points, bias, x.scales, which, axis, low, high)
     reach = max(abs(x.storage.low - x.zero_point), abs(x.storage.high - x.zero_point)) * float(x.scale)
-    if not np.isfinite(new.scales).all() or (new.moved * reach > MOST_MOVED * np.abs(bias)).any():
+    result = quantized_of(op.results[0].type)
+    steps = MOST_STEPS * float(result.scales.min()) if result is not None else 0.0
+    if (
+        not np.isfinite(new.scales).all()
+        or (new.moved * reach > np.maximum(MOST_MOVED * np.abs(bias), steps)).any()
+    ):
         return overflow
     zeros = np.broadcast_to(w.zero_points, bias.shape)
     type = w.replace(scales=new.scales, zero_points=zeros, axis=axis)
@@ -143,6 +151,9 @@ def _widen(
 
 class RescaleBias(OnTrait[Linear]):
     """The bias of a linear op between quantized activation and weight."""
+
+    def __init__(self, quantize: bool = True):
+        self._quantize = quantize
 
     def wants(self, promise: Linear, /) -> bool:
         return promise.has_bias
@@ -156,8 +167,9 @@ class RescaleBias(OnTrait[Linear]):
             return Blocked("expressed-type", f"the kernels compute in f32, not in {x.expressed}")
         if not x.is_per_tensor:
             return Blocked("activation-per-axis", "the activation has a scale for each channel")
-        if not self._has_kernel(op):
-            return Blocked("no-kernel", "no integer kernel makes this result, so the bias stays in float")
+        counts, result = self._quantize and self._has_kernel(op), quantized_of(op.results[0].type)
+        if not counts and (result is None or isinstance(bias.owner, DequantizeOp)):
+            return NO_KERNEL if self._quantize else None  # no session quantizes that bias
         real = real_constant(bias)
         if real is None:
             return Blocked("computed-bias", "the bias is computed at run time")
@@ -174,11 +186,22 @@ class RescaleBias(OnTrait[Linear]):
             return Blocked(
                 "grouped-scales", "each group has the same scales, the bias has one for each channel"
             )
-        flat = np.broadcast_to(real.reshape(-1), (channels,)).astype(np.float32)
-        result = quantized_of(op.results[0].type)
-        allowed = (
-            MOST_MOVED * np.abs(flat).max(initial=0) if result is None else MOST_STEPS * float(result.scale)
+        return self._rescale(op, bias, np.broadcast_to(real.reshape(-1), (channels,)), counts, rewriter)
+
+    def _rescale(
+        self, op: OnnxOp, bias: SSAValue, real: npt.NDArray[Any], counts: bool, rewriter: Rewriter
+    ) -> Blocked | None:
+        x, w, flat = (
+            quantized_of(op.operands[0].type),
+            quantized_of(op.operands[1].type),
+            real.astype(np.float32),
         )
+        assert x is not None
+        assert w is not None
+        result = quantized_of(op.results[0].type)
+        allowed = MOST_MOVED * np.abs(flat).max(initial=0)
+        if result is not None:
+            allowed = MOST_STEPS * float(result.scales.min())
         refined = _refine(op, x, w, flat, np.asarray(allowed))
         counted = _count(op, x, w if refined is None else refined[1], flat)
         if isinstance(counted, Blocked):
@@ -187,7 +210,7 @@ class RescaleBias(OnTrait[Linear]):
             counted = counted._replace(weight=refined[0])
         step = numerics.bias_scale(x.scales, counted.scales)
         moved = np.abs(counted.stored * step.astype(np.float64) - flat)
-        if (moved > allowed).any():
+        if counts and (moved > allowed).any():
             return COARSE if result is not None else FLOAT_RESULT
         if counted.weight is not None:
             old = op.operands[1]
@@ -195,8 +218,9 @@ class RescaleBias(OnTrait[Linear]):
                 counted.weight.location = location("", [f"{tensor_name(old.op)}_widened"])
             rewriter.insert_before(op, [counted.weight])
             rewriter.set_operand(op, 1, counted.weight.results[0])
-        self._replace(op, bias, counted.stored, step, rewriter)
-        return None
+        if counts:
+            self._replace(op, bias, counted.stored, step, rewriter)
+        return NO_KERNEL if self._quantize and not counts and counted.weight is None else None
 
     def _has_kernel(self, op: OnnxOp) -> bool:
         kernels, result = op.get_trait(Kernels), quantized_of(op.results[0].type)
@@ -235,4 +259,8 @@ class RescaleBiasPass(RewritePass):
     exactness = Exactness.CLOSE
     rewrite = "linear(x, w, b) -> linear(x, w, rint(b / (x_scale * w_scale)) : i32): within half an accumulator step"
 
-    pattern_types = (RescaleBias,)
+    quantize: bool = True
+    """Whether to count them; else only weights change, whose session would lose or clip the bias that it counts."""
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [RescaleBias(self.quantize)]

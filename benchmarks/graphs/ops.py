@@ -153,7 +153,12 @@ def max_pool(d: Drawing, x: Value) -> Value | None:
     attributes: dict[str, Any] = {"kernel_shape": [2, 3], "strides": [1, 2], "pads": [padded, 1, 0, padded]}
     if op == "AveragePool" and d.chance(0.5):
         attributes["count_include_pad"] = 1
-    shape = [n, c, h + padded - 1, (w + 1 + padded - 3) // 2 + 1]
+    columns = (w + 1 + padded - 3) // 2 + 1
+    if d.chance(0.4):
+        attributes["ceil_mode"] = 1
+        columns = -(-(w + 1 + padded - 3) // 2) + 1
+        columns -= (columns - 1) * 2 >= w + 1  # a window starts before the padding behind
+    shape = [n, c, h + padded - 1, columns]
     return d.finish(d.node(op, [x.name], shape, **attributes), x if op == "MaxPool" else None)
 
 
@@ -230,6 +235,8 @@ def conv(d: Drawing, x: Value) -> Value | None:
     out = c * 2 if group > 1 else int(d.rng.integers(2, 9))
     shape = (out, c // group, 3, 2)
     real = d.rng.normal(size=shape) / np.sqrt(np.prod(shape[1:]))
+    if d.chance(0.15):  # a channel that pruning left nothing of, or next to nothing
+        real[0] *= d.pick([0.0, 1e-7])
     kernel = weight(d, real, 0 if d.chance(0.6) else None)
     inputs = [x.name, kernel, *bias(d, x, out)]
     value = d.node(

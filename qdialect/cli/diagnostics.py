@@ -8,6 +8,7 @@ from typing import TextIO
 from xdsl.dialects.builtin import FileLineColLoc, ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
+from qdialect.ir.order import NOT_THERE, misplaced
 from qdialect.rewriting.remarks import Remark, remarks_of
 from qdialect.text.assembly import ModuleParser
 
@@ -110,7 +111,12 @@ def verification_error(module: ModuleOp, parser: ModuleParser) -> Diagnostic | N
     """What is wrong with a module that has just been parsed, at the op that is wrong; None if it verifies."""
     try:
         module.verify()
-        return None
+        if (op := misplaced(module)) is None:
+            return None
+        failure = VerifyException(f"{op.name} {NOT_THERE}")
+        if (span := parser.spans.get(op)) is not None:
+            place = span.get_location()
+            return Diagnostic("error", f"'{op.name}' op: {NOT_THERE}", place.file, place.line, place.col)
     except VerifyException as error:
         failure = error
     # The exception does not name its op: look for the first one that fails by itself.

@@ -262,9 +262,12 @@ class _Tool:
             self._write_text(modules, Path(output))
 
     def _write_text(self, modules: "list[ModuleOp]", path: Path) -> None:
+        from qdialect.onnx_io.external import check_sources
         from qdialect.text.assembly import print_module
         from qdialect.text.weights import WeightsFile
 
+        for module in modules:
+            check_sources(module, path, path.with_suffix(".weights"))
         text = StringIO()
         with Outputs() as outputs:
             weights = WeightsFile(outputs, path.with_suffix(".weights"))

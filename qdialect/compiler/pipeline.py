@@ -83,7 +83,8 @@ def _raising(r: Request) -> Iterator[Stage]:
         "QOperator nodes are ops on quantized types; a scale has to be a constant",
         every=r.form != "qoperator",
     )
-    yield _stage("raise-qdq", "casts with constant parameters are types")
+    half = {"half": False} if r.is_exact else {}
+    yield _stage("raise-qdq", "casts with constant parameters are types", **half)
     yield _stage(
         "raise-arithmetic",
         "rounding that is spelled out is a cast; after raise-qdq, which knows what it scales",
@@ -121,6 +122,7 @@ def _sinking(r: Request) -> Iterator[Stage]:
 def _hoisting(r: Request) -> Iterator[Stage]:
     """Quantizes as far up as they go; what stands between a linear op and its casts folded away."""
     hoist = {"activations": r.form == "qdq", "rewritten": r.form == "qoperator"}
+    hoist |= {"selects": False} if r.is_exact else {}
     yield _stage("quantize-branches", "each branch in the type of the others", target=r.target.name)
     yield _stage("fold-constants", "constants below the casts that were sunk")
     yield _stage("hoist-quantize", "a quantize right behind a BatchNormalization lets it fold", **hoist)
@@ -153,6 +155,8 @@ def _legalizing(r: Request) -> Iterator[Stage]:
 def _lowering(r: Request) -> Iterator[Stage]:
     """Types written as what the target takes."""
     name = r.target.name
+    if r.form != "qoperator":
+        yield _stage("rescale-bias", "onnxruntime counts biases as it loads a model", quantize=False)
     if r.form != "qdq":
         yield _stage("fold-activation", "a clamp that the range of a type of the target's is already")
     if r.form == "qoperator":
@@ -177,7 +181,10 @@ def _lowering(r: Request) -> Iterator[Stage]:
     yield _stage("fold-identity", "copies that casts stood between")
     yield _stage("fold-layout", "moves of elements that casts stood between")
     yield _stage(
-        "lower-to-qdq", "what has no kernel: QuantizeLinear and DequantizeLinear around it", target=name
+        "lower-to-qdq",
+        "what has no kernel: QuantizeLinear and DequantizeLinear around it",
+        target=name,
+        **({"selects": False} if r.is_exact else {}),
     )
 
 

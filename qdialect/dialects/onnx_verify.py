@@ -130,6 +130,8 @@ def verify_quantized_values(op: Operation) -> bool:
     return bool(quantized)
 
 
+PERM = "perm"
+
 _SOUND: set[Hashable] = set()
 """Signatures that verify."""
 MOST_SOUND = 1 << 16
@@ -156,6 +158,18 @@ def verify_at(op: CheckedOp, opset: int | None) -> None:
         _verify_signature(op, opset)
         if len(_SOUND) < MOST_SOUND:
             _SOUND.add(signature)
+    if PERM in op.properties:
+        _check_perm(op)
+
+
+def _check_perm(op: CheckedOp) -> None:
+    perm, x = op.properties[PERM], op.inputs[0] if op.inputs else None
+    if not isinstance(perm, DenseArrayBase):
+        return
+    axes, shape = [int(axis) for axis in perm.iter_values()], None if x is None else shape_of(x.type)
+    if sorted(axes) != list(range(len(axes) if shape is None else len(shape))):  # O13
+        rank = "" if shape is None else f" of {len(shape)} axes"
+        raise VerifyException(f"perm {axes} is no permutation{rank}")
 
 
 def _verify_signature(op: CheckedOp, opset: int | None) -> None:

@@ -168,6 +168,9 @@ def write_type(type: Attribute, names: Sequence[str], proto: TypeProto) -> None:
             raise UserError(f"ONNX has no type for {type}")
 
 
+LARGEST_SIZE = 2**63 - 1
+
+
 def _write_tensor_type(type: Attribute, names: Sequence[str], proto: Any) -> None:
     element: Attribute = type.element_type  # pyright: ignore
     if isinstance(element, UniformType):
@@ -180,6 +183,8 @@ def _write_tensor_type(type: Attribute, names: Sequence[str], proto: Any) -> Non
         return
     proto.shape.SetInParent()
     for k, size in enumerate(type.get_shape()):
+        if size > LARGEST_SIZE:
+            raise UserError(f"a dimension of {size} does not fit into 64 bits", "ONNX has no larger one")
         dimension = proto.shape.dim.add()
         if size != DYNAMIC:
             dimension.dim_value = size

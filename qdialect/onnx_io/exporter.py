@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import TensorAttr, TensorData
@@ -19,6 +20,7 @@ from qdialect.dialects.onnx_types import ANY, element_of, quantized_of, shape_of
 from qdialect.dialects.schemas import AttributeKind
 from qdialect.errors import UserError
 from qdialect.ir.names import called, node_name, tensor_names
+from qdialect.ir.order import verify_order
 from qdialect.onnx_io.export_attributes import (
     WriteTensor,
     strings,
@@ -105,6 +107,10 @@ class _Exporter:
             proto.model_version = _int(attributes["onnx.model_version"], 0)
         _write_imports(attributes.get("onnx.opset_import"), proto.opset_import)
         _write_metadata(attributes.get("onnx.metadata"), proto.metadata_props)
+        try:
+            verify_order(self.module)
+        except VerifyException as error:
+            raise UserError(str(error), "ONNX's nodes stand in order") from error
         mains = [op for op in self.module.ops if isinstance(op, FuncOp)]
         if len(mains) != 1:
             raise UserError(f"an ONNX model is one func.func, this module has {len(mains)}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
+from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -36,6 +38,35 @@ def tensor_bytes(module: ModuleOp) -> int:
             values = (v for row in op.arg_attrs.data for v in row.data.values())
             total += sum(v.data.nbytes for v in values if isinstance(v, TensorAttr))
     return total
+
+
+_SOURCES: WeakKeyDictionary[ModuleOp, tuple[str, frozenset[str]]] = WeakKeyDictionary()
+"""The file that a module was read from, and the files beside it that hold its tensors."""
+
+
+def note_sources(module: ModuleOp, path: Path) -> None:
+    """Remember which files the model at `path` needs: a module may go on without the tensors that it read."""
+    model, files = os.path.realpath(path), set[str]()
+    for op in operations(module):
+        values = (v.data.slice for v in op.properties.values() if isinstance(v, TensorAttr))
+        files |= {os.path.realpath(one.path) for one in values if one is not None}
+    _SOURCES[module] = model, frozenset(files - {model})
+
+
+def check_sources(module: ModuleOp, output: Path, *beside: Path) -> None:
+    """
+    Raise UserError if writing `output`, or a file `beside` it, would change the model that the module was read from.
+
+    That model itself may be written again, with the tensors beside it.
+    """
+    model, files = _SOURCES.get(module, ("", frozenset[str]()))
+    again = os.path.realpath(output) == model
+    for path in (output, *(() if again else beside)):
+        if os.path.realpath(path) in files:
+            raise UserError(
+                f"cannot write '{path}', it holds tensors of '{model}', which was read",
+                "choose another output",
+            )
 
 
 class ExternalWriter:

@@ -24,7 +24,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name
 from qdialect.ir.values import constant_array, rank_of, real_constant
 from qdialect.promises.integer import IntegerSum
-from qdialect.promises.linear import Linear, bias_matches
+from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
@@ -60,6 +60,8 @@ class LowerToSum(OnTrait[IntegerSum]):
     ) -> Blocked | None:
         if not isinstance(x.expressed, Float32Type):
             return Blocked("expressed-type", f"the scales are in {x.expressed}, not in f32")
+        if 0 in (shape_of(op.operands[1].type) or ()):
+            return EMPTY_SUM
         if not x.is_per_tensor or w.blocks or (w.axis is not None and w.axis != linear.weight_axis(op)):
             return Blocked("per-axis", "the activation has more than one scale")
         if _wants_one_zero_point(op, form) and np.unique(w.zero_points).size > 1:

@@ -68,6 +68,8 @@ class Affine(Promise):
     def map(self, op: OnnxOp) -> AffineMap | Blocked | None:
         """The op's map with finite entries, why it has none, or None if it is no such op."""
         found = self.find(op)
+        if isinstance(found, AffineMap) and not found.factor.size:
+            return None  # of no channels
         if isinstance(found, AffineMap) and not (
             np.isfinite(found.factor).all() and np.isfinite(found.shift).all()
         ):

@@ -16,6 +16,7 @@ from qdialect.ir.values import constant_array, normal_axis, rank_of
 from qdialect.promises.base import Promise
 from qdialect.reasons import UNKNOWN_RANK, Blocked
 
+EMPTY_AXIS = Blocked("empty-axis", "an axis without elements has no scales")
 RUN_TIME = Blocked("run-time-scale", "scale or zero point is computed at run time", "use static quantization")
 
 
@@ -64,6 +65,8 @@ def cast_type(
         return Blocked("expressed-type", f"{expressed} is no float type that quantization expresses")
     if scales.dtype != BY_EXPRESSED[type(expressed)]:
         return Blocked("scale-type", f"the scale is {scales.dtype}, the tensor {expressed}")
+    if not scales.size:
+        return EMPTY_AXIS
     scales = scales.astype(np.float32)
     if not _all_positive(scales):
         return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")

@@ -25,6 +25,7 @@ WRONG_AXIS = Blocked(
     "the weight's scales do not run along its output channels",
     "quantize the weight per tensor or per output channel",
 )
+EMPTY_SUM = Blocked("empty-sum", "the sums have no terms, and kernels leave such results as memory was")
 BIAS_TOLERANCE = 1e-6
 """Relative difference up to which a bias scale counts as x_scale * w_scale: a few units in the last place."""
 

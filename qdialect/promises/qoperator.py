@@ -21,7 +21,7 @@ from qdialect.dialects.quant import Storage, UniformType
 from qdialect.dialects.schemas import snapshot
 from qdialect.ir.values import constant_array, rank_of
 from qdialect.promises.base import Promise
-from qdialect.promises.casts import RUN_TIME
+from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
 from qdialect.promises.kernels import KERNELS, MICROSOFT, Kernel
 from qdialect.promises.linear import Linear
 from qdialect.reasons import UNKNOWN_RANK, Blocked
@@ -115,6 +115,8 @@ def parameters_type(
         return RUN_TIME
     if storage is None:
         return Blocked("storage-type", "the type of the integers is not known")
+    if not scales.size:
+        return EMPTY_AXIS
     if scales.dtype != np.float32:
         return Blocked("scale-type", f"the scale is {scales.dtype}, the kernels compute in float32")
     if not (np.isfinite(scales).all() and (scales > 0).all()):

@@ -16,10 +16,10 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, FunctionType, Location
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
-from xdsl.traits import Pure
+from xdsl.traits import IsTerminator, Pure
 
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp
-from qdialect.dialects.onnx_types import shape_of
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
 from qdialect.ir.names import called, location, node_name
 from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked
@@ -57,7 +57,9 @@ class EndlessRewriting(Exception):
 
 @cache
 def _is_pure(op_class: type[Operation]) -> bool:
-    return op_class.has_trait(Pure, value_if_unregistered=False)
+    """Whether operations of a class may go when nobody takes their results; an end of a block has none and stays."""
+    ends = op_class.has_trait(IsTerminator, value_if_unregistered=False)
+    return not ends and op_class.has_trait(Pure, value_if_unregistered=False)
 
 
 def _is_dead(op: Operation) -> bool:
@@ -362,10 +364,26 @@ def erase_unused(module: ModuleOp) -> None:
             op.erase()
 
 
+def _as_said(type: Attribute, said: Attribute) -> Attribute:
+    """A tensor type with the sizes that another says of the same tensor, where it has none itself."""
+    element, shape, other = element_of(type), shape_of(type), shape_of(said)
+    if element is None or other is None or (shape is not None and len(shape) != len(other)):
+        return type
+    sizes = [DYNAMIC] * len(other) if shape is None else shape
+    return tensor_type(element, tuple(b if a == DYNAMIC else a for a, b in zip(sizes, other, strict=True)))
+
+
 def refresh_signatures(module: ModuleOp) -> None:
-    """Let every function's type say what it returns now: a rewrite may have learnt more of a shape."""
+    """
+    Let every function's type say what it returns now: a rewrite may have learnt more of a shape. What the function's
+    type says of an output's shape, the operation that makes it now need not know: shape inference ends at some.
+    """
     for func in module.ops:
         if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp):
+            for value, said in zip(list(end.operands), func.function_type.outputs, strict=False):
+                known = _as_said(value.type, said)
+                if known != value.type and isinstance(value, OpResult):
+                    PlainRewriter.replace_value_with_new_type(value, known)
             inputs = [a.type for a in func.body.block.args]
             func.function_type = FunctionType.from_lists(inputs, list(end.operand_types))
 

@@ -55,6 +55,8 @@ class Target:
     """The largest magnitude of an 8-bit weight that no kernel's sums saturate with; None: any."""
     like: str | None = None
     """The target that this one is but for what its file says; its costs are this one's too."""
+    moved_past: Sequence[str] = ()
+    """Ops past which a session moves casts itself when it loads a model."""
     kernels: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """QOperator op -> signatures, as `u8 i8 u8`: operands, result. `u8*`: any number of operands."""
     sums: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])

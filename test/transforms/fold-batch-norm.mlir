@@ -503,3 +503,18 @@ func.func @unmoved_weight_axis(%x: tensor<1x2x5x4xf32>) -> tensor<1x3x5x4xf32> {
   %y = onnx.Mul(%c, %f) : (tensor<1x3x5x4xf32>, tensor<3x1x1xf32>) -> tensor<1x3x5x4xf32>
   func.return %y : tensor<1x3x5x4xf32>
 }
+
+// Nothing moves: onnxruntime fuses the product of a vector and a sum behind it, and refuses what it made.
+
+// CHECK-LABEL: func.func @unmoved_vector_product(
+// CHECK: onnx.MatMul(
+// CHECK-NEXT: onnx.Sub(
+func.func @unmoved_vector_product(%x: tensor<3xf32>) -> tensor<2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32, 0.25>>
+  %r = quant.dcast %w : tensor<3x2x!quant.uniform<i8:f32, 0.25>> to tensor<3x2xf32>
+  %k = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %m = onnx.MatMul(%x, %r) : (tensor<3xf32>, tensor<3x2xf32>) -> tensor<2xf32>
+  // expected-remark@+1 {{onnxruntime refuses a vector's product with a sum behind it [fold-batch-norm: vector-product]}}
+  %y = onnx.Sub(%k, %m) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}

@@ -154,3 +154,19 @@ func.func @weights(%a: tensor<1x2x5x4x!a>) -> (tensor<1x1x5x4x!a>, tensor<1x2x5x
   %v = onnx.Conv(%a, %d) {group = 2 : i64} : (tensor<1x2x5x4x!a>, tensor<2x1x1x1x!quant.uniform<u8:f32, 0.25:123>>) -> tensor<1x2x5x4x!a>
   func.return %t, %u, %v : tensor<1x1x5x4x!a>, tensor<1x2x5x4x!a>, tensor<1x2x5x4x!a>
 }
+
+// A result with a scale for each channel stays apart from operands that are u8, or a session makes it a kernel and
+// refuses it; who reads its integers reads them as u8.
+
+// CHECK-LABEL: func.func @kept_apart(
+// CHECK: %[[S:.*]] = onnx.Add(%{{.*}}, %{{.*}}) : {{.*}} -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
+// CHECK-NEXT: %[[D:.*]] = quant.dcast %[[S]]
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[D]] : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
+// CHECK-NEXT: onnx.Relu(%[[Q]])
+func.func @kept_apart(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>
+  %s = onnx.Add(%a, %a) : (tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
+  %m = onnx.Relu(%s) : (tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>) -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
+  %r = quant.dcast %m : tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>> to tensor<2x4xf32>
+  func.return %r : tensor<2x4xf32>
+}

@@ -104,6 +104,18 @@ func.func @unmoved_computed_zero_point(%q: tensor<4xui8>, %z: tensor<ui8>) -> te
   func.return %r : tensor<4xf32>
 }
 
+// Nothing moves: of an axis without elements there are no scales.
+
+// CHECK-LABEL: func.func @unmoved_empty_axis(
+// CHECK: onnx.QuantizeLinear(%x
+func.func @unmoved_empty_axis(%x: tensor<4x0xf32>) -> tensor<4x0xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[] : tensor<0xf32>>} : () -> tensor<0xf32>
+  %z = onnx.Constant() {value = #onnx.tensor<[] : tensor<0xui8>>} : () -> tensor<0xui8>
+  // expected-remark@+1 {{an axis without elements has no scales [raise-qdq: empty-axis]}}
+  %q = onnx.QuantizeLinear(%x, %s, %z) {axis = 1 : i64} : (tensor<4x0xf32>, tensor<0xf32>, tensor<0xui8>) -> tensor<4x0xui8>
+  func.return %q : tensor<4x0xui8>
+}
+
 // Nothing moves: no quantized type stores floats.
 
 // CHECK-LABEL: func.func @unmoved_float8(

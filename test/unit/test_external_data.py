@@ -10,6 +10,7 @@ from onnx.external_data_helper import set_external_data
 
 import qdialect
 from qdialect.cli import main
+from qdialect.cli.opt import main as opt
 from qdialect.dialects import onnx_tensor
 from qdialect.onnx_io import external
 
@@ -119,3 +120,33 @@ def test_data_that_was_replaced_is_not_taken_for_the_old(tmp_path: Path):
     (tmp_path / "other").replace(tmp_path / "w.bin")
     with pytest.raises(qdialect.UserError, match="has changed since it was read"):
         qdialect.save(module, tmp_path / "out.onnx", external_data=True)
+
+
+def test_the_tensors_of_the_input_are_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    write(tmp_path / "in.onnx", location="out.onnx.data")
+    before = (tmp_path / "out.onnx.data").read_bytes()
+    for output, data in (("out.onnx", True), ("out.onnx.data", False)):
+        module = qdialect.load(tmp_path / "in.onnx")
+        with pytest.raises(qdialect.UserError, match="holds tensors of"):
+            qdialect.save(module, tmp_path / output, external_data=data)
+    assert (
+        main(["compile", str(tmp_path / "in.onnx"), "-o", str(tmp_path / "out.onnx"), "--external-data"]) == 1
+    )
+    assert "choose another output" in capsys.readouterr().err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.onnx", "out.onnx.data"]
+    assert (tmp_path / "out.onnx.data").read_bytes() == before
+
+
+def test_a_model_is_written_over_itself_with_its_tensors(tmp_path: Path):
+    write(tmp_path / "in.onnx", location="in.onnx.data")
+    qdialect.save(qdialect.load(tmp_path / "in.onnx"), tmp_path / "in.onnx", external_data=True)
+    np.testing.assert_array_equal(weight_of(tmp_path / "in.onnx"), WEIGHT)
+
+
+def test_text_does_not_write_over_the_tensors_of_the_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    write(tmp_path / "in.onnx", location="out.weights")
+    assert opt([str(tmp_path / "in.onnx"), "-o", str(tmp_path / "out.mlir")]) == 1
+    assert "holds tensors of" in capsys.readouterr().err
+    np.testing.assert_array_equal(weight_of(tmp_path / "in.onnx"), WEIGHT)

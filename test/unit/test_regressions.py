@@ -10,10 +10,15 @@ import onnx
 import onnxruntime as ort
 import pytest
 from onnx import parser
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region
 
 import qdialect
+from qdialect.dialects.onnx_types import tensor_type
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.ops.generated import op_named
 from qdialect.targets import target_names
 
 Feeds = dict[str, npt.NDArray[Any]]
@@ -139,8 +144,7 @@ def test_arithmetic_quantizers_of_every_range_run(
 
 BATCH = """g (float[2,3] x) => (float[2,2,2] y)
 <float xs = {0.02}, uint8 xz = {128}, int8[2,3,2] w = {1, 2, 3, 4, 5, 6, -7, -8, 9, 10, 11, -12},
- float[2] ws = {0.1, 0.2},
- int8[2] wz = {0, 0}> {
+ float[2] ws = {0.1, 0.2}, int8[2] wz = {0, 0}> {
   q = QuantizeLinear(x, xs, xz)
   d = DequantizeLinear(q, xs, xz)
   wd = DequantizeLinear<axis = 2>(w, ws, wz)
@@ -156,3 +160,204 @@ def test_several_matrices_with_a_scale_for_each_column_run(form: str, zeros: str
     result = compiled(model, form=form)
     assert ("MatMulInteger" in ops(result)) == (form == "integer" and zeros != "-1, 5")
     np.testing.assert_allclose(run(result, x)[0], run(model, x)[0], rtol=1e-5)
+
+
+UNKNOWN_SHAPE = """g (uint8[1,4] x) => (int8[1,4] y, int8[N,4] w) <float s = {0.02}, uint8 z = {128}, int8 zi = {0}> {
+  a = com.microsoft.QLinearAdd(x, s, z, x, s, z, s, z)
+  d = DequantizeLinear(a, s, z)
+  y = QuantizeLinear(d, s, zi)
+  b = com.microsoft.QLinearMul(x, s, z, x, s, z, s, z)
+  e = DequantizeLinear(b, s, z)
+  w = QuantizeLinear(e, s, zi)
+}"""
+
+
+@pytest.mark.parametrize("exactness", ["exact", "close"])
+@pytest.mark.parametrize("target", target_names())
+def test_outputs_keep_their_declared_shapes(target: str, exactness: str):
+    model = parsed(UNKNOWN_SHAPE)
+    result = compiled(model, target=target, exactness=exactness)
+    onnx.checker.check_model(result)
+    sizes = [[d.dim_param or d.dim_value for d in o.type.tensor_type.shape.dim] for o in result.graph.output]
+    assert sizes[0] == [1, 4]
+    assert sizes[1] in ([1, 4], ["N", 4])
+
+
+EMPTY = {
+    "axis": """g (float[2,0] x) => (float[2,0] y) <float[0] s = {}, int8[0] z = {}, int8[2,0] w = {}> {
+      d = DequantizeLinear<axis = 1>(w, s, z)
+      y = Add(x, d)
+    }""",
+    "quantizer": """g (float[2,0] x) => (float[2,0] y) <float[0] s = {}, uint8[0] z = {}> {
+      q = QuantizeLinear<axis = 1>(x, s, z)
+      y = DequantizeLinear<axis = 1>(q, s, z)
+    }""",
+    "rows": """g (float[0,3,4,4] x) => (float[0,3,4,4] y) <float s = {0.1}, uint8 z = {3}, float[3,1,1] k = {1, 2, 3}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      u = Sub(d, k)
+      p = QuantizeLinear(u, s, z)
+      y = DequantizeLinear(p, s, z)
+    }""",
+    "arithmetic": """g (float[2,0] x) => (float[2,0] y) <float[0] s = {}, float lo = {-128}, float hi = {127}> {
+      a = Div(x, s)
+      b = Round(a)
+      c = Clip(b, lo, hi)
+      y = Mul(c, s)
+    }""",
+    "channels": """g (float[2,3] x) => (float[2,0] y)
+    <float s = {0.1}, uint8 z = {3}, int8[3,0] w = {}, float[0] ws = {}, int8[0] wz = {}, float[0] b = {}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      wd = DequantizeLinear<axis = 1>(w, ws, wz)
+      u = Gemm(d, wd, b)
+      p = QuantizeLinear(u, s, z)
+      y = DequantizeLinear(p, s, z)
+    }""",
+    "sums": """g (float[2,0] x) => (float[2,3] y)
+    <float s = {0.1}, uint8 z = {3}, int8[0,3] w = {}, float[3] ws = {1, 2, 3}, int8[3] wz = {0, 0, 0}, float[3] b = {4, 5, 6}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      wd = DequantizeLinear<axis = 1>(w, ws, wz)
+      u = Gemm(d, wd, b)
+      p = QuantizeLinear(u, s, z)
+      y = DequantizeLinear(p, s, z)
+    }""",  # noqa: E501
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+@pytest.mark.parametrize("target", target_names())
+def test_tensors_without_elements_run_as_before(name: str, target: str):
+    model = parsed(EMPTY[name])
+    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+    x: Feeds = {"x": np.zeros(shape, np.float32)}
+    result = compiled(model, target=target)
+    np.testing.assert_allclose(run(result, x)[0], run(model, x)[0], atol=0.11)
+
+
+@pytest.mark.parametrize("target", target_names())
+def test_what_is_no_permutation_is_left_to_the_session(target: str):
+    model = parsed("""g (float[4,5] x) => (float[N,M] y) <float[5] s = {1, 2, 3, 4, 5}, uint8[5] z = {1, 2, 3, 4, 5}> {
+      q = QuantizeLinear<axis = 1>(x, s, z)
+      d = DequantizeLinear<axis = 1>(q, s, z)
+      y = Transpose<perm = [0, 0]>(d)
+    }""")
+    assert "Transpose" in ops(compiled(model, target=target))
+
+
+def test_a_size_beyond_64_bits_is_refused():
+    type = tensor_type(f32, (2**70,))
+    block = Block(arg_types=[type])
+    block.add_op(ReturnOp(block.args[0]))
+    with pytest.raises(qdialect.UserError, match="does not fit into 64 bits"):
+        export_model(ModuleOp([FuncOp("main", ([type], [type]), Region(block))]))
+
+
+def test_what_takes_its_own_result_is_not_written():
+    block = Block(arg_types=[tensor_type(f32, (4,))])
+    relu = op_named("", "Relu").build([block.args[0]], [block.args[0].type])
+    relu.operands[0] = relu.results[0]
+    block.add_ops([relu, ReturnOp(relu.results[0])])
+    types = [block.args[0].type], [relu.results[0].type]
+    with pytest.raises(qdialect.UserError, match="not there yet"):
+        export_model(ModuleOp([FuncOp("main", types, Region(block))]))
+
+
+TINY = """g (float[1,1,4,4] x) => (float[1,2,{size},{size}] y)
+<float xs = {{0.02}}, uint8 xz = {{128}}, int8[{shape},1,1] w = {{50, -70}}, float ws = {{0.01}}, int8 wz = {{0}},
+ float[2] ga = {{1, 0.00000005}}, float[2] be = {{0.1, 0.5}}, float[2] mu = {{0.1, 0.1}}, float[2] va = {{1, 2}},
+ float ys = {{0.02}}, uint8 yz = {{128}}> {{
+  q = QuantizeLinear(x, xs, xz)
+  d = DequantizeLinear(q, xs, xz)
+  wd = DequantizeLinear(w, ws, wz)
+  c = {op}(d, wd)
+  e = BatchNormalization(c, ga, be, mu, va)
+  p = QuantizeLinear(e, ys, yz)
+  y = DequantizeLinear(p, ys, yz)
+}}"""
+
+
+@pytest.mark.parametrize(("op", "shape"), [("Conv", "2,1"), ("ConvTranspose", "1,2")])
+@pytest.mark.parametrize("form", ["qdq", "qoperator", "integer"])
+def test_a_bias_that_a_session_quantizes_fits_the_scale_of_a_pruned_channel(op: str, shape: str, form: str):
+    model = parsed(TINY.format(op=op, shape=shape, size=4))
+    x: Feeds = {"x": np.zeros((1, 1, 4, 4), np.float32)}
+    result = compiled(model, form=form)
+    assert "BatchNormalization" not in ops(result)
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level)[0], run(model, x)[0], atol=0.0201)
+
+
+REFUSED = """g (uint8[1,4] x) => (uint8[1,4] y)
+<float s = {0.02}, uint8 z = {128}, int32[4] b = {33, -14, -43, 98}, float bs = {0.001}, int32 bz = {0}> {
+  y = com.microsoft.QLinearAdd(x, s, z, b, bs, bz, s, z)
+}"""
+
+
+@pytest.mark.parametrize("target", target_names())
+def test_operands_that_no_kernel_takes_are_read_by_definition(target: str):
+    model, x = parsed(REFUSED), np.array([[0, 100, 128, 255]], np.uint8)
+    real = (x.astype(np.int32) - 128) * np.float32(0.02) + np.array([33, -14, -43, 98]) * np.float32(0.001)
+    expected = np.clip(np.rint(real / np.float32(0.02)) + 128, 0, 255)
+    for level in LEVELS:
+        np.testing.assert_allclose(run(compiled(model, target=target), {"x": x}, level)[0], expected, atol=1)
+
+
+def test_a_bias_of_unknown_steps_is_one_clear_error():
+    model = parsed("""g (uint8[2,2] x) => (uint8[2,3] y)
+    <float s = {0.3}, uint8 z = {128}, int8[2,3] w = {93, -103, -99, -128, 75, -109}, float ws = {0.01}, int8 wz = {0},
+     uint8[3] b = {1, 2, 3}> {
+      y = com.microsoft.QGemm(x, s, z, w, ws, wz, b, s, z)
+    }""")
+    with pytest.raises(qdialect.UserError, match=r"QGemm .y. does not load.*the bias is not int32"):
+        compiled(model)
+
+
+EXACT = {
+    "gemm": """g (float[1,64] x) => (float[1,2] y)
+    <float s = {0.02}, uint8 z = {128}, float[2] ws = {0.002, 0.003}, int8[2] wz = {0, 0}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      w = Cast<to = 3>(r)
+      wd = DequantizeLinear<axis = 0>(w, ws, wz)
+      y = Gemm<transB = 1>(d, wd)
+    }""",
+    "relu": """g (float[1,64] x) => (float[1,64] y) <float s = {0.02}, int8 z = {0}> {
+      r = Sqrt(x)
+      q = QuantizeLinear(r, s, z)
+      d = DequantizeLinear(q, s, z)
+      y = Relu(d)
+    }""",
+    "clamp_in_front": """g (float[1,64] x) => (int8[1,64] y) <float s = {0.02}, int8 z = {-7}> {
+      r = Sqrt(x)
+      c = Relu(r)
+      y = QuantizeLinear(c, s, z)
+    }""",
+    "half": """g (float[1,64] x) => (float[8,2,2] y)
+    <float16 s = {9503}, uint8 z = {128}, int64[4] k = {1, 4, 4, 4}, int64[3] n = {8, 2, 2}> {
+      h = Cast<to = 10>(x)
+      q = QuantizeLinear(h, s, z)
+      d = DequantizeLinear(q, s, z)
+      f = Reshape(d, k)
+      t = Transpose<perm = [0, 3, 1, 2]>(f)
+      a = AveragePool<kernel_shape = [2, 2], strides = [2, 2]>(t)
+      b = Concat<axis = 1>(a, a)
+      e = Reshape(b, n)
+      y = Cast<to = 1>(e)
+    }""",
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "integer"}], ids=str)
+def test_exact_is_bit_for_bit(name: str, options: dict[str, str]):
+    model = parsed(EXACT[name], 19)
+    draw = np.random.default_rng(5)
+    if name == "gemm":
+        weight = draw.integers(-127, 128, (2, 64)).astype(np.int8)
+        model.graph.node[2].CopyFrom(onnx.helper.make_node("Identity", ["weight"], ["w"]))
+        model.graph.initializer.append(onnx.numpy_helper.from_array(weight, "weight"))
+    x: Feeds = {"x": draw.normal(size=(1, 64)).astype(np.float32)}  # of which half have no root
+    result = compiled(model, exactness="exact", **options)
+    np.testing.assert_array_equal(run(result, x)[0], run(model, x)[0])

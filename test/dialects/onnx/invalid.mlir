@@ -271,3 +271,40 @@ func.func @scale_count(%x: tensor<3x2x!quant.uniform<u8:f32:0, {0.5:3,0.25}>>) {
 // Text: an operator that ONNX has not
 // expected-error@+1 {{operation 'onnx.Convolve' is not known; check its name and dialect}}
 %c = onnx.Convolve() : () -> tensor<1xi8>
+
+// -----
+
+// O13
+func.func @main(%x: tensor<4x5xf32>) -> tensor<4x5xf32> {
+  // expected-error@+1 {{'onnx.Transpose' op: perm [0, 0] is no permutation of 2 axes}}
+  %y = onnx.Transpose(%x) {perm = array<i64: 0, 0>} : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  func.return %y : tensor<4x5xf32>
+}
+
+// -----
+
+// O13: of a tensor of unknown rank
+func.func @main(%x: tensor<*xf32>) -> tensor<*xf32> {
+  // expected-error@+1 {{perm [1, 2] is no permutation}}
+  %y = onnx.Transpose(%x) {perm = array<i64: 1, 2>} : (tensor<*xf32>) -> tensor<*xf32>
+  func.return %y : tensor<*xf32>
+}
+
+// -----
+
+// O14
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'onnx.Relu' op: takes a value that is not there yet where it stands}}
+  %y = onnx.Relu(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
+
+// -----
+
+// O14: made behind
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'onnx.Add' op: takes a value that is not there yet where it stands}}
+  %y = onnx.Add(%x, %z) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %z = onnx.Neg(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}

@@ -1,0 +1,32 @@
+"""Whether each operation stands behind those whose values it takes: xDSL lets a text say otherwise."""
+
+from __future__ import annotations
+
+from xdsl.ir import Block, Operation
+from xdsl.utils.exceptions import VerifyException
+
+from qdialect.ir.walking import operations
+
+NOT_THERE = "takes a value that is not there yet where it stands"
+
+
+def misplaced(root: Operation) -> Operation | None:
+    """The first operation in `root` that takes a value which is not there yet where it stands; None: there is none."""
+    place: dict[Operation, int] = {op: k for k, op in enumerate(operations(root))}
+    for user in place:
+        for value in user.operands:
+            owner = value.owner
+            block = owner if isinstance(owner, Block) else owner.parent
+            around: Operation | None = user
+            while around is not None and around.parent is not block:
+                around = around.parent_op()
+            if around is None or (isinstance(owner, Operation) and place[owner] >= place[around]):  # O14
+                return user
+    return None
+
+
+def verify_order(root: Operation) -> None:
+    """Raise VerifyException if an operation takes a value that is made behind it, or in a subgraph."""
+    found = misplaced(root)
+    if found is not None:
+        raise VerifyException(f"{found.name} {NOT_THERE}")

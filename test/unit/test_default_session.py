@@ -1,0 +1,198 @@
+"""A session with all of its optimizations takes what it took before, and gives the numbers that it gave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from onnx import parser
+
+import qdialect
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.targets import target_names
+
+MODELS: dict[str, str] = {
+    # A result with a scale for each channel, whose operands only become alike.
+    "sum": """g (float[2,3] x) => (int8[2,3] y)
+    <float s = {0.03}, uint8 z = {128}, float[3] t = {0.02, 0.03, 0.05}, int8[3] u = {0, -5, 7}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      a = Add(d, d)
+      y = QuantizeLinear<axis = 1>(a, t, u)
+    }""",
+    "sum_of_signed": """g (float[2,3] x) => (uint8[2,3] y)
+    <float s = {0.03}, int8 z = {5}, float[3] t = {0.02, 0.03, 0.05}, uint8[3] u = {128, 13, 7}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      a = Add(d, d)
+      y = QuantizeLinear<axis = 1>(a, t, u)
+    }""",
+    "conv": """g (float[1,2,4,5] x) => (float[1,1,4,5] y)
+    <float s = {0.03}, uint8 z = {128}, int8[1,2,1,1] w = {50, -70}, float ws = {0.01}, int8 wz = {0},
+     float[1] b = {0.5}, float[5] t = {0.01, 0.02, 0.03, 0.04, 0.05}, int8[5] u = {0, 0, 0, 0, 0}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      wd = DequantizeLinear(w, ws, wz)
+      c = Conv(d, wd, b)
+      p = QuantizeLinear<axis = -1>(c, t, u)
+      y = DequantizeLinear<axis = -1>(p, t, u)
+    }""",
+    "pool": """g (float[1,2,4,5] x) => (float[1,2,1,1] y)
+    <float s = {0.03}, int8 z = {-3}, float[2] t = {0.01, 0.02}, int8[2] u = {4, 5}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      c = GlobalAveragePool(d)
+      p = QuantizeLinear<axis = 1>(c, t, u)
+      y = DequantizeLinear<axis = 1>(p, t, u)
+    }""",
+    # Scales for each row, on the left.
+    "rows": """g (float[3,2] x) => (float[4,2] y)
+    <float s = {0.03}, uint8 z = {128}, int8[4,3] w = {-37, -127, 72, -115, -86, 127, 68, 127, 44, 45, -77, -127},
+     float[4] ws = {0.01, 0.02, 0.03, 0.04}, int8[4] wz = {0, 0, 0, 0}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      wd = DequantizeLinear<axis = 0>(w, ws, wz)
+      y = MatMul(wd, d)
+    }""",
+    # A vector's product and the sum that a Sub would become.
+    "vector": """g (float[3] x) => (float[2] y)
+    <float s = {0.03}, int8 z = {12}, int8[3,2] w = {-37, -127, 72, -115, -86, 127}, float[2] ws = {0.01, 0.02},
+     int8[2] wz = {0, 0}, float[2] k = {1.5, -0.5}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      wd = DequantizeLinear(w, ws, wz)
+      m = MatMul(d, wd)
+      y = Sub(k, m)
+    }""",
+    # A bias for each element, in steps of its own.
+    "matrix_bias": """g (float[3,2] x) => (int8[3,4] y)
+    <float s = {0.0227}, int8 z = {0}, int8[4,2] w = {-37, -127, 72, -115, -86, 127, 68, 127},
+     float[4] ws = {0.002, 0.003, 0.004, 0.002}, int8[4] wz = {0, 0, 0, 0},
+     int32[3,4] b = {-2962, -24613, -190, -7886, 25223, 5248, -4743, 31805, 4680, 10704, -26393, -58536},
+     float bs = {0.00003}, int32 bz = {0}, float t = {0.0244}, int8 u = {0}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      wd = DequantizeLinear<axis = 0>(w, ws, wz)
+      bd = DequantizeLinear(b, bs, bz)
+      g = Gemm<transB = 1>(d, wd, bd)
+      y = QuantizeLinear(g, t, u)
+    }""",
+}
+
+
+def compiled(body: str, opset: int = 17, **options: Any) -> tuple[onnx.ModelProto, onnx.ModelProto]:
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : {opset}]> {body}')
+    for node in model.graph.node:  # the text has no room for the axis of each
+        if node.op_type == "DequantizeLinear" and node.input[0] == "w" and not node.attribute:
+            node.attribute.append(onnx.helper.make_attribute("axis", 1))
+    module = import_model(model)
+    qdialect.compile(module, **options)
+    return model, export_model(module)
+
+
+def run(model: onnx.ModelProto, feeds: dict[str, Any], level: Any) -> Any:
+    options = ort.SessionOptions()
+    options.log_severity_level, options.graph_optimization_level = 4, level
+    session: Any = ort.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    return session.run(None, feeds)[0]
+
+
+LEVELS: tuple[Any, ...] = (
+    ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
+    ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
+)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "options", [*({"target": t} for t in target_names()), {"form": "qdq"}, {"form": "integer"}], ids=str
+)
+@pytest.mark.parametrize("exactness", ["exact", "close"])
+def test_a_session_takes_what_it_took(name: str, options: dict[str, str], exactness: str):
+    if options.get("target") == "tensorrt" and name == "sum":
+        pytest.skip(
+            "TensorRT takes no such result; i8 throughout, onnxruntime makes it a kernel and refuses it"
+        )
+    model, result = compiled(MODELS[name], exactness=exactness, **options)
+    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+    feeds = {"x": np.random.default_rng(0).normal(size=shape).astype(np.float32)}
+    expected = run(model, feeds, LEVELS[0])
+    for level in LEVELS:
+        np.testing.assert_allclose(
+            run(result, feeds, level).astype(np.float64),
+            expected.astype(np.float64),
+            atol=1 if expected.dtype != np.float32 else 0.051,
+        )
+
+
+CAPTURED = """g (bool p, float[3,4] x) => (float[N,M] y) <float s = {0.1}, uint8 z = {3}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  t = Transpose(d)
+  y = If(p) <then_branch = a () => (float[N,M] u) { u = Identity(t) },
+             else_branch = b () => (float[N,M] v) {
+               r = Exp(t) rq = QuantizeLinear(r, s, z) v = DequantizeLinear(rq, s, z) }>
+}"""
+
+
+@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+def test_no_subgraph_captures_what_a_dequantize_is_moved_to(options: dict[str, str]):
+    # A session would abort the process.
+    result = compiled(CAPTURED, **options)[1]
+    makers = {name: node for node in result.graph.node for name in node.output}
+    moved = [
+        node.output[0]
+        for node in result.graph.node
+        if node.op_type == "Transpose" and node.input[0] in makers
+        if makers[node.input[0]].op_type == "DequantizeLinear"
+    ]
+    branches = [
+        a.g for node in result.graph.node for a in node.attribute if a.type == onnx.AttributeProto.GRAPH
+    ]
+    assert not {name for branch in branches for node in branch.node for name in node.input} & set(moved)
+    feeds = {"p": np.array(True), "x": np.ones((3, 4), np.float32)}
+    assert run(result, feeds, LEVELS[1]).shape == (4, 3)
+
+
+MOVED = """g (float[2,6] x) => (float[4,3] y, float[6,2] z) <float s = {0.1}, int8 zp = {3}, int64[2] k = {3, 4}> {
+  q = QuantizeLinear(x, s, zp)
+  d = DequantizeLinear(q, s, zp)
+  a = Reshape(d, k)
+  b = Transpose(a)
+  y = Exp(b)
+  z = Transpose(d)
+}"""
+
+
+@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+def test_signed_integers_are_moved_between_casts_in_new_opsets(options: dict[str, str]):
+    result = compiled(MOVED, opset=21, **options)[1]
+    run(result, {"x": np.ones((2, 6), np.float32)}, LEVELS[1])
+    module = import_model(result)
+    qdialect.compile(module, **options)
+    assert [n.op_type for n in export_model(module).graph.node] == [n.op_type for n in result.graph.node]
+
+
+MATRICES = """g (float[2,3] x) => (float[2,2,2] y)
+<float s = {0.02}, uint8 z = {128}, int8[2,3,2] w = {1, 2, 3, 4, 5, 6, -7, -8, 9, 10, 11, -12},
+ float[2] ws = {0.1, 0.2}, int8[2] wz = {0, 0}, float t = {0.05}, int8 u = {3}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  wd = DequantizeLinear<axis = 2>(w, ws, wz)
+  m = MatMul(d, wd)
+  p = QuantizeLinear(m, t, u)
+  y = DequantizeLinear(p, t, u)
+}"""
+
+
+def test_several_matrices_with_a_scale_for_each_column_are_no_kernel():
+    model, result = compiled(MATRICES)
+    x = {"x": np.random.default_rng(0).normal(size=(2, 3)).astype(np.float32)}
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=0.0501)
