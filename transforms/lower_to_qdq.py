@@ -25,8 +25,8 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
-from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, stored, wish
-from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, stored
+from qdialect.ir.names import location, node_name, settle_names, tensor_names, wish
 from qdialect.patterns.boundaries import dequantize_across
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp
@@ -379,5 +379,6 @@ class LowerToQdqPass(ModulePass):
     target: str = "generic"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        settle_names(op)
         _Writer(target(self.target)).write(op)
         refresh_signatures(op)

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.builtin import Float32Type, i64
+from xdsl.context import Context
+from xdsl.dialects.builtin import Float32Type, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
@@ -23,11 +24,11 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
-from qdialect.forms.casts import Parameters, clamped, stored, wish
+from qdialect.forms.casts import Parameters, clamped, stored
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.storage import StorageForm
 from qdialect.forms.table import form_of
-from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.ir.names import location, node_name, settle_names, tensor_names, wish
 from qdialect.ir.values import constant, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.boundaries import StoreAcross
@@ -343,3 +344,7 @@ class LowerToQoperatorPass(RewritePass):
             LowerWeightOnly(found),
             FoldStorageCasts(),
         ]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        settle_names(op)  # what is made here is named after what is there
+        super().apply(ctx, op)

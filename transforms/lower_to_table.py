@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import Float32Type
+from xdsl.context import Context
+from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
@@ -30,10 +31,10 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.errors import UserError
-from qdialect.forms.casts import stored, wish
+from qdialect.forms.casts import stored
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
-from qdialect.ir.names import location, node_name
+from qdialect.ir.names import location, node_name, settle_names, wish
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.oracle.session import evaluate
@@ -241,3 +242,7 @@ class LowerToTablePass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         return [LowerToTable(target(self.target))]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        settle_names(op)  # what is made here is named after what is there
+        super().apply(ctx, op)

@@ -12,7 +12,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
-from qdialect.ir.names import location, tensor_name
+from qdialect.ir.names import location
 from qdialect.ops.generated import op_named
 
 
@@ -111,8 +111,3 @@ def cast_op(
     element = storage_element(type) if quantize else type.expressed
     cls = op_named("com.microsoft" if wide else "", "QuantizeLinear" if quantize else "DequantizeLinear")
     return cls.build([value, scale, zero_point], [with_element(value.type, element)], attributes)
-
-
-def wish(value: SSAValue) -> str:
-    """What to call things after."""
-    return tensor_name(value.op, value.index) if isinstance(value, OpResult) else (value.name_hint or "")

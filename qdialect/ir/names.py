@@ -6,12 +6,28 @@ xDSL's constructors verify what is known here to be right, at 20 us an operation
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, NameLoc, NoneAttr, StringAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FusedLoc,
+    LocationAttr,
+    ModuleOp,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.ir.walking import operations
 
 _NONE = NoneAttr()
+
+CASTS = {QuantizeOp: "quantized", DequantizeOp: "dequantized"}
+"""What the result of a cast without a tensor's name is called, behind its node's name."""
 
 
 def _name(text: str) -> NameLoc:
@@ -64,3 +80,94 @@ def tensor_name(op: Operation, index: int = 0) -> str:
 def called(op: Operation) -> str:
     """How to name `op` to the user: its node name, else its first result's, else the op."""
     return node_name(op) or tensor_name(op) or op.name
+
+
+def stored_value(value: SSAValue) -> SSAValue:
+    """The value that storage casts only read otherwise: it is one tensor, whatever its type."""
+    while isinstance(value, OpResult) and isinstance(value.op, StorageCastOp):
+        value = value.op.operands[0]
+    return value
+
+
+def wish(value: SSAValue) -> str:
+    """What to call a value, if nothing else is called so: its tensor's name, else its node's and its op's."""
+    value = stored_value(value)
+    if not isinstance(value, OpResult):
+        return _argument_name(value) or value.name_hint or "arg"
+    if name := tensor_name(value.op, value.index):
+        return name
+    node, op_type = node_name(value.op), CASTS.get(type(value.op)) or value.op.name.rpartition(".")[2]
+    return f"{node}_{op_type}" if node else op_type
+
+
+def _argument_name(value: SSAValue) -> str:
+    """The name of a graph's input; empty for other values."""
+    func = value.owner.parent_op() if isinstance(value.owner, Block) else None
+    if not isinstance(func, FuncOp) or not isinstance(value, BlockArgument):
+        return ""
+    names = _stated(func.arg_attrs)
+    return names[value.index] if value.index < len(names) else ""
+
+
+class UniqueNames:
+    """Names that are taken, and how far each was counted: a fresh one in constant time."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+        self._counts: dict[str, int] = {}
+
+    def take(self, *names: str) -> None:
+        """Let nobody else be given these."""
+        self._taken.update(names)
+
+    def fresh(self, wish: str) -> str:
+        """`wish`, or if that is taken `wish_1` and so on."""
+        name, k = wish, self._counts.get(wish, 0)
+        while name in self._taken:
+            k += 1
+            name = f"{wish}_{k}"
+        self._counts[wish] = k
+        self._taken.add(name)
+        return name
+
+
+def settle_names(module: ModuleOp) -> None:
+    """
+    Give each result the name that it is written under, so that what is named after it is called the same when the
+    written model is read and written again.
+    """
+    ops = operations(module)
+    names, outputs = UniqueNames(), dict[SSAValue, str]()
+    for op in ops:
+        if isinstance(op, FuncOp):
+            names.take(*_stated(op.arg_attrs), *_stated(op.res_attrs))
+        elif isinstance(op, ReturnOp) and isinstance(func := op.parent_op(), FuncOp):
+            stated = _stated(func.res_attrs)
+            for value, name in zip(
+                op.operands, stated if len(stated) == len(op.operands) else (), strict=False
+            ):
+                outputs.setdefault(value, name)
+    for op in ops:
+        if op.results and not isinstance(op, StorageCastOp):
+            known = tensor_names(op)
+            given = [outputs.get(r) or names.fresh(wish(r)) for r in op.results]
+            if given != known:
+                op.location = location(node_name(op), given)
+
+
+def _stated(rows: Attribute | None) -> list[str]:
+    """The ONNX names in the attributes of a function's arguments or results, empty where there is none."""
+    found = rows.data if isinstance(rows, ArrayAttr) else ()
+    names = [row.data.get("onnx.name") for row in found if isinstance(row, DictionaryAttr)]
+    return [name.data if isinstance(name, StringAttr) else "" for name in names]
+
+
+def carry_name(old: SSAValue, new: SSAValue) -> None:
+    """Let `new`, which stands in for `old`, have its tensor's name, unless it has one."""
+    new = stored_value(new)
+    if not isinstance(old, OpResult) or not isinstance(new, OpResult) or tensor_name(new.op, new.index):
+        return
+    if name := tensor_name(old.op, old.index):
+        names = [*tensor_names(new.op), *[""] * len(new.op.results)][: len(new.op.results)]
+        names[new.index] = name
+        new.op.location = location(node_name(new.op), names)

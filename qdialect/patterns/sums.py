@@ -23,8 +23,8 @@ from qdialect.dialects.onnx_types import (
     with_element,
 )
 from qdialect.dialects.quant import QuantizeOp, UniformType
-from qdialect.forms.casts import Parameters, stored, wish
-from qdialect.ir.names import location, node_name
+from qdialect.forms.casts import Parameters, stored
+from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import constant, rank_of, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.promises.integer import IntegerSum

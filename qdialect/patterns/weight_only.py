@@ -11,8 +11,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr, from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.dialects.quant import DequantizeOp, UniformType
-from qdialect.forms.casts import wish
-from qdialect.ir.names import location
+from qdialect.ir.names import location, wish
 from qdialect.ir.values import constant, rank_of
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, described_type

@@ -20,7 +20,7 @@ from xdsl.traits import Pure
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import StorageCastOp
-from qdialect.ir.names import called, location, node_name, tensor_names
+from qdialect.ir.names import called, carry_name, location, node_name, tensor_names
 from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked
 from qdialect.rewriting.remarks import remarks_of
@@ -179,6 +179,7 @@ class Rewriter:
         self.insert_before(op, ops)
         for old, new in zip(op.results, results, strict=True):
             _carry_dims(op, old, new)
+            carry_name(old, new)
             old.replace_all_uses_with(new)
             self._push_around(new)
             for records in _RECORDS:
