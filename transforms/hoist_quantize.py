@@ -18,15 +18,15 @@ from typing import ClassVar
 
 from xdsl.ir import Operation, OpResult
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.patterns.boundaries import HoistAcross
+from qdialect.patterns.placement import Hoisting
 from qdialect.promises.base import Commutes
-from qdialect.promises.clamping import Clamp
 from qdialect.promises.linear import Transposed
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
@@ -34,16 +34,10 @@ from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.uses import (
     OTHER_REGION,
     has_kernel,
-    more_work,
     quantized_anyway,
     quantized_uses,
     read_sizes_of,
 )
-
-
-def _forward(op: OnnxOp, promise: Commutes, types: Sequence[UniformType]) -> Sequence[UniformType]:
-    made = promise.forward(op, types)
-    return () if isinstance(made, Blocked) else made
 
 
 def _is_rewritten(op: OnnxOp) -> bool:
@@ -59,8 +53,7 @@ class HoistQuantize(Pattern):
     """Rebuild the op under a quantize on quantized operands."""
 
     def __init__(self, activations: bool = False, rewritten: bool = False):
-        self._activations = activations
-        self._is_integer = _is_rewritten if rewritten else has_kernel
+        self._hoisting = Hoisting(activations, _is_rewritten if rewritten else has_kernel)
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class is QuantizeOp
@@ -85,28 +78,11 @@ class HoistQuantize(Pattern):
             if isinstance(type, Blocked):
                 return type
             types.append(type)
-        if promise.points(below):
-            return Blocked(
-                "indices-used", "the op also says where elements come from, and rounded ones may be equal"
-            )
-        moved = promise.backward(below, types)
+        moved = self._hoisting.above(below, promise, types)
         if isinstance(moved, Blocked):
             return moved
-        if len(moved) > 1 and list(_forward(below, promise, moved)) != types:
-            return Blocked("other-type", "of operands quantized so the op makes another type")
-        made = isinstance(below.operands[0], OpResult)
-        if not (self._activations and promise.in_place if made else _is_redundant(below, moved)):
-            blocked = more_work(below, promise, self._is_integer) or _per_axis(below, promise, moved)
-            if blocked is not None:
-                return blocked
         _rebuild(below, promise, types, moved, rewriter)
         return None
-
-
-def _is_redundant(op: OnnxOp, types: Sequence[UniformType]) -> bool:
-    """Whether the op clamps to no less than what its operand's type can store, once for all channels."""
-    clamp = op.get_trait(Clamp)
-    return clamp is not None and types[0].is_per_tensor and clamp.is_redundant(op, types[0])
 
 
 class HoistStorage(Pattern):
@@ -137,17 +113,6 @@ class HoistStorage(Pattern):
             return moved
         _rebuild(below, promise, [type], moved, rewriter, StorageCastOp)
         return None
-
-
-def _per_axis(op: OnnxOp, promise: Commutes, types: Sequence[UniformType]) -> Blocked | None:
-    """No integer kernel makes a result with several scales; onnxruntime tries to, and then refuses to run."""
-    for place, type in zip(promise.operands(op), types, strict=True):
-        source = op.operands[place].owner
-        if not type.is_per_tensor and isinstance(source, OnnxOp) and not isinstance(source, ConstantOp):
-            return Blocked(
-                "per-axis", "the result has a scale for each channel, which no integer kernel makes"
-            )
-    return None
 
 
 def _rebuild(
