@@ -80,8 +80,8 @@ class _Expander:
         if isinstance(op, ConstantOp):
             self._constant(op)
         elif isinstance(op, DequantizeOp):
-            real = _real(op.operands[0])
-            if real is not None and self._grid_type(real) is not None:
+            real = self._exact(op.operands[0])
+            if real is not None:
                 self._rewriter.replace(op, [], [real])
         elif isinstance(op, YieldOp):
             self._yield(op)
@@ -104,8 +104,13 @@ class _Expander:
             if quantized_of(value.type) is None:
                 continue
             alone = value.has_one_use() and yields_only(end, place)
-            passes = real is not None and (alone or self._grid_type(real) is not None)
-            self._rewriter.set_operand(end, place, real if passes and real else self._dequantized(value, end))
+            passing = real if real is not None and alone else self._exact(value)
+            self._rewriter.set_operand(end, place, passing or self._dequantized(value, end))
+
+    def _exact(self, value: SSAValue) -> SSAValue | None:
+        """The real numbers that `value` is quantized from, if its type expresses all of them."""
+        real = _real(value)
+        return real if real is not None and self._grid_type(real) == quantized_of(value.type) else None
 
     def _grid_type(self, value: SSAValue) -> UniformType | None:
         """The type that expresses all elements of `value`, if one is known to."""
@@ -133,7 +138,7 @@ class _Expander:
         promise = op.get_trait(Commutes)
         moves = promise is not None and promise.moves(op)
         taken = self._taken(op, promise) if moves and promise is not None else {}
-        on_grid = moves and all(self._grid_type(real) is not None for real in taken.values())
+        on_grid = moves and all(self._exact(op.operands[place]) is not None for place in taken)
         # In front of a quantize it is a float op, and has no casts around it.
         free = moves and not (self._around_moves and on_grid)
         quantized = [p for p, value in enumerate(op.operands) if quantized_of(value.type) is not None]
@@ -161,11 +166,10 @@ class _Expander:
     def _operand(self, op: OnnxOp, place: int, free: bool) -> SSAValue:
         """What the float op takes for a quantized operand."""
         value = op.operands[place]
-        real, type = _real(value), quantized_of(value.type)
-        assert type is not None
+        real = _real(value)
         if op.get_trait(SizesOnly) is not None:
             return real if real is not None else self._stored(value, op)
-        if real is not None and (real in self._read or (free and self._grid_type(real) == type)):
+        if real is not None and (real in self._read or (free and self._exact(value) is not None)):
             return real
         return self._dequantized(value, op)
 
@@ -183,8 +187,8 @@ class _Expander:
             real = _real(value) if value.has_one_use() else None
             if real is None:
                 continue
-            same = self._grid_type(real) == quantized_of(value.type)
-            if promise.in_place or not (self._around_moves if same else real in self._computed):
+            stays = self._around_moves if self._exact(value) is not None else real in self._computed
+            if promise.in_place or not stays:
                 above[place] = real
         if not above:
             return {}
