@@ -70,19 +70,28 @@ class HoistQuantize(Pattern):
             return KEPT
         if not quantized_anyway(source):
             return OTHER_REGION
-        types: list[UniformType] = []
-        for place in promise.results(below):
-            type = quantized_uses(below.results[place])
-            if type is None:
-                return Blocked("second-consumer", "another result of the op is used in float")
-            if isinstance(type, Blocked):
-                return type
-            types.append(type)
+        types = _result_types(below, promise)
+        if isinstance(types, Blocked):
+            return types
         moved = self._hoisting.above(below, promise, types)
         if isinstance(moved, Blocked):
             return moved
         _rebuild(below, promise, types, moved, rewriter)
         return None
+
+
+def _result_types(op: OnnxOp, promise: Commutes) -> list[UniformType] | Blocked:
+    """What every user quantizes the results to; a result that nobody reads is of any type, so of the others'."""
+    found: list[UniformType | None] = []
+    for value in promise.result_values(op):
+        type = quantized_uses(value)
+        if isinstance(type, Blocked):
+            return type
+        if type is None and value.first_use is not None:
+            return Blocked("second-consumer", "another result of the op is used in float")
+        found.append(type)
+    known = [type for type in found if type is not None]
+    return [type or known[0] for type in found]
 
 
 class HoistStorage(Pattern):
