@@ -29,7 +29,7 @@ from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_elemen
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.ir.names import location, node_name, settle_names, tensor_names
-from qdialect.ir.walking import operations
+from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
 from qdialect.patterns.pairs import PairWriter
 from qdialect.patterns.placement import Hoisting
@@ -268,4 +268,5 @@ class LowerToQdqPass(ModulePass):
         for one in operations(op):
             expander.expand(one)
         PairWriter(rules, rewriter).write(op)
+        constants_in_order(op)
         refresh_signatures(op)

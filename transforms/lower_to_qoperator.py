@@ -292,8 +292,11 @@ class LowerToStorage(Pattern):
             for made in reversed([*reads, *(() if isinstance(built, Blocked) else built.ops)]):
                 made.erase()  # else the operand would keep a use that stands nowhere
             return blocked
-        last = built.ops[-1]
-        last.location = op.location
+        last, node = built.ops[-1], node_name(op)
+        for one in built.ops:  # the kernel keeps the node's name for itself
+            helper = isinstance(one, OnnxOp) and one.op_type != built.kernel
+            one.location = location(f"{node}_{one.op_type}" if node and helper else node)
+        last.location = location(node_name(last), tensor_names(op))
         if quantized_of(op.results[0].type) is None:
             rewriter.replace(op, [*reads, *built.ops])
         else:

@@ -18,16 +18,13 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
 )
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.walking import operations
 
 _NONE = NoneAttr()
-
-CASTS = {QuantizeOp: "quantized", DequantizeOp: "dequantized"}
-"""What the result of a cast without a tensor's name is called, behind its node's name."""
 
 
 def _name(text: str) -> NameLoc:
@@ -96,17 +93,26 @@ def wish(value: SSAValue) -> str:
         return _argument_name(value) or value.name_hint or "arg"
     if name := tensor_name(value.op, value.index):
         return name
-    node, op_type = node_name(value.op), CASTS.get(type(value.op)) or value.op.name.rpartition(".")[2]
+    if isinstance(value.op, QuantizeOp):
+        return f"{wish(value.op.operands[0])}_quantized"
+    node, op_type = node_name(value.op), value.op.name.rpartition(".")[2]
     return f"{node}_{op_type}" if node else op_type
 
 
 def _argument_name(value: SSAValue) -> str:
-    """The name of a graph's input; empty for other values."""
-    func = value.owner.parent_op() if isinstance(value.owner, Block) else None
-    if not isinstance(func, FuncOp) or not isinstance(value, BlockArgument):
+    """The name of a graph's or subgraph's input; empty for other values."""
+    if not isinstance(value, BlockArgument):
         return ""
-    names = _stated(func.arg_attrs)
+    names = _inputs(value.owner)
     return names[value.index] if value.index < len(names) else ""
+
+
+def _inputs(block: Block) -> list[str]:
+    """The names stated for a graph's or subgraph's inputs."""
+    around, end = block.parent_op(), block.last_op
+    if isinstance(around, FuncOp):
+        return _stated(around.arg_attrs)
+    return [] if end is None else _stated(end.attributes.get("onnx.inputs"))
 
 
 class UniqueNames:
@@ -136,23 +142,33 @@ def settle_names(module: ModuleOp) -> None:
     Give each result the name that it is written under, so that what is named after it is called the same when the
     written model is read and written again.
     """
-    ops = operations(module)
     names, outputs = UniqueNames(), dict[SSAValue, str]()
-    for op in ops:
-        if isinstance(op, FuncOp):
-            names.take(*_stated(op.arg_attrs), *_stated(op.res_attrs))
-        elif isinstance(op, ReturnOp) and isinstance(func := op.parent_op(), FuncOp):
-            stated = _stated(func.res_attrs)
-            for value, name in zip(
-                op.operands, stated if len(stated) == len(op.operands) else (), strict=False
-            ):
+
+    def enter(block: Block, results: Attribute | None, *, fixed: bool) -> None:
+        end = block.last_op
+        stated, given = _stated(results), _inputs(block)
+        if fixed:
+            names.take(*given, *stated)
+        else:
+            given, stated = (
+                [names.fresh(n or "arg") for n in given],
+                [names.fresh(n or "out") for n in stated],
+            )
+        for value, name in zip(() if end is None else end.operands, stated, strict=False):
+            if isinstance(value, OpResult) and value.op.parent is block:
                 outputs.setdefault(value, name)
-    for op in ops:
-        if op.results and not isinstance(op, StorageCastOp):
-            known = tensor_names(op)
+
+    for op in operations(module):
+        if isinstance(op, FuncOp):
+            enter(op.body.block, op.res_attrs, fixed=True)
+            continue
+        if op.results and not isinstance(op, DequantizeOp | StorageCastOp):
             given = [outputs.get(r) or names.fresh(wish(r)) for r in op.results]
-            if given != known:
+            if given != tensor_names(op):
                 op.location = location(node_name(op), given)
+        for block in (block for region in op.regions for block in region.blocks):
+            end = block.last_op
+            enter(block, None if end is None else end.attributes.get("onnx.outputs"), fixed=False)
 
 
 def _stated(rows: Attribute | None) -> list[str]:

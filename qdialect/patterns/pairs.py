@@ -78,7 +78,7 @@ class PairWriter:
         dequantizes = [u.operation for u in op.results[0].uses if isinstance(u.operation, DequantizeOp)]
         users = sum(1 for _ in op.results[0].uses) - len(dequantizes)
         users += sum(1 for d in dequantizes for _ in d.results[0].uses)
-        new = self._node(real, type, op, name, node_name(op))
+        new = self._node(real, type, op, name, node_name(op) or f"{name}_QuantizeLinear")
         read = StorageCastOp(new[-1].results[0], op.results[0].type)
         self._rewriter.replace(op, [*new, read])
         self._quantized[read.results[0]] = _Quantized(real, type, users)

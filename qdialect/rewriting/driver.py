@@ -19,7 +19,7 @@ from xdsl.traits import Pure
 
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import shape_of
-from qdialect.dialects.quant import StorageCastOp
+from qdialect.dialects.quant import QuantizeOp, StorageCastOp
 from qdialect.ir.names import called, carry_name, location, node_name, tensor_names
 from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked
@@ -157,7 +157,11 @@ class Rewriter:
         assert isinstance(anchor.parent, Block)
         for op in ops:
             if op.location is UNKNOWN_LOC:
-                op.location = location(node_name(anchor))
+                node = node_name(anchor)
+                # A node's helpers leave its name to it: two of one name would be told apart by their order.
+                op.location = location(
+                    f"{node}_QuantizeLinear" if node and isinstance(op, QuantizeOp) else node
+                )
         anchor.parent.insert_ops_before(ops, anchor)
         for op in ops:
             self.push(op)
