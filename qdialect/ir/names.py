@@ -163,9 +163,10 @@ def settle_names(module: ModuleOp) -> None:
             enter(op.body.block, op.res_attrs, fixed=True)
             continue
         if op.results and not isinstance(op, DequantizeOp | StorageCastOp):
-            given = [outputs.get(r) or names.fresh(wish(r)) for r in op.results]
-            if given != tensor_names(op):
-                op.location = location(node_name(op), given)
+            known, given = tensor_names(op), [outputs.get(r) or names.fresh(wish(r)) for r in op.results]
+            if given != known:
+                helps = isinstance(op, QuantizeOp) and not any(known)
+                op.location = location(f"{given[0]}_QuantizeLinear" if helps else node_name(op), given)
         for block in (block for region in op.regions for block in region.blocks):
             end = block.last_op
             enter(block, None if end is None else end.attributes.get("onnx.outputs"), fixed=False)

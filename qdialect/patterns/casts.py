@@ -68,6 +68,8 @@ class MergeQuantizes(Pattern):
             return None
         maker = root.op if isinstance(root, OpResult) and root.op.parent is block else None
         place = block.first_op if maker is None else maker.next_op
+        while isinstance(place, QuantizeOp | DequantizeOp) and place not in same:
+            place = place.next_op  # behind those that were moved here before: they keep their order
         assert place is not None
         new: list[Operation] = [] if real is None else [DequantizeOp(root)]
         one = QuantizeOp(new[0].results[0] if new else source, op.element_type)
