@@ -23,9 +23,9 @@ from qdialect.dialects.onnx_types import quantized_of, with_element
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
-from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.patterns.boundaries import HoistAcross
-from qdialect.patterns.placement import Hoisting
+from qdialect.patterns.placement import OTHER_TYPE, Hoisting
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Transposed
 from qdialect.reasons import Blocked
@@ -76,6 +76,9 @@ class HoistQuantize(Pattern):
         moved = self._hoisting.above(below, promise, types)
         if isinstance(moved, Blocked):
             return moved
+        unread = any(value.first_use is None for value in promise.result_values(below))
+        if unread and promise.forward(below, moved) != types:
+            return OTHER_TYPE
         _rebuild(below, promise, types, moved, rewriter)
         return None
 
@@ -139,15 +142,15 @@ def _rebuild(
     new = promise.rebuilt(op, [cast.results[0] for cast in casts], types)
     users = [use.operation for value in promise.result_values(op) for use in value.uses]
     rewriter.insert_before(op, [*casts, new])
+    names = [*tensor_names(op), *[""] * len(op.results)][: len(op.results)]
     for place in promise.results(op):
         read_sizes_of(op.results[place], new.results[place], rewriter)
         mine = [u for u in users if isinstance(u, cast_class) and u.operands[0] is op.results[place]]
-        if len(promise.results(op)) == 1 and cast_class is QuantizeOp:
-            new.location = location(node_name(op), tensor_names(mine[0]))
-        else:
-            new.location = op.location
+        if mine and cast_class is QuantizeOp:
+            names[place] = tensor_name(mine[0])
         for cast in mine:
             rewriter.replace(cast, [], [new.results[place]])
+    new.location = location(node_name(op), names)
 
 
 @dataclass(frozen=True)

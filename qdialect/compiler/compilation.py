@@ -121,8 +121,8 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
         passes = [*legalize, *interface]
     else:
         passes = [*interface, *legalize]
+    passes.append(_made("fold-activation"))
     if form != "qdq":
-        passes.append(_made("fold-activation"))
         if form == "qoperator":
             passes += [_made(name, target=target.name) for name in ("lower-to-table", "lower-conv-transpose")]
             passes += [_made("legalize-expressed"), _made("fold-casts"), _made("rescale-bias")]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
     ArrayAttr,
     DictionaryAttr,
     FusedLoc,
@@ -162,7 +163,8 @@ def settle_names(module: ModuleOp) -> None:
         if isinstance(op, FuncOp):
             enter(op.body.block, op.res_attrs, fixed=True)
             continue
-        if op.results and not isinstance(op, DequantizeOp | StorageCastOp):
+        ours = op.location is UNKNOWN_LOC or isinstance(op.location, NameLoc | FusedLoc)
+        if op.results and ours and not isinstance(op, DequantizeOp | StorageCastOp):
             known, given = tensor_names(op), [outputs.get(r) or names.fresh(wish(r)) for r in op.results]
             if given != known:
                 helps = isinstance(op, QuantizeOp) and not any(known)

@@ -63,13 +63,13 @@ class MergeQuantizes(Pattern):
         source, block = op.operands[0], op.parent
         real = source.op if isinstance(source, OpResult) and isinstance(source.op, DequantizeOp) else None
         root = source if real is None else real.operands[0]
-        same = [q for q in self._quantizes(root, real is not None) if q.parent is block and _alike(q, op)]
+        same = {q for q in self._quantizes(root, real is not None) if q.parent is block and _alike(q, op)}
         if len(same) < 2 or block is None:
             return None
-        maker = root.op if isinstance(root, OpResult) and root.op.parent is block else None
-        place = block.first_op if maker is None else maker.next_op
-        while isinstance(place, QuantizeOp | DequantizeOp) and place not in same:
-            place = place.next_op  # behind those that were moved here before: they keep their order
+        above = isinstance(root, OpResult) and root.op.parent is block
+        place = root.op.next_op if above else block.first_op
+        while place is not None and place not in same:
+            place = place.next_op
         assert place is not None
         new: list[Operation] = [] if real is None else [DequantizeOp(root)]
         one = QuantizeOp(new[0].results[0] if new else source, op.element_type)

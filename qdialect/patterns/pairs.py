@@ -100,7 +100,7 @@ class PairWriter:
         known = self._quantized.get(source)
         for use in list(result.uses):
             if known is not None and known.users > 1 and use.operation in self._joining:
-                self._pair(known, source, use)
+                self._pair(known, source, use, op)
         if result.first_use is None:
             if op.parent is not None:
                 self._rewriter.erase(op)
@@ -114,12 +114,12 @@ class PairWriter:
         else:
             self._rewriter.replace(op, [], [shared])
 
-    def _pair(self, known: _Quantized, source: SSAValue, use: Use) -> None:
+    def _pair(self, known: _Quantized, source: SSAValue, use: Use, anchor: Operation) -> None:
         name = wish(source)
-        own = self._node(known.real, known.type, use.operation, name, f"{name}_QuantizeLinear")
+        own = self._node(known.real, known.type, anchor, name, f"{name}_QuantizeLinear")
         read = StorageCastOp(own[-1].results[0], source.type)
-        new = self._reading(read.results[0], use.operation)
-        self._rewriter.insert_before(use.operation, [*own, read, new])
+        new = self._reading(read.results[0], anchor)
+        self._rewriter.insert_before(anchor, [*own, read, new])
         self._rewriter.set_operand(use.operation, use.index, new.results[0])
 
     def _reading(self, value: SSAValue, anchor: Operation) -> OnnxOp:

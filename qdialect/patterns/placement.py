@@ -53,7 +53,7 @@ class Hoisting:
         moved = promise.backward(op, types)
         if isinstance(moved, Blocked):
             return moved
-        if len(moved) > 1 or len(types) > 1:
+        if len(moved) > 1:
             forward = promise.forward(op, moved)
             if isinstance(forward, Blocked) or list(forward) != list(types):
                 return OTHER_TYPE
