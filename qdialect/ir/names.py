@@ -94,8 +94,8 @@ def wish(value: SSAValue) -> str:
         return _argument_name(value) or value.name_hint or "arg"
     if name := tensor_name(value.op, value.index):
         return name
-    if isinstance(value.op, QuantizeOp):
-        return f"{wish(value.op.operands[0])}_quantized"
+    if isinstance(value.op, QuantizeOp | DequantizeOp):
+        return f"{wish(value.op.operands[0])}_{'' if isinstance(value.op, QuantizeOp) else 'de'}quantized"
     node, op_type = node_name(value.op), value.op.name.rpartition(".")[2]
     return f"{node}_{op_type}" if node else op_type
 
@@ -155,7 +155,7 @@ def settle_names(module: ModuleOp) -> None:
                 [names.fresh(n or "arg") for n in given],
                 [names.fresh(n or "out") for n in stated],
             )
-        for value, name in zip(() if end is None else end.operands, stated, strict=False):
+        for value, name in zip(map(stored_value, () if end is None else end.operands), stated, strict=False):
             if isinstance(value, OpResult) and value.op.parent is block:
                 outputs.setdefault(value, name)
 

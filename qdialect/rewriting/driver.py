@@ -157,11 +157,8 @@ class Rewriter:
         assert isinstance(anchor.parent, Block)
         for op in ops:
             if op.location is UNKNOWN_LOC:
-                node = node_name(anchor)
-                # A node's helpers leave its name to it: two of one name would be told apart by their order.
-                op.location = location(
-                    f"{node}_QuantizeLinear" if node and isinstance(op, QuantizeOp) else node
-                )
+                # A quantize leaves the node's name to it, or their order would tell who has it.
+                op.location = location("" if isinstance(op, QuantizeOp) else node_name(anchor))
         anchor.parent.insert_ops_before(ops, anchor)
         for op in ops:
             self.push(op)

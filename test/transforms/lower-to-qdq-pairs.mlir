@@ -24,12 +24,12 @@ func.func @narrow_storage(%x: tensor<3xf32>) -> tensor<3xf32> {
 // A residual edge has a pair of its own, also where the other reader is the graph's end.
 
 // CHECK-LABEL: func.func @residual(
-// CHECK: %[[Q:.*]] = onnx.QuantizeLinear(%x,
-// CHECK-NEXT: %[[A:.*]] = onnx.DequantizeLinear(%[[Q]],
 // CHECK: %[[P:.*]] = onnx.QuantizeLinear(%x,
+// CHECK-NEXT: %[[Q:.*]] = onnx.QuantizeLinear(%x,
+// CHECK-NEXT: %[[A:.*]] = onnx.DequantizeLinear(%[[Q]],
 // CHECK-NEXT: %[[B:.*]] = onnx.DequantizeLinear(%[[P]],
-// CHECK: %[[S:.*]] = onnx.Add(%[[A]], %y)
-// CHECK: func.return %[[B]], %[[S]]
+// CHECK-NEXT: %[[S:.*]] = onnx.Add(%[[A]], %y)
+// CHECK-NEXT: func.return %[[B]], %[[S]]
 func.func @residual(%x: tensor<3xf32>, %y: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
   %p = quant.qcast %x : tensor<3xf32> to tensor<3x!x>
   %u = quant.dcast %p : tensor<3x!x> to tensor<3xf32>
