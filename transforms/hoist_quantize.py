@@ -150,6 +150,9 @@ def _rebuild(
             names[place] = tensor_name(mine[0])
         for cast in mine:
             rewriter.replace(cast, [], [new.results[place]])
+    for place, value in enumerate(op.results):  # indices, a mask: else the op would run twice
+        if place not in promise.results(op) and value.first_use is not None:
+            rewriter.replace_uses(value, new.results[place])
     new.location = location(node_name(op), names)
 
 

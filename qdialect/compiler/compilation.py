@@ -102,6 +102,7 @@ def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
         *scales,
         *compose,
         hoist,  # and what it folds into makes integers
+        _made("sink-dequantize"),  # what is quantized further up now
         _made("fold-casts"),
         _made("fold-constants"),
         *map(_made, fuse),

@@ -94,8 +94,12 @@ def wish(value: SSAValue) -> str:
         return _argument_name(value) or value.name_hint or "arg"
     if name := tensor_name(value.op, value.index):
         return name
-    if isinstance(value.op, QuantizeOp | DequantizeOp):
-        return f"{wish(value.op.operands[0])}_{'' if isinstance(value.op, QuantizeOp) else 'de'}quantized"
+    source = value.op.operands[0] if isinstance(value.op, QuantizeOp | DequantizeOp) else None
+    if source is not None and isinstance(value.op, DequantizeOp):
+        return f"{wish(source)}_dequantized"
+    if source is not None:
+        again = isinstance(source, OpResult) and isinstance(source.op, DequantizeOp)
+        return f"{wish(source.op.operands[0])}_requantized" if again else f"{wish(source)}_quantized"
     node, op_type = node_name(value.op), value.op.name.rpartition(".")[2]
     return f"{node}_{op_type}" if node else op_type
 

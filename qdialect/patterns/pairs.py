@@ -44,11 +44,14 @@ class PairWriter:
         self._quantized: dict[SSAValue, _Quantized] = {}
         self._dequantized: dict[tuple[SSAValue, Block], SSAValue] = {}
         self._joining: set[Operation] = set()
+        self._places: dict[Operation, int] = {}
+        """Where operations stand in the module."""
 
     def write(self, module: ModuleOp) -> None:
         """Replace all casts of a module, in which no op is on quantized types any more."""
         ops = operations(module)
         self._joining = {op for op in ops if self._target.own_pairs and _joins(op)}
+        self._places = {op: place for place, op in enumerate(ops)}
         for op in ops:
             if op.parent is None:
                 continue  # its last user has gone
@@ -102,7 +105,7 @@ class PairWriter:
         known = self._quantized.get(source)
         for use in list(result.uses):
             if known is not None and known.users > 1 and use.operation in self._joining:
-                self._pair(known, source, use, op)
+                self._pair(known, source, use)
         if result.first_use is None:
             if op.parent is not None:
                 self._rewriter.erase(op)
@@ -110,14 +113,27 @@ class PairWriter:
         key = source, op.parent
         shared = self._dequantized.get(key)
         if shared is None:
-            new = self._reading(source, op)
+            anchor = self._first_user(source, op)
+            new = self._reading(source, anchor)
             self._dequantized[key] = new.results[0]
-            self._rewriter.replace(op, [new])
+            self._rewriter.insert_before(anchor, [new])
+            self._rewriter.replace(op, [], new.results)
         else:
             self._rewriter.replace(op, [], [shared])
 
-    def _pair(self, known: _Quantized, source: SSAValue, use: Use, anchor: Operation) -> None:
-        name = wish(source)
+    def _first_user(self, source: SSAValue, cast: Operation) -> Operation:
+        """What reads the real numbers of `source` first in the block of `cast`."""
+        users: list[Operation] = []
+        for use in source.uses:
+            if isinstance(use.operation, DequantizeOp) and use.operation.parent is cast.parent:
+                users += [other.operation for other in use.operation.results[0].uses]
+        first = min(users, key=lambda user: self._places.get(user, len(self._places)))
+        while first.parent is not cast.parent and (around := first.parent_op()) is not None:
+            first = around
+        return first
+
+    def _pair(self, known: _Quantized, source: SSAValue, use: Use) -> None:
+        name, anchor = wish(source), use.operation
         own = self._node(known.real, known.type, anchor, name, f"{name}_QuantizeLinear")
         read = StorageCastOp(own[-1].results[0], source.type)
         new = self._reading(read.results[0], anchor)

@@ -27,8 +27,8 @@ func.func @narrow_storage(%x: tensor<3xf32>) -> tensor<3xf32> {
 // CHECK: %[[P:.*]] = onnx.QuantizeLinear(%x,
 // CHECK-NEXT: %[[Q:.*]] = onnx.QuantizeLinear(%x,
 // CHECK-NEXT: %[[A:.*]] = onnx.DequantizeLinear(%[[Q]],
-// CHECK-NEXT: %[[B:.*]] = onnx.DequantizeLinear(%[[P]],
 // CHECK-NEXT: %[[S:.*]] = onnx.Add(%[[A]], %y)
+// CHECK-NEXT: %[[B:.*]] = onnx.DequantizeLinear(%[[P]],
 // CHECK-NEXT: func.return %[[B]], %[[S]]
 func.func @residual(%x: tensor<3xf32>, %y: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
   %p = quant.qcast %x : tensor<3xf32> to tensor<3x!x>
@@ -74,10 +74,10 @@ func.func @joined(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<6xf32> {
 
 // CHECK-LABEL: func.func @unchanged_one_type(
 // CHECK: %[[P:.*]] = onnx.DequantizeLinear(
-// CHECK: %[[Q:.*]] = onnx.DequantizeLinear(
 // CHECK: %[[A:.*]] = onnx.QuantizeLinear(%[[P]],
-// CHECK: %[[B:.*]] = onnx.DequantizeLinear(%[[A]],
+// CHECK: %[[Q:.*]] = onnx.DequantizeLinear(
 // CHECK: %[[C:.*]] = onnx.QuantizeLinear(%[[Q]],
+// CHECK: %[[B:.*]] = onnx.DequantizeLinear(%[[A]],
 // CHECK: %[[D:.*]] = onnx.DequantizeLinear(%[[C]],
 // CHECK: onnx.Concat(%[[B]], %[[D]])
 func.func @unchanged_one_type(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<6xf32> {
