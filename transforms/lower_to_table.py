@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.context import Context
-from xdsl.dialects.builtin import Float32Type, ModuleOp
+from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
@@ -34,7 +33,7 @@ from qdialect.errors import UserError
 from qdialect.forms.casts import stored
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
-from qdialect.ir.names import location, node_name, settle_names, wish
+from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.oracle.session import evaluate
@@ -242,7 +241,3 @@ class LowerToTablePass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         return [LowerToTable(target(self.target))]
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        settle_names(op)  # what is made here is named after what is there
-        super().apply(ctx, op)
