@@ -1,4 +1,9 @@
-"""Output files appear whole or not at all: written beside the target, then renamed over it."""
+"""
+Files: what a model may read, and how outputs are written.
+
+Nothing outside of the input's own folder is read. Outputs appear whole or not at all: they are written beside the
+target, then renamed over it.
+"""
 
 import os
 import shutil
@@ -6,7 +11,7 @@ import stat
 import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import BinaryIO, Self
 
 from qdialect.errors import UserError
@@ -85,6 +90,24 @@ def atomic_write(path: Path | str) -> Generator[BinaryIO]:
     """A binary file that appears at `path` when the block ends, or not at all if it raises."""
     with atomic_writes([path]) as [file]:
         yield file
+
+
+def inside(folder: Path, name: str) -> Path:
+    """
+    The file that an input in `folder` calls `name`, a relative path.
+
+    A link may stand on the way as long as it ends in `folder`. Raises UserError for an absolute path of any system,
+    `..`, a backslash, a link out of `folder`, and a file that does not exist.
+    """
+    windows = PureWindowsPath(name)  # so that a name means the same wherever it is read
+    if not name or "\0" in name or "\\" in name or windows.anchor or ".." in windows.parts:
+        raise UserError(f"'{name}' is not inside the folder of the file that names it", "move it there")
+    path, root = folder / name, os.path.realpath(folder)
+    if os.path.commonpath((root, os.path.realpath(path))) != root:
+        raise UserError(f"'{name}' leads out of folder '{folder}' by a link", "copy the file there")
+    if not path.is_file():
+        raise UserError(f"file '{name}' does not exist in folder '{folder}'", "copy it there")
+    return path
 
 
 def reason(error: OSError) -> str:

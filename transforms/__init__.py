@@ -35,6 +35,7 @@ NAMES = (
     "quantize-inputs",
     "raise-arithmetic",
     "raise-integer",
+    "raise-opset",
     "raise-qdq",
     "raise-qoperator",
     "rescale-bias",

@@ -38,7 +38,7 @@ from qdialect.promises.clamping import Clamp
 from qdialect.promises.control import Carries
 from qdialect.promises.layout import SizesOnly
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Rewriter, refresh_signatures
+from qdialect.rewriting.driver import Rewriter, rewriting
 from qdialect.rewriting.passes import Exactness
 from qdialect.targets import Target, target
 
@@ -263,10 +263,10 @@ class LowerToQdqPass(ModulePass):
             if isinstance(func, FuncOp):
                 _check_signature(func)
         settle_names(op)
-        rules, rewriter = target(self.target), Rewriter([], self.name)
-        expander = _Expander(rules, rewriter)
-        for one in operations(op):
-            expander.expand(one)
-        PairWriter(rules, rewriter).write(op)
-        constants_in_order(op)
-        refresh_signatures(op)
+        rules = target(self.target)
+        with rewriting(op, self.name) as rewriter:
+            expander = _Expander(rules, rewriter)
+            for one in operations(op):
+                expander.expand(one)
+            PairWriter(rules, rewriter).write(op)
+            constants_in_order(op)

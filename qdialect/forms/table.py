@@ -11,10 +11,11 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.forms.base import Form
 from qdialect.forms.composition import COMPOSITIONS, DECOMPOSITIONS
 from qdialect.forms.foreign import FOREIGN
+from qdialect.forms.renewed import RENEWED
 from qdialect.forms.rewritten import REWRITTEN
 from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
 
-TABLES = (COMPOSITIONS, DECOMPOSITIONS, FOREIGN, REWRITTEN, STORAGE_FORMS, STORAGE_READINGS)
+TABLES = (COMPOSITIONS, DECOMPOSITIONS, FOREIGN, RENEWED, REWRITTEN, STORAGE_FORMS, STORAGE_READINGS)
 
 FormT = TypeVar("FormT", bound=Form)
 

@@ -185,12 +185,14 @@ def _stated(rows: Attribute | None) -> list[str]:
     return [name.data if isinstance(name, StringAttr) else "" for name in names]
 
 
-def carry_name(old: SSAValue, new: SSAValue) -> None:
-    """Let `new`, which stands in for `old`, have its tensor's name, unless it has one."""
+def inherited_name(old: SSAValue, new: SSAValue) -> tuple[Operation, LocationAttr] | None:
+    """The op of `new`, which stands in for `old`, and its location with the name of that; None if it has a name."""
     new = stored_value(new)
     if not isinstance(old, OpResult) or not isinstance(new, OpResult) or tensor_name(new.op, new.index):
-        return
-    if name := tensor_name(old.op, old.index):
-        names = [*tensor_names(new.op), *[""] * len(new.op.results)][: len(new.op.results)]
-        names[new.index] = name
-        new.op.location = location(node_name(new.op), names)
+        return None
+    name = tensor_name(old.op, old.index)
+    if not name:
+        return None
+    names = [*tensor_names(new.op), *[""] * len(new.op.results)][: len(new.op.results)]
+    names[new.index] = name
+    return new.op, location(node_name(new.op), names)

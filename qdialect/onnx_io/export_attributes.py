@@ -165,7 +165,7 @@ def write_type(type: Attribute, names: Sequence[str], proto: TypeProto) -> None:
             proto.map_type.key_type = BY_ATTRIBUTE[type.key].number
             write_type(type.value, (), proto.map_type.value_type)
         case _:
-            raise UserError(f"{type} is no type that ONNX has")
+            raise UserError(f"ONNX has no type for {type}")
 
 
 def _write_tensor_type(type: Attribute, names: Sequence[str], proto: Any) -> None:

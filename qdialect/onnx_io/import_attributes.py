@@ -108,14 +108,14 @@ def attribute_value(attribute: AttributeProto, folder: Path | None) -> Attribute
         case AttributeKind.TYPE_PROTOS:
             return ArrayAttr([value_type(t) for t in attribute.type_protos])
         case _:
-            raise UserError(f"attribute '{attribute.name}' has type {kind}, which ONNX has not")
+            raise UserError(f"attribute '{attribute.name}' has type {kind}, which ONNX does not define")
 
 
 def value_type(proto: TypeProto) -> Attribute:
     """
     The type that a message states; symbolic sizes are `DYNAMIC`.
 
-    Raises UserError for an element type that ONNX has not.
+    Raises UserError for an element type that ONNX does not define.
     """
     kind = proto.WhichOneof("value")
     if kind == "tensor_type":
@@ -129,7 +129,7 @@ def value_type(proto: TypeProto) -> Attribute:
     if kind == "map_type":
         key = BY_NUMBER.get(proto.map_type.key_type)
         if key is None:
-            raise UserError(f"a map has key type {proto.map_type.key_type}, which ONNX has not")
+            raise UserError(f"a map has key type {proto.map_type.key_type}, which ONNX does not define")
         return MapType(key.attribute, value_type(proto.map_type.value_type))
     return UNKNOWN
 
@@ -140,7 +140,7 @@ def _tensor_type(number: int, proto: TypeProto.Tensor | TypeProto.SparseTensor) 
     elif (known := BY_NUMBER.get(number)) is not None:
         element = known.attribute
     else:
-        raise UserError(f"a value has element type {number}, which ONNX has not")
+        raise UserError(f"a value has element type {number}, which ONNX does not define")
     if not proto.HasField("shape"):
         return UnrankedTensorType(element)
     return tensor_type(element, tuple(_size(d) for d in proto.shape.dim))

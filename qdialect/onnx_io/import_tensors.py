@@ -7,7 +7,6 @@ only when somebody looks. Nothing outside the model's folder is read.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from math import prod
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from qdialect.dialects.onnx_tensor import MAX_RANK, FileSlice, TensorData, byte_size
 from qdialect.dialects.onnx_types import BY_NUMBER, ElementType, tensor_type
 from qdialect.errors import UserError
+from qdialect.files import inside
 from qdialect.onnx_io.messages import KEPT_FOR_INFERENCE
 
 if TYPE_CHECKING:
@@ -28,25 +28,21 @@ def external_slice(tensor: TensorProto, folder: Path | None, length: int) -> Fil
     """
     Where a tensor's external data lies.
 
-    Raises UserError if the place is outside the model's folder, by an absolute path, `..` or a link, or not there.
+    Raises UserError if `inside` refuses the path, or if the file does not hold the bytes.
     """
     entries = {e.key: e.value for e in tensor.external_data}
     place = entries.get("location", "")
     what = f"tensor '{tensor.name}': external data '{place}'"
     if folder is None:
         raise UserError(f"{what} has no folder to be in", "load the model by its path")
-    if not place or os.path.isabs(place) or ".." in Path(place).parts or "\\" in place:
-        raise UserError(f"{what} is not inside the model's folder")
-    path = folder / place
-    root = os.path.realpath(folder)
-    if os.path.commonpath((root, os.path.realpath(path))) != root:
-        raise UserError(f"{what} leads out of the model's folder")
-    if not path.is_file():
-        raise UserError(f"{what} is not there", "copy it beside the model")
+    try:
+        path = inside(folder, place)
+    except UserError as error:
+        raise UserError(f"tensor '{tensor.name}': external data {error}") from None
     try:
         offset, stated = int(entries.get("offset", 0)), int(entries.get("length", length))
     except ValueError:
-        raise UserError(f"{what} has an offset or length that is no number") from None
+        raise UserError(f"{what} has an offset or length that is not a number") from None
     if offset < 0 or stated < length or offset + length > path.stat().st_size:
         raise UserError(f"{what} does not hold {length} bytes at offset {offset}")
     return FileSlice.of(path, offset, length)
@@ -74,13 +70,13 @@ def tensor_data(tensor: TensorProto, folder: Path | None, raw: memoryview | None
     """
     A handle on a tensor's value; `raw` is its raw data if it is not in the message.
 
-    Raises UserError for an element type that ONNX has not, sizes that are negative, or bytes that are not as many as
-    the type and the sizes say.
+    Raises UserError for an element type that ONNX does not define, a negative size, or another number of bytes than
+    type and sizes say.
     """
     what = f"tensor '{tensor.name}'"
     element = BY_NUMBER.get(tensor.data_type)
     if element is None:
-        raise UserError(f"{what} has element type {tensor.data_type}, which ONNX has not")
+        raise UserError(f"{what} has element type {tensor.data_type}, which ONNX does not define")
     shape = tuple(tensor.dims)
     if any(size < 0 for size in shape):
         raise UserError(f"{what} has a negative size: {list(shape)}")

@@ -28,7 +28,8 @@ def newest_known() -> int:
     return snapshot().newest("")
 
 
-def _version(imports: Attribute | None) -> int:
+def version_of(imports: Attribute | None) -> int:
+    """The opset of ai.onnx among a module's imports; 0 if there is none."""
     version = imports.data.get("ai.onnx") if isinstance(imports, DictionaryAttr) else None
     return version.value.data if isinstance(version, IntegerAttr) else 0
 
@@ -58,7 +59,7 @@ def _check(op: OnnxOp) -> None:
     if ours is None or theirs is None or not (ours.since == theirs.since or _same(op, ours, theirs)):
         since = op.SCHEMA.versions[-1].since if theirs is None else theirs.since
         raise UserError(
-            f"{op.op_type} '{called(op)}' is that of opset {since}, but onnxruntime reads up to {MAX_OPSET}",
+            f"{op.op_type} '{called(op)}' changed in opset {since}, but onnxruntime reads opsets up to {MAX_OPSET}",
             f"export the model with opset {MAX_OPSET}",
         )
 
@@ -70,10 +71,12 @@ def lower_opsets(module: ModuleOp) -> None:
     Raises UserError if an op in use has changed since, or may have: the opset is newer than the snapshot.
     """
     scopes: list[Operation] = [module, *(op for op in module.ops if isinstance(op, FunctionOp))]
-    newest = max(_version(scope.attributes.get(IMPORTS) or scope.properties.get(IMPORTS)) for scope in scopes)
+    newest = max(
+        version_of(scope.attributes.get(IMPORTS) or scope.properties.get(IMPORTS)) for scope in scopes
+    )
     if newest > newest_known():
         raise UserError(
-            f"the model is of opset {newest}, of which is nothing known: {newest_known()} is the newest",
+            f"the model imports opset {newest}; the newest that this version knows is {newest_known()}",
             f"export it with opset {MAX_OPSET}",
         )
     if newest > MAX_OPSET:
@@ -82,7 +85,7 @@ def lower_opsets(module: ModuleOp) -> None:
                 _check(op)
         for scope in scopes:
             for attributes in (scope.attributes, scope.properties):
-                if _version(imports := attributes.get(IMPORTS)) > MAX_OPSET and imports is not None:
+                if version_of(imports := attributes.get(IMPORTS)) > MAX_OPSET and imports is not None:
                     attributes[IMPORTS] = _lowered(imports)
     version = module.attributes.get("onnx.ir_version")
     if isinstance(version, IntegerAttr) and version.value.data > MAX_IR_VERSION:
@@ -90,7 +93,7 @@ def lower_opsets(module: ModuleOp) -> None:
 
 
 def import_domains(module: ModuleOp) -> None:
-    """Let the module import every domain that its ops are of: passes write nodes of domains that it may not know."""
+    """Import every domain that an op belongs to: passes write nodes of domains that the model did not use."""
     imports = module.attributes.get(IMPORTS)
     if not isinstance(imports, DictionaryAttr):
         return

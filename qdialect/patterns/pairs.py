@@ -8,14 +8,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue, Use
 from xdsl.traits import Pure
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real
+from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names, wish
 from qdialect.ir.walking import operations
 from qdialect.promises.base import Commutes
-from qdialect.promises.clamping import CLIP_WITH_INPUTS
 from qdialect.rewriting.driver import Rewriter
 from qdialect.targets import Target
 
@@ -92,8 +91,8 @@ class PairWriter:
         self, real: SSAValue, type: UniformType, anchor: Operation, name: str, node: str
     ) -> list[Operation]:
         """A QuantizeLinear, and what clamps to narrower storage bounds in front of it or behind."""
-        may_clip = self._target.whole_pairs and (opset_of(anchor, "") or 13) >= CLIP_WITH_INPUTS
-        clip = clamped_real(real, type) if may_clip else []
+        behind = clamps_integers(type, anchor) and not (self._target.whole_pairs and type.is_per_tensor)
+        clip = [] if behind else clamped_real(real, type, anchor)
         cast = cast_op(True, clip[-1].results[0] if clip else real, type, self._parameters, anchor, name)
         cast.location = location(node, [name])
         return [*clip, cast, *([] if clip else clamped(cast.results[0], type))]

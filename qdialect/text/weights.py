@@ -1,19 +1,19 @@
 """Large constants beside a text file: `x.mlir` names bytes in `x.weights` by offset and length."""
 
 import hashlib
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import BinaryIO
 
 from qdialect.dialects.onnx_tensor import FileSlice, TensorData
 from qdialect.errors import UserError
-from qdialect.files import Outputs
+from qdialect.files import Outputs, inside
 
 ALIGNMENT = 64
 """Bytes; every constant starts at a multiple, so that it can be used where the file is mapped."""
 
 
 class WeightsFile:
-    """Writes constants to one file, which is made when the first one comes. Equal bytes are written once."""
+    """Writes constants to one file, which is created for the first one. Equal bytes are written once."""
 
     def __init__(self, outputs: Outputs, path: Path):
         self.name = path.name
@@ -46,9 +46,9 @@ def resolve_slice(folder: Path, name: str, offset: int, length: int) -> FileSlic
     """
     `length` bytes at `offset` of the file `name` in `folder`; nothing is read yet.
 
-    UserError for a path that leaves the folder, a file that is not there, and bytes that are not in the file.
+    Raises UserError for a path that leaves the folder, a file that does not exist, and bytes that are not in the file.
     """
-    path = resolve_inside(folder, name)
+    path = inside(folder, name)
     size = path.stat().st_size
     if offset < 0 or length < 0 or offset + length > size:
         raise UserError(
@@ -56,24 +56,3 @@ def resolve_slice(folder: Path, name: str, offset: int, length: int) -> FileSlic
             "the file is truncated or belongs to other text; write both again",
         )
     return FileSlice.of(path, offset, length)
-
-
-def resolve_inside(folder: Path, name: str) -> Path:
-    """The file `name` in `folder`. UserError if it is absolute, has `..`, or goes through a link."""
-    # Both kinds of path, so that a file means the same wherever it is read.
-    parts = PurePosixPath(name).parts
-    outside = PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor != ""
-    if outside or not parts or ".." in PureWindowsPath(name).parts or "\0" in name:
-        raise UserError(
-            f"'{name}' is not a file inside the input's folder", "move it there, and name it from there"
-        )
-    path = folder
-    for part in parts:
-        path = path / part
-        if path.is_symlink():
-            raise UserError(
-                f"'{name}' goes through a link, which may leave the input's folder", "copy the file there"
-            )
-    if not path.is_file():
-        raise UserError(f"'{name}' is not in folder '{folder}'", "put it beside the file that names it")
-    return path
