@@ -28,6 +28,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
+from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, settle_names, tensor_names
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
@@ -39,7 +40,6 @@ from qdialect.promises.control import Carries
 from qdialect.promises.layout import SizesOnly
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
-from qdialect.rewriting.passes import Exactness
 from qdialect.targets import Target, target
 
 

@@ -62,7 +62,8 @@ def _is_pure(op_class: type[Operation]) -> bool:
 
 
 def _is_dead(op: Operation) -> bool:
-    return not any(r.first_use for r in op.results) and _is_pure(type(op))
+    # The end of a block is pure too, and has no results that somebody could read.
+    return bool(op.results) and not any(r.first_use for r in op.results) and _is_pure(type(op))
 
 
 def _carry_dims(op: Operation, old: SSAValue, new: SSAValue) -> None:
@@ -342,6 +343,14 @@ class Rewriter:
 
 def _erase(op: Operation, rewriter: Rewriter) -> None:
     rewriter.erase(op)
+
+
+def erase_unused(module: ModuleOp) -> None:
+    """Erase the operations that nothing uses, and those that only they used."""
+    for op in reversed(operations(module)):
+        if op.parent is not None and _is_dead(op) and op.results:
+            op.detach()
+            op.erase()
 
 
 def refresh_signatures(module: ModuleOp) -> None:

@@ -1,0 +1,47 @@
+"""The linear ops of a module as layers: what their promises and attributes say of the product."""
+
+from __future__ import annotations
+
+from qdialect.calibration.layers import Layer, Window
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.values import static_shape
+from qdialect.patterns.im2col import is_regular, window
+from qdialect.promises.linear import Linear, Transposed
+
+
+def layer_of(op: OnnxOp) -> Layer | None:
+    """How a linear op is a product of matrices; None if it is none, or if its weight's shape is not known or odd."""
+    linear, shape = op.get_trait(Linear), static_shape(op.operands[1]) if len(op.operands) > 1 else None
+    if linear is None or shape is None or not shape or 0 in shape:
+        return None
+    axis = linear.weight_axis(op)
+    if linear.result_axis == 1 and len(shape) > 2:  # the axes behind the channels are those of an image
+        return _convolution(op, shape, axis)
+    factor, bias_factor = op.float_attr("alpha", 1.0), op.float_attr("beta", 1.0)
+    if bias_factor == 0.0:
+        bias_factor = 1.0
+    transposed_input = bool(op.int_attr("transA", 0))
+    return Layer(
+        shape,
+        axis,
+        transposed_input=transposed_input,
+        weight_factor=factor,
+        bias_factor=bias_factor,
+    )
+
+
+def _convolution(op: OnnxOp, shape: tuple[int, ...], axis: int | None) -> Layer | None:
+    groups, spread = op.int_attr("group", 1), op.get_trait(Transposed) is not None
+    if not is_regular(op) or groups < 1 or shape[0] % groups:
+        return None
+    rank = len(shape)
+    place = Window(
+        shape[2:],
+        window(op, "strides", rank),
+        window(op, "dilations", rank),
+        window(op, "pads", rank, 0),
+        op.str_attr("auto_pad", "NOTSET"),
+        op.ints_attr("output_padding") or (),
+        op.ints_attr("output_shape") or (),
+    )
+    return Layer(shape, axis, groups, place, transposed=spread)
