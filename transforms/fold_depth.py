@@ -26,8 +26,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of, tensor_type
 from qdialect.exactness import Exactness
-from qdialect.forms.casts import wish
-from qdialect.ir.names import location, node_name
+from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import constant, static_shape
 from qdialect.ops.generated import op_named
 from qdialect.patterns.convolution import MOVES, WORTH, is_measured, shape_of_fold, tiled

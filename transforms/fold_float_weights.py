@@ -24,8 +24,7 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
-from qdialect.forms.casts import wish
-from qdialect.ir.names import location, node_name
+from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape, under_dequantize
 from qdialect.patterns.im2col import shape_of_conv
 from qdialect.promises.base import Commutes

@@ -23,7 +23,7 @@ from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.exactness import Exactness
-from qdialect.forms.casts import wish
+from qdialect.ir.names import wish
 from qdialect.ir.values import constant, static_shape
 from qdialect.patterns.convolution import MOVES, WORTH, is_measured, shape_of_fold, tiled
 from qdialect.promises.linear import Linear

@@ -17,17 +17,17 @@ from dataclasses import dataclass
 
 from xdsl.ir import OpResult
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
-from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.patterns.boundaries import HoistAcross
 from qdialect.patterns.cleanup import cleanups
+from qdialect.patterns.placement import OTHER_TYPE, Hoisting
 from qdialect.promises.base import Commutes
-from qdialect.promises.clamping import Clamp
 from qdialect.promises.linear import Transposed
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -36,16 +36,10 @@ from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import (
     OTHER_REGION,
     has_kernel,
-    more_work,
     quantized_anyway,
     quantized_uses,
     read_sizes_of,
 )
-
-
-def _forward(op: OnnxOp, promise: Commutes, types: Sequence[UniformType]) -> Sequence[UniformType]:
-    made = promise.forward(op, types)
-    return () if isinstance(made, Blocked) else made
 
 
 def _is_rewritten(op: OnnxOp) -> bool:
@@ -61,8 +55,7 @@ class HoistQuantize(OnOp[QuantizeOp]):
     """Rebuild the op under a quantize on quantized operands."""
 
     def __init__(self, activations: bool = False, rewritten: bool = False, selects: bool = True):
-        self._activations, self._selects = activations, selects
-        self._is_integer = _is_rewritten if rewritten else has_kernel
+        self._hoisting = Hoisting(activations, _is_rewritten if rewritten else has_kernel, selects)
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]
@@ -72,42 +65,33 @@ class HoistQuantize(OnOp[QuantizeOp]):
         promise = below.get_trait(Commutes)
         if promise is None or source.index not in promise.results(below):
             return None
-        if promise.selects and not self._selects:
-            return Blocked(
-                "not-a-number", "a NaN is quantized to the least integer, which is then selected from"
-            )
         if not quantized_anyway(source):
             return OTHER_REGION
-        types: list[UniformType] = []
-        for place in promise.results(below):
-            type = quantized_uses(below.results[place])
-            if type is None:
-                return Blocked("second-consumer", "another result of the op is used in float")
-            if isinstance(type, Blocked):
-                return type
-            types.append(type)
-        if promise.points(below):
-            return Blocked(
-                "indices-used", "the op also says where elements come from, and rounded ones may be equal"
-            )
-        moved = promise.backward(below, types)
+        types = _result_types(below, promise)
+        if isinstance(types, Blocked):
+            return types
+        moved = self._hoisting.above(below, promise, types)
         if isinstance(moved, Blocked):
             return moved
-        if len(moved) > 1 and list(_forward(below, promise, moved)) != types:
-            return Blocked("other-type", "of operands quantized so the op makes another type")
-        made = isinstance(below.operands[0], OpResult)
-        if not (self._activations and promise.in_place if made else _is_redundant(below, moved)):
-            blocked = more_work(below, promise, self._is_integer) or _per_axis(below, promise, moved)
-            if blocked is not None:
-                return blocked
+        unread = any(value.first_use is None for value in promise.result_values(below))
+        if unread and promise.forward(below, moved) != types:
+            return OTHER_TYPE
         _rebuild(below, promise, types, moved, rewriter)
         return None
 
 
-def _is_redundant(op: OnnxOp, types: Sequence[UniformType]) -> bool:
-    """Whether the op clamps to no less than what its operand's type can store, once for all channels."""
-    clamp = op.get_trait(Clamp)
-    return clamp is not None and types[0].is_per_tensor and clamp.is_redundant(op, types[0])
+def _result_types(op: OnnxOp, promise: Commutes) -> list[UniformType] | Blocked:
+    """What every user quantizes the results to; a result that nobody reads is of any type, so of the others'."""
+    found: list[UniformType | None] = []
+    for value in promise.result_values(op):
+        type = quantized_uses(value)
+        if isinstance(type, Blocked):
+            return type
+        if type is None and value.first_use is not None:
+            return Blocked("second-consumer", "another result of the op is used in float")
+        found.append(type)
+    known = [type for type in found if type is not None]
+    return [type or known[0] for type in found]
 
 
 class HoistStorage(OnOp[StorageCastOp]):
@@ -135,17 +119,6 @@ class HoistStorage(OnOp[StorageCastOp]):
         return None
 
 
-def _per_axis(op: OnnxOp, promise: Commutes, types: Sequence[UniformType]) -> Blocked | None:
-    """No integer kernel makes a result with several scales; onnxruntime tries to, and then refuses to run."""
-    for place, type in zip(promise.operands(op), types, strict=True):
-        source = op.operands[place].owner
-        if not type.is_per_tensor and isinstance(source, OnnxOp) and not isinstance(source, ConstantOp):
-            return Blocked(
-                "per-axis", "the result has a scale for each channel, which no integer kernel makes"
-            )
-    return None
-
-
 def _rebuild(
     op: OnnxOp,
     promise: Commutes,
@@ -161,15 +134,18 @@ def _rebuild(
     new = promise.rebuilt(op, [cast.results[0] for cast in casts], types)
     users = [use.operation for value in promise.result_values(op) for use in value.uses]
     rewriter.insert_before(op, [*casts, new])
+    names = [*tensor_names(op), *[""] * len(op.results)][: len(op.results)]
     for place in promise.results(op):
         read_sizes_of(op.results[place], new.results[place], rewriter)
         mine = [u for u in users if isinstance(u, cast_class) and u.operands[0] is op.results[place]]
-        if len(promise.results(op)) == 1 and cast_class is QuantizeOp:
-            new.location = location(node_name(op), tensor_names(mine[0]))
-        else:
-            new.location = op.location
+        if mine and cast_class is QuantizeOp:
+            names[place] = tensor_name(mine[0])
         for cast in mine:
             rewriter.replace(cast, [], [new.results[place]])
+    for place, value in enumerate(op.results):  # indices, a mask: else the op would run twice
+        if place not in promise.results(op) and value.first_use is not None:
+            rewriter.replace_uses(value, new.results[place])
+    new.location = location(node_name(op), names)
 
 
 @dataclass(frozen=True)

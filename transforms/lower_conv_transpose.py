@@ -29,8 +29,7 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of, tensor_type
 from qdialect.dialects.quant import UniformType
 from qdialect.exactness import Exactness
-from qdialect.forms.casts import wish
-from qdialect.ir.names import location, node_name
+from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import constant, static_shape
 from qdialect.ops.generated import op_named
 from qdialect.patterns.convolution import MOVES, tiled

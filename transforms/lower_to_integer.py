@@ -10,7 +10,11 @@ Close: the integer sum is exact, what follows is rounded once per op. The bias i
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
 from qdialect.exactness import Exactness
+from qdialect.ir.names import settle_names
 from qdialect.patterns.casts import FoldStorageCasts
 from qdialect.patterns.sums import LowerToSum
 from qdialect.rewriting.driver import Pattern
@@ -29,3 +33,7 @@ class LowerToIntegerPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         return [LowerToSum(self.target), FoldStorageCasts()]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        settle_names(op)  # what is made here is named after what is there
+        super().apply(ctx, op)

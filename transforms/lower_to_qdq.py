@@ -6,48 +6,42 @@ Write what is on quantized types as ONNX's own casts around float ops.
     f(qcast(x)) : T  ->  QuantizeLinear(f(x))                             one consumer, f moves: f stands in front of Q
     f(a, qcast(dcast(b : U)) : T) : T  ->  QuantizeLinear(f(DequantizeLinear(a), DequantizeLinear(b)))
 
+A quantize stands below an op that moves only where `hoist-quantize` takes it above again: what is written is read back
+as it was.
+
 Exact: the first line is what an op on quantized types means; the others drop a dequantize of a quantize between which
-only elements were moved or clamped (a clamp in front of a quantize lets a NaN become the least integer; not without
-`selects`). Every QuantizeLinear is followed directly by its DequantizeLinear; where the target
+only elements were moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear; where the target
 wants whole pairs, narrower storage bounds are a Clip of reals in front, else one of integers between.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import Pure
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
-from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers, stored, wish
-from qdialect.ir.names import location, node_name, tensor_names
-from qdialect.patterns.boundaries import dequantize_across
+from qdialect.ir.names import location, node_name, settle_names, tensor_names
+from qdialect.ir.walking import constants_in_order, operations
+from qdialect.patterns.boundaries import real_across, yields_only
 from qdialect.patterns.captured import pair_captured, pair_moved
+from qdialect.patterns.pairs import PairWriter
+from qdialect.patterns.placement import Hoisting
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
+from qdialect.promises.control import Carries
 from qdialect.promises.layout import SizesOnly
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import refresh_signatures
-from qdialect.rewriting.uses import more_work
+from qdialect.rewriting.driver import Rewriter, rewriting
 from qdialect.targets import Target, target
-
-
-@dataclass
-class _Real:
-    """The float tensor whose quantization a quantized value is."""
-
-    value: SSAValue
-    on_grid: bool
-    """Whether the type expresses every element already: quantizing it changes nothing."""
-    read: bool = False
-    """Whether it is integers from outside, dequantized and at most moved: there is no pair to complete."""
 
 
 def _check_signature(func: FuncOp) -> None:
@@ -59,273 +53,188 @@ def _check_signature(func: FuncOp) -> None:
         )
 
 
-class _Writer:
-    """One walk over a module, operands before users."""
+def _real(value: SSAValue) -> SSAValue | None:
+    """The real numbers that `value` is quantized from."""
+    return value.owner.operands[0] if isinstance(value.owner, QuantizeOp) else None
 
-    def __init__(self, target: Target, selects: bool):
-        self._target, self._selects = target, selects
-        self._parameters = Parameters()
-        self._reals: dict[SSAValue, _Real] = {}
-        self._stored: dict[SSAValue, SSAValue] = {}
-        self._dequantized: dict[tuple[SSAValue, Block], SSAValue] = {}
-        self._dead: list[Operation] = []
-        self._requantizes: dict[Operation, UniformType] = {}
-        self._boundary: set[Operation] = set()
-        self._behind: dict[Operation, list[Operation]] = {}
-        self._off_grid: set[Operation] = set()
 
-    def write(self, module: ModuleOp) -> None:
-        """Replace every op on quantized types and every cast."""
-        self._behind = dequantize_across(list(module.walk()))
-        self._boundary = {cast for sides in self._behind.values() for cast in sides}
-        ops = list(module.walk())
-        # Known before the walk replaces what they quantize.
-        self._requantizes = {
-            op: op.operands[0].owner.element_type
-            for op in ops
-            if isinstance(op, QuantizeOp) and isinstance(op.operands[0].owner, DequantizeOp)
-        }
-        for op in ops:
-            if isinstance(op, FuncOp):
-                _check_signature(op)
-            if isinstance(op, OnnxOp | QuantizeOp | DequantizeOp | StorageCastOp):
+class _Expander:
+    """
+    Float ops between casts for ops on quantized types, in one sweep, operands before users.
+
+    It goes around the driver's worklist: how an op is written depends on how what stands above it was.
+    """
+
+    def __init__(self, target: Target, rewriter: Rewriter, selects: bool):
+        self._around_moves = target.pairs_around_moves
+        self._rewriter = rewriter
+        self._hoisting = Hoisting(activations=True, selects=selects)
+        self._grid: dict[SSAValue, UniformType] = {}
+        """Real numbers that are moved, all of which a type expresses already: quantizing them changes nothing."""
+        self._read: set[SSAValue] = set()
+        """Of these, integers from outside, at most moved: there is no pair to complete."""
+        self._computed: set[SSAValue] = set()
+        """What ops make that compute: a quantize stands right behind them, or behind their activations."""
+
+    def expand(self, op: Operation) -> None:
+        """Write one operation; what stands above it is written."""
+        if isinstance(op, ConstantOp):
+            self._constant(op)
+        elif isinstance(op, DequantizeOp):
+            real = self._exact(op.operands[0])
+            if real is not None:
+                self._rewriter.replace(op, [], [real])
+        elif isinstance(op, YieldOp):
+            self._yield(op)
+        elif isinstance(op, OnnxOp):
+            if op.get_trait(Carries) is not None:
+                real_across(op, self._rewriter)
+            if any(quantized_of(v.type) is not None for v in (*op.operands, *op.results)):
                 self._op(op)
-        for op in reversed(self._dead):
-            op.detach()
-            op.erase()
-        _erase_unused(module)
 
-    def _op(self, op: Operation) -> None:
-        if isinstance(op, DequantizeOp):
-            self._dequantize(op)
-        elif isinstance(op, StorageCastOp):
-            source, result = op.operands[0], op.results[0]
-            if quantized_of(source.type) is None:
-                self._stored[result] = source
-            elif result.first_use is not None:
-                self._replace(result, self._integers(source, op))
-        elif isinstance(op, QuantizeOp):
-            sides = self._behind.get(op)
-            on_grid = sides is not None and self._off_grid.isdisjoint(sides)
-            self._reals[op.results[0]] = _Real(op.operands[0], on_grid)
-        elif isinstance(op, ConstantOp):
-            if op.value is None or quantized_of(op.results[0].type) is None:
-                return
-            plain, reads = stored(op.results[0])
-            self._insert(reads, op)
-            self._stored[op.results[0]] = plain
-        elif any(quantized_of(v.type) is not None for v in (*op.operands, *op.results)):
-            self._rebuild(op)
-        else:
-            return
-        self._dead.append(op)
+    def _constant(self, op: ConstantOp) -> None:
+        if op.value is not None and quantized_of(op.results[0].type) is not None:
+            plain = ConstantOp.of(op.value)
+            plain.location = op.location
+            self._rewriter.replace(op, [plain, StorageCastOp(plain.results[0], op.results[0].type)])
 
-    def _dequantize(self, op: DequantizeOp) -> None:
-        """A cast that nothing took in: each residual edge behind it gets a pair of its own."""
-        source, result = op.operands[0], op.results[0]
-        real = self._reals.get(source)
-        if op in self._boundary and real is not None and source.has_one_use():
-            self._replace(result, real.value)  # quantized again behind the boundary
-            if not real.on_grid:
-                self._off_grid.add(op)
-            return
-        shared = not result.has_one_use()
-        for use in list(result.uses):
-            if self._is_own(source, use.operation, shared=shared):
-                use.operation.operands[use.index] = self._float(source, op, own=True)
-        if result.first_use is not None:
-            self._replace(result, self._float(source, op, for_layout=True))
+    def _yield(self, end: YieldOp) -> None:
+        """Let what is yielded be real numbers; a quantize of these alone stands behind the subgraph too."""
+        for place, value in enumerate(end.operands):
+            real = _real(value)
+            if quantized_of(value.type) is None:
+                continue
+            alone = value.has_one_use() and yields_only(end, place)
+            passing = real if real is not None and alone else self._exact(value)
+            self._rewriter.set_operand(end, place, passing or self._dequantized(value, end))
 
-    def _is_own(self, value: SSAValue, user: Operation, *, shared: bool = False) -> bool:
-        """Whether the target wants a pair for `user` alone; `shared`: the value has other users besides those seen."""
-        if not self._target.own_pairs or value not in self._reals:
-            return False
-        return (shared or not value.has_one_use()) and _joins(user)
+    def _exact(self, value: SSAValue) -> SSAValue | None:
+        """The real numbers that `value` is quantized from, if its type expresses all of them."""
+        real = _real(value)
+        return real if real is not None and self._grid_type(real) == quantized_of(value.type) else None
 
-    def _insert(self, ops: list[Operation], anchor: Operation) -> None:
-        assert anchor.parent is not None
-        anchor.parent.insert_ops_before(ops, anchor)
+    def _grid_type(self, value: SSAValue) -> UniformType | None:
+        """The type that expresses all elements of `value`, if one is known to."""
+        if isinstance(value.owner, DequantizeOp):
+            return quantized_of(value.owner.operands[0].type)
+        if (known := self._grid.get(value)) is not None or not isinstance(value, OpResult):
+            return known
+        promise = value.op.get_trait(Carries)
+        if promise is None or not isinstance(value.op, OnnxOp):
+            return None
+        slot = next((s for s in promise.slots(value.op) if s.result == value.index), None)
+        if slot is None or slot.operand is not None:
+            return None
+        ends = [region.block.last_op for region in value.op.regions]
+        types = {self._grid_type(e.operands[slot.yielded or 0]) for e in ends if e is not None}
+        return types.pop() if len(types) == 1 else None
 
-    def _replace(self, old: SSAValue, new: SSAValue) -> None:
-        old.replace_all_uses_with(new)
-
-    def _integers(self, value: SSAValue, anchor: Operation, *, own: bool = False) -> SSAValue:
-        """The stored integers of a quantized value, quantized now if they are not yet, or for this user alone."""
-        found = self._stored.get(value)
-        if found is not None and not (own and value in self._reals):
-            return found
-        real, type = self._reals[value], quantized_of(value.type)
-        assert type is not None
-        place = _in_block_of(value, anchor)
-        name = wish(value)
-        source, clip = real.value, self._clip(real, type, place)
-        if clip:
-            self._insert(clip, place)
-            source = clip[-1].results[0]
-        cast = cast_op(True, source, type, self._parameters, place, name)
-        owner = value.owner
-        cast.location = (
-            location(node_name(owner), [name])
-            if isinstance(owner, QuantizeOp) and value not in self._stored
-            else location(f"{name}_QuantizeLinear" if name else "", [name])
-        )
-        clamp = [] if clip else clamped(cast.results[0], type)
-        self._insert([cast, *clamp], place)
-        stored_now = clamp[-1].results[0] if clamp else cast.results[0]
-        if not own:
-            self._stored[value] = stored_now
-        return stored_now
-
-    def _clip(self, real: _Real, type: UniformType, user: Operation) -> list[Operation]:
-        """What clamps to narrower storage bounds in front of a quantize, where nothing may or can stand behind it."""
-        if clamps_integers(type, user) and not (self._target.whole_pairs and type.is_per_tensor):
-            return []
-        return clamped_real(real.value, type, user)
-
-    def _float(
-        self, value: SSAValue, anchor: Operation, *, for_layout: bool = False, own: bool = False
-    ) -> SSAValue:
-        """
-        The real numbers that a quantized value stands for.
-
-        `for_layout`: a cast need not stand right there. `own`: by casts that nobody else reads.
-        """
-        real = self._reals.get(value)
-        if real is not None and not own and (real.read or (for_layout and real.on_grid)):
-            return real.value
-        assert anchor.parent is not None
-        key = value, anchor.parent
-        if not own and key in self._dequantized:
-            return self._dequantized[key]
-        type = quantized_of(value.type)
-        assert type is not None
-        name = wish(value)
-        integers = self._integers(value, anchor, own=own)
-        cast = cast_op(False, integers, type, self._parameters, anchor, name)
-        cast.location = location(
-            f"{name}_DequantizeLinear" if name else "", [f"{name}_dequantized"] if name else []
-        )
-        self._insert([cast], anchor)
-        if not own:
-            self._dequantized[key] = cast.results[0]
+    def _dequantized(self, value: SSAValue, user: Operation) -> SSAValue:
+        cast = DequantizeOp(value)
+        cast.location = location("", [])
+        self._rewriter.insert_before(user, [cast])
         return cast.results[0]
 
-    def _rebuild(self, op: Operation) -> None:
-        assert isinstance(op, OnnxOp)
+    def _op(self, op: OnnxOp) -> None:
         promise = op.get_trait(Commutes)
         moves = promise is not None and promise.moves(op)
-        mixed = self._mixed(op, promise) if moves and promise is not None else {}
-        absorbed = {
-            value: real
-            for value in op.operands
-            if moves and (real := self._reals.get(value)) is not None and self._absorbs(op, promise, value)
-        }
-        on_grid = moves and not mixed and all(real.on_grid for real in absorbed.values())
+        taken = self._taken(op, promise) if moves and promise is not None else {}
+        on_grid = moves and all(self._exact(op.operands[place]) is not None for place in taken)
         # In front of a quantize it is a float op, and has no casts around it.
-        free = moves and not (self._target.pairs_around_moves and on_grid)
-        read = moves and promise is not None and not promise.selects
-        operands: list[SSAValue] = []
-        for value in op.operands:
-            if quantized_of(value.type) is None:
-                operands.append(value)
+        free = moves and not (self._around_moves and on_grid)
+        quantized = [p for p, value in enumerate(op.operands) if quantized_of(value.type) is not None]
+        read = (
+            moves
+            and promise is not None
+            and not promise.selects
+            and all(self._is_read(op.operands[p]) for p in quantized)
+        )
+        operands = list(op.operands)
+        for place in quantized:
+            operands[place] = taken.get(place) or self._operand(op, place, free)
+        results = self._rebuild(op, operands)
+        for value, old in results:
+            if on_grid:
+                self._grid[value] = old
+                if read:
+                    self._read.add(value)
+            if not moves or not self._computed.isdisjoint(taken.values()):
+                self._computed.add(value)
+
+    def _is_read(self, value: SSAValue) -> bool:
+        return isinstance(value.owner, StorageCastOp) or _real(value) in self._read
+
+    def _operand(self, op: OnnxOp, place: int, free: bool) -> SSAValue:
+        """What the float op takes for a quantized operand."""
+        value = op.operands[place]
+        real = _real(value)
+        if op.get_trait(SizesOnly) is not None:
+            return real if real is not None else self._stored(value, op)
+        if real is not None and (real in self._read or (free and self._exact(value) is not None)):
+            return real
+        return self._dequantized(value, op)
+
+    def _stored(self, value: SSAValue, user: Operation) -> SSAValue:
+        if isinstance(value.owner, StorageCastOp):
+            return value.owner.operands[0]
+        raise AssertionError("a quantized value is a quantize of real numbers or a reading of integers")
+
+    def _taken(self, op: OnnxOp, promise: Commutes) -> dict[int, SSAValue]:
+        """The operands whose quantize the op can stand in front of, by place, and the real numbers under it."""
+        types = [t for t in promise.types(op).results if t is not None]
+        above: dict[int, SSAValue] = {}
+        for place in promise.operands(op):
+            value = op.operands[place]
+            real = _real(value) if value.has_one_use() else None
+            if real is None:
                 continue
-            before = self._reals.get(value)
-            read &= before.read if before is not None else isinstance(value.owner, StorageCastOp)
-            if op.get_trait(SizesOnly) is not None:
-                operands.append(self._integers(value, op) if before is None else before.value)
-            elif value in mixed:
-                operands.append(mixed[value])
-            elif (real := absorbed.get(value)) is not None:
-                operands.append(real.value)
-            else:
-                operands.append(self._float(value, op, for_layout=free, own=self._is_own(value, op)))
+            stays = self._around_moves if self._exact(value) is not None else real in self._computed
+            if promise.in_place or not stays:
+                above[place] = real
+        if not above:
+            return {}
+        carried = [above.get(p) for p in promise.operands(op)]
+        known = [
+            quantized_of(op.operands[p].type) if real is None else self._grid_type(real)
+            for p, real in zip(promise.operands(op), carried, strict=True)
+        ]
+        grids = [t for t in known if t is not None]
+        forward = promise.forward(op, grids) if len(grids) == len(known) else None
+        if forward is not None and not isinstance(forward, Blocked):
+            return above if list(forward) == types else {}  # a dequantize goes below the op
+        moved = self._hoisting.above(op, promise, types, carried)
+        if isinstance(moved, Blocked):
+            return above if self._hoisting.selects and promise.in_place and _narrows(op) else {}
+        return above if moved == promise.types(op).operands else {}
+
+    def _rebuild(self, op: OnnxOp, operands: Sequence[SSAValue]) -> list[tuple[SSAValue, UniformType]]:
+        """The float op, quantized behind; its results and the types that they are quantized to."""
         new = op.__class__.create(
             operands=operands,
             result_types=[_expressed(t) for t in op.result_types],
             properties=op.properties,
             attributes=op.attributes,
-            regions=[region.clone() for region in op.regions],
+            regions=[op.detach_region(region) for region in list(op.regions)],
         )
-        names = tensor_names(op)
-        quantized = [quantized_of(r.type) is not None for r in op.results]
+        names = [*tensor_names(op), *[""] * len(op.results)][: len(op.results)]
+        types = [quantized_of(t) for t in op.result_types]
         new.location = location(
-            node_name(op), [f"{n}_real" if q and n else n for n, q in zip(names, quantized, strict=False)]
+            node_name(op), [n if t is None else "" for n, t in zip(names, types, strict=True)]
         )
-        self._insert([new], op)
-        for old, real, is_quantized in zip(op.results, new.results, quantized, strict=True):
-            if is_quantized:
-                self._reals[old] = _Real(real, on_grid, read)
-            else:
-                self._replace(old, real)
-
-    def _mixed(self, op: OnnxOp, promise: Commutes) -> dict[SSAValue, SSAValue]:
-        """
-        Operands that are requantized only to have the others' type, and the reals that they are quantized from: the
-        quantize behind the op does it too.
-        """
-        values = [op.operands[p] for p in promise.operands(op)]
-        sources = [
-            self._requantizes.get(v.owner) if isinstance(v.owner, QuantizeOp) else None for v in values
-        ]
-        again = {
-            v: v.owner.operands[0]
-            for v, s in zip(values, sources, strict=True)
-            if s is not None and isinstance(v.owner, QuantizeOp)
-        }
-        if len(values) < 2 or not again or not all(v.has_one_use() for v in again):
-            return {}
-        types = [s or quantized_of(v.type) for v, s in zip(values, sources, strict=True)]
-        known = [t for t in types if t is not None]
-        # Where one type says it all, the op would be read on that and the requantize behind it.
-        mixes = len(known) == len(values) and isinstance(promise.forward(op, known), Blocked)
-        return again if mixes else {}
-
-    def _absorbs(self, op: OnnxOp, promise: Commutes | None, value: SSAValue) -> bool:
-        """Whether the op can stand in front of its operand's quantize: nobody else needs the integers."""
-        if promise is None or not value.has_one_use() or not isinstance(value, OpResult):
-            return False
-        if value.op in self._requantizes:
-            return False  # read again, the op would go above both casts: a form that does not last
-        if not _comes_back(op, promise):
-            return False
-        if promise.selects and not self._selects:
-            return False
-        if promise.selects:
-            source = value.op.operands[0] if isinstance(value.op, QuantizeOp) else value
-            return promise.in_place and (isinstance(source, OpResult) or _narrows(op))
-        if not promise.in_place and len(promise.operands(op)) > 1 and more_work(op, promise) is not None:
-            return False  # read again, the quantize would stay below
-        return promise.in_place or (self._from_quantize(value) and not self._stays_below(op, promise, value))
-
-    def _stays_below(self, op: OnnxOp, promise: Commutes, value: OpResult) -> bool:
-        """Whether a quantize behind `op` would not reach the subgraph above it when read, which then yields floats."""
-        while isinstance(value.op, OnnxOp) and isinstance(source := value.op.operands[0], OpResult):
-            value = source
-        real = self._reals.get(value)
-        if value.op not in self._behind or real is None or real.on_grid:
-            return False
-        return more_work(op, promise) is not None
-
-    def _from_quantize(self, value: OpResult) -> bool:
-        """Whether only moving ops stand between `value` and a cast of a float tensor."""
-        if isinstance(value.op, QuantizeOp):
-            return value.op not in self._requantizes
-        promise = value.op.get_trait(Commutes) if isinstance(value.op, OnnxOp) else None
-        if promise is None or not isinstance(value.op, OnnxOp) or len(promise.operands(value.op)) != 1:
-            return False
-        source = value.op.operands[0]
-        if promise.selects and not self._absorbs(value.op, promise, source):
-            return False  # it stands between casts of its own
-        return isinstance(source, OpResult) and source.has_one_use() and self._from_quantize(source)
-
-
-def _comes_back(op: OnnxOp, promise: Commutes) -> bool:
-    """Whether a quantize behind `op`, read again, goes above it as what it was: not as one scale of several."""
-    results = [quantized_of(op.results[p].type) for p in promise.results(op)]
-    moved = promise.backward(op, [t for t in results if t is not None])
-    return isinstance(moved, Blocked) or list(moved) == [
-        quantized_of(op.operands[p].type) for p in promise.operands(op)
-    ]
+        results, casts, quantized = (
+            list[SSAValue](new.results),
+            list[Operation](),
+            list[tuple[SSAValue, UniformType]](),
+        )
+        for place, (type, name) in enumerate(zip(types, names, strict=True)):
+            if type is not None:
+                cast = QuantizeOp(new.results[place], type)
+                cast.location = location(f"{name}_QuantizeLinear", [name])
+                casts.append(cast)
+                quantized.append((new.results[place], type))
+                results[place] = cast.results[0]
+        self._rewriter.replace(op, [new, *casts], results)
+        return quantized
 
 
 def _narrows(op: OnnxOp) -> bool:
@@ -333,37 +242,6 @@ def _narrows(op: OnnxOp) -> bool:
     clamp = op.get_trait(Clamp)
     bounds = None if clamp is None else clamp.bounds(op)
     return bounds is not None and bounds[0] < 0 < bounds[1]
-
-
-def _erase_unused(module: ModuleOp) -> None:
-    """What nobody reads is not written: it would be gone when the model is read again."""
-    for op in reversed(list(module.walk())):
-        unused = isinstance(op, OnnxOp) and op.results and not any(r.first_use for r in op.results)
-        if unused and op.has_trait(Pure) and not op.regions:
-            op.detach()
-            op.erase()
-
-
-def _in_block_of(value: SSAValue, anchor: Operation) -> Operation:
-    """The operation around `anchor`, or itself, that stands in the block where `value` is made."""
-    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    while anchor.parent is not block and (outer := anchor.parent_op()) is not None:
-        anchor = outer
-    return anchor
-
-
-def _joins(user: Operation) -> bool:
-    """Whether `user` computes one value from several computed ones."""
-    if not isinstance(user, OnnxOp) or user.get_trait(Commutes) is not None or _has_weight(user):
-        return False
-    return sum(not isinstance(o.owner, ConstantOp) for o in user.operands) > 1
-
-
-def _has_weight(op: OnnxOp) -> bool:
-    """Whether the second operand, however it is made, is a weight."""
-    second = op.operands[1].owner if len(op.operands) > 1 else None
-    source = second.operands[0].owner if isinstance(second, DequantizeOp) else second
-    return isinstance(source, ConstantOp)
 
 
 def _expressed(type: Attribute) -> Attribute:
@@ -376,15 +254,24 @@ class LowerToQdqPass(ModulePass):
     """Quantized types become QuantizeLinear and DequantizeLinear."""
 
     name = "lower-to-qdq"
-    exactness = Exactness.EXACT
-    rewrite = "op(a) : T -> QuantizeLinear(op(DequantizeLinear(a))): by definition"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = "op(a) : T -> QuantizeLinear(op(DequantizeLinear(a))): by definition"
 
     target: str = "generic"
     selects: bool = True
     """Whether ops that select or clamp may stand in front of a quantize, which changes what becomes of a NaN."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        _Writer(target(self.target), self.selects).write(op)
-        pair_captured(op)
-        pair_moved(op)
-        refresh_signatures(op)
+        for func in op.ops:
+            if isinstance(func, FuncOp):
+                _check_signature(func)
+        settle_names(op)
+        rules = target(self.target)
+        with rewriting(op, self.name) as rewriter:
+            expander = _Expander(rules, rewriter, self.selects)
+            for one in operations(op):
+                expander.expand(one)
+            PairWriter(rules, rewriter).write(op)
+            pair_captured(op)
+            pair_moved(op)
+            constants_in_order(op)

@@ -14,7 +14,8 @@ ops that move or select are exact. An op without a kernel stays, with the reason
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import Float32Type, i64
+from xdsl.context import Context
+from xdsl.dialects.builtin import Float32Type, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
@@ -30,11 +31,11 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.exactness import Exactness
-from qdialect.forms.casts import Parameters, clamped, stored, wish
+from qdialect.forms.casts import Parameters, clamped, stored
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.storage import StorageForm
 from qdialect.forms.table import form_of
-from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.ir.names import location, node_name, settle_names, tensor_names, wish
 from qdialect.ir.values import constant, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.boundaries import StoreAcross
@@ -281,8 +282,11 @@ class LowerToStorage(OnTrait[Commutes]):
             for made in reversed([*reads, *(() if isinstance(built, Blocked) else built.ops)]):
                 made.erase()  # else the operand would keep a use that stands nowhere
             return blocked
-        last = built.ops[-1]
-        last.location = op.location
+        last, node = built.ops[-1], node_name(op)
+        for one in built.ops:  # the kernel keeps the node's name for itself
+            helper = one.op_type if isinstance(one, OnnxOp) and one.op_type != built.kernel else ""
+            one.location = location(f"{node}_{helper}" if node and helper else node)
+        last.location = location(node_name(last), tensor_names(op))
         if quantized_of(op.results[0].type) is None:
             rewriter.replace(op, [*reads, *built.ops])
         else:
@@ -333,3 +337,7 @@ class LowerToQoperatorPass(RewritePass):
             LowerWeightOnly(found),
             FoldStorageCasts(),
         ]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        settle_names(op)  # what is made here is named after what is there
+        super().apply(ctx, op)

@@ -31,11 +31,11 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
-from qdialect.forms.casts import stored, wish
+from qdialect.forms.casts import stored
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
-from qdialect.ir.names import location, node_name
+from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.oracle.session import evaluate

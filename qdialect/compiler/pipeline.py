@@ -157,8 +157,7 @@ def _lowering(r: Request) -> Iterator[Stage]:
     name = r.target.name
     if r.form != "qoperator":
         yield _stage("rescale-bias", "onnxruntime counts biases as it loads a model", quantize=False)
-    if r.form != "qdq":
-        yield _stage("fold-activation", "a clamp that the range of a type of the target's is already")
+    yield _stage("fold-activation", "a clamp that the range of a type of the target's is already")
     if r.form == "qoperator":
         yield _stage("lower-to-table", "one lookup for what has no kernel", target=name)
         yield _stage("lower-conv-transpose", "a ConvTranspose as a Conv, which has a kernel", target=name)

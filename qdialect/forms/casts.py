@@ -23,7 +23,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.forms.nodes import Nodes
-from qdialect.ir.names import location, tensor_name
+from qdialect.ir.names import location
 from qdialect.ops.generated import op_named
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
 
@@ -142,8 +142,3 @@ def cast_op(
     element = storage_element(type) if quantize else type.expressed
     cls = op_named("com.microsoft" if beyond else "", "QuantizeLinear" if quantize else "DequantizeLinear")
     return cls.build([value, scale, zero_point], [with_element(value.type, element)], attributes)
-
-
-def wish(value: SSAValue) -> str:
-    """What to call things after."""
-    return tensor_name(value.op, value.index) if isinstance(value, OpResult) else (value.name_hint or "")

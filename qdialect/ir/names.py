@@ -6,10 +6,24 @@ xDSL's constructors verify what is known here to be right, at 20 us an operation
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, NameLoc, NoneAttr, StringAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    ArrayAttr,
+    DictionaryAttr,
+    FusedLoc,
+    LocationAttr,
+    ModuleOp,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.ir.walking import operations
 
 _NONE = NoneAttr()
 
@@ -64,3 +78,122 @@ def tensor_name(op: Operation, index: int = 0) -> str:
 def called(op: Operation) -> str:
     """How to name `op` to the user: its node name, else its first result's, else the op."""
     return node_name(op) or tensor_name(op) or op.name
+
+
+def stored_value(value: SSAValue) -> SSAValue:
+    """The value that storage casts only read otherwise: it is one tensor, whatever its type."""
+    while isinstance(value, OpResult) and isinstance(value.op, StorageCastOp):
+        value = value.op.operands[0]
+    return value
+
+
+def wish(value: SSAValue) -> str:
+    """What to call a value, if nothing else is called so: its tensor's name, else its node's and its op's."""
+    value = stored_value(value)
+    if not isinstance(value, OpResult):
+        return _argument_name(value) or value.name_hint or "arg"
+    if name := tensor_name(value.op, value.index):
+        return name
+    source = value.op.operands[0] if isinstance(value.op, QuantizeOp | DequantizeOp) else None
+    if source is not None and isinstance(value.op, DequantizeOp):
+        return f"{wish(source)}_dequantized"
+    if source is not None:
+        if isinstance(source.owner, DequantizeOp):
+            return f"{wish(source.owner.operands[0])}_requantized"
+        return f"{wish(source)}_quantized"
+    node, op_type = node_name(value.op), value.op.name.rpartition(".")[2]
+    return f"{node}_{op_type}" if node else op_type
+
+
+def _argument_name(value: SSAValue) -> str:
+    """The name of a graph's or subgraph's input; empty for other values."""
+    if not isinstance(value, BlockArgument):
+        return ""
+    names = _inputs(value.owner)
+    return names[value.index] if value.index < len(names) else ""
+
+
+def _inputs(block: Block) -> list[str]:
+    """The names stated for a graph's or subgraph's inputs."""
+    around, end = block.parent_op(), block.last_op
+    if isinstance(around, FuncOp):
+        return _stated(around.arg_attrs)
+    return [] if end is None else _stated(end.attributes.get("onnx.inputs"))
+
+
+class UniqueNames:
+    """Names that are taken, and how far each was counted: a fresh one in constant time."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+        self._counts: dict[str, int] = {}
+
+    def take(self, *names: str) -> None:
+        """Let nobody else be given these."""
+        self._taken.update(names)
+
+    def fresh(self, wish: str) -> str:
+        """`wish`, or if that is taken `wish_1` and so on."""
+        name, k = wish, self._counts.get(wish, 0)
+        while name in self._taken:
+            k += 1
+            name = f"{wish}_{k}"
+        self._counts[wish] = k
+        self._taken.add(name)
+        return name
+
+
+def settle_names(module: ModuleOp) -> None:
+    """
+    Give each result the name that it is written under, so that what is named after it is called the same when the
+    written model is read and written again.
+    """
+    names, outputs = UniqueNames(), dict[SSAValue, str]()
+
+    def enter(block: Block, results: Attribute | None, *, fixed: bool) -> None:
+        end = block.last_op
+        stated, given = _stated(results), _inputs(block)
+        if fixed:
+            names.take(*given, *stated)
+        else:
+            given, stated = (
+                [names.fresh(n or "arg") for n in given],
+                [names.fresh(n or "out") for n in stated],
+            )
+        for value, name in zip(map(stored_value, () if end is None else end.operands), stated, strict=False):
+            if isinstance(value, OpResult) and value.op.parent is block:
+                outputs.setdefault(value, name)
+
+    for op in operations(module):
+        if isinstance(op, FuncOp):
+            enter(op.body.block, op.res_attrs, fixed=True)
+            continue
+        ours = op.location is UNKNOWN_LOC or isinstance(op.location, NameLoc | FusedLoc)
+        if op.results and ours and not isinstance(op, DequantizeOp | StorageCastOp):
+            known, given = tensor_names(op), [outputs.get(r) or names.fresh(wish(r)) for r in op.results]
+            if given != known:
+                helps = isinstance(op, QuantizeOp) and not any(known)
+                op.location = location(f"{given[0]}_QuantizeLinear" if helps else node_name(op), given)
+        for block in (block for region in op.regions for block in region.blocks):
+            end = block.last_op
+            enter(block, None if end is None else end.attributes.get("onnx.outputs"), fixed=False)
+
+
+def _stated(rows: Attribute | None) -> list[str]:
+    """The ONNX names in the attributes of a function's arguments or results, empty where there is none."""
+    found = rows.data if isinstance(rows, ArrayAttr) else ()
+    names = [row.data.get("onnx.name") for row in found if isinstance(row, DictionaryAttr)]
+    return [name.data if isinstance(name, StringAttr) else "" for name in names]
+
+
+def inherited_name(old: SSAValue, new: SSAValue) -> tuple[Operation, LocationAttr] | None:
+    """The op of `new`, which stands in for `old`, and its location with the name of that; None if it has a name."""
+    new = stored_value(new)
+    if not isinstance(old, OpResult) or not isinstance(new, OpResult) or tensor_name(new.op, new.index):
+        return None
+    name = tensor_name(old.op, old.index)
+    if not name:
+        return None
+    names = [*tensor_names(new.op), *[""] * len(new.op.results)][: len(new.op.results)]
+    names[new.index] = name
+    return new.op, location(node_name(new.op), names)

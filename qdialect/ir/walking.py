@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+
+from qdialect.dialects.onnx_base import ConstantOp
 
 
 def operations(root: Operation) -> list[Operation]:
@@ -33,3 +36,23 @@ def _first_ops(op: Operation) -> list[Operation]:
         for block in reversed(region.blocks)
         if block.first_op is not None
     ]
+
+
+def constants_in_order(module: ModuleOp) -> None:
+    """
+    Put the constants of each block at its head, in the order in which they are used: where initializers stand when the
+    written model is read, however they came about.
+    """
+    found: dict[Block, dict[ConstantOp, None]] = {}
+    ops = operations(module)
+    used = (value.owner for op in ops for value in op.operands)
+    for one in (*used, *ops):  # last those that nobody uses
+        if isinstance(one, ConstantOp) and one.value is not None and one.parent is not None:
+            found.setdefault(one.parent, {}).setdefault(one)
+    for block, constants in found.items():
+        for constant in constants:
+            constant.detach()
+        if block.first_op is None:
+            block.add_ops(constants)
+        else:
+            block.insert_ops_before(list(constants), block.first_op)

@@ -6,12 +6,11 @@ Quantized types must be gone by now: `lower-to-qdq` or `lower-to-qoperator` has 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
@@ -19,7 +18,7 @@ from qdialect.dialects.onnx_tensor import TensorAttr, TensorData
 from qdialect.dialects.onnx_types import ANY, element_of, quantized_of, shape_of
 from qdialect.dialects.schemas import AttributeKind
 from qdialect.errors import UserError
-from qdialect.ir.names import called, node_name, tensor_names
+from qdialect.ir.names import UniqueNames, called, node_name, wish
 from qdialect.ir.order import verify_order
 from qdialect.onnx_io.export_attributes import (
     WriteTensor,
@@ -36,38 +35,24 @@ if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 
-class _Names:
+class _Names(UniqueNames):
     """Tensor names, unique in the whole model: a subgraph sees those of the graphs around it."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        super().__init__()
         self._names: dict[SSAValue, str] = {}
 
     def give(self, value: SSAValue, name: str) -> str:
         """Name a value for good. The name must be free."""
-        self._taken.add(name)
+        self.take(name)
         self._names[value] = name
         return name
-
-    def fresh(self, wish: str) -> str:
-        """A free name that looks like `wish`."""
-        wish = wish or "t"
-        name, k = wish, 0
-        while name in self._taken:
-            k += 1
-            name = f"{wish}_{k}"
-        self._taken.add(name)
-        return name
-
-    def reserve(self, names: Sequence[str]) -> None:
-        """Keep names for later."""
-        self._taken.update(names)
 
     def of(self, value: SSAValue) -> str:
         """A value's name."""
         name = self._names.get(value)
         if name is None:
-            name = self._names[value] = self.fresh(_wish(value))
+            name = self._names[value] = self.fresh(wish(value))
         return name
 
     def named(self, value: SSAValue) -> bool:
@@ -75,22 +60,11 @@ class _Names:
         return value in self._names
 
 
-def _wish(value: SSAValue) -> str:
-    if isinstance(value, OpResult):
-        known = tensor_names(value.op)
-        if value.index < len(known) and known[value.index]:
-            return known[value.index]
-        if node := node_name(value.op):
-            return f"{node}_{value.op.name.rpartition('.')[2]}"
-        return value.op.name.rpartition(".")[2]
-    return value.name_hint or "arg"
-
-
 class _Exporter:
     def __init__(self, module: ModuleOp, write: WriteTensor):
         self.module, self.write = module, write
         self.names = _Names()
-        self.nodes: set[str] = set()
+        self.nodes = UniqueNames()
         self.domains: set[str] = set()
         """Of the nodes."""
         self.proto: ModelProto = messages().ModelProto()
@@ -140,7 +114,7 @@ class _Exporter:
             if isinstance(default := row.get("onnx.default"), TensorAttr):
                 self._initializer(name, default.data, graph)
         names = [_string(row.get("onnx.name")) or f"output_{k}" for k, row in enumerate(results)]
-        self.names.reserve(names)
+        self.names.take(*names)
         self._outputs(block, list(end.operands), names, results, graph)
         self._annotations(func, graph)
 
@@ -212,13 +186,7 @@ class _Exporter:
 
     def _node_name(self, wish: str) -> str:
         """onnxruntime and its tools take node names for unique."""
-        name, k = wish, 0
-        while name in self.nodes:
-            k += 1
-            name = f"{wish}_{k}"
-        if name:
-            self.nodes.add(name)
-        return name
+        return self.nodes.fresh(wish) if wish else ""
 
     def _node(self, op: OnnxOp, node: NodeProto) -> None:
         node.op_type = op.op_type
@@ -284,7 +252,7 @@ class _Exporter:
             self.names.give(argument, name)
         end = block.last_op
         assert isinstance(end, YieldOp)
-        self.names.reserve(proto.output)
+        self.names.take(*proto.output)
         copies: list[tuple[SSAValue, str]] = []
         for value, name in zip(end.operands, proto.output, strict=True):
             if self.names.named(value):

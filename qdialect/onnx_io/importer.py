@@ -40,10 +40,16 @@ if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, OperatorSetIdProto
 
 
+def _states_types(graph: GraphProto) -> bool:
+    """Whether the model states types that can be inferred: those that ops of other domains make are written always."""
+    inferable = {name for node in graph.node if node.domain in ("", "ai.onnx") for name in node.output}
+    return any(info.name in inferable for info in graph.value_info)
+
+
 class _Importer:
     def __init__(self, model: ModelProto, folder: Path | None, infer: bool, large: Mapping[int, memoryview]):
         self.model, self.folder = model, folder
-        self.has_value_info = bool(model.graph.value_info)
+        self.has_value_info = _states_types(model.graph)
         self.tensors = TensorTable(model, folder, large)
         if infer:
             self.model = inferred(model)

@@ -181,6 +181,14 @@ def _own_casts(model: ModelProto) -> Generator[list[int]]:
             model.graph.node[k].domain = MICROSOFT
 
 
+def _forget_invented_sizes(graph: GraphProto) -> None:
+    """Let a size that inference has no name for have none: it counts them, so that another run gives another name."""
+    for info in (*graph.output, *graph.value_info):
+        for size in info.type.tensor_type.shape.dim:
+            if size.dim_param.startswith("unk__"):
+                size.ClearField("dim_param")
+
+
 def inferred(model: ModelProto) -> ModelProto:
     """
     The model with the types that onnx's shape inference finds; as it is if inference gives up.
@@ -201,6 +209,7 @@ def inferred(model: ModelProto) -> ModelProto:
             return model
         for k in places:
             found.graph.node[k].domain = MICROSOFT
+        _forget_invented_sizes(found.graph)
         return found
     except Exception:  # RuntimeError, ValueError and its own; none of them makes the model unreadable
         return model

@@ -5,10 +5,8 @@ and `lower-to-qoperator` have for ops with subgraphs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
@@ -283,52 +281,45 @@ class StoreAcross(OnTrait[Carries]):
             read(op.results[slot.result], op.next_op)
 
 
-def dequantize_across(blocks: Sequence[Operation]) -> dict[Operation, list[Operation]]:
+def real_across(op: OnnxOp, rewriter: Rewriter) -> None:
     """
-    Let no subgraph take or give a value of quantized type: casts stand inside, and a pair behind.
+    Let an op with subgraphs take and give real numbers: a quantize stands behind what it gives, in and outside.
 
-    Returns the quantizes behind what is only yielded, with the dequantizes that yield it: read again, such a quantize
-    goes above the boundary, so that a value which is quantized for these alone can pass as it was before. A type that
-    enters a subgraph, or goes round, is read again only off a dequantize on every side.
+    What its subgraphs yield is left: whoever changes that looks at how it is made.
     """
-    behind: dict[Operation, list[Operation]] = {}
-
-    def leave(user: Operation, place: int) -> list[Operation]:
-        value = user.operands[place]
-        if quantized_of(value.type) is None or user.parent is None:
-            return []
-        cast = DequantizeOp(value)
-        user.parent.insert_op_before(cast, user)
-        user.operands[place] = cast.results[0]
-        return [cast]
-
-    for op in blocks:
-        promise = op.get_trait(Carries)
-        if promise is None or not isinstance(op, OnnxOp):
-            continue
-        for slot in promise.slots(op):
-            if (inside := argument(op, slot)) is not None:
-                _quantize_behind(inside, op.regions[0].block, op.regions[0].block.first_op)
-            if slot.operand is not None:
-                leave(op, slot.operand)
-            sides = [cast for end, place, _ in yields(op, slot) for cast in leave(end, place)]
-            if slot.result is None or op.parent is None:
-                continue
-            again = _quantize_behind(op.results[slot.result], op.parent, op.next_op)
-            if again is not None and slot.operand is None:
-                behind[again] = sides
-    return behind
+    promise = op.get_trait(Carries)
+    for slot in promise.slots(op) if promise is not None else ():
+        if (inside := argument(op, slot)) is not None:
+            _quantize_behind(inside, op.regions[0].block.first_op, rewriter)
+        if slot.operand is not None and quantized_of(op.operands[slot.operand].type) is not None:
+            cast = DequantizeOp(op.operands[slot.operand])
+            rewriter.insert_before(op, [cast])
+            rewriter.set_operand(op, slot.operand, cast.results[0])
+        if slot.result is not None:
+            _quantize_behind(op.results[slot.result], op.next_op, rewriter)
 
 
-def _quantize_behind(value: SSAValue, block: Block, before: Operation | None) -> QuantizeOp | None:
-    from xdsl.rewriter import Rewriter as Plain
+def yields_only(end: Operation, place: int) -> bool:
+    """Whether a subgraph only yields the value: what goes round is read again only off a dequantize on all sides."""
+    op = end.parent_op()
+    promise = None if op is None else op.get_trait(Carries)
+    if promise is None or not isinstance(op, OnnxOp):
+        return False
+    slot = next((s for s in promise.slots(op) if s.yielded == place), None)
+    return slot is not None and slot.operand is None and slot.result is not None
 
+
+def _quantize_behind(value: SSAValue, before: Operation | None, rewriter: Rewriter) -> None:
     type = quantized_of(value.type)
     if type is None or before is None:
-        return None
-    new = Plain.replace_value_with_new_type(value, with_element(value.type, type.expressed))
+        return
+    new = rewriter.retype(value, with_element(value.type, type.expressed))
     uses, cast = list(new.uses), QuantizeOp(new, type)
-    block.insert_op_before(cast, before)
+    if isinstance(new, OpResult):  # the tensor of that name is what is quantized
+        names = [*tensor_names(new.op), *[""] * len(new.op.results)][: len(new.op.results)]
+        cast.location = location(f"{names[new.index]}_QuantizeLinear", [names[new.index]])
+        names[new.index] = ""
+        new.op.location = location(node_name(new.op), names)
+    rewriter.insert_before(before, [cast])
     for use in uses:
-        use.operation.operands[use.index] = cast.results[0]
-    return cast
+        rewriter.set_operand(use.operation, use.index, cast.results[0])

@@ -53,11 +53,13 @@ class MergeQuantizes(OnOp[QuantizeOp]):
         source, block = op.operands[0], op.parent
         real = source.op if isinstance(source, OpResult) and isinstance(source.op, DequantizeOp) else None
         root = source if real is None else real.operands[0]
-        same = [q for q in self._quantizes(root, real is not None) if q.parent is block and _alike(q, op)]
+        same = {q for q in self._quantizes(root, real is not None) if q.parent is block and _alike(q, op)}
         if len(same) < 2 or block is None:
             return None
-        maker = root.op if isinstance(root, OpResult) and root.op.parent is block else None
-        place = block.first_op if maker is None else maker.next_op
+        above = root.op if isinstance(root, OpResult) and root.op.parent is block else None
+        place = block.first_op if above is None else above.next_op
+        while place is not None and place not in same:
+            place = place.next_op
         assert place is not None
         new: list[Operation] = [] if real is None else [DequantizeOp(root)]
         one = QuantizeOp(new[0].results[0] if new else source, op.element_type)

@@ -25,8 +25,8 @@ from qdialect.dialects.onnx_types import (
     with_element,
 )
 from qdialect.dialects.quant import Storage, UniformType
-from qdialect.forms.casts import Parameters, stored, wish
-from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.forms.casts import Parameters, stored
+from qdialect.ir.names import location, node_name, tensor_name, wish
 from qdialect.ir.values import constant, rank_of, real_constant, static_shape
 from qdialect.ops.generated import op_named
 from qdialect.patterns.im2col import SLICES, columns, is_pointwise, shape_of_conv

@@ -19,9 +19,9 @@ from qdialect.dialects.onnx_types import (
     with_element,
 )
 from qdialect.dialects.quant import QuantizeOp, UniformType
-from qdialect.forms.casts import Parameters, stored, wish
+from qdialect.forms.casts import Parameters, stored
 from qdialect.forms.nodes import Nodes
-from qdialect.ir.names import location, node_name
+from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import constant_array, rank_of, real_constant
 from qdialect.promises.integer import IntegerSum
 from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches

@@ -9,8 +9,8 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.dialects.quant import DequantizeOp, UniformType
-from qdialect.forms.casts import wish
 from qdialect.forms.nodes import Nodes
+from qdialect.ir.names import wish
 from qdialect.ir.values import constant, rank_of
 from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.promises.kernels import MICROSOFT

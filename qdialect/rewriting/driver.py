@@ -20,7 +20,8 @@ from xdsl.traits import IsTerminator, Pure
 
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
-from qdialect.ir.names import called, location, node_name
+from qdialect.dialects.quant import QuantizeOp
+from qdialect.ir.names import called, inherited_name, location, node_name
 from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, is_kept
@@ -134,7 +135,8 @@ class Rewriter:
         assert isinstance(anchor.parent, Block)
         for op in ops:
             if op.location is UNKNOWN_LOC:
-                op.location = location(node_name(anchor))
+                # A quantize leaves the node's name to it, or their order would tell who has it.
+                op.location = location("" if isinstance(op, QuantizeOp) else node_name(anchor))
         anchor.parent.insert_ops_before(ops, anchor)
         if self._journal is not None:
             self._journal.inserted(ops)
@@ -173,6 +175,8 @@ class Rewriter:
             heir.attributes[KEEP_FLOAT] = op.attributes[KEEP_FLOAT]
         for old, new in zip(op.results, results, strict=True):
             _carry_dims(op, old, new)
+            if (inherited := inherited_name(old, new)) is not None:
+                self._locate(*inherited)
             self._redirect(old, new)
         self.erase(op)
 

@@ -75,11 +75,17 @@ def has_kernel(op: OnnxOp) -> bool:
     return op.get_trait(Kernels) is not None
 
 
-def more_work(op: OnnxOp, promise: Commutes, is_integer: IsInteger = has_kernel) -> Blocked | None:
+def more_work(
+    op: OnnxOp,
+    promise: Commutes,
+    is_integer: IsInteger = has_kernel,
+    sources: Sequence[SSAValue | None] | None = None,
+) -> Blocked | None:
     """
     Quantizing more elements than before pays only if an op above makes the integers itself.
 
-    is_integer: whether an op can.
+    is_integer: whether an op can. sources: what is quantized above the op, None for what is only dequantized; by
+    default its operands.
     """
     if promise.keeps_order or (
         not promise.selects and promise.keeps_all(op)
@@ -89,7 +95,7 @@ def more_work(op: OnnxOp, promise: Commutes, is_integer: IsInteger = has_kernel)
     before, after = _elements(promise.result_values(op)), _elements(operands)
     if not promise.selects and before is not None and after is not None and after <= before:
         return None
-    if all(_makes_integers(o, is_integer) for o in operands):
+    if all(o is None or _makes_integers(o, is_integer) for o in (operands if sources is None else sources)):
         return None
     if promise.selects:
         return Blocked("made-in-float", "what the op selects from is made in float, so the op stays in float")

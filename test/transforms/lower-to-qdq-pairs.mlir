@@ -24,12 +24,12 @@ func.func @narrow_storage(%x: tensor<3xf32>) -> tensor<3xf32> {
 // A residual edge has a pair of its own, also where the other reader is the graph's end.
 
 // CHECK-LABEL: func.func @residual(
-// CHECK: %[[Q:.*]] = onnx.QuantizeLinear(%x,
-// CHECK-NEXT: %[[A:.*]] = onnx.DequantizeLinear(%[[Q]],
 // CHECK: %[[P:.*]] = onnx.QuantizeLinear(%x,
+// CHECK-NEXT: %[[Q:.*]] = onnx.QuantizeLinear(%x,
+// CHECK-NEXT: %[[A:.*]] = onnx.DequantizeLinear(%[[Q]],
+// CHECK-NEXT: %[[S:.*]] = onnx.Add(%[[A]], %y)
 // CHECK-NEXT: %[[B:.*]] = onnx.DequantizeLinear(%[[P]],
-// CHECK: %[[S:.*]] = onnx.Add(%[[A]], %y)
-// CHECK: func.return %[[B]], %[[S]]
+// CHECK-NEXT: func.return %[[B]], %[[S]]
 func.func @residual(%x: tensor<3xf32>, %y: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
   %p = quant.qcast %x : tensor<3xf32> to tensor<3x!x>
   %u = quant.dcast %p : tensor<3x!x> to tensor<3xf32>
@@ -74,10 +74,10 @@ func.func @joined(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<6xf32> {
 
 // CHECK-LABEL: func.func @unchanged_one_type(
 // CHECK: %[[P:.*]] = onnx.DequantizeLinear(
-// CHECK: %[[Q:.*]] = onnx.DequantizeLinear(
 // CHECK: %[[A:.*]] = onnx.QuantizeLinear(%[[P]],
-// CHECK: %[[B:.*]] = onnx.DequantizeLinear(%[[A]],
+// CHECK: %[[Q:.*]] = onnx.DequantizeLinear(
 // CHECK: %[[C:.*]] = onnx.QuantizeLinear(%[[Q]],
+// CHECK: %[[B:.*]] = onnx.DequantizeLinear(%[[A]],
 // CHECK: %[[D:.*]] = onnx.DequantizeLinear(%[[C]],
 // CHECK: onnx.Concat(%[[B]], %[[D]])
 func.func @unchanged_one_type(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<6xf32> {

@@ -1,0 +1,163 @@
+"""
+How compilation grows with the graph: processor time a node, step by step, at two sizes.
+
+    python benchmarks/growth.py [--kind chain ...] [--small 1000] [--large 100000] [--target onnxruntime]
+
+Each kind of graph is compiled through the API at both sizes, in this process, with the collector off, as in the
+command. A step whose time a node is more than `LIMIT` times as long in the large graph grows faster than that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+import qdialect
+from qdialect.compiler.compilation import Compilation, Options
+from qdialect.onnx_io import messages
+
+LIMIT = 1.5
+LEAST = 5e-6
+"""Seconds a node below which a step is not judged: a pass that does nothing looks at each node once."""
+
+
+def _model(nodes: list[NodeProto], rows: int = 2) -> ModelProto:
+    """A model from `x` [2, 3] to `y` [rows, 3], with a condition `c`, a scale `s` and a zero point `z`."""
+    inputs = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3]),
+        helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+    ]
+    constants = [
+        numpy_helper.from_array(np.array(0.02, np.float32), "s"),
+        numpy_helper.from_array(np.array(13, np.uint8), "z"),
+    ]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows, 3])]
+    graph = helper.make_graph(nodes, "growth", inputs, outputs, constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def _pair(source: str, name: str) -> list[NodeProto]:
+    """A QuantizeLinear and a DequantizeLinear of `source`, to `name`."""
+    return [
+        helper.make_node("QuantizeLinear", [source, "s", "z"], [f"{name}_q"]),
+        helper.make_node("DequantizeLinear", [f"{name}_q", "s", "z"], [name]),
+    ]
+
+
+def chain(count: int) -> ModelProto:
+    """Float ops without node names, one behind the other: what is named after its op has the same name."""
+    nodes = [helper.make_node("Neg" if k % 2 else "Relu", [f"t{k}"], [f"t{k + 1}"]) for k in range(count)]
+    nodes[0].input[0], nodes[-1].output[0] = "x", "y"
+    return _model(nodes)
+
+
+def quantized(count: int) -> ModelProto:
+    """QuantizeLinear, DequantizeLinear and Sigmoid in turns."""
+    nodes: list[NodeProto] = []
+    source = "x"
+    for k in range(count // 3):
+        nodes += [*_pair(source, f"d{k}"), helper.make_node("Sigmoid", [f"d{k}"], [f"t{k}"])]
+        source = f"t{k}"
+    nodes[-1].output[0] = "y"
+    return _model(nodes)
+
+
+def consumers(count: int) -> ModelProto:
+    """One quantized value that every other node takes."""
+    ends = [f"t{k}" for k in range(count)]
+    nodes = [helper.make_node("Sigmoid", ["d"], [end]) for end in ends]
+    nodes = [*_pair("x", "d"), *nodes, helper.make_node("Concat", ends, ["y"], axis=0)]
+    return _model(nodes, 2 * count)
+
+
+def _branch(op: str, source: str, name: str) -> GraphProto:
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3])]
+    return helper.make_graph([helper.make_node(op, [source], [name])], name, [], outputs)
+
+
+def subgraphs(count: int) -> ModelProto:
+    """An If on a quantized value, again and again: seven nodes each, but for the last."""
+    nodes: list[NodeProto] = []
+    source = "x"
+    for k in range(count // 7 + 1):
+        branches = {
+            "then_branch": _branch("Sigmoid", f"d{k}", f"then{k}"),
+            "else_branch": _branch("Tanh", f"d{k}", f"else{k}"),
+        }
+        nodes += [*_pair(source, f"d{k}"), helper.make_node("If", ["c"], [f"t{k}"], **branches)]
+        source = f"t{k}"
+    nodes[-1].output[0] = "y"
+    return _model(nodes)
+
+
+KINDS: dict[str, Callable[[int], ModelProto]] = {
+    "chain": chain,
+    "quantized": quantized,
+    "consumers": consumers,
+    "subgraphs": subgraphs,
+}
+MOST = {"consumers": 5_000, "subgraphs": 7_000}
+"""Nodes, where the graph that the issue is about is smaller: 5,000 consumers of a value, 1,000 subgraphs."""
+
+
+def measure(model: ModelProto, count: int, target: str) -> dict[str, float]:
+    """Processor seconds a node of each step; passes of one name together."""
+    spent: dict[str, float] = {}
+
+    def timed(name: str, work: Callable[[], object]) -> None:
+        start = time.process_time()
+        work()
+        spent[name] = spent.get(name, 0.0) + (time.process_time() - start) / count
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.onnx")
+        onnx.save(model, path)
+        start = time.process_time()
+        module = qdialect.load(path)
+        spent["load"] = (time.process_time() - start) / count
+        running = Compilation(module, Options(target))
+        for one in running.passes:
+            timed(one.name, lambda one=one: running.step(one))
+        timed("finish", running.finish)
+        timed("save", lambda: qdialect.save(module, path))
+    return spent
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="How compilation grows with the graph.")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="kinds of graph; all by default")
+    parser.add_argument("--small", type=int, default=1_000, help="nodes of the small graph")
+    parser.add_argument("--large", type=int, default=100_000, help="nodes of the large one")
+    parser.add_argument("--target", default="onnxruntime")
+    arguments = parser.parse_args()
+    messages.APART = False  # these models are our own
+    gc.disable()
+    measure(chain(100), 100, arguments.target)  # everything is imported now
+    well = True
+    for kind in arguments.kind or KINDS:
+        sizes = arguments.small, min(arguments.large, MOST.get(kind, arguments.large))
+        small, large = (measure(KINDS[kind](size), size, arguments.target) for size in sizes)
+        factor = sum(large.values()) / sum(small.values())
+        well &= factor <= LIMIT
+        print(
+            f"{kind}: {sum(small.values()) * 1e6:.0f} us a node at {sizes[0]:,} nodes, "
+            f"{sum(large.values()) * 1e6:.0f} us at {sizes[1]:,}: {factor:.2f}x"
+        )
+        for name, seconds in sorted(large.items(), key=lambda item: -item[1]):
+            if seconds > LEAST and seconds > LIMIT * small[name]:
+                print(f"  {name}: {small[name] * 1e6:.1f} -> {seconds * 1e6:.1f} us a node")
+        gc.collect()
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

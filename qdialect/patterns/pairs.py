@@ -1,0 +1,180 @@
+"""Casts as nodes: QuantizeLinear and DequantizeLinear, as many and where a target wants them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, OpResult, SSAValue, Use
+from xdsl.traits import Pure
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers
+from qdialect.ir.names import location, node_name, tensor_name, tensor_names, wish
+from qdialect.ir.walking import operations
+from qdialect.promises.base import Commutes
+from qdialect.rewriting.driver import Rewriter
+from qdialect.targets import Target
+
+
+@dataclass
+class _Quantized:
+    """A quantize that is written: its integers can be quantized again for one user alone."""
+
+    real: SSAValue
+    type: UniformType
+    users: int
+    """How many read it, as integers or as real numbers."""
+
+
+class PairWriter:
+    """
+    One sweep over casts, those that quantize before those that read them: a node for each, a pair for some users alone.
+
+    It goes around the driver's worklist: each cast is written once, where it stands.
+    """
+
+    def __init__(self, target: Target, rewriter: Rewriter):
+        self._target = target
+        self._rewriter = rewriter
+        self._parameters = Parameters()
+        self._quantized: dict[SSAValue, _Quantized] = {}
+        self._dequantized: dict[tuple[SSAValue, Block], SSAValue] = {}
+        self._joining: set[Operation] = set()
+        self._places: dict[Operation, int] = {}
+        """Where operations stand in the module."""
+
+    def write(self, module: ModuleOp) -> None:
+        """Replace all casts of a module, in which no op is on quantized types any more."""
+        ops = operations(module)
+        self._joining = {op for op in ops if self._target.own_pairs and _joins(op)}
+        self._places = {op: place for place, op in enumerate(ops)}
+        for op in ops:
+            if op.parent is None:
+                continue  # its last user has gone
+            if isinstance(op, QuantizeOp):
+                self._quantize(op)
+            elif isinstance(op, DequantizeOp):
+                self._dequantize(op)
+            elif isinstance(op, StorageCastOp):
+                self._store(op)
+        _erase_unused(module)
+
+    def _store(self, op: StorageCastOp) -> None:
+        source = op.operands[0]
+        if isinstance(source.owner, StorageCastOp) and quantized_of(op.results[0].type) is None:
+            self._rewriter.replace(op, [], [source.owner.operands[0]])
+
+    def _quantize(self, op: QuantizeOp) -> None:
+        real, type = op.operands[0], op.element_type
+        dequantizes = [u.operation for u in op.results[0].uses if isinstance(u.operation, DequantizeOp)]
+        users = sum(1 for _ in op.results[0].uses) - len(dequantizes)
+        users += sum(1 for d in dequantizes for _ in d.results[0].uses)
+        if not users:
+            for unused in [*dequantizes, op]:
+                if unused.parent is not None:
+                    self._rewriter.erase(unused)
+            return
+        name = wish(op.results[0])
+        if isinstance(real, OpResult) and not tensor_name(real.op, real.index):
+            names = [*tensor_names(real.op), *[""] * len(real.op.results)][: len(real.op.results)]
+            names[real.index] = f"{name}_real"
+            real.op.location = location(node_name(real.op), names)
+        new = self._node(real, type, op, name, node_name(op) or f"{name}_QuantizeLinear")
+        read = StorageCastOp(new[-1].results[0], op.results[0].type)
+        self._rewriter.replace(op, [*new, read])
+        self._quantized[read.results[0]] = _Quantized(real, type, users)
+
+    def _node(
+        self, real: SSAValue, type: UniformType, anchor: Operation, name: str, node: str
+    ) -> list[Operation]:
+        """A QuantizeLinear, and what clamps to narrower storage bounds in front of it or behind."""
+        behind = clamps_integers(type, anchor) and not (self._target.whole_pairs and type.is_per_tensor)
+        clip = [] if behind else clamped_real(real, type, anchor)
+        cast = cast_op(True, clip[-1].results[0] if clip else real, type, self._parameters, anchor, name)
+        cast.location = location(node, [name])
+        return [*clip, cast, *([] if clip else clamped(cast.results[0], type))]
+
+    def _dequantize(self, op: DequantizeOp) -> None:
+        """What reads real numbers shares a cast in each block, but for the residual edges that want their own pair."""
+        source, result = op.operands[0], op.results[0]
+        assert op.parent is not None
+        known = self._quantized.get(source)
+        for use in list(result.uses):
+            if known is not None and known.users > 1 and use.operation in self._joining:
+                self._pair(known, source, use)
+        if result.first_use is None:
+            self._rewriter.erase(op)
+            return
+        key = source, op.parent
+        shared = self._dequantized.get(key)
+        if shared is None:
+            anchor = self._first_user(source, op)
+            new = self._reading(source, anchor)
+            self._dequantized[key] = new.results[0]
+            self._rewriter.insert_before(anchor, [new])
+            self._rewriter.replace(op, [], new.results)
+        else:
+            self._rewriter.replace(op, [], [shared])
+
+    def _first_user(self, source: SSAValue, cast: Operation) -> Operation:
+        """What reads the real numbers of `source` first in the block of `cast`."""
+        users: list[Operation] = []
+        for use in source.uses:
+            if isinstance(use.operation, DequantizeOp) and use.operation.parent is cast.parent:
+                users += [other.operation for other in use.operation.results[0].uses]
+        first = min(users, key=lambda user: self._places.get(user, len(self._places)))
+        while first.parent is not cast.parent and (around := first.parent_op()) is not None:
+            first = around
+        return first
+
+    def _pair(self, known: _Quantized, source: SSAValue, use: Use) -> None:
+        name, anchor = wish(source), use.operation
+        own = self._node(known.real, known.type, anchor, name, f"{name}_QuantizeLinear")
+        read = StorageCastOp(own[-1].results[0], source.type)
+        new = self._reading(read.results[0], anchor)
+        self._rewriter.insert_before(anchor, [*own, read, new])
+        self._rewriter.set_operand(use.operation, use.index, new.results[0])
+
+    def _reading(self, value: SSAValue, anchor: Operation) -> OnnxOp:
+        """A DequantizeLinear of the integers that `value` reads as its type."""
+        type, name = quantized_of(value.type), wish(value)
+        assert type is not None
+        if isinstance(value.owner, StorageCastOp):
+            integers = value.owner.operands[0]
+        else:
+            cast = StorageCastOp(value, with_element(value.type, storage_element(type)))
+            self._rewriter.insert_before(anchor, [cast])
+            integers = cast.results[0]
+        new = cast_op(False, integers, type, self._parameters, anchor, name)
+        new.location = location(f"{name}_DequantizeLinear", [f"{name}_dequantized"])
+        return new
+
+
+def _erase_unused(module: ModuleOp) -> None:
+    """What nobody reads is not written: it would be gone when the model is read again."""
+    for op in reversed(operations(module)):
+        unused = (
+            isinstance(op, OnnxOp | StorageCastOp) and op.results and not any(r.first_use for r in op.results)
+        )
+        if unused and op.has_trait(Pure) and not op.regions:
+            op.detach()
+            op.erase()
+
+
+def _joins(user: Operation) -> bool:
+    """Whether `user` computes one value from several computed ones."""
+    if not isinstance(user, OnnxOp) or user.get_trait(Commutes) is not None:
+        return False
+    if len(user.operands) > 1 and _is_constant(user.operands[1]):
+        return False  # a weight
+    return sum(not _is_constant(o) for o in user.operands) > 1
+
+
+def _is_constant(value: SSAValue) -> bool:
+    """Whether `value`, however it is dequantized, is a constant."""
+    while isinstance(value.owner, DequantizeOp | StorageCastOp):
+        value = value.owner.operands[0]
+    return isinstance(value.owner, ConstantOp)
