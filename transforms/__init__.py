@@ -6,19 +6,17 @@ from importlib import import_module
 from xdsl.passes import ModulePass
 
 NAMES = (
+    "choose-convolution-form",
     "compose",
     "decompose",
     "fold-activation",
     "fold-batch-norm",
     "fold-casts",
     "fold-constants",
-    "fold-depth",
     "fold-float-weights",
-    "fold-groups",
     "fold-identity",
     "fold-pad",
     "fold-scales",
-    "fold-width",
     "freeze",
     "fuse-quantized",
     "hoist-quantize",
@@ -26,7 +24,6 @@ NAMES = (
     "legalize",
     "legalize-expressed",
     "legalize-sums",
-    "lower-conv-transpose",
     "lower-to-integer",
     "lower-to-qdq",
     "lower-to-qoperator",

@@ -26,10 +26,10 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.forms.casts import wish
 from qdialect.ir.names import location, node_name
 from qdialect.ir.values import is_constant, real_constant, static_shape
-from qdialect.patterns.im2col import shape_of_conv
+from qdialect.patterns.convolution.step import priced
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
-from qdialect.promises.padding import ZeroPads
+from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.passes import Exactness, RewritePass
@@ -49,11 +49,17 @@ def _is_quantized_next(value: SSAValue) -> bool:
     return False
 
 
+def _gathers(op: OnnxOp) -> bool:
+    """Whether `op` is a convolution whose result is made from what is under a window."""
+    window = op.get_trait(Window)
+    return window is not None and window.gathers
+
+
 def _is_refused(op: OnnxOp) -> bool:
     """Whether onnxruntime would make of a product and its casts a kernel that refuses several scales of x."""
     x = op.operands[0]
     type = quantized_of(x.owner.operands[0].type if isinstance(x.owner, DequantizeOp) else x.type)
-    return type is not None and not type.is_per_tensor and op.get_trait(ZeroPads) is None
+    return type is not None and not type.is_per_tensor and not _gathers(op)
 
 
 def _quantize_behind(op: OnnxOp, type: UniformType, rewriter: Rewriter) -> None:
@@ -127,10 +133,11 @@ class FoldFloatWeight(Pattern):
     def _pays(self, op: OnnxOp, weight: tuple[int, ...]) -> bool:
         """A convolution of one group is blocked by channels, which may cost more than it saves; all else gains."""
         costs = self._target.costs
-        if op.get_trait(ZeroPads) is None or op.int_attr("group", 1) > 1 or PACKED not in costs:
+        window = op.get_trait(Window)
+        geometry = None if window is None or not window.gathers else window.geometry(op)
+        if not isinstance(geometry, Geometry) or geometry.groups > 1 or PACKED not in costs:
             return True
-        shape = shape_of_conv(op, weight, symmetric=False)
-        return cheapest(costs, (FLOAT, PACKED), shape)[0] == PACKED
+        return cheapest(costs, (FLOAT, PACKED), priced(geometry))[0] == PACKED
 
 
 @dataclass(frozen=True)

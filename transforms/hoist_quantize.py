@@ -27,7 +27,7 @@ from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.patterns.boundaries import HoistAcross
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
-from qdialect.promises.linear import Transposed
+from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.passes import Exactness, RewritePass
@@ -49,9 +49,7 @@ def _forward(op: OnnxOp, promise: Commutes, types: Sequence[UniformType]) -> Seq
 def _is_rewritten(op: OnnxOp) -> bool:
     """Whether an integer kernel computes the op, its own or that of the ops it is written with."""
     return (
-        has_kernel(op)
-        or op.get_trait(Transposed) is not None
-        or form_of(type(op), KernelOfAnother) is not None
+        has_kernel(op) or op.get_trait(Window) is not None or form_of(type(op), KernelOfAnother) is not None
     )
 
 

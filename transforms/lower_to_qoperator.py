@@ -4,7 +4,6 @@ Write ops on quantized types as the target's integer kernels.
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
     op(a, b) : T             ->  op'(a, b') : T, where another op has the kernel: a - b = a + -b, a mean is a pool
-    conv(a, w, b) : float    ->  ConvInteger, or MatMulIntegerToFloat, where that costs less than float
     linear(x, dcast(w))      ->  MatMulNBits(x, w, scales, zero points)      x in float
 
 Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most;
@@ -32,7 +31,6 @@ from qdialect.ir.values import constant, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.boundaries import StoreAcross
 from qdialect.patterns.casts import FoldStorageCasts
-from qdialect.patterns.float_results import LowerFloatResult
 from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernel, Kernels
@@ -338,7 +336,6 @@ class LowerToQoperatorPass(RewritePass):
             StoreAcross(found),
             LowerToStorage(found),
             LowerToAnother(found),
-            LowerFloatResult(found),
             LowerToKernel(found, Parameters()),
             LowerWeightOnly(found),
             FoldStorageCasts(),

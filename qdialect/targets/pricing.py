@@ -37,6 +37,10 @@ what it takes to have the elements of a kernel along one axis side by side as ch
 BLOCK = 8
 """Channels that the kernel for one channel for each output takes together; what is left over it takes one by one."""
 
+SPREADING = "ConvTranspose"
+"""A transposed convolution in float; with it, what a quantize (`quantize`) and a move of a byte (`move_byte`) and of a
+float (`move_float`) take for each value written."""
+
 TERMS = ("product", "gathered", "tap", "strided", "read", "written", "pixel", "image", "node", "call")
 """Nanoseconds for a product, for a value and for a kernel element that are gathered, for the latter once more where
 the window does not move by one, for a value that is read or written, for an output pixel, for an image, for a node that

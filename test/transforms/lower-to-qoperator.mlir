@@ -449,54 +449,6 @@ func.func @unmoved_eight_bits(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
 
 // -----
 
-// One output of eight inputs over many pixels: ConvInteger reads integers, and has little to write in float. The weight
-// becomes u8 at zero point 128, the factor is 0.02 * 0.5.
-// CHECK-LABEL: func.func @float_result_sum(
-// CHECK-DAG: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[129, 130, 131, 127, 126, 125, 255, 0] : tensor<1x8x1x1xui8>>}
-// CHECK-DAG: %[[X:.*]] = quant.scast %a
-// CHECK: %[[S:.*]] = onnx.ConvInteger(%[[X]], %[[W]], %{{.*}}, %{{.*}}) : (tensor<1x8x99x50xui8>, tensor<1x8x1x1xui8>, tensor<ui8>, tensor<ui8>) -> tensor<1x1x99x50xi32>
-// CHECK-NEXT: %[[F:.*]] = onnx.Cast(%[[S]])
-// CHECK-NEXT: %[[M:.*]] = onnx.Constant() {value = #onnx.tensor<[0.01] : tensor<f32>>}
-// CHECK-NEXT: %[[Y:.*]] = onnx.Mul(%[[F]], %[[M]])
-// CHECK-NEXT: func.return %[[Y]]
-func.func @float_result_sum(%a: tensor<1x8x99x50x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x99x50xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, -1, -2, -3, 127, -128] : tensor<1x8x1x1xi8>>} : () -> tensor<1x8x1x1x!quant.uniform<i8:f32, 0.5>>
-  %y = onnx.Conv(%a, %w) : (tensor<1x8x99x50x!quant.uniform<u8:f32, 0.02:13>>, tensor<1x8x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x1x99x50xf32>
-  func.return %y : tensor<1x1x99x50xf32>
-}
-
-// Many channels: a matrix product. The weight is turned, its scale is every column's.
-// CHECK-LABEL: func.func @float_result_product(
-// CHECK: %[[X:.*]] = quant.scast %a
-// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[X]]) {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x32x9x8xui8>) -> tensor<1x9x8x32xui8>
-// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<"0x00040105{{.*}} : tensor<32x32xi8>>}
-// CHECK-NEXT: %[[P:.*]] = onnx_ms.MatMulIntegerToFloat(%[[T]], %[[W]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, _) {{.*}} -> tensor<1x9x8x32xf32>
-// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[P]]) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x9x8x32xf32>) -> tensor<1x32x9x8xf32>
-// CHECK-NEXT: func.return %[[Y]]
-func.func @float_result_product(%a: tensor<1x32x9x8x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x32x9x8xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<"0x00010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001" : tensor<32x32x1x1xi8>>} : () -> tensor<32x32x1x1x!quant.uniform<i8:f32, 0.5>>
-  %y = onnx.Conv(%a, %w) : (tensor<1x32x9x8x!quant.uniform<u8:f32, 0.02:13>>, tensor<32x32x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x32x9x8xf32>
-  func.return %y : tensor<1x32x9x8xf32>
-}
-
-// CHECK-LABEL: func.func @unmoved_float_is_faster(
-// CHECK: onnx.Conv(%a
-func.func @unmoved_float_is_faster(%a: tensor<1x1x9x5x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x7x3xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3, -4, -5, -6, -7, -8, -9] : tensor<2x1x3x3xi8>>} : () -> tensor<2x1x3x3x!quant.uniform<i8:f32, 0.5>>
-  // expected-remark@+1 {{with these channels the convolution is as fast in float [lower-to-qoperator: float-is-faster]}}
-  %y = onnx.Conv(%a, %w) : (tensor<1x1x9x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x3x3x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x7x3xf32>
-  func.return %y : tensor<1x2x7x3xf32>
-}
-
-// CHECK-LABEL: func.func @unmoved_grouped(
-// CHECK: onnx.Conv(%a
-func.func @unmoved_grouped(%a: tensor<1x2x9x5x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x9x5xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2x1x1x1xi8>>} : () -> tensor<2x1x1x1x!quant.uniform<i8:f32, 0.5>>
-  // expected-remark@+1 {{no integer kernel with a float result is faster on groups of channels [lower-to-qoperator: grouped]}}
-  %y = onnx.Conv(%a, %w) {group = 2 : i64} : (tensor<1x2x9x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x9x5xf32>
-  func.return %y : tensor<1x2x9x5xf32>
-}
-
 // Images are pooled with channels last, from any opset on.
 // CHECK-LABEL: func.func @channels_last(
 // CHECK: %[[X:.*]] = quant.scast %a
