@@ -33,10 +33,10 @@ from qdialect.patterns.convolution.product import product, product_guard
 from qdialect.patterns.convolution.search import FORMS, Plan, Search, float_kernel, kernel_cost
 from qdialect.patterns.convolution.step import Nodes, Spec, Step
 from qdialect.patterns.sums import LowerToSum
-from qdialect.promises.linear import Linear
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import PRODUCT, SPREADING, SUM
@@ -51,7 +51,7 @@ KERNELS = {"product": PRODUCT, "sum": SUM}
 NAMES = (*(name for name, _ in FORMS), "phases", *KERNELS)
 
 
-class ChooseConvolutionForm(Pattern):
+class ChooseConvolutionForm(OnTrait[Window]):
     """A convolution of a quantized activation and a quantized weight."""
 
     def __init__(self, target: Target, form: str = "", by: tuple[int, ...] = ()):
@@ -60,38 +60,38 @@ class ChooseConvolutionForm(Pattern):
         self._sum = LowerToSum(target.name)
         self._planned: set[Operation] = set()
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Window) is not None and op_class.get_trait(Linear) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Window, rewriter: Rewriter) -> Blocked | None:
         x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
-        if x is None or w is None or not self._target.costs:
+        if x is None or w is None:
             return None
-        spec = self._spec(op, x, w)
+        if not self._target.costs:
+            return Blocked("no-costs", f"no kernel of a convolution was measured on {self._target.name}")
+        spec = self._spec(op, promise, x, w)
         if isinstance(spec, Blocked):
             return spec
-        window, plan = op.get_trait(Window), Plan(0.0)
-        assert window is not None
+        plan = Plan(0.0)
         if op not in self._planned and w.storage.name == "i8":
-            chosen = self._plan(op, spec, window)
+            chosen = self._plan(op, spec, promise)
             if isinstance(chosen, Blocked):
                 return chosen
             plan = chosen
         if plan.steps:
-            return self._take(op, plan.steps, window, rewriter)
+            return self._take(op, plan.steps, promise, rewriter)
         if spec.is_float and self._form in ("", *KERNELS):
             return self._float_result(op, spec, rewriter)
         return _does_not_pay(plan, kernel_cost(spec, self._target.costs)) if plan.rejected else None
 
-    def _spec(self, op: OnnxOp, x: UniformType, w: UniformType) -> Spec | Blocked:
-        window, y = op.get_trait(Window), quantized_of(op.results[0].type)
-        assert window is not None
+    def _spec(self, op: OnnxOp, window: Window, x: UniformType, w: UniformType) -> Spec | Blocked:
+        y, bias = quantized_of(op.results[0].type), op.input(2)
         if y is None and element_of(op.results[0].type) != Float32Type():
             return Blocked("expressed-type", "the result is neither quantized nor f32")
         kernels = [name for name in ("u8", "i8") if self._is_measured(name, y, window)]
         if x.storage.name != "u8" or not x.is_per_tensor or w.storage.name not in kernels:
             return STORAGE
+        if y is not None and window.gathers and bias is not None and quantized_of(bias.type) is None:
+            return Blocked(
+                "float-bias", "the bias is float, which no integer kernel takes", "run rescale-bias"
+            )
         geometry = window.geometry(op)
         if isinstance(geometry, Blocked):
             return geometry

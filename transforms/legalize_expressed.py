@@ -21,6 +21,7 @@ from qdialect.dialects.onnx_types import element_of, quantized_of, storage_eleme
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.ir.values import constant, constant_array
 from qdialect.promises.kernels import Kernels
+from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.passes import Exactness, RewritePass
@@ -59,10 +60,10 @@ def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:
 
 
 class ComputeInF32(Pattern):
-    """An op that has an integer kernel, on quantized types of half precision."""
+    """An op that has an integer kernel, itself or in another form, on quantized types of half precision."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
-        return issubclass(op_class, OnnxOp) and op_class.get_trait(Kernels) is not None
+        return op_class.get_trait(Kernels) is not None or op_class.get_trait(Window) is not None
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         assert isinstance(op, OnnxOp)

@@ -35,6 +35,7 @@ from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernel, Kernels
 from qdialect.promises.linear import Linear, bias_matches, largest_sums
+from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.passes import Exactness, RewritePass
@@ -61,6 +62,8 @@ class LowerToKernel(Pattern):
         if not _is_quantized(op):
             return None
         result = quantized_of(op.results[0].type)
+        if result is None and op.get_trait(Window) is not None:
+            return None  # `choose-convolution-form` writes it, or says why not
         blocked = Blocked("no-kernel", f"{self._target.name} has no kernel with a float result")
         for kernel in kernels.forms:
             if kernel.float_result != (result is None):

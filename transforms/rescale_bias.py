@@ -30,6 +30,7 @@ from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant, real_constant
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
+from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.passes import Exactness, RewritePass
@@ -158,6 +159,8 @@ class RescaleBias(Pattern):
         if not x.is_per_tensor:
             return Blocked("activation-per-axis", "the activation has a scale for each channel")
         if not self._has_kernel(op):
+            if op.get_trait(Window) is not None and quantized_of(op.results[0].type) is None:
+                return None  # the form of a convolution with a float result has no such bias
             return Blocked("no-kernel", "no integer kernel makes this result, so the bias stays in float")
         real = real_constant(bias)
         if real is None:

@@ -127,10 +127,10 @@ def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
     if form != "qdq":
         passes.append(_made("fold-activation"))
         if form == "qoperator":
-            passes += [
-                _made(name, target=target.name) for name in ("lower-to-table", "choose-convolution-form")
-            ]
+            passes.append(_made("lower-to-table", target=target.name))
             passes += [_made("legalize-expressed"), _made("fold-casts"), _made("rescale-bias")]
+            passes.append(_made("choose-convolution-form", target=target.name))
+            passes.append(_made("rescale-bias"))  # of what was a transposed convolution
         exact = {"exact": _exact(options)} if form == "qoperator" else {}
         passes.append(_made(f"lower-to-{form}", target=target.name, **exact))
         passes.append(_made("legalize-sums", target=target.name))

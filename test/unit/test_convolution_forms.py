@@ -19,7 +19,7 @@ from qdialect.transforms.choose_convolution_form import ChooseConvolutionFormPas
 
 Array = npt.NDArray[Any]
 
-RAISE = ("raise-qdq", "fold-constants", "fuse-quantized")
+RAISE = ("raise-qdq", "fold-constants", "fuse-quantized", "rescale-bias")
 LOWER = ("rescale-bias", "lower-to-qoperator", "lower-to-qdq")
 Chosen = ChooseConvolutionFormPass
 
