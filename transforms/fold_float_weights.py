@@ -5,18 +5,22 @@ Give an op that stays in float its small quantized weights as float constants.
 
 Exact: the constant is what the dequantize computes. onnxruntime packs and blocks constants when it loads a model: a
 depthwise convolution runs three times faster than with weights that are dequantized in each run. The file grows by
-three bytes a weight, so large ones stay integers. One in front of a quantize does too: onnxruntime would quantize the
-float weight again, with one scale for the whole tensor. Under an activation of several scales every weight becomes
-float: onnxruntime makes an integer product of the two dequantizes, which then refuses to run.
+three bytes a weight, so large ones stay integers; but those of convolutions in groups, which gain most and are small
+beside others, become float as long as all of them together let the file grow by no more than `growth`. One in front of
+a quantize stays: onnxruntime would quantize the float weight again, with one scale for the whole tensor. Under an
+activation of several scales every weight becomes float: onnxruntime makes an integer product of the two dequantizes,
+which then refuses to run.
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import Float32Type
+from xdsl.context import Context
+from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -26,15 +30,20 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.forms.casts import wish
 from qdialect.ir.names import location, node_name
 from qdialect.ir.values import is_constant, real_constant, static_shape
+from qdialect.ir.walking import operations
 from qdialect.patterns.convolution.step import priced
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cheapest
+
+BYTES_MORE = 3
+"""By which a float weight is larger than one of 8 bits."""
 
 
 def _is_quantized_next(value: SSAValue) -> bool:
@@ -76,20 +85,59 @@ def _quantize_behind(op: OnnxOp, type: UniformType, rewriter: Rewriter) -> None:
     rewriter.replace(op, [real, cast])
 
 
-class FoldFloatWeight(Pattern):
+def _quantized_weight(op: OnnxOp) -> SSAValue | None:
+    """The stored integers of a constant weight, under a dequantize or not; None if the weight is another."""
+    weight = op.operands[1]
+    source = weight.owner.operands[0] if isinstance(weight.owner, DequantizeOp) else weight
+    return source if quantized_of(source.type) is not None and is_constant(source) else None
+
+
+def _is_grouped(op: OnnxOp) -> bool:
+    window = op.get_trait(Window)
+    return window is not None and window.gathers and window.groups(op) > 1
+
+
+def affordable(module: ModuleOp, elements: int, growth: int, least: int) -> set[Operation]:
+    """
+    The convolutions in groups whose weights of more than `elements` become float: the file may grow by `growth` per
+    cent, or by `least` bytes.
+
+    The smallest first. What is float under a dequantized activation counts as grown already, so that a module which was
+    rewritten so allows no more.
+    """
+    size, grown = 0, 0
+    found: list[tuple[int, Operation]] = []
+    for op in operations(module):
+        if isinstance(op, ConstantOp) and op.value is not None:
+            size += op.value.data.nbytes
+        if not isinstance(op, OnnxOp) or not _is_grouped(op) or quantized_of(op.results[0].type) is not None:
+            continue
+        source, shape = _quantized_weight(op), static_shape(op.operands[1])
+        if shape is None or prod(shape) <= elements:
+            continue
+        if source is not None:
+            found.append((prod(shape), op))
+        elif is_constant(op.operands[1]) and isinstance(op.operands[0].owner, DequantizeOp):
+            grown += BYTES_MORE * prod(shape)
+    left = max((size - grown) * growth // 100, least) - grown
+    chosen: set[Operation] = set()
+    for count, op in sorted(found, key=lambda one: one[0]):
+        left -= BYTES_MORE * count
+        if left < 0:
+            break
+        chosen.add(op)
+    return chosen
+
+
+class FoldFloatWeight(OnTrait[Linear]):
     """A linear op with a float result and a constant quantized weight."""
 
-    def __init__(self, target: Target, elements: int):
-        self._target, self._elements = target, elements
+    def __init__(self, target: Target, elements: int, affordable: AbstractSet[Operation]):
+        self._target, self._elements, self._affordable = target, elements, affordable
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Linear) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        weight = op.operands[1]
-        source = weight.owner.operands[0] if isinstance(weight.owner, DequantizeOp) else weight
-        if quantized_of(source.type) is None or not is_constant(source):
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter) -> Blocked | None:
+        source = _quantized_weight(op)
+        if source is None:
             return None
         result, refused = quantized_of(op.results[0].type), _is_refused(op)
         expressed = element_of(op.results[0].type) if result is None else result.expressed
@@ -122,7 +170,7 @@ class FoldFloatWeight(Pattern):
             return Blocked(
                 "quantized-next", "onnxruntime would quantize a float weight in front of a quantize"
             )
-        if prod(shape) > self._elements:
+        if prod(shape) > self._elements and op not in self._affordable:
             return Blocked(
                 "large-weight",
                 f"the file would grow by three bytes for each of more than {self._elements} weights",
@@ -150,7 +198,16 @@ class FoldFloatWeightsPass(RewritePass):
 
     target: str = "onnxruntime"
     elements: int = FEW_WEIGHTS
-    """The most elements of a weight that is folded."""
+    """The most elements of a weight that is folded whatever the others are."""
+    growth: int = 15
+    """Per cent by which the larger weights of convolutions in groups may let the file grow, together."""
+
+    least: int = 1 << 18
+    """Bytes by which they may in any case."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldFloatWeight(target(self.target), self.elements)]
+        return [FoldFloatWeight(target(self.target), self.elements, frozenset())]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        chosen = affordable(op, self.elements, self.growth, self.least)
+        apply_patterns(op, self.name, [FoldFloatWeight(target(self.target), self.elements, chosen)])
