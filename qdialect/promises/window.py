@@ -20,7 +20,7 @@ UNKNOWN_WEIGHT = Blocked("weight-shape", "the weight's shape is not known, or it
 IRREGULAR = Blocked(
     "irregular-window", "an attribute of the window is out of range, or of another rank than the weight"
 )
-OTHER_RANK = Blocked("unknown-rank", "the operand's or the result's rank is not known, or not the weight's")
+OTHER_RANK = Blocked("other-rank", "the operand or the result is not of the weight's rank")
 OTHER_SHAPE = Blocked("other-shape", "the result is stated to have another shape than it will have")
 UNRESOLVED_PADS = Blocked(
     "auto-pad", "auto_pad works the pads out from a size that is not known", "give the model static sizes"
@@ -164,16 +164,15 @@ class Window(Promise):
         return tuple(found)
 
     def geometry(self, op: OnnxOp) -> Geometry | Blocked:
-        """All sizes of `op`, or what makes it no usual convolution."""
-        weight, x, y = (
-            static_shape(op.operands[1]),
-            *(shape_of(v.type) for v in (op.operands[0], op.results[0])),
-        )
+        """All sizes of `op`, none known of a tensor of unknown rank; or what makes it no usual convolution."""
+        weight = static_shape(op.operands[1])
         if weight is None or len(weight) < 3:
             return UNKNOWN_WEIGHT
         if not self.is_regular(op):
             return IRREGULAR
-        if x is None or y is None or not len(x) == len(y) == len(weight):
+        unknown = (DYNAMIC,) * len(weight)
+        x, y = (shape_of(v.type) or unknown for v in (op.operands[0], op.results[0]))
+        if not len(x) == len(y) == len(weight):
             return OTHER_RANK
         groups, first, second, pads = self.groups(op), weight[0], weight[1], self.pads(op)
         inputs, outputs = (second, first // groups) if self.gathering is None else (first // groups, second)

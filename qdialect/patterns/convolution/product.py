@@ -16,13 +16,13 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, tensor_type
 from qdialect.forms.casts import Parameters, stored, wish
 from qdialect.ir.names import location, node_name, tensor_name
-from qdialect.ir.values import constant, real_constant
+from qdialect.ir.values import constant, rank_of, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.convolution.columns import gathered
 from qdialect.patterns.convolution.step import SLICES, Nodes, Spec
 from qdialect.promises.kernels import MICROSOFT
 from qdialect.promises.window import UNRESOLVED_PADS
-from qdialect.reasons import Blocked
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 from qdialect.targets import Target
 from qdialect.targets.pricing import PRODUCT
 
@@ -30,6 +30,8 @@ from qdialect.targets.pricing import PRODUCT
 def product_guard(op: OnnxOp, spec: Spec, target: Target) -> Blocked | None:
     """Why `op`, whose weight is constant, cannot be a product."""
     bias, w = op.input(2), quantized_of(op.operands[1].type)
+    if rank_of(op.operands[0]) is None or rank_of(op.results[0]) is None:
+        return UNKNOWN_RANK
     if spec.geometry.pads is None:
         return UNRESOLVED_PADS
     if bias is not None and real_constant(bias) is None:
