@@ -199,6 +199,49 @@ def test_a_product_of_gathered_columns_is_the_convolution(case: int, tmp_path: P
     assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
 
 
+SAME: list[Case] = [
+    ((1, 2, 7, 8), (3, 2, 4, 3), {"auto_pad": "SAME_LOWER", "strides": [2, 2]}),
+    ((2, 1, 5, 12), (2, 1, 3, 4), {"auto_pad": "SAME_UPPER"}),
+    ((1, 2, 10), (2, 2, 4), {"auto_pad": "SAME_UPPER", "strides": [2]}),
+    ((1, 2, 12), (2, 2, 2), {"auto_pad": "VALID", "dilations": [3], "strides": [3]}),
+]
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_pads_that_a_window_works_out_are_the_same(case: Case, tmp_path: Path):
+    made, x = model(case, quantized=True)
+    plain = run(written(made, tmp_path), x)
+    after = written(made, tmp_path, Chosen(form="width"))
+    assert any(n.op_type == "Reshape" for n in onnx.load(after).graph.node)
+    np.testing.assert_array_equal(run(after, x), plain)
+    made, x = model(case, quantized=False)
+    onnx.save(made, tmp_path / "before.onnx")
+    after = written(made, tmp_path, Chosen(form="product"))
+    assert any(n.op_type == "MatMulIntegerToFloat" for n in onnx.load(after).graph.node)
+    before = run(tmp_path / "before.onnx", x)
+    assert np.abs(run(after, x) - before).max() <= 1e-5 * np.abs(before).max()
+
+
+JOINT: list[tuple[Case, list[int]]] = [
+    (((4, 2, 64, 66), (4, 1, 1, 3), {"group": 2}), [32, 4, 1, 5]),
+    (((1, 8, 6, 16, 30), (8, 2, 1, 3, 3), {"group": 4}), [16, 16, 3, 2]),
+    (((1, 16, 12, 12, 12), (4, 16, 3, 1, 1), {}), [16, 64, 3, 1]),
+]
+
+
+@pytest.mark.parametrize("weight_zero", [0, 5])
+@pytest.mark.parametrize(("case", "weight"), JOINT)
+def test_forms_that_pay_together_leave_every_integer_as_it_is(
+    case: Case, weight: list[int], weight_zero: int, tmp_path: Path
+):
+    made, x = model(case, quantized=True, weight_zero=weight_zero)
+    plain = run(written(made, tmp_path), x)
+    after = written(made, tmp_path, Chosen())
+    if weight_zero == 0:
+        assert weight in [list(t.dims) for t in onnx.load(after).graph.initializer]
+    np.testing.assert_array_equal(run(after, x), plain)
+
+
 def test_a_kernel_of_many_slices_keeps_its_form(tmp_path: Path):
     made, x = model(((1, 1, 40, 3, 3), (2, 1, 33, 2, 2), {}), quantized=True)
     after = written(made, tmp_path, Chosen(form="depth"))
