@@ -4,6 +4,7 @@ Write ops on quantized types as the target's integer kernels.
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
     op(a, b) : T             ->  op'(a, b') : T, where another op has the kernel: a - b = a + -b, a mean is a pool
+    op(a) : T                ->  qcast(op(dcast a)), where the float kernel is faster than the integer one
     linear(x, dcast(w))      ->  MatMulNBits(x, w, scales, zero points)      x in float
 
 Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most;
@@ -31,6 +32,7 @@ from qdialect.ir.values import constant, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.boundaries import StoreAcross
 from qdialect.patterns.casts import FoldStorageCasts
+from qdialect.patterns.rows import LowerToFloat
 from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernel, Kernels
@@ -339,6 +341,7 @@ class LowerToQoperatorPass(RewritePass):
             StoreAcross(found),
             LowerToStorage(found),
             LowerToAnother(found),
+            LowerToFloat(found),
             LowerToKernel(found, Parameters()),
             LowerWeightOnly(found),
             FoldStorageCasts(),

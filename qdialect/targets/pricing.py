@@ -47,6 +47,10 @@ the window does not move by one, for a value that is read or written, for an out
 gathers, and for a call."""
 
 
+WORTH = 0.85
+"""The part of the time that another form may take at most: the fitted costs are not more exact than that."""
+
+
 class Convolution(NamedTuple):
     """What decides how long a convolution takes."""
 
@@ -99,6 +103,12 @@ def cost(costs: Costs, kernel: str, shape: Convolution) -> float:
 def cheapest(costs: Costs, kernels: Sequence[str], shape: Convolution) -> tuple[str, float]:
     """The kernel of several that takes the least time, and its nanoseconds; the first if they are equal."""
     return min(((name, cost(costs, name, shape)) for name in kernels), key=lambda found: found[1])
+
+
+def row_cost(costs: Costs, kernel: str, rows: int, elements: int) -> float:
+    """Nanoseconds that `kernel` takes for so many rows of so many elements, what it needs around it included."""
+    found = costs[kernel]
+    return found["read"] * rows * elements + found["row"] * rows + found["call"]
 
 
 def float_kernels(weight: tuple[int, ...]) -> tuple[str, ...]:

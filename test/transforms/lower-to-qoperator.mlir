@@ -554,3 +554,32 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
     func.return %y : tensor<1x3x1x1x!quant.uniform<u8:f32, 0.02:13>>
   }
 }
+
+// -----
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!y = !quant.uniform<u8:f32, 0.004>
+
+// 64 rows of 48: the float kernel between casts is faster, and a Sum keeps them apart. Rows of 4 are the integer kernel's,
+// and so is a row whose length is not known at a scale that never overflows.
+
+// CHECK-LABEL: func.func @float_softmax(
+// CHECK: %[[D:.*]] = quant.dcast %a
+// CHECK-NEXT: %[[S:.*]] = onnx.Sum(%[[D]])
+// CHECK-NEXT: %[[T:.*]] = onnx.Softmax(%[[S]]) {axis = -1 : i64} : (tensor<?x64x48xf32>) -> tensor<?x64x48xf32>
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[T]]
+// CHECK-NEXT: func.return %[[Q]]
+// expected-remark@unknown {{for rows of this length the float kernel between casts is faster [lower-to-qoperator: float-is-faster]}}
+func.func @float_softmax(%a: tensor<?x64x48x!x>) -> tensor<?x64x48x!y> {
+  %t = onnx.Softmax(%a) {axis = -1 : i64} : (tensor<?x64x48x!x>) -> tensor<?x64x48x!y>
+  func.return %t : tensor<?x64x48x!y>
+}
+
+// CHECK-LABEL: func.func @integer_softmax(
+// CHECK: onnx_ms.QLinearSoftmax(
+// CHECK: onnx_ms.QLinearSoftmax(
+func.func @integer_softmax(%a: tensor<64x4x!x>, %b: tensor<64x?x!x>) -> (tensor<64x4x!quant.uniform<u8:f32, 0.01>>, tensor<64x?x!quant.uniform<u8:f32, 0.01>>) {
+  %t = onnx.Softmax(%a) : (tensor<64x4x!x>) -> tensor<64x4x!quant.uniform<u8:f32, 0.01>>
+  %u = onnx.Softmax(%b) : (tensor<64x?x!x>) -> tensor<64x?x!quant.uniform<u8:f32, 0.01>>
+  func.return %t, %u : tensor<64x4x!quant.uniform<u8:f32, 0.01>>, tensor<64x?x!quant.uniform<u8:f32, 0.01>>
+}

@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 from qdialect.patterns.convolution.depth import joined_axes
 from qdialect.patterns.convolution.groups import merged_groups
-from qdialect.patterns.convolution.step import WORTH, Spec, Step, most, priced
+from qdialect.patterns.convolution.step import Spec, Step, most, priced
 from qdialect.patterns.convolution.width import packed_widths
 from qdialect.targets.pricing import (
     FLOAT,
     PACKED,
     PRODUCT,
+    WORTH,
     Convolution,
     Costs,
     cheapest,

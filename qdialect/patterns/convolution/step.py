@@ -20,10 +20,8 @@ from qdialect.ir.names import location, node_name
 from qdialect.ops.generated import op_named
 from qdialect.promises.window import Geometry
 from qdialect.reasons import Blocked
-from qdialect.targets.pricing import Convolution
+from qdialect.targets.pricing import WORTH, Convolution
 
-WORTH = 0.85
-"""The part of the time that another form may take at most: the fitted costs are not more exact than that."""
 MOVES = 1500
 """Nanoseconds that Transposes and Reshapes in front of a convolution may take, and as many behind it."""
 SOME_SIZE = 14
