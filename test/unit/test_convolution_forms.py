@@ -14,6 +14,7 @@ from xdsl.context import Context
 import qdialect
 from qdialect.oracle import session as oracle
 from qdialect.patterns.convolution.width import Row, packings
+from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms import get_all_passes
 from qdialect.transforms.choose_convolution_form import ChooseConvolutionFormPass
 
@@ -371,3 +372,15 @@ def test_a_transposed_convolution_is_spread(case: int, quantized: bool, tmp_path
         assert (got != before).mean() < 0.02  # a bias is rounded
     else:
         assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
+
+
+def test_where_nothing_was_measured_no_form_is_chosen(tmp_path: Path):
+    made, _ = model(0, quantized=True)
+    onnx.save(made, tmp_path / "model.onnx")
+    module = qdialect.load(tmp_path / "model.onnx")
+    for one in RAISE:
+        get_all_passes()[one]()().apply(Context(), module)
+    before = str(module)
+    Chosen(target="generic").apply(Context(), module)
+    assert str(module) == before
+    assert "no-costs" in {remark.blocked.id for remark in remarks_of(module)}
