@@ -354,10 +354,7 @@ class FoldIntoQuantize(Pattern):
             return Blocked("shift-beyond-storage", "a shift is larger than the storage range")
         if not np.isfinite(scales).all() or not (scales > 0).all():
             return Blocked("scale-overflow", "a scale divided by its factor is beyond float32")
-        if map.axis is None:
-            moved = UniformType.per_tensor(type.storage, scales.item(), int(zeros), type.expressed)
-        else:
-            moved = UniformType.along(type.storage, map.axis, scales, zeros.astype(np.int32), type.expressed)
+        moved = type.replace(scales=scales, zero_points=zeros.astype(np.int32), axis=map.axis)
         cast = QuantizeOp(source, moved)
         cast.location = op.location
         stored = StorageCastOp(cast.results[0], with_element(op.results[0].type, storage_element(type)))
@@ -381,10 +378,6 @@ class FoldBatchNormPass(RewritePass):
     """Whether an affine op alone becomes a convolution of each channel by itself."""
     lossy: bool = False
     """Whether to drop a rounding between the two ops, and to clamp integers that have no negative."""
-
-    def __post_init__(self) -> None:
-        if self.lossy:
-            object.__setattr__(self, "exactness", Exactness.LOSSY)
 
     def patterns(self) -> Sequence[Pattern]:
         found: list[Pattern] = [

@@ -194,7 +194,7 @@ def _replace(
         lower = op_named("", "Min").build([value, bound.results[0]], [value.type])
         lower.location = location(f"{node_name(value.owner)}_ceiling")  # pyright: ignore[reportArgumentType]
         ops, value = [bound, lower], lower.results[0]
-    cast = QuantizeOp(value, UniformType.per_tensor(type.storage, 1.0, zero, type.expressed))
+    cast = QuantizeOp(value, type.replace(scales=np.float32(1), zero_points=zero))
     cast.location = op.location
     reads = [use.operation for use in op.results[0].uses]
     rewriter.insert_before(op, [*ops, cast])

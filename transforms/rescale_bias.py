@@ -111,7 +111,7 @@ def _refine(
     scales = numerics.scales_for_bias(bias, x.scales, w.scales, dead)
     if not dead.any() or (scales == w.scales).all():
         return None
-    type = UniformType.along(w.storage, axis, scales, np.broadcast_to(w.zero_points, bias.shape), w.expressed)
+    type = w.replace(scales=scales, zero_points=np.broadcast_to(w.zero_points, bias.shape), axis=axis)
     return ConstantOp.of(tensor, tensor_type(type, array.shape)), type
 
 
@@ -137,7 +137,7 @@ def _widen(
     if not np.isfinite(new.scales).all() or (new.moved * reach > MOST_MOVED * np.abs(bias)).any():
         return overflow
     zeros = np.broadcast_to(w.zero_points, bias.shape)
-    type = UniformType.along(w.storage, axis, new.scales, zeros, w.expressed)
+    type = w.replace(scales=new.scales, zero_points=zeros, axis=axis)
     return ConstantOp.of(from_array(new.stored), tensor_type(type, weight.shape)), type
 
 

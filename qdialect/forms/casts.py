@@ -117,7 +117,9 @@ def clamped_real(value: SSAValue, type: UniformType, user: Operation) -> list[Op
 def _real_end(end: int, type: UniformType, shape: Sequence[int], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """What a stored integer stands for: (), or an array that broadcasts along the type's axis."""
     stored = np.full(type.scales.shape, end, np.int32)
-    real = numerics.dequantize(stored, type.scales, type.zero_points, dtype)
+    real = numerics.dequantize(
+        stored, type.scales, type.zero_points, dtype
+    )  # one for each channel: no axis yet
     return real if type.is_per_tensor else numerics.expand_parameters(real, shape, type.axis)
 
 

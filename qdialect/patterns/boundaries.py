@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
@@ -58,14 +57,7 @@ def _expressible(value: SSAValue, type: UniformType, cast: Cast = DequantizeOp) 
         return element_of(value.type) == storage_element(type) and type.storage.is_full_range
     if array.dtype != BY_ATTRIBUTE[type.expressed].dtype:
         return False
-    stored = _stored(array, type)
-    real = numerics.dequantize(stored, type.scales, type.zero_points, array.dtype)
-    return bool(np.array_equal(real, array))
-
-
-def _stored(array: np.ndarray, type: UniformType) -> np.ndarray:
-    s = type.storage
-    return numerics.quantize(array, type.scales, type.zero_points, s.low, s.high, s.dtype)
+    return np.array_equal(type.dequantize(type.quantize(array), array.dtype), array)
 
 
 def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: Rewriter) -> SSAValue:
@@ -75,7 +67,7 @@ def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: R
     tensor = constant(value)
     assert tensor is not None
     plain = element_of(value.type) == storage_element(type)
-    stored = tensor if plain else from_array(_stored(tensor.array(), type))
+    stored = tensor if plain else from_array(type.quantize(tensor.array()))
     made = ConstantOp.of(stored, with_element(value.type, type))
     rewriter.insert_before(before, [made])
     return made.results[0]

@@ -104,7 +104,7 @@ class ReadNarrowing(Pattern):
             return Blocked("opset", f"Clip takes its bounds as operands from opset {CLIP_WITH_INPUTS} on")
         if not all(isinstance(u, DequantizeOp | StorageCastOp) for u in users):
             return Blocked("narrow-users", "an op takes the narrower type as it is")
-        wide = type.with_storage(Storage.make(type.storage.width, type.storage.signed))
+        wide = type.replace(storage=Storage.make(type.storage.width, type.storage.signed))
         cast = QuantizeOp(op.operands[0], wide)
         built = clip_between(type.storage.low, type.storage.high, op, cast.results[0], wide)
         if isinstance(built, Blocked):

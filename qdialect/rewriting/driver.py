@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from typing import TypeVar
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, FunctionType, LocationAttr, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -45,6 +46,9 @@ class Pattern(ABC):
     @abstractmethod
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         """Rewrite around `op` and return None, or return why not; None without a change if `op` does not match."""
+
+
+OpT = TypeVar("OpT", bound=Operation)
 
 
 class EndlessRewriting(Exception):
@@ -133,6 +137,16 @@ class Rewriter:
             self._journal.inserted(ops)
         for op in ops:
             self.push(op)
+
+    def insert_at_start(self, block: Block, ops: Sequence[Operation]) -> None:
+        """Insert new operations in front of all others of a block, which has some."""
+        assert block.first_op is not None
+        self.insert_before(block.first_op, ops)
+
+    def insert_after(self, anchor: Operation, ops: Sequence[Operation]) -> None:
+        """Insert new operations behind `anchor`, which ends no block; those without a name take the next node's."""
+        assert anchor.next_op is not None
+        self.insert_before(anchor.next_op, ops)
 
     def replace(
         self, op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue] | None = None
@@ -283,14 +297,12 @@ class Rewriter:
                     self.push(op)
                 return
 
-    def attempt(
-        self, op: Operation, name: str, rewrite: Callable[[Operation, Rewriter], Blocked | None]
-    ) -> bool:
+    def attempt(self, op: OpT, name: str, rewrite: Callable[[OpT, Rewriter], Blocked | None]) -> bool:
         """
         One rewrite around `op`: all of it or, if it would change what was asked to stay in float, nothing.
 
-        Returns whether it rewrote anything; if not, its reason is noted, unless an earlier one is. `name`: the pattern,
-        for `recording`.
+        Returns whether it rewrote anything. Its reason is noted, unless an earlier one is. `name`: the pattern, for
+        `recording`.
         """
         before, pending = self.rewrites, len(self._worklist)
         names = named(op)
@@ -308,9 +320,9 @@ class Rewriter:
             del self._worklist[pending:]
             self.rewrites, blocked = before, KEPT
         self._journal = None
+        if blocked is not None and op.parent is not None:
+            self.blocked.setdefault(op, blocked)
         if self.rewrites == before:
-            if blocked is not None:
-                self.blocked.setdefault(op, blocked)
             return False
         for former, heir in self._heirs:
             self._remarks.moved(former, heir)
@@ -346,7 +358,12 @@ def apply_patterns(module: ModuleOp, pass_name: str, patterns: Sequence[Pattern]
 
 @contextmanager
 def rewriting(module: ModuleOp, pass_name: str) -> Generator[Rewriter]:
-    """A rewriter for a pass that finds its operations by itself: each rewrite is an `attempt` with a function."""
+    """
+    A rewriter for a pass that finds its operations by itself.
+
+    Each rewrite is an `attempt` with a function. Outside of one nothing holds an operation that was asked to stay in
+    float, nor is a rewrite counted.
+    """
     rewriter = Rewriter(module, pass_name)
     yield rewriter
     rewriter.finish(module)

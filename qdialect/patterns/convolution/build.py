@@ -104,7 +104,7 @@ def _constant(
     element = type
     if type.axis is not None:
         scales, zeros = np.tile(type.scales, copies), np.tile(type.zero_points, copies)
-        element = UniformType.per_axis(type.storage, 0, scales, zeros, type.expressed)
+        element = type.replace(scales=scales, zero_points=zeros, axis=0)
     new = ConstantOp.of(from_array(array), tensor_type(element, array.shape))
     new.location = location("", [name])
     nodes.ops.append(new)

@@ -53,7 +53,7 @@ def product(op: OnnxOp, spec: Spec, parameters: Parameters) -> list[Operation]:
     integers, reads = stored(op.operands[0])
     nodes.ops += reads
     x_scale, x_zero = parameters.of(x, op, wish(op.operands[0]))
-    by_column = w if w.is_per_tensor else w.with_axis(1)
+    by_column = w if w.is_per_tensor else w.replace(axis=1)
     w_scale, w_zero = parameters.of(by_column, op, wish(op.operands[1]))
     columns = gathered(nodes, nodes.channels_last(integers), g, x_zero)
     array = tensor.array()
