@@ -19,7 +19,7 @@ from qdialect.targets import Target, target, target_names
 from qdialect.transforms import get_all_passes
 
 DOCS = Path(__file__).parent
-ORDER = ["onnxruntime", "tensorrt", "openvino", "generic"]
+ORDER = ["onnxruntime", "onnxruntime-avx2", "tensorrt", "openvino", "generic"]
 
 
 def described(module_pass: type[ModulePass]) -> str:
@@ -97,6 +97,8 @@ def _rules(found: Target) -> list[str]:
         rules.append(f"- 8-bit weights are stored as `{found.weights}`")
     if found.storage_types:
         rules.append(f"- casts are from and to {', '.join(f'`{t}`' for t in found.storage_types)}")
+    if found.largest_weight is not None:
+        rules.append(f"- 8-bit weights are at most {found.largest_weight} in magnitude")
     if found.bias:
         rules.append(f"- {BIASES[found.bias]}")
     return rules + [f"- {text}" for name, text in RULES.items() if getattr(found, name)]
@@ -115,6 +117,9 @@ def targets_page() -> str:
     for name in sorted(target_names(), key=lambda n: (ORDER.index(n) if n in ORDER else len(ORDER), n)):
         found = target(name)
         lines += [f"## {name}", "", found.summary, "", *_rules(found), ""]
+        if found.like is not None:
+            lines += [f"All else is as for {found.like}.", ""]
+            continue
         if found.kernels:
             lines += ["| node | operands -> result |", "|---|---|"]
             lines += [

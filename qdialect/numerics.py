@@ -184,6 +184,20 @@ def accumulator_bound(
     return bound if bias is None else bound + np.abs(np.asarray(bias, np.int64))
 
 
+def largest_pair_sum(weight: npt.ArrayLike, x_high: int, output_axis: int = 0) -> int:
+    """
+    The largest |x0 * w0 + x1 * w1| over any two weights of an output and any two x in [0, x_high].
+
+    What x86's vpmaddubsw adds in int16, saturating, before it widens: without VNNI, u8 x s8 products are exact if
+    this is at most 32767, whichever way a kernel packs them. Weights of at most 64 are safe at any u8.
+    """
+    w = np.moveaxis(np.asarray(weight, np.int64), output_axis, 0).reshape(np.shape(weight)[output_axis], -1)
+    ends = np.partition(w, (0, min(1, w.shape[1] - 1), -min(2, w.shape[1]), -1), axis=1)
+    lowest, highest = ends[:, :2], ends[:, -2:]
+    sums = np.maximum(-np.minimum(lowest, 0).sum(axis=1), np.maximum(highest, 0).sum(axis=1))
+    return int(sums.max(initial=0)) * x_high
+
+
 _OTHER_SIGN = {"int8": np.uint8, "uint8": np.int8, "int16": np.uint16, "uint16": np.int16}
 
 

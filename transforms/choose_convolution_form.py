@@ -25,6 +25,7 @@ from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of
 from qdialect.dialects.quant import UniformType
 from qdialect.errors import UserError
+from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters
 from qdialect.ir.values import constant
 from qdialect.patterns.convolution.build import written
@@ -37,7 +38,7 @@ from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import PRODUCT, SPREADING, SUM
 

@@ -2,6 +2,7 @@
 Write ops as the simpler ops that they are made of, so that each part has parameters of its own.
 
     Gemm(A, B, C)  ->  Add(MatMul(A, B), C)        BatchNormalization(x)  ->  Add(Mul(x, s), t)
+    LSTM(x, W, R)  ->  Scan(MatMul(x, W'), ...), in each step MatMul(h, R') and the gates; likewise GRU, RNN
 
 Close: the same arithmetic, rounded once per part. Only the ops that are asked for.
 """
@@ -13,11 +14,12 @@ from typing import ClassVar
 from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.forms.composition import DECOMPOSITIONS, Decomposes
-from qdialect.forms.table import form_of
+from qdialect.exactness import Exactness
+from qdialect.forms.composition import Decomposed, Decomposes
+from qdialect.forms.table import TABLES, form_of
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 
 class DecomposeOp(Pattern):
@@ -38,13 +40,21 @@ class DecomposeOp(Pattern):
         parts = promise.parts(op)
         if isinstance(parts, Blocked):
             return parts
-        rewriter.replace(op, parts)
+        if isinstance(parts, Decomposed):
+            rewriter.replace(op, parts.ops, parts.results)
+            for part in reversed(parts.ops):
+                if part.parent is not None and not any(r.first_use for r in part.results):
+                    rewriter.erase(part)
+        else:
+            rewriter.replace(op, parts)
         return None
 
 
 def decomposable() -> list[str]:
     """The ops that can be asked for."""
-    return sorted(name for _, name in DECOMPOSITIONS)
+    return sorted(
+        name for table in TABLES for (_, name), form in table.items() if isinstance(form, Decomposes)
+    )
 
 
 @dataclass(frozen=True)

@@ -3,26 +3,26 @@ Drop ops that give their operand as it is; what was said of the copy is said of 
 
     Identity(x)  ->  x
     Dropout(x)   ->  x      at inference, its mask not read
+    op(x)        ->  x      Reshape, Flatten, Expand to the same sizes; Transpose that moves no axis; Cast to the same
+                            type; Slice of all; Pad by 0; Tile by 1; Concat of one, Split into one; + 0, - 0, * 1, / 1
 
-Exact: nothing is computed. A quantization annotation on the copy moves to the tensor that survives.
+Exact: nothing is computed, or nothing that changes a number. A quantization annotation on the copy moves to the tensor
+that survives.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, OpResult
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.ir.values import constant
-from qdialect.ir.walking import operations
-from qdialect.onnx_io.shapes import fits, fitted, learn_sizes
-from qdialect.promises.layout import Copies
+from qdialect.exactness import Exactness
+from qdialect.onnx_io.shapes import fits, fitted
+from qdialect.promises.copies import Copies
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import RewritePass
 
 ANNOTATION = "onnx.quantization."
 
@@ -37,9 +37,12 @@ class FoldCopy(Pattern):
         assert isinstance(op, OnnxOp)
         copies = op.get_trait(Copies)
         assert copies is not None
+        place = copies.place(op)
+        if place is None:
+            return None
         if (blocked := copies.blocked(op)) is not None:
             return blocked
-        source = op.operands[0]
+        source = op.operands[place]
         if any(other.first_use is not None for other in op.results[1:]):
             return Blocked("mask-used", "another result of the op is used", "use the first result alone")
         if not fits(source, op):
@@ -69,9 +72,3 @@ class FoldIdentityPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         return [FoldCopy()]
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        copied = [o.operands[0] for o in operations(op) if o.get_trait(Copies) is not None]
-        super().apply(ctx, op)
-        if learn_sizes(op, [value for value in copied if constant(value) is not None]):
-            refresh_signatures(op)

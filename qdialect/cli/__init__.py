@@ -20,8 +20,10 @@ def main(argv: list[str] | None = None) -> int:
 
     def run() -> int:
         match parsed.command:
-            case "compile" | "quantize":
+            case "compile":
                 from qdialect.cli.compile import run
+            case "quantize":
+                from qdialect.cli.quantize import run
             case "explain":
                 from qdialect.cli.explain import run
             case "compare":

@@ -10,7 +10,7 @@ from qdialect.targets import target_names
 
 COMMANDS = {
     "compile": "compile a quantized ONNX model to integer arithmetic",
-    "quantize": "not there yet: quantize a float ONNX model with calibration data",
+    "quantize": "quantize a float ONNX model with calibration data",
     "explain": "say which ops stay float, and why",
     "compare": "run two models on the same data and compare their outputs",
     "targets": "list the targets",
@@ -29,6 +29,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parsed = _make_parser().parse_args(bind_optional_values(argv, "--check-numerics"))
     if parsed.command in ("compile", "quantize") and parsed.output is None and not parsed.print_pipeline:
         parsed.parser.error("there is no output file: name it with -o OUT.onnx")
+    if parsed.command == "quantize" and not (
+        parsed.data or parsed.profile or parsed.random or parsed.print_pipeline
+    ):
+        parsed.parser.error("there is nothing to calibrate on: give --data, a saved --profile, or --random")
     return parsed
 
 
@@ -74,8 +78,8 @@ def _make_parser() -> argparse.ArgumentParser:
     }
     for one in made.values():
         one.set_defaults(parser=one)
-    _add_compile(made["compile"], data_required=False)
-    _add_compile(made["quantize"], data_required=True)
+    _add_compile(made["compile"])
+    _add_quantize(made["quantize"])
     _add_explain(made["explain"])
     _add_compare(made["compare"])
     return parser
@@ -83,7 +87,7 @@ def _make_parser() -> argparse.ArgumentParser:
 
 _USAGE = {
     "compile": "%(prog)s IN.onnx -o OUT.onnx [options]",
-    "quantize": "%(prog)s IN.onnx --data INPUTS.npz -o OUT.onnx [options]",
+    "quantize": "%(prog)s IN.onnx --data DATA -o OUT.onnx [options]",
     "explain": "%(prog)s IN.onnx [--target TARGET] [--json]",
     "compare": "%(prog)s A.onnx B.onnx --data INPUTS.npz [--json]",
     "targets": "%(prog)s",
@@ -116,24 +120,68 @@ def _add_target(parser: Parser) -> None:
     _add_option(parser, next(one for one in fields(Options) if one.name == "target"))
 
 
-def _add_compile(parser: argparse.ArgumentParser, data_required: bool) -> None:
+def _add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "input", metavar="IN.onnx", help="the model; never changed, unless it is also the output"
     )
     parser.add_argument(
         "-o", "--output", metavar="OUT.onnx", help="where the result goes, whole or not at all"
     )
-    data = (
-        "calibration inputs"
-        if data_required
-        else "inputs that show which ranges occur, to decide what is safe"
-    )
-    parser.add_argument(
-        "--data", metavar="INPUTS.npz", required=data_required, help=f"{data}, keyed by input name"
-    )
+
+
+def _add_compile(parser: argparse.ArgumentParser) -> None:
+    _add_files(parser)
+    data = "inputs that show which ranges occur, to decide what is safe, keyed by input name"
+    parser.add_argument("--data", metavar="INPUTS.npz", help=data)
     _add_result(parser.add_argument_group(RESULT))
     _add_model(parser.add_argument_group(MODEL))
     _add_report(parser.add_argument_group("what is shown"))
+
+
+def _add_quantize(parser: argparse.ArgumentParser) -> None:
+    _add_files(parser)
+    _add_calibration(parser.add_argument_group("calibration"))
+    _add_algorithms(parser.add_argument_group("algorithms (default: what is best on samples kept apart)"))
+    _add_result(parser.add_argument_group(RESULT))
+    _add_model(parser.add_argument_group(MODEL))
+    _add_report(parser.add_argument_group("what is shown"))
+
+
+def _add_calibration(group: Parser) -> None:
+    data = "samples: an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function"
+    group.add_argument("--data", metavar="DATA", help=data)
+    group.add_argument(
+        "--random", action="store_true", help="random numbers for data: to see what comes out, no calibration"
+    )
+    group.add_argument(
+        "--profile", action="append", default=[], metavar="P", help="a profile made before; several are added"
+    )
+    group.add_argument("--save-profile", metavar="P", help="write what was counted, to go on from")
+    memory = "bytes of tensors to look at together: 500M, 2G (default: 1G)"
+    group.add_argument("--memory", type=_size, default=1 << 30, metavar="SIZE", help=memory)
+    state = "feed output OUT of one sample to input IN of the next"
+    group.add_argument("--state", type=_state, action="append", default=[], metavar="OUT=IN", help=state)
+    group.add_argument("--workers", type=int, default=1, metavar="N", help="processes that profile")
+    group.add_argument("--scheduler", metavar="ADDRESS", help="a Dask cluster that profiles")
+    group.add_argument(
+        "--mean", type=_numbers, default=[0.0], metavar="M,...", help="of images, for each channel"
+    )
+    group.add_argument(
+        "--std", type=_numbers, default=[1.0], metavar="S,...", help="of images, for each channel"
+    )
+    group.add_argument("--layout", choices=("NCHW", "NHWC"), help="of images (default: by the model's input)")
+
+
+def _add_algorithms(group: Parser) -> None:
+    group.add_argument("--range", metavar="R", help="minmax, mse or a percentile as 99.99, for all tensors")
+    group.add_argument("--rounding", choices=("nearest", "gptq"), help="how weights are rounded")
+    weights = "int8, or int4[,block=32] for weights alone"
+    group.add_argument("--weights", default="int8", metavar="TYPE", help=weights)
+    group.add_argument(
+        "--max-drop",
+        metavar="X",
+        help="as few float layers as keep X: a signal to noise, as 40dB, or the decisions that change, as 1%%",
+    )
 
 
 def _add_result(group: Parser) -> None:
@@ -185,6 +233,32 @@ def _list(text: str) -> tuple[str, ...]:
     if not all(items):
         raise argparse.ArgumentTypeError(f"'{text}' is not a list of names separated by commas")
     return items
+
+
+def _size(text: str) -> int:
+    factors = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    number, unit = text.rstrip("KMGBkmgb"), text.upper().rstrip("B").lstrip("0123456789.")
+    try:
+        size = int(float(number) * factors[unit])
+    except (ValueError, KeyError):
+        raise argparse.ArgumentTypeError(f"'{text}' is no size as 500M or 2G") from None
+    if size <= 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no memory at all")
+    return size
+
+
+def _state(text: str) -> tuple[str, str]:
+    out, sign, into = text.partition("=")
+    if not (out and sign and into):
+        raise argparse.ArgumentTypeError(f"'{text}' is not OUT=IN")
+    return into, out
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers separated by commas") from None
 
 
 def _report(text: str) -> str:

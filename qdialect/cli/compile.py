@@ -1,4 +1,4 @@
-"""`qdialect compile` and `qdialect quantize`."""
+"""`qdialect compile`."""
 
 import argparse
 import sys
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace) -> int:
     """Reads, compiles and writes one model."""
     check_paths(arguments)
-    refuse_unbuilt(arguments)
     options = options_of(arguments)
     if arguments.print_pipeline:
         from qdialect.cli.pipeline import phases_text
@@ -41,14 +40,14 @@ def run(arguments: argparse.Namespace) -> int:
         report = qdialect.compile(module, feeds=_feeds(arguments, module), **vars(options))
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
-        _write_report(arguments.report, report)
+        write_report(arguments.report, report)
     if arguments.data:
         print("warning: compile has no use for --data yet; the result is the same without", file=sys.stderr)
     if arguments.verbose:
         for step in report.steps:
             print(f"{step.name}: {step.rewrites} rewrites, {step.ops} nodes", file=sys.stderr)
     if arguments.remarks:
-        _print_remarks(report)
+        print_remarks(report)
     return DONE
 
 
@@ -61,7 +60,7 @@ def _feeds(arguments: argparse.Namespace, module: "ModuleOp") -> "Sequence[Mappi
     return check_feeds(module, arguments.check_numerics)
 
 
-def _write_report(path: str | None, report: "Report") -> None:
+def write_report(path: str | None, report: "Report") -> None:
     if path is None:
         return
     from qdialect.compiler.report import write_html, write_json
@@ -72,7 +71,7 @@ def _write_report(path: str | None, report: "Report") -> None:
         file.write(text.encode())
 
 
-def _print_remarks(report: "Report") -> None:
+def print_remarks(report: "Report") -> None:
     """On stderr: what stays in float and why, what breaks the target's rules, then what else stood in the way."""
     for reason, count in report.reasons():
         fix = f"; {reason.fix}" if reason.fix else ""
@@ -96,13 +95,3 @@ def check_paths(arguments: argparse.Namespace) -> None:
             check_readable(data)
     if arguments.output is not None and output_format(arguments.output) != "onnx":
         raise UserError(f"the output '{arguments.output}' is not a .onnx file", "name it OUT.onnx")
-
-
-def refuse_unbuilt(arguments: argparse.Namespace) -> None:
-    """UserError for what the core does not do yet."""
-    unbuilt = {
-        "quantize": arguments.command == "quantize",
-    }
-    for name, asked in unbuilt.items():
-        if asked:
-            raise UserError(f"{name} is not implemented yet", "leave it out")

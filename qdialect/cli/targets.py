@@ -8,5 +8,5 @@ from qdialect.targets import FOLDER, target, target_names
 
 def run(_: argparse.Namespace) -> int:
     for name in target_names():
-        print(f"{name:<12} {target(name).summary:<60} {FOLDER / f'{name}.toml'}")
+        print(f"{name:<16} {target(name).summary:<75} {FOLDER / f'{name}.toml'}")
     return DONE

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -25,11 +26,19 @@ from qdialect.reasons import Blocked
 Parts = Sequence["Operation"]
 
 
+class Decomposed(NamedTuple):
+    """Simpler ops in order, and what stands in for the results of the op that they are."""
+
+    ops: Parts
+    results: Sequence[SSAValue]
+
+
 @dataclass(frozen=True)
 class Decomposes(Form):
-    """The op can be written as simpler ops, the last of which makes its result."""
+    """The op can be written as simpler ops."""
 
-    parts: Callable[[OnnxOp], Parts | Blocked]
+    parts: Callable[[OnnxOp], Parts | Decomposed | Blocked]
+    """They; without `Decomposed`, the last makes the op's result."""
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,22 @@ from xdsl.ir import Operation
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.forms.base import Form
 from qdialect.forms.composition import COMPOSITIONS, DECOMPOSITIONS
+from qdialect.forms.dynamic import AT_RUN_TIME
 from qdialect.forms.foreign import FOREIGN
-from qdialect.forms.renewed import RENEWED
+from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import REWRITTEN
 from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
 
-TABLES = (COMPOSITIONS, DECOMPOSITIONS, FOREIGN, RENEWED, REWRITTEN, STORAGE_FORMS, STORAGE_READINGS)
+TABLES = (
+    COMPOSITIONS,
+    DECOMPOSITIONS,
+    RECURRENT,
+    AT_RUN_TIME,
+    FOREIGN,
+    REWRITTEN,
+    STORAGE_FORMS,
+    STORAGE_READINGS,
+)
 
 FormT = TypeVar("FormT", bound=Form)
 

@@ -59,8 +59,9 @@ def batches(arrays: Arrays, inputs: Sequence[Input]) -> Iterator[Arrays]:
             f"the data makes {' and '.join(map(str, sorted(counts)))} batches, depending on the input",
             "give every input as many",
         )
-    for k in range(counts.pop() if counts else 1):
-        yield {given.name: _cut(fitted[given.name], given, k) for given in inputs}
+    count = counts.pop() if counts else 1
+    for k in range(count):
+        yield {given.name: _cut(fitted[given.name], given, k, count) for given in inputs}
 
 
 def _fit(arrays: Arrays, given: Input) -> npt.NDArray[Any]:
@@ -93,8 +94,10 @@ def _count(array: npt.NDArray[Any], given: Input) -> int:
     return array.shape[0] // first if first else 1
 
 
-def _cut(array: npt.NDArray[Any], given: Input, k: int) -> npt.NDArray[Any]:
+def _cut(array: npt.NDArray[Any], given: Input, k: int, count: int) -> npt.NDArray[Any]:
     first = given.shape[0] if array.ndim else None
+    if first is None and array.ndim and count > 1 and array.shape[0] == count:
+        return array[k : k + 1]  # one for each batch of another input
     if first is None or array.shape[0] == first:
         return array
     return array[k * first : (k + 1) * first]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +79,25 @@ def session(
         return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's exceptions share no base class
         raise UserError(f"onnxruntime refuses the model: {str(error).strip().splitlines()[0]}") from None
+
+
+def fused_nodes(model: bytes) -> int:
+    """How many nodes onnxruntime runs, after its own fusions. Raises UserError if it refuses the model."""
+    import onnx
+    import onnxruntime as ort
+
+    with TemporaryDirectory() as folder:
+        path = f"{folder}/fused.onnx"
+        options = ort.SessionOptions()
+        options.log_severity_level = 4
+        options.intra_op_num_threads = 1
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        options.optimized_model_filepath = path
+        try:
+            ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime's exceptions share no base class
+            raise UserError(f"onnxruntime refuses the model: {str(error).strip().splitlines()[0]}") from None
+        return len(onnx.load(path, load_external_data=False).graph.node)
 
 
 def run(

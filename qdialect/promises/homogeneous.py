@@ -1,4 +1,4 @@
-"""Ops that a positive factor for each channel goes through: f(x * s) = f(x) * s."""
+"""Ops that a positive factor for each channel goes through, f(x * s) = f(x) * s, or into."""
 
 from __future__ import annotations
 
@@ -23,3 +23,17 @@ HOMOGENEOUS: dict[tuple[str, str], Homogeneous] = {
     ("", "GlobalAveragePool"): Homogeneous(),
     ("", "GlobalMaxPool"): Homogeneous(),
 }
+
+
+@dataclass(frozen=True)
+class Scaled(Promise):
+    """Each element of the result is a factor for its place on the last axes times something, plus a shift."""
+
+    factor: int
+    """The operand."""
+    shift: int
+    first_axis: int
+    """The first of those axes where no attribute `axis` says another."""
+
+
+SCALED: dict[tuple[str, str], Scaled] = {("", "LayerNormalization"): Scaled(1, 2, -1)}

@@ -13,6 +13,11 @@ class Adds(Promise):
 
 
 @dataclass(frozen=True)
+class Multiplies(Promise):
+    """The op is a product, element by element."""
+
+
+@dataclass(frozen=True)
 class Joins(Promise):
     """The op meets two branches in one result, element by element."""
 
@@ -25,6 +30,7 @@ class KnownRange(Promise):
 
 
 ADDITIONS: dict[tuple[str, str], Promise] = {("", "Add"): Adds()}
+PRODUCTS: dict[tuple[str, str], Promise] = {("", "Mul"): Multiplies()}
 JOINS: dict[tuple[str, str], Promise] = {("", name): Joins() for name in ("Add", "Mul", "Sub")}
 RANGES: dict[tuple[str, str], Promise] = {
     ("", "Sigmoid"): KnownRange((0.0, 1.0)),

@@ -68,6 +68,8 @@ class Kernels(Promise):
     """The QOperator forms of an op, the preferred first."""
 
     forms: tuple[Kernel, ...]
+    sensitive: bool = False
+    """Whether 8 bits of the result cost more accuracy than the kernel saves time: left in float when quantizing."""
 
 
 def _gemm_guard(op: OnnxOp) -> Blocked | None:
@@ -157,7 +159,7 @@ _UNARY = "0v 0s 0z ys yz"
 _LINEAR = "0v 0s 0z 1v 1s 1z ys yz 2v"
 
 KERNELS: dict[tuple[str, str], Kernels] = {
-    ("", name): Kernels(forms)
+    ("", name): Kernels(forms, sensitive=name == "Softmax")
     for name, forms in {
         "Conv": (Kernel("", "QLinearConv", _LINEAR),),
         "MatMul": (

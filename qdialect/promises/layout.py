@@ -152,7 +152,7 @@ def _squeeze_backward(op: OnnxOp, axis: int) -> int | Blocked:
     return axes if isinstance(axes, Blocked) else _spread(axis, axes)
 
 
-def _cut(op: OnnxOp) -> dict[int, slice] | Blocked:
+def slices_of(op: OnnxOp) -> dict[int, slice] | Blocked:
     """The slices that a Slice takes, by axis."""
     starts, ends = ints_of(op, "starts", 1), ints_of(op, "ends", 2)
     rank = rank_of(op.operands[0])
@@ -176,7 +176,7 @@ def _cut(op: OnnxOp) -> dict[int, slice] | Blocked:
 
 
 def _slice_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
-    cuts, shape = _cut(op), shape_of(op.operands[0].type)
+    cuts, shape = slices_of(op), shape_of(op.operands[0].type)
     if isinstance(cuts, Blocked):
         return cuts
     if axis not in cuts:
@@ -187,7 +187,7 @@ def _slice_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
 
 
 def _slice_blocks(op: OnnxOp, type: UniformType) -> UniformType | Blocked:
-    cuts, shape = _cut(op), static_shape(op.operands[0])
+    cuts, shape = slices_of(op), static_shape(op.operands[0])
     if isinstance(cuts, Blocked):
         return cuts
     if shape is None:
@@ -204,7 +204,7 @@ def _slice_blocks(op: OnnxOp, type: UniformType) -> UniformType | Blocked:
 
 
 def _slice_backward(op: OnnxOp, axis: int) -> int | Blocked:
-    cuts = _cut(op)
+    cuts = slices_of(op)
     if isinstance(cuts, Blocked):
         return cuts
     return ALONG_AXIS if axis in cuts else axis
@@ -368,11 +368,18 @@ LAYOUT: dict[tuple[str, str], Commutes] = {
 
 
 @dataclass(frozen=True)
-class Copies(Promise):
-    """The op's first result is its first operand."""
+class Permutes(Promise):
+    """The op turns the axes of its operand."""
 
-    blocked: Callable[[OnnxOp], Blocked | None] = lambda op: None
-    """Why it is not, this time."""
+    order: Callable[[OnnxOp], tuple[int, ...] | None]
+    """Which axis comes where; None if the rank is not known."""
+
+
+def _order(op: OnnxOp) -> tuple[int, ...] | None:
+    perm, rank = op.ints_attr("perm"), rank_of(op.operands[0])
+    if perm is None and rank is not None:
+        return tuple(reversed(range(rank)))
+    return None if perm is None else tuple(perm)
 
 
 @dataclass(frozen=True)
@@ -380,8 +387,5 @@ class SizesOnly(Promise):
     """The op reads its operand's shape and no element."""
 
 
-COPIES: dict[tuple[str, str], Copies] = {
-    ("", "Identity"): Copies(),
-    ("", "Dropout"): Copies(training),
-}
 SIZES: dict[tuple[str, str], SizesOnly] = {("", "Shape"): SizesOnly(), ("", "Size"): SizesOnly()}
+PERMUTES: dict[tuple[str, str], Permutes] = {("", "Transpose"): Permutes(_order)}

@@ -10,17 +10,20 @@ from qdialect.promises.base import Promise
 from qdialect.promises.casts import CASTS
 from qdialect.promises.clamping import CLAMPS, KEEPS
 from qdialect.promises.control import CONTROL
+from qdialect.promises.copies import COPIES
+from qdialect.promises.defaults import DEFAULTS
 from qdialect.promises.elementwise import ELEMENTWISE
 from qdialect.promises.filling import FILLING
-from qdialect.promises.homogeneous import HOMOGENEOUS
+from qdialect.promises.homogeneous import HOMOGENEOUS, SCALED
 from qdialect.promises.integer import INTEGER_SUMS
-from qdialect.promises.joins import ADDITIONS, JOINS, RANGES
+from qdialect.promises.joins import ADDITIONS, JOINS, PRODUCTS, RANGES
 from qdialect.promises.kernels import KERNELS
-from qdialect.promises.layout import COPIES, LAYOUT, SIZES
+from qdialect.promises.layout import LAYOUT, PERMUTES, SIZES
 from qdialect.promises.linear import LINEAR
 from qdialect.promises.monotone import MONOTONE
 from qdialect.promises.padding import PADDING
 from qdialect.promises.qoperator import QOPERATORS
+from qdialect.promises.sizes import COUNTS, FILLS, SHAPES
 from qdialect.promises.weight_only import WEIGHT_ONLY
 from qdialect.promises.window import WINDOWS
 
@@ -30,10 +33,16 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     ARITHMETIC,
     CASTS,
     JOINS,
+    PRODUCTS,
     RANGES,
     LAYOUT,
     COPIES,
     SIZES,
+    PERMUTES,
+    COUNTS,
+    DEFAULTS,
+    SHAPES,
+    FILLS,
     FILLING,
     CONTROL,
     MONOTONE,
@@ -46,6 +55,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     INTEGER_SUMS,
     QOPERATORS,
     HOMOGENEOUS,
+    SCALED,
     WEIGHT_ONLY,
     ELEMENTWISE,
 )

@@ -340,6 +340,14 @@ def _erase(op: Operation, rewriter: Rewriter) -> None:
     rewriter.erase(op)
 
 
+def erase_unused(module: ModuleOp) -> None:
+    """Erase the operations that nothing uses, and those that only they used."""
+    for op in reversed(operations(module)):
+        if op.parent is not None and _is_dead(op) and op.results:
+            op.detach()
+            op.erase()
+
+
 def refresh_signatures(module: ModuleOp) -> None:
     """Let every function's type say what it returns now: a rewrite may have learnt more of a shape."""
     for func in module.ops:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -51,6 +51,10 @@ class Target:
     A 4-bit (inputs, outputs) weight of more elements than this is left to the session, which makes MatMulNBits of it
     itself; None: no session does.
     """
+    largest_weight: int | None = None
+    """The largest magnitude of an 8-bit weight that no kernel's sums saturate with; None: any."""
+    like: str | None = None
+    """The target that this one is but for what its file says; its costs are this one's too."""
     kernels: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """QOperator op -> signatures, as `u8 i8 u8`: operands, result. `u8*`: any number of operands."""
     sums: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
@@ -63,7 +67,7 @@ class Target:
     @property
     def costs(self) -> dict[str, dict[str, float]]:
         """What the forms of a convolution with a float result cost, by kernel; none where nobody measured."""
-        return _costs(self.name)
+        return _costs(self.like or self.name)
 
     def has_kernel(self, op_type: str, operands: Sequence[str], result: str) -> bool:
         """Whether `op_type` has a kernel for these storage types."""
@@ -89,7 +93,9 @@ def target(name: str) -> Target:
     if name not in target_names():
         raise UserError(f"there is no target '{name}'", f"choose from {', '.join(target_names())}")
     with path.open("rb") as file:
-        return Target(**tomllib.load(file))
+        own = tomllib.load(file)
+    base = own.get("like")
+    return replace(target(base), **own) if base is not None else Target(**own)
 
 
 @cache

@@ -7,24 +7,29 @@ What a pass can mend exactly is mended before; a breach here is what only the us
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import numpy as np
 from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import OpTrait
 
+from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import UniformType
+from qdialect.ir.values import constant_array
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
 from qdialect.promises.joins import Joins
-from qdialect.promises.linear import WRONG_AXIS, Linear, bias_matches
+from qdialect.promises.linear import LINEAR, WRONG_AXIS, Linear, bias_matches
 from qdialect.promises.qoperator import QOperator, reading, storage_of
 from qdialect.reasons import Blocked
 from qdialect.targets import Target
 
+BYTE, SUM_OF_TWO = 255, 2**15 - 1
+"""The largest u8, and what 16 bits hold."""
 MOVED_TYPES = ("u8", "i8", "u16", "i16")
 """What ops that move or select have integer kernels for, on some target or other."""
 
@@ -171,6 +176,22 @@ def _of_signature(op: OnnxOp, target: Target) -> Iterator[Blocked]:
         yield Blocked("no-kernel", f"{target.name} has no {op.op_type} for {', '.join(types)} -> {result}")
     elif target.activations not in (None, types[0]):
         yield Blocked("slow-kernel", f"{op.op_type} is made for {target.activations}, not for {types[0]}")
+    elif target.largest_weight is not None and _may_saturate(op, operands, read.name):
+        yield Blocked(
+            "may-saturate",
+            f"two products with the weight may not fit in 16 bits, in which {target.name} adds them",
+            f"quantize the float model again for {target.name}",
+        )
+
+
+def _may_saturate(op: OnnxOp, operands: Sequence[SSAValue | None], name: str) -> bool:
+    """Whether a linear op's 8-bit operands can overflow an int16 sum of two products."""
+    linear = LINEAR.get(("", name))
+    weight = constant_array(operands[1]) if linear is not None and len(operands) > 1 else None
+    if linear is None or weight is None or weight.dtype != np.int8 or weight.ndim == 0:
+        return False  # u8 weights are widened first
+    axis = linear.output_axis(op, weight.ndim)
+    return axis >= 0 and numerics.largest_pair_sum(weight, BYTE, axis) > SUM_OF_TWO
 
 
 def _is_weight_of_linear(op: OnnxOp) -> bool:

@@ -327,3 +327,19 @@ def test_round_trip_claims_hold(precision: int, largest: float, real: type[np.fl
 def test_eight_bits_do_not_survive_bfloat16():
     assert not numerics.round_trip_is_exact(0, 255, 1.0078125, 0, 8, 3.3e38)
     assert numerics.round_trip_is_exact(-127, 127, 1.0078125, 0, 8, 3.3e38)
+
+
+def test_largest_pair_sum_bounds_every_pair():
+    draw = np.random.default_rng(3)
+    for shape, axis in (((4, 5), 0), ((5, 4), 1), ((3, 2, 2, 2), 0), ((6, 1), 0)):
+        w = draw.integers(-128, 128, shape).astype(np.int8)
+        rows = np.moveaxis(w, axis, 0).reshape(shape[axis], -1).astype(int)
+        pairs = [
+            max(abs(a * x + b * y) for a in (0, 255) for b in (0, 255))
+            for row in rows
+            for k, x in enumerate(row)
+            for y in (row[k + 1 :] if row.size > 1 else [0])
+        ]
+        assert numerics.largest_pair_sum(w, 255, axis) == max(pairs)
+    assert numerics.largest_pair_sum(np.full((2, 8), 64, np.int8), 255) <= 2**15 - 1
+    assert numerics.largest_pair_sum(np.full((2, 8), -65, np.int8), 255) > 2**15

@@ -1,0 +1,94 @@
+"""Ranges as attributes of what makes a tensor: `qdialect.range = array<f64: low, high>`, two numbers for each result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, ModuleOp, f64, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
+
+from qdialect.calibration.loops import inner_range
+from qdialect.calibration.observer import value_names
+from qdialect.oracle.form import main_of
+
+RANGE = "qdialect.range"
+"""The least and the greatest number of each result that quantized types are to cover; NaN for one without."""
+ELEMENTS = "qdialect.elements"
+"""The elements of each result for one sample."""
+
+
+def annotate(
+    module: ModuleOp, ranges: Mapping[str, tuple[float, float]], elements: Mapping[str, int]
+) -> None:
+    """Write ranges and numbers of elements, by tensor name, beside what makes the tensors."""
+    func = main_of(module)
+    names = value_names(module)
+    rows = list(func.arg_attrs.data) if func.arg_attrs is not None else []
+    rows += [DictionaryAttr({})] * (len(func.body.block.args) - len(rows))
+    for k, arg in enumerate(func.body.block.args):
+        name = names.get(arg, "")
+        if name in ranges:
+            rows[k] = DictionaryAttr({**rows[k].data, **_pair([ranges[name]], [elements.get(name, 0)])})
+    func.arg_attrs = ArrayAttr(rows)
+    for op in func.body.block.ops:
+        known = [names.get(result, "") for result in op.results]
+        if any(name in ranges for name in known):
+            pairs = [ranges.get(name, (np.nan, np.nan)) for name in known]
+            op.attributes.update(_pair(pairs, [elements.get(name, 0) for name in known]))
+
+
+def _pair(ranges: list[tuple[float, float]], elements: list[int]) -> dict[str, Attribute]:
+    return {
+        RANGE: DenseArrayBase.from_list(f64, [float(v) for pair in ranges for v in pair]),
+        ELEMENTS: DenseArrayBase.from_list(i64, elements),
+    }
+
+
+def clear(module: ModuleOp) -> None:
+    """Take all of it away again."""
+    for op in module.walk():
+        op.attributes.pop(RANGE, None)
+        op.attributes.pop(ELEMENTS, None)
+        if isinstance(op, FuncOp) and op.arg_attrs is not None:
+            op.arg_attrs = ArrayAttr(
+                DictionaryAttr({k: v for k, v in row.data.items() if k not in (RANGE, ELEMENTS)})
+                for row in op.arg_attrs.data
+            )
+
+
+def _row(value: SSAValue, name: str) -> tuple[tuple[float, ...], int] | None:
+    if isinstance(value, OpResult):
+        found, index = value.op.attributes.get(name), value.index
+    elif isinstance(value, BlockArgument):
+        func = value.block.parent_op()
+        rows = getattr(func, "arg_attrs", None)
+        found, index = (rows.data[value.index].data.get(name) if rows is not None else None), 0
+    else:
+        return None
+    return (tuple(found.get_values()), index) if isinstance(found, DenseArrayBase) else None
+
+
+def range_of(value: SSAValue) -> tuple[float, float] | None:
+    """The range that is written beside what makes `value`."""
+    row = _row(value, RANGE)
+    if row is None or len(row[0]) < 2 * row[1] + 2:
+        return _inside(value)
+    low, high = row[0][2 * row[1]], row[0][2 * row[1] + 1]
+    return None if np.isnan(low) or np.isnan(high) else (min(low, 0.0), max(high, 0.0))
+
+
+def _inside(value: SSAValue) -> tuple[float, float] | None:
+    """The range of a value in the body of a loop, which follows from those around."""
+    block = value.block if isinstance(value, BlockArgument) else value.owner.parent
+    if block is None or isinstance(block.parent_op(), FuncOp):
+        return None
+    found = inner_range(value, range_of)
+    return None if found is None else (min(found[0], 0.0), max(found[1], 0.0))
+
+
+def counted(value: SSAValue) -> int | None:
+    """The elements of `value` for one sample, if they were counted."""
+    row = _row(value, ELEMENTS)
+    return int(row[0][row[1]]) or None if row is not None and row[1] < len(row[0]) else None

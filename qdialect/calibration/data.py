@@ -1,0 +1,228 @@
+"""
+Calibration data as people have it: .npz and .npy files, folders of them, of images or of ONNX test data, a Python function,
+any iterable of dictionaries. Read one piece at a time: no more is in memory than one file holds.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
+
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of
+from qdialect.errors import UserError
+from qdialect.files import reason
+from qdialect.oracle.data import Arrays, Input, batches, load_npz
+from qdialect.oracle.form import main_of
+from qdialect.oracle.observing import input_names
+
+Array = npt.NDArray[Any]
+
+IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
+KINDS = "an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function"
+
+
+@dataclass(frozen=True)
+class ImageOptions:
+    """How an image becomes an array: value = (pixel / 255 - mean) / std."""
+
+    mean: tuple[float, ...] = (0.0,)
+    std: tuple[float, ...] = (1.0,)
+    layout: str | None = None
+    """`NCHW` or `NHWC`; None: by where the model's input has 1 or 3 channels."""
+
+
+def model_inputs(module: ModuleOp) -> list[Input]:
+    """The graph inputs that need data. Raises UserError for one whose type is not known."""
+    func = main_of(module)
+    rows = func.arg_attrs.data if func.arg_attrs is not None else ()
+    rows = [*rows, *[DictionaryAttr({})] * (len(func.body.block.args) - len(rows))]
+    found: list[Input] = []
+    for name, value, row in zip(input_names(module), func.body.block.args, rows, strict=True):
+        if "onnx.default" in row.data:
+            continue
+        element, shape = BY_ATTRIBUTE.get(element_of(value.type)), shape_of(value.type)  # pyright: ignore[reportArgumentType]
+        if element is None or shape is None:
+            raise UserError(
+                f"the type of input '{name}' is not known", "run ONNX shape inference on the model"
+            )
+        sizes = [None if s == DYNAMIC else s for s in shape]
+        found.append(Input(name, sizes, np.dtype(element.dtype)))
+    return found
+
+
+def checked(feeds: Iterable[Mapping[str, Array]], inputs: Sequence[Input]) -> Iterator[Arrays]:
+    """
+    Feeds that the model takes, cut where a first axis is longer than the model's.
+
+    Raises UserError for wrong keys, shapes and types, for NaN, and if there is nothing.
+    """
+    count = 0
+    for number, given in enumerate(feeds):
+        if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UserError(
+                f"sample {number} of the data is no dictionary but {type(given).__name__}",
+                "give dictionaries of arrays by input name",
+            )
+        arrays = {name: np.asarray(array) for name, array in given.items()}
+        for feed in batches(arrays, inputs):
+            for name, array in feed.items():
+                if array.dtype.kind == "f" and not np.isfinite(array).all():
+                    raise UserError(
+                        f"input '{name}' holds NaN or infinity in sample {number}", "check the data"
+                    )
+            if all(array.size for array in feed.values()) or not feed:
+                count += 1
+                yield feed
+    if not count:
+        raise UserError("the data is empty", "give at least one sample")
+
+
+def load_data(
+    source: str, inputs: Sequence[Input], images: ImageOptions | None = None
+) -> Iterable[Mapping[str, Array]]:
+    """Feeds from a path or `module:function`, not checked yet. Raises UserError for what is neither."""
+    path = Path(source)
+    if path.is_dir():
+        return _folder(path, inputs, images or ImageOptions())
+    if path.is_file():
+        return _file(path, inputs, images or ImageOptions())
+    if ":" in source and not path.exists():
+        return _function(source, inputs)
+    raise UserError(f"cannot read data '{source}', no such file or folder", f"give {KINDS}")
+
+
+def _only(inputs: Sequence[Input], what: str) -> Input:
+    if len(inputs) != 1:
+        raise UserError(
+            f"{what} holds one array, the model has {len(inputs)} inputs",
+            "give .npz files keyed by input name",
+        )
+    return inputs[0]
+
+
+def _file(path: Path, inputs: Sequence[Input], images: ImageOptions) -> Iterator[Mapping[str, Array]]:
+    suffix = path.suffix.lower()
+    if suffix == ".npz":
+        yield load_npz(str(path))
+    elif suffix == ".npy":
+        yield _npy(path, inputs)
+    elif suffix in IMAGES:
+        yield _image(path, _only(inputs, f"'{path}'"), images)
+    elif suffix == ".pb":
+        yield _test_set([path], inputs)
+    else:
+        raise UserError(f"'{path}' is no data that is known", f"give {KINDS}")
+
+
+def _npy(path: Path, inputs: Sequence[Input]) -> Mapping[str, Array]:
+    only = _only(inputs, f"'{path}'")
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise UserError(f"cannot read data '{path}', {reason(error)}", "check the path") from None
+    except ValueError:
+        raise UserError(f"'{path}' is not a .npy file of plain numbers", "save it with numpy.save") from None
+    if array.ndim == len(only.shape) - 1:
+        array = array[None]
+    return {only.name: array}
+
+
+def _folder(path: Path, inputs: Sequence[Input], images: ImageOptions) -> Iterator[Mapping[str, Array]]:
+    """Files in the order of their names; folders in it with .pb files are one feed each."""
+    files = sorted(p for p in path.rglob("*") if p.is_file())
+    sets: dict[Path, list[Path]] = {}
+    known = [p for p in files if p.suffix.lower() in (".npz", ".npy", *IMAGES)]
+    for one in files:
+        if one.suffix.lower() == ".pb" and one.name.startswith("input"):
+            sets.setdefault(one.parent, []).append(one)
+    if not known and not sets:
+        raise UserError(f"there is no data in folder '{path}'", f"give {KINDS}")
+    for one in known:
+        yield from _file(one, inputs, images)
+    for parts in sets.values():
+        yield _test_set(parts, inputs)
+
+
+def _test_set(files: Sequence[Path], inputs: Sequence[Input]) -> Mapping[str, Array]:
+    """Serialized tensors `input_0.pb`, `input_1.pb`, ..., by the order of the model's inputs or by name."""
+    import onnx
+    from onnx import numpy_helper
+
+    found: dict[str, Array] = {}
+    order = sorted(files, key=lambda p: (len(p.stem), p.stem))
+    for k, file in enumerate(order):
+        tensor = onnx.TensorProto()
+        try:
+            tensor.ParseFromString(file.read_bytes())
+            array = numpy_helper.to_array(tensor)
+        except OSError as error:
+            raise UserError(f"cannot read data '{file}', {reason(error)}", "check the path") from None
+        except Exception:  # protobuf's errors share no base class
+            raise UserError(f"'{file}' is not a serialized tensor", "see ONNX's test data sets") from None
+        by_name = tensor.name if any(tensor.name == given.name for given in inputs) else None
+        found[by_name or (inputs[k].name if k < len(inputs) else tensor.name)] = array
+    return found
+
+
+def _image(path: Path, given: Input, options: ImageOptions) -> Mapping[str, Array]:
+    try:
+        from PIL import Image  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise UserError("images need Pillow", "pip install pillow, or save them as arrays") from None
+    layout = options.layout or ("NHWC" if given.shape[-1] in (1, 3) else "NCHW")
+    if len(given.shape) != 4 or layout not in ("NCHW", "NHWC"):
+        raise UserError(
+            f"input '{given.name}' is no image of four axes, or --layout is unknown", "save arrays"
+        )
+    place = {name: given.shape[layout.index(name)] for name in "CHW"}
+    try:
+        with Image.open(path) as image:
+            image = image.convert("L" if place["C"] == 1 else "RGB")
+            if place["H"] and place["W"]:
+                image = image.resize((place["W"], place["H"]))
+            pixels = np.asarray(image, np.float32)
+    except OSError:
+        raise UserError(f"'{path}' is not an image that Pillow reads", "check the file") from None
+    pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
+    if given.dtype == np.uint8:
+        values = pixels
+    else:
+        values = (pixels / 255 - np.array(options.mean, np.float32)) / np.array(options.std, np.float32)
+    values = values.transpose(2, 0, 1) if layout == "NCHW" else values
+    return {given.name: values[None].astype(given.dtype)}
+
+
+def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Array]]:
+    """What `module:function` gives: an iterable of dictionaries, or of arrays for a model of one input."""
+    module, _, name = source.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        function = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UserError(f"cannot import data '{source}': {error}", f"give {KINDS}") from None
+    found: Any = function() if callable(function) else function
+    if not isinstance(found, Iterable):
+        raise UserError(
+            f"'{source}' gives {type(found).__name__}, no samples", "return an iterable of dictionaries"
+        )
+    return (
+        one if isinstance(one, Mapping) else {_only(inputs, f"'{source}'").name: np.asarray(one)}
+        for one in found
+    )
+
+
+def random_data(
+    module: ModuleOp, count: int, random: Callable[[int], Mapping[str, Array]]
+) -> Iterator[Arrays]:
+    """`count` feeds of random numbers, the same each time: no calibration, but a model of the right form."""
+    for seed in range(count):
+        yield dict(random(seed))

@@ -1,0 +1,48 @@
+"""The linear ops of a module as layers: what their promises and attributes say of the product."""
+
+from __future__ import annotations
+
+from qdialect.calibration.layers import Layer, Window
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.values import static_shape
+from qdialect.promises.linear import Linear
+from qdialect.promises.window import Window as SlidingWindow
+
+
+def layer_of(op: OnnxOp) -> Layer | None:
+    """How a linear op is a product of matrices; None if it is none, or if its weight's shape is not known or odd."""
+    linear, shape = op.get_trait(Linear), static_shape(op.operands[1]) if len(op.operands) > 1 else None
+    if linear is None or shape is None or not shape or 0 in shape:
+        return None
+    axis = linear.weight_axis(op)
+    if linear.result_axis == 1 and len(shape) > 2:  # the axes behind the channels are those of an image
+        return _convolution(op, shape, axis)
+    factor, bias_factor = op.float_attr("alpha", 1.0), op.float_attr("beta", 1.0)
+    if bias_factor == 0.0:
+        bias_factor = 1.0
+    transposed_input = bool(op.int_attr("transA", 0))
+    return Layer(
+        shape,
+        axis,
+        transposed_input=transposed_input,
+        weight_factor=factor,
+        bias_factor=bias_factor,
+    )
+
+
+def _convolution(op: OnnxOp, shape: tuple[int, ...], axis: int | None) -> Layer | None:
+    window = op.get_trait(SlidingWindow)
+    if window is None or not window.is_regular(op):
+        return None
+    auto_pad = op.str_attr("auto_pad", "NOTSET")
+    pads = (op.ints_attr("pads") if auto_pad == "NOTSET" else None) or (0,) * (2 * len(shape[2:]))
+    place = Window(
+        shape[2:],
+        window.strides(op),
+        window.dilations(op),
+        pads,
+        auto_pad,
+        op.ints_attr("output_padding") or (),
+        op.ints_attr("output_shape") or (),
+    )
+    return Layer(shape, axis, window.groups(op), place, transposed=not window.gathers)

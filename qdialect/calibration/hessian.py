@@ -1,0 +1,108 @@
+"""
+What a linear layer's inputs say about rounding its weight: the second moments of its patches, summed exactly.
+
+With an error E in the weight rows, the squared error of the result is tr(E H E^T) with H = E[p^T p] over patches p.
+"""
+
+from __future__ import annotations
+
+from math import frexp
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from qdialect.calibration.layers import Float64, Layer
+
+GRID_BITS = 14
+"""An activation is rounded to this many bits of its largest magnitude before its products are summed."""
+ROWS_PER_ELEMENT = 4
+"""Patches that a Hessian needs for each summed element; more add little."""
+LEAST_ROWS = 4000
+TOGETHER = 1024
+"""Patches that are multiplied at once, if a layer does not sum fewer elements."""
+
+
+def grid_step(largest: float) -> float:
+    """The power of two in which an activation of at most this magnitude has `GRID_BITS` bits; 1.0 if it is 0."""
+    return 1.0 if largest == 0.0 else 2.0 ** (frexp(largest)[1] - GRID_BITS)
+
+
+def rows_per_sample(layer: Layer, samples: int) -> int:
+    """How many patches of each of `samples` samples a Hessian of the layer should take."""
+    wanted = max(ROWS_PER_ELEMENT * layer.rows_shape[2], LEAST_ROWS)
+    return max(1, -(-wanted // max(samples, 1)))
+
+
+def hessian_bytes(layer: Layer) -> int:
+    """What one `Hessian` of the layer holds, in bytes."""
+    groups, _, summed = layer.rows_shape
+    return 8 * groups * summed * (summed + 1)
+
+
+class Hessian:
+    """
+    Second moments and means of a layer's patches, [groups, summed, summed] and [groups, summed].
+
+    Elements are rounded to multiples of `step`, a power of two. The sums are then integers below 2^53, which float64
+    adds without rounding: the same to the last bit for every batch size and order, and a merge is an addition.
+    """
+
+    def __init__(self, layer: Layer, step: float, limit: int | None = None):
+        groups, _, summed = layer.rows_shape
+        self.layer = layer
+        self.step = step
+        self.limit = limit
+        """Patches of each sample that are summed; None for all."""
+        self.count = 0
+        """Patches so far, in each group."""
+        self._products = np.zeros((groups, summed, summed))
+        self._totals = np.zeros((groups, summed))
+        self._pending: list[Float64] = []
+        self._waiting = 0
+
+    def update(self, x: npt.NDArray[Any]) -> None:
+        """Add the patches of an activation, float or dequantized, samples along axis 0."""
+        for patches in self.layer.patches(x, self.limit):
+            grid = np.rint(patches.astype(np.float64) / self.step)
+            self.count += grid.shape[1]
+            self._waiting += grid.shape[1]
+            self._pending.append(grid)
+            if self._waiting >= min(TOGETHER, grid.shape[2]):
+                self._flush()
+
+    def _flush(self) -> None:
+        """Sum the patches that wait: a product of few rows would mostly move the sums."""
+        if not self._pending:
+            return
+        grid = np.concatenate(self._pending, axis=1)
+        self._pending, self._waiting = [], 0
+        if grid.shape[0] == 1:  # numpy takes half the work for a matrix with its own transpose
+            self._products[0] += grid[0].T @ grid[0]
+        else:
+            self._products += grid.transpose(0, 2, 1) @ grid
+        self._totals += grid.sum(axis=1)
+
+    def merge(self, other: Hessian) -> None:
+        """Add what another one of the same layer and step has seen."""
+        if other.step != self.step or other.layer != self.layer:
+            raise ValueError("Hessians of another layer or step cannot be added")
+        self._flush()
+        other._flush()
+        self._products += other._products
+        self._totals += other._totals
+        self.count += other.count
+
+    def mean(self) -> Float64:
+        """E[p], [groups, summed]."""
+        self._flush()
+        return self._totals * (self.step / max(self.count, 1))
+
+    def matrix(self, *, centered: bool = False) -> Float64:
+        """E[p^T p], [groups, summed, summed]; `centered` without the part of the mean, which a bias can take."""
+        self._flush()
+        result = self._products * (self.step * self.step / max(self.count, 1))
+        if centered:
+            mean = self.mean()
+            result -= mean[:, :, None] * mean[:, None, :]
+        return result

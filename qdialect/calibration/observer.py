@@ -1,0 +1,195 @@
+"""
+Run a lowered model in onnxruntime and look at its tensors: in waves of as many as memory allows, one sample at a time.
+
+Samples are run one by one wherever the model's first axes are open, since a product of one row is summed in another order
+than one of several: so what is seen of a sample does not depend on the batch that it came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import Float32Type, ModuleOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
+from qdialect.errors import UserError
+from qdialect.ir.names import tensor_name
+from qdialect.ir.values import rank_of
+from qdialect.onnx_io.exporter import export_model
+from qdialect.oracle.form import main_of, oracle_form
+from qdialect.oracle.observing import input_names
+from qdialect.oracle.session import session
+from qdialect.promises.base import Commutes
+from qdialect.promises.control import Carries
+from qdialect.promises.linear import Linear
+
+Array = npt.NDArray[Any]
+Feeds = Mapping[str, Array]
+
+MEMORY = 1 << 30
+"""Bytes of tensors that are looked at together."""
+CHUNK = 64 << 20
+"""Bytes of samples that are run for one wave before the next."""
+
+
+def value_names(module: ModuleOp) -> dict[SSAValue, str]:
+    """A name for each float tensor of the graph that is no constant: ONNX's own, or `%k`, the k-th of the graph."""
+    func = main_of(module)
+    names: dict[SSAValue, str] = dict(zip(func.body.block.args, input_names(module), strict=True))
+    taken = set(names.values())
+    count = 0
+    for op in func.body.block.ops:
+        for k, result in enumerate(op.results):
+            count += 1
+            name = tensor_name(op, k)
+            if not name or name in taken:
+                name = f"%{count}"
+            taken.add(name)
+            if not isinstance(op, ConstantOp):
+                names[result] = name
+    return {value: name for value, name in names.items() if is_real(value)}
+
+
+def is_real(value: SSAValue) -> bool:
+    """Whether a value is a tensor of float32."""
+    return isinstance(element_of(value.type), Float32Type)
+
+
+def channel_axis(value: SSAValue) -> int | None:
+    """The axis, counted from the end, of the input channels of the linear ops that take `value`; None if none does."""
+    found: set[int] = set()
+    for use in value.uses:
+        op = use.operation
+        linear = op.get_trait(Linear) if isinstance(op, OnnxOp) and use.index == 0 else None
+        rank = rank_of(value)
+        if linear is None or rank is None or rank < 2:
+            continue
+        found.add(-1 if linear.result_axis < 0 or rank == 2 else 1 - rank)
+    return found.pop() if len(found) == 1 else None
+
+
+def interesting(module: ModuleOp) -> list[SSAValue]:
+    """The tensors whose ranges may be asked for: float, and computed or moved by an op that quantized types go through."""
+    return [
+        v for v in value_names(module) if any(_is_arithmetic(use.operation) for use in v.uses) or _made(v)
+    ]
+
+
+def _made(value: SSAValue) -> bool:
+    return not isinstance(value, BlockArgument) and _is_arithmetic(value.owner)  # pyright: ignore[reportArgumentType]
+
+
+def _is_arithmetic(op: Operation) -> bool:
+    if not isinstance(op, OnnxOp):
+        return False
+    if op.regions:  # what a loop gives out says what it makes inside
+        return (carries := op.get_trait(Carries)) is not None and not carries.branches
+    return op.get_trait(Commutes) is None or len(op.results) > 0
+
+
+class Observer:
+    """A session of the oracle form of a module, any of whose tensors can be asked for."""
+
+    def __init__(self, module: ModuleOp):
+        form = oracle_form(module)
+        self.module = module
+        self.inputs = input_names(module)
+        self._places = {value: f"o{k}" for k, value in enumerate(form.outputs)}
+        model = export_model(form.module)
+        self._session = session(model.SerializeToString(deterministic=True))
+        block = main_of(module).body.block
+        self._args: dict[SSAValue, str] = dict(zip(block.args, self.inputs, strict=True))
+        self._open = [(name, shape_of(arg.type)) for arg, name in zip(block.args, self.inputs, strict=True)]
+
+    def rows(self, feeds: Feeds) -> Iterator[dict[str, Array]]:
+        """One feed for each sample, if the first axis of every input is open; else the feed as it is."""
+        sizes = {feeds[name].shape[:1] for name, _ in self._open if name in feeds}
+        is_open = all(shape and shape[0] == DYNAMIC for name, shape in self._open if name in feeds)
+        if not is_open or len(sizes) != 1 or not (size := sizes.pop()):
+            yield dict(feeds)
+            return
+        for k in range(size[0]):
+            yield {name: array[k : k + 1] for name, array in feeds.items()}
+
+    def run(self, values: Sequence[SSAValue], feeds: Feeds) -> list[Array]:
+        """
+        What `values` hold for one feed, keyed by input name. Raises UserError if onnxruntime cannot run the model on it.
+        """
+        named = [self._places[v] for v in values if v not in self._args]
+        inputs = {f"i{k}": feeds[name] for k, name in enumerate(self.inputs) if name in feeds}
+        try:
+            made = dict(zip(named, self._session.run(named, inputs) if named else (), strict=True))
+        except Exception as error:  # onnxruntime's exceptions share no base class
+            line = str(error).strip().splitlines()[0]
+            raise UserError(
+                f"the model does not run on the data: {line}", "check the shapes of the data"
+            ) from None
+        return [
+            feeds[self._args[v]] if v in self._args else np.asarray(made[self._places[v]]) for v in values
+        ]
+
+    def is_visible(self, value: SSAValue) -> bool:
+        """Whether the value can be asked for."""
+        return value in self._args or value in self._places
+
+
+def waves(values: Sequence[SSAValue], memory: int) -> list[list[SSAValue]]:
+    """`values` in groups of at most `memory` bytes of one sample each, open sizes counted as 1."""
+    groups: list[list[SSAValue]] = [[]]
+    used = 0
+    for value in values:
+        shape = shape_of(value.type) or ()
+        size = 4 * prod(max(s, 1) for s in shape)
+        if groups[-1] and used + size > memory:
+            groups.append([])
+            used = 0
+        groups[-1].append(value)
+        used += size
+    return groups
+
+
+def chunks(rows: Iterable[Feeds], limit: int = CHUNK) -> Iterator[list[Feeds]]:
+    """Samples in lists of at most `limit` bytes, one at least."""
+    chunk: list[Feeds] = []
+    used = 0
+    for row in rows:
+        size = sum(array.nbytes for array in row.values())
+        if chunk and used + size > limit:
+            yield chunk
+            chunk, used = [], 0
+        chunk.append(row)
+        used += size
+    if chunk:
+        yield chunk
+
+
+def observe_samples(
+    observer: Observer,
+    values: Sequence[SSAValue],
+    rows: Iterable[Feeds],
+    look: Callable[[SSAValue, Array], None],
+    *,
+    memory: int = MEMORY,
+    done: Callable[[int], None] = lambda count: None,
+) -> None:
+    """
+    Call `look` with each of `values` and what it holds, for each of `rows`; `done` with the number of samples so far.
+
+    Each chunk of samples is run once for each wave of values, so that `rows` are read once.
+    """
+    groups = waves(values, memory)
+    count = 0
+    for chunk in chunks(rows):
+        for k, wave in enumerate(groups):
+            for row in chunk:
+                for value, array in zip(wave, observer.run(wave, row), strict=True):
+                    look(value, array)
+                if k == len(groups) - 1:
+                    count += 1
+                    done(count)

@@ -1,0 +1,375 @@
+"""
+Where a float model is to compute in integers: the cheapest placement by the target's costs, as a minimum cut.
+
+Each op is on the integer side or on the float side; a linear one also with integers in and floats out. An edge between an
+op that makes floats and one that takes integers costs a quantize, the other way a dequantize, once for each tensor. What
+costs least altogether is found at once: no island of integers costs more in casts than it saves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.calibration.annotations import counted, range_of
+from qdialect.calibration.cut import INFINITE, Cut
+from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Expected, elements_of, expected, recurrent
+from qdialect.calibration.loops import inner_layers
+from qdialect.calibration.observer import is_real
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
+from qdialect.dialects.quant import DequantizeOp
+from qdialect.forms.composition import TakesBias
+from qdialect.forms.table import form_of
+from qdialect.ir.values import constant, rank_of
+from qdialect.promises.base import Commutes
+from qdialect.promises.clamping import Clamp
+from qdialect.promises.joins import Adds
+from qdialect.promises.linear import Linear
+from qdialect.reasons import Blocked
+from qdialect.rewriting.journal import KEEP_FLOAT
+from qdialect.targets import Target
+
+QUANTIZE, DEQUANTIZE = 0.126, 0.115
+"""Nanoseconds an element where the target does not say."""
+IMAGE = 4
+PICOSECONDS = 1000
+
+
+@dataclass
+class Placement:
+    """What becomes integers."""
+
+    pairs: dict[SSAValue, set[tuple[Operation, int]] | None] = field(
+        default_factory=dict[SSAValue, "set[tuple[Operation, int]] | None"]
+    )
+    """Values to quantize and dequantize, and which uses take the result: None for all."""
+    linear: list[OnnxOp] = field(default_factory=list[OnnxOp])
+    """Linear ops whose weight is to be quantized."""
+    dynamic: list[OnnxOp] = field(default_factory=list[OnnxOp])
+    """Linear ops in float whose activation a kernel quantizes at run time."""
+    groups: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """Values of one type, by one of them."""
+    cost: float = 0.0
+    """Nanoseconds that one run is expected to take."""
+    float_cost: float = 0.0
+    """The same with all in float."""
+    casts: int = 0
+    """How many casts of activations there are."""
+
+    def add(self, other: Placement) -> None:
+        """Take in the placement of another graph."""
+        self.pairs |= other.pairs
+        self.groups |= other.groups
+        self.linear += other.linear
+        self.dynamic += other.dynamic
+
+    def group_of(self, value: SSAValue) -> SSAValue:
+        """The value that stands for all of the same type."""
+        while self.groups.get(value, value) is not value:
+            value = self.groups[value]
+        return value
+
+
+@dataclass
+class _Node:
+    """The two sides of one op in the cut."""
+
+    takes: int
+    makes: int
+    cost: Expected
+
+
+def _has_integers(value: SSAValue) -> bool:
+    return is_real(value) and range_of(value) is not None
+
+
+class _Graph:
+    def __init__(self, func: FuncOp, target: Target, *, kernels: bool, bias: float, static: bool):
+        self.block = func.body.block
+        self.target, self.kernels, self.bias, self.static = target, kernels, bias, static
+        shapes = [shape_of(arg.type) for arg in self.block.args]
+        self.batch = OPEN_BATCH if all(s and s[0] == DYNAMIC for s in shapes) else 1
+        self.cut = Cut()
+        self.nodes: dict[Operation, _Node] = {}
+
+    def elements(self, value: SSAValue) -> int:
+        return elements_of(value, counted(value), self.batch)
+
+    def build(self) -> None:
+        for op in self.block.ops:
+            self._add(op)
+        values = [*self.block.args, *(r for op in self.block.ops for r in op.results)]
+        for value in values:
+            if is_real(value) and not isinstance(value.owner, ConstantOp):
+                self._connect(value)
+        if self.kernels:
+            for op in self.nodes:
+                if (added := bias_behind(op)) is not None:
+                    first, second = self.nodes[op], self.nodes[added]
+                    self.cut.divide(first.makes, second.makes, INFINITE)
+                    self.cut.divide(second.makes, first.makes, INFINITE)
+
+    def _add(self, op: Operation) -> None:
+        cost = FLOAT_ONLY
+        if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp) and KEEP_FLOAT not in op.attributes:
+            if self.kernels and (found := recurrent(op, self.target, self.elements)) is not None:
+                cost = found
+            elif self._can_be_integer(op):
+                cost = expected(op, self.target, self.elements, kernels=self.kernels)
+            if self.kernels and is_bias(op) is not None and cost.integer is not None:
+                cost = Expected(0.0, 0.0)
+            if not self.static:
+                cost = Expected(cost.floating, dynamic=cost.dynamic, plain=cost.plain)
+        takes = self.cut.node()
+        makes = takes
+        if cost.integer is None:
+            self.cut.prefer(takes, INFINITE, 0)
+        elif cost.float_result is None:
+            self.cut.prefer(takes, _picoseconds(cost.integer * self.bias), _picoseconds(cost.floating))
+        else:
+            makes = self.cut.node()
+            # integers in: at least the float result; integers out: what a quantized one costs besides
+            base = min(cost.integer, cost.float_result)
+            self.cut.prefer(takes, _picoseconds(base * self.bias), _picoseconds(cost.floating))
+            self.cut.prefer(makes, _picoseconds(cost.integer - base), 0)
+            self.cut.divide(takes, makes, _picoseconds(cost.float_result - base))
+            self.cut.divide(makes, takes, INFINITE)
+        self.nodes[op] = _Node(takes, makes, cost)
+
+    def _can_be_integer(self, op: OnnxOp) -> bool:
+        """Whether all that the op takes and makes has a range, or is constant."""
+        promise = op.get_trait(Commutes)
+        if promise is not None:
+            values = [*promise.operand_values(op), *promise.result_values(op)]
+        elif op.get_trait(Linear) is not None:
+            values = [op.operands[0], op.results[0]]
+        else:
+            values = [*op.operands, op.results[0]]
+        return all(_has_integers(v) or (constant(v) is not None and is_real(v)) for v in values) and any(
+            constant(v) is None for v in values[:1]
+        )
+
+    def _connect(self, value: SSAValue) -> None:
+        """What a quantize and a dequantize of `value` cost."""
+        cut, count = self.cut, self.elements(value)
+        readers = self._readers(value)
+        maker = self.nodes[value.op].makes if isinstance(value, OpResult) else None
+        quantize, dequantize = (self._cast(value, count, each) for each in (QUANTIZE, DEQUANTIZE))
+        someone = cut.node()
+        for reader in readers:
+            if reader is not None:
+                cut.divide(reader, someone, INFINITE)
+        if maker is None:
+            cut.prefer(someone, quantize, 0)
+            return
+        cut.divide(someone, maker, quantize)
+        everyone = cut.node()
+        for reader in readers:
+            if reader is None:
+                cut.prefer(everyone, INFINITE, 0)
+            else:
+                cut.divide(everyone, reader, INFINITE)
+        cut.divide(maker, everyone, dequantize)
+
+    def casts(self, is_integer: Sequence[bool]) -> list[float]:
+        """Nanoseconds of each cast."""
+        values = [*self.block.args, *(r for op in self.block.ops for r in op.results)]
+        return [c for v in values if is_real(v) and (c := self._casts(v, is_integer)) > 0]
+
+    def total(self, is_integer: Sequence[bool], *, dynamic: bool = True) -> float:
+        """Nanoseconds of one run with these sides, casts included."""
+        result = sum(self.casts(is_integer))
+        for node in self.nodes.values():
+            cost = node.cost
+            if not is_integer[node.takes]:
+                result += cost.floating if dynamic or not cost.dynamic else cost.plain
+            elif is_integer[node.makes] or cost.float_result is None:
+                result += cost.integer or 0.0
+            else:
+                result += cost.float_result
+        return result
+
+    def _casts(self, value: SSAValue, is_integer: Sequence[bool]) -> float:
+        if isinstance(value.owner, ConstantOp):
+            return 0.0
+        makes = isinstance(value, OpResult) and is_integer[self.nodes[value.op].makes]
+        takes = {reader is not None and is_integer[reader] for reader in self._readers(value)}
+        count = self.elements(value)
+        if makes and False in takes:
+            return self._cast(value, count, DEQUANTIZE) / PICOSECONDS
+        return self._cast(value, count, QUANTIZE) / PICOSECONDS if not makes and True in takes else 0.0
+
+    def _cast(self, value: SSAValue, count: int, each: float) -> int:
+        if not self.kernels or "Placement" not in self.target.costs:
+            return _picoseconds(1.5)
+        place = self.target.costs["Placement"]
+        calls, moves = place["call"], 0.0
+        if rank_of(value) == IMAGE:  # channels last in integers
+            moves, calls = place["move_byte"], 2 * calls
+        return _picoseconds(calls + count * (each + moves))
+
+    def _readers(self, value: SSAValue) -> list[int | None]:
+        """The sides of those that read elements of `value`; None for one that takes floats whatever happens."""
+        found: list[int | None] = []
+        for use in value.uses:
+            op = use.operation
+            node = self.nodes.get(op)
+            promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+            if promise is not None and use.index not in promise.operands(op):  # pyright: ignore[reportArgumentType]
+                found.append(None)
+            elif promise is not None and not promise.results(op):  # pyright: ignore[reportArgumentType]
+                continue  # it reads a size
+            else:
+                found.append(None if node is None or op.parent is not self.block else node.takes)
+        return found
+
+
+def _picoseconds(nanoseconds: float) -> int:
+    return max(round(nanoseconds * PICOSECONDS), 0)
+
+
+def bias_behind(op: Operation) -> OnnxOp | None:
+    """The addition of a constant that an integer kernel computes together with `op`."""
+    promise = form_of(type(op), TakesBias) if isinstance(op, OnnxOp) else None
+    if promise is None or not op.results[0].has_one_use():
+        return None
+    user = next(iter(op.results[0].uses)).operation
+    return user if isinstance(user, OnnxOp) and is_bias(user) is op else None
+
+
+def is_bias(op: OnnxOp) -> OnnxOp | None:
+    """The linear op that `op` adds a bias to."""
+    if op.get_trait(Adds) is None:
+        return None
+    for k in (0, 1):
+        value, other = op.operands[k], op.operands[1 - k]
+        above = value.owner
+        if not isinstance(above, OnnxOp) or constant(other) is None or not value.has_one_use():
+            continue
+        promise = form_of(type(above), TakesBias)
+        if promise is not None and constant(above.operands[1]) is not None:
+            if not isinstance(promise.whole(above, other), Blocked):
+                return above
+    return None
+
+
+def place(
+    func: FuncOp, target: Target, *, kernels: bool, bias: float = 1.0, static: bool = True
+) -> Placement:
+    """
+    The placement that costs least on `target`. Values need a range (`annotations.annotate`) to become integers.
+
+    kernels: whether integers are run by kernels of their own. bias: what integer ops are taken to cost, as a multiple.
+    static: whether any tensor gets a range of its own; else only kernels that quantize at run time are used.
+    """
+    graph = _Graph(func, target, kernels=kernels, bias=bias, static=static)
+    graph.build()
+    is_integer = graph.cut.solve()
+    found = Placement(
+        cost=graph.total(is_integer),
+        float_cost=graph.total([False] * len(is_integer), dynamic=False),
+        casts=len(graph.casts(is_integer)),
+    )
+    for op, node in graph.nodes.items():
+        if isinstance(op, OnnxOp) and op.get_trait(Linear) is not None:
+            if is_integer[node.takes]:
+                found.linear.append(op)
+            elif node.cost.dynamic:
+                found.dynamic.append(op)
+        elif isinstance(op, OnnxOp) and node.cost.dynamic:
+            found.dynamic.append(op)
+    takes = {op for op, node in graph.nodes.items() if is_integer[node.takes]}
+    makes = {op for op, node in graph.nodes.items() if is_integer[node.makes]}
+    _pairs(graph, takes, makes, found)
+    for op in inner_layers(func) if target.kernels or not kernels else ():
+        value = op.operands[0]
+        if KEEP_FLOAT not in op.attributes and is_real(value) and range_of(value) is not None:
+            found.linear.append(op)
+            uses = found.pairs.setdefault(value, set())
+            if uses is not None:
+                uses.add((op, 0))
+    return found
+
+
+def _pairs(
+    graph: _Graph, takes: Collection[Operation], makes: Collection[Operation], found: Placement
+) -> None:
+    for op in graph.block.ops:
+        promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+        if promise is not None and op in takes and op.get_trait(Clamp) is None:
+            assert isinstance(op, OnnxOp)
+            values = [
+                v for v in (*promise.operand_values(op), *promise.result_values(op)) if constant(v) is None
+            ]
+            _join(values, found)
+    for value in [*graph.block.args, *(r for op in graph.block.ops for r in op.results)]:
+        if not _has_integers(value) or isinstance(value.owner, ConstantOp):
+            continue
+        if isinstance(value, OpResult) and value.op in makes:
+            if not _is_fused(value, takes, kernels=graph.kernels):
+                found.pairs[value] = None
+            continue
+        uses = {
+            (u.operation, u.index)
+            for u in value.uses
+            if u.operation in takes and _reads(u.operation, u.index)
+        }
+        if uses:
+            found.pairs[value] = uses
+
+
+def _reads(op: Operation, index: int) -> bool:
+    """Whether operand `index` of an op is elements."""
+    assert isinstance(op, OnnxOp)
+    promise = op.get_trait(Commutes)
+    if promise is not None:
+        return index in promise.operands(op)
+    return op.get_trait(Linear) is None or index == 0
+
+
+def _is_fused(value: OpResult, takes: Collection[Operation], *, kernels: bool) -> bool:
+    """Whether what makes `value` and the one op that takes it are one kernel."""
+    if not value.has_one_use():
+        return False
+    user = next(iter(value.uses)).operation
+    if user not in takes or not isinstance(user, OnnxOp):
+        return False
+    if user.get_trait(Clamp) is not None:
+        return not isinstance(value.op, OnnxOp) or value.op.get_trait(Commutes) is None
+    return kernels and bias_behind(value.op) is user
+
+
+def _join(values: list[SSAValue], found: Placement) -> None:
+    """Let values have one type."""
+    first = found.group_of(values[0])
+    for value in values[1:]:
+        other = found.group_of(value)
+        if other is not first:
+            found.groups[other] = first
+
+
+def ranges(placement: Placement) -> dict[SSAValue, tuple[float, float]]:
+    """The range of each value with a pair: that of all values of the same type together."""
+    whole: dict[SSAValue, tuple[float, float]] = {}
+    members = set(placement.pairs) | set(placement.groups)
+    for value in members:
+        known, group = range_of(value), placement.group_of(value)
+        if known is not None and value in placement.pairs:
+            low, high = whole.get(group, known)
+            whole[group] = min(low, known[0]), max(high, known[1])
+    return {v: whole[placement.group_of(v)] for v in placement.pairs}
+
+
+def reason_for_float(op: OnnxOp) -> Blocked | None:
+    """Why a linear op is not among those that a placement quantizes; None if its weight is quantized already."""
+    if quantized_of(op.operands[1].type) is not None or isinstance(op.operands[1].owner, DequantizeOp):
+        return None
+    if constant(op.operands[1]) is None:
+        return Blocked("computed-weight", "the weight is computed at run time")
+    if not (_has_integers(op.operands[0]) and _has_integers(op.results[0])):
+        return Blocked("no-range", "no range is known of what the op takes or makes", "calibrate the model")
+    return Blocked("float-faster", "float is expected to be as fast here, casts included")

@@ -1,0 +1,112 @@
+"""Make a profile: every tensor of a lowered model over all samples, in one pass over the data."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from qdialect.calibration.observer import (
+    MEMORY,
+    Feeds,
+    Observer,
+    channel_axis,
+    interesting,
+    observe_samples,
+    value_names,
+)
+from qdialect.calibration.profile import FORMAT, MODULUS, Profile
+from qdialect.calibration.samples import Samples
+from qdialect.calibration.statistics import Statistics
+from qdialect.onnx_io.exporter import export_model
+
+Array = npt.NDArray[Any]
+
+TOGETHER = 1 << 20
+"""Elements of one tensor that are counted together."""
+
+
+def model_hash(module: ModuleOp) -> str:
+    """A hash of a module's ONNX form."""
+    return hashlib.sha256(export_model(module).SerializeToString(deterministic=True)).hexdigest()[:32]
+
+
+def sample_hash(row: Feeds) -> int:
+    """A hash of what one sample holds, input by input."""
+    found = hashlib.sha256()
+    for name in sorted(row):
+        array = row[name]
+        found.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        found.update(np.ascontiguousarray(array).tobytes())
+    return int.from_bytes(found.digest()[:16], "big")
+
+
+def versions() -> str:
+    """What a profile's numbers depend on besides model and data."""
+    import onnxruntime
+
+    return f"onnxruntime {onnxruntime.__version__}, profile {FORMAT}"
+
+
+class Profiler:
+    """A profile that grows; what it has so far can be saved at any time."""
+
+    def __init__(self, module: ModuleOp, *, memory: int = MEMORY, random: bool = False):
+        self.profile = Profile(model_hash(module), random=random, versions=versions())
+        self._observer = Observer(module)
+        self._names = value_names(module)
+        self._values = [v for v in interesting(module) if self._observer.is_visible(v)]
+        self._axes = {v: channel_axis(v) for v in self._values}
+        self._memory = memory
+        self.samples = Samples()
+        self._pending: dict[SSAValue, list[Array]] = {}
+        for value in self._values:
+            self.profile.tensors[self._names[value]] = Statistics()
+
+    def add(
+        self,
+        batches: Iterable[Feeds],
+        done: Callable[[int], None] = lambda count: None,
+    ) -> None:
+        """
+        Count what the model's tensors hold for all samples of `batches`, keyed by input name.
+
+        Raises UserError if the model does not run on the samples, or a tensor holds NaN or infinity.
+        """
+        try:
+            rows = self._rows(batches)
+            observe_samples(self._observer, self._values, rows, self._look, memory=self._memory, done=done)
+        finally:
+            for value in list(self._pending):
+                self._flush(value)
+
+    def _rows(self, batches: Iterable[Feeds]) -> Iterable[Feeds]:
+        for feeds in batches:
+            for row in self._observer.rows(feeds):
+                self.profile.samples += 1
+                key = sample_hash(row)
+                self.profile.data = (self.profile.data + key) % MODULUS
+                self.samples.add(key, row)
+                yield row
+
+    def _look(self, value: SSAValue, array: Array) -> None:
+        pending = self._pending.setdefault(value, [])
+        pending.append(array)
+        if sum(a.size for a in pending) >= TOGETHER:
+            self._flush(value)
+
+    def _flush(self, value: SSAValue) -> None:
+        pending, axis = self._pending.pop(value), self._axes[value]
+        name = self._names[value]
+        statistics = self.profile.tensors[name]
+        if axis is None:
+            statistics.update(np.concatenate([a.reshape(-1) for a in pending]), name=name)
+            return
+        for shape in {a.shape for a in pending}:
+            same = [a for a in pending if a.shape == shape]
+            statistics.update(np.stack(same), axis, name)

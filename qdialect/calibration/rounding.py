@@ -1,0 +1,318 @@
+"""
+The integers of a module's weights, rounded by what its activations are, and the biases that go with them.
+
+Layers are numbered on the float module; a clone of it keeps the numbers, so that what was computed once serves every
+candidate that is made from a clone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log10
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.calibration.bias import analytic_shift, confirmed
+from qdialect.calibration.geometry import layer_of
+from qdialect.calibration.gptq import Grid, Rounded, round_weight, weight_grid
+from qdialect.calibration.hessian import Hessian, grid_step, hessian_bytes, rows_per_sample
+from qdialect.calibration.layers import Array, Float64, Layer
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.ir.names import called, location, tensor_name
+from qdialect.ir.values import constant_array
+from qdialect.oracle.form import main_of
+from qdialect.promises.joins import Adds
+from qdialect.promises.linear import Linear
+
+LAYER = "qdialect.layer"
+"""The attribute with a layer's number."""
+HELD_OUT = 3
+"""One sample of so many judges what the others have steered."""
+
+
+def number_layers(module: ModuleOp) -> dict[int, OnnxOp]:
+    """
+    Number the linear ops of the graph whose weight is a float constant, in an attribute that clones keep.
+    """
+    found: dict[int, OnnxOp] = {}
+    for op in main_of(module).body.block.ops:
+        if not isinstance(op, OnnxOp) or op.get_trait(Linear) is None or layer_of(op) is None:
+            continue
+        weight = constant_array(op.operands[1])
+        if weight is None or weight.dtype != np.float32 or not np.isfinite(weight).all():
+            continue
+        op.attributes[LAYER] = IntegerAttr(len(found), i64)
+        found[len(found)] = op
+    return found
+
+
+def layer_number(op: Operation) -> int | None:
+    """The number of a layer; None if the op has none."""
+    number = op.attributes.get(LAYER)
+    return number.value.data if isinstance(number, IntegerAttr) else None
+
+
+def forget_numbers(module: ModuleOp) -> None:
+    """Take the numbers away again."""
+    for op in module.walk():
+        op.attributes.pop(LAYER, None)
+
+
+def waves_of(layers: Mapping[int, OnnxOp], memory: int) -> Iterator[dict[int, OnnxOp]]:
+    """Layers in groups whose Hessians take at most `memory` bytes together, one layer at least."""
+    wave: dict[int, OnnxOp] = {}
+    used = 0
+    for number, op in layers.items():
+        layer = layer_of(op)
+        assert layer is not None
+        size = 2 * hessian_bytes(layer)
+        if wave and used + size > memory:
+            yield wave
+            wave, used = {}, 0
+        wave[number] = op
+        used += size
+    if wave:
+        yield wave
+
+
+class Moments:
+    """
+    What the inputs of some layers say: a Hessian that steers, of two samples of three, and one that judges.
+
+    Give each sample's activations to `look`, in the order of the samples.
+    """
+
+    def __init__(self, layers: Mapping[int, OnnxOp], largest: Callable[[SSAValue], float], samples: int):
+        self._by_value: dict[SSAValue, list[int]] = {}
+        self.steering: dict[int, Hessian] = {}
+        self.judging: dict[int, Hessian] = {}
+        self._seen: dict[SSAValue, int] = {}
+        for number, op in layers.items():
+            layer, value = layer_of(op), op.operands[0]
+            assert layer is not None
+            step, limit = grid_step(largest(value)), rows_per_sample(layer, samples)
+            self.steering[number] = Hessian(layer, step, limit)
+            self.judging[number] = Hessian(layer, step, limit)
+            self._by_value.setdefault(value, []).append(number)
+
+    @property
+    def values(self) -> list[SSAValue]:
+        """The activations to observe."""
+        return list(self._by_value)
+
+    def look(self, value: SSAValue, array: Array) -> None:
+        """One sample of an activation."""
+        count = self._seen[value] = self._seen.get(value, 0) + 1
+        for number in self._by_value[value]:
+            (self.judging if count % HELD_OUT == 0 else self.steering)[number].update(array)
+
+
+@dataclass(frozen=True)
+class RoundedLayer:
+    """A layer's integers, and the shift of its bias that goes with them."""
+
+    name: str
+    grid: Grid
+    stored: Array
+    """In the weight's shape."""
+    shift: Float64
+    """What to add to the bias, (channels,); 0 where other data do not confirm it."""
+    gain: float
+    """How far the noise of the result is below that of rounding to nearest, in dB."""
+    moved: float
+    """Part of the integers that are not the nearest ones."""
+
+
+@dataclass
+class RoundedWeights:
+    """The layers of a module by number."""
+
+    layers: dict[int, RoundedLayer] = field(default_factory=dict[int, RoundedLayer])
+
+    def of(self, op: Operation) -> RoundedLayer | None:
+        """What was computed for a layer of the module or of a clone."""
+        number = layer_number(op)
+        return None if number is None else self.layers.get(number)
+
+
+def round_layers(
+    layers: Mapping[int, OnnxOp],
+    moments: Moments,
+    levels: int,
+    *,
+    per_channel: bool = True,
+    nearest: bool = False,
+    centered: bool = True,
+) -> RoundedWeights:
+    """
+    Round the weights of some layers to integers from -levels to levels, and find their biases' shifts.
+
+    centered: round for biases that will be shifted. nearest: without GPTQ. per_channel: a scale for each output.
+    """
+    found = RoundedWeights()
+    for number, op in layers.items():
+        layer, weight = layer_of(op), constant_array(op.operands[1])
+        assert layer is not None
+        assert weight is not None
+        grid = weight_grid(layer, weight, -levels, levels, per_channel=per_channel)
+        steering, judging = moments.steering[number], moments.judging[number]
+        rounded = _rounded(layer, weight, grid, steering, judging, nearest=nearest, centered=centered)
+        shift = _shift(layer, weight, grid, rounded.stored, steering, judging)
+        gain = 10 * log10(max(rounded.nearest_error, 1e-300) / max(rounded.error, 1e-300))
+        found.layers[number] = RoundedLayer(called(op), grid, rounded.stored, shift, gain, rounded.moved)
+    return found
+
+
+def _rounded(
+    layer: Layer,
+    weight: Array,
+    grid: Grid,
+    steering: Hessian,
+    judging: Hessian,
+    *,
+    nearest: bool,
+    centered: bool,
+) -> Rounded:
+    if nearest or steering.count == 0:
+        return Rounded(layer.weight(grid.quantize(layer, layer.rows(weight))), 1.0, 1.0, 0.0)
+    return round_weight(layer, weight, grid, steering, judging, centered=centered)
+
+
+def _shift(
+    layer: Layer, weight: Array, grid: Grid, stored: Array, steering: Hessian, judging: Hessian
+) -> Float64:
+    if steering.count == 0:
+        return np.zeros(layer.channels(np.zeros(layer.rows_shape[:2])).shape)
+    shift = analytic_shift(layer, weight, grid, stored, steering.mean())
+    if judging.count == 0:
+        return shift
+    other = analytic_shift(layer, weight, grid, stored, judging.mean())
+    part = judging.count / (steering.count + judging.count)
+    return np.where(confirmed(shift, other), shift * (1 - part) + other * part, 0.0)
+
+
+# --- Biases ---
+
+
+@dataclass(frozen=True)
+class BiasPlace:
+    """Where a layer's bias is, or could be."""
+
+    op: OnnxOp
+    """The linear op, or the addition behind it."""
+    index: int
+    """Which operand."""
+    value: npt.NDArray[Any] | None
+    """As it is stored; None if there is none yet."""
+
+    @property
+    def flat(self) -> Array | None:
+        """(channels,) or (1,), float64."""
+        return None if self.value is None else self.value.reshape(-1).astype(np.float64)
+
+
+def bias_place(op: OnnxOp) -> BiasPlace | None:
+    """The constant bias of a linear op, its own or added behind it; None if it has none and takes none."""
+    linear = op.get_trait(Linear)
+    if linear is None:
+        return None
+    if linear.has_bias and op.input(2) is not None:
+        array = constant_array(op.operands[2])
+        return None if array is None else BiasPlace(op, 2, array)
+    if op.results[0].has_one_use():
+        user = next(iter(op.results[0].uses)).operation
+        if isinstance(user, OnnxOp) and user.get_trait(Adds) is not None and user.parent is op.parent:
+            index = 1 if user.operands[0] is op.results[0] else 0
+            array = constant_array(user.operands[index])
+            if array is not None and _runs_along_channels(array, linear, op):
+                return BiasPlace(user, index, array)
+    return BiasPlace(op, 2, None) if linear.has_bias else None
+
+
+def _runs_along_channels(array: Array, linear: Linear, op: OnnxOp) -> bool:
+    """Whether a constant behind a linear op has one entry for each channel, or one for all."""
+    if array.size == 1:
+        return True
+    channels = linear.output_channels(op)
+    if array.size != channels:
+        return False
+    if linear.result_axis < 0:
+        return array.shape[-1] == channels
+    weight = constant_array(op.operands[1])
+    rank = 2 if weight is None else weight.ndim
+    return array.ndim >= rank - 1 and array.shape[1 - rank] == channels
+
+
+def shift_biases(module: ModuleOp, shifts: Mapping[int, Float64]) -> int:
+    """
+    Add to the biases of the numbered layers of a float module; how many have changed.
+
+    A linear op without a bias gets one if it takes one. Layers with nowhere to put it stay as they are.
+    """
+    changed = 0
+    for op in list(main_of(module).body.block.ops):
+        number = layer_number(op)
+        if number is None or number not in shifts or not shifts[number].any():
+            continue
+        assert isinstance(op, OnnxOp)
+        place = bias_place(op)
+        if place is not None:
+            _shift_one(op, place, shifts[number])
+            changed += 1
+    return changed
+
+
+def _shift_one(op: OnnxOp, place: BiasPlace, shift: Float64) -> None:
+    old = place.flat
+    if place.op is not op:  # an addition is not scaled as Gemm scales its bias
+        layer = layer_of(op)
+        shift = shift * (1.0 if layer is None else layer.bias_factor)
+    values = (shift if old is None else old + shift).astype(np.float32)
+    if place.value is not None and place.value.size == values.size:
+        values = values.reshape(place.value.shape)
+    elif place.op is not op and place.value is not None:
+        linear = op.get_trait(Linear)
+        behind = 0 if linear is None or linear.result_axis < 0 else len(_shape(op)) - 2
+        values = values.reshape(-1, *[1] * behind)
+    new = ConstantOp.of(from_array(values))
+    name = _name(op, place)
+    new.location = location("", [name])
+    block = place.op.parent
+    assert block is not None
+    block.insert_op_before(new, place.op)
+    if place.index < len(place.op.operands):
+        place.op.operands[place.index] = new.results[0]
+        return
+    whole = op.__class__.build([*op.operands[:2], new.results[0]], list(op.result_types), op.onnx_attributes)
+    whole.location = op.location
+    whole.attributes.update(op.attributes)
+    block.insert_op_before(whole, op)
+    op.results[0].replace_all_uses_with(whole.results[0])
+    op.detach()
+    op.erase()
+
+
+def _shape(op: OnnxOp) -> Sequence[int]:
+    weight = constant_array(op.operands[1])
+    return () if weight is None else weight.shape
+
+
+def _name(op: OnnxOp, place: BiasPlace) -> str:
+    if place.index < len(place.op.operands):
+        value = place.op.operands[place.index]
+        name = tensor_name(value.op) if isinstance(value, OpResult) else ""
+    else:
+        name = f"{called(op)}_bias"
+    return f"{name}_corrected"
+
+
+def shifts_of(rounded: RoundedWeights, numbers: Iterable[int] | None = None) -> dict[int, Float64]:
+    """The shifts of all layers, or of some."""
+    chosen = rounded.layers if numbers is None else numbers
+    return {k: rounded.layers[k].shift for k in chosen if k in rounded.layers}

@@ -1,0 +1,103 @@
+"""
+Samples that are kept besides being counted: some to round weights by, others to judge the result on.
+
+Which are kept, and what for, is decided by their hashes: not by the order in which they came.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Row = Mapping[str, Array]
+
+MOST = 128
+"""Samples that are kept: more steer weights little better."""
+BYTES = 256 << 20
+JUDGES = 4
+"""One sample of so many judges."""
+MOST_JUDGES = 32
+
+
+class Samples:
+    """The samples with the least hashes."""
+
+    def __init__(self, most: int = MOST, memory: int = BYTES):
+        self._most, self._memory = most, memory
+        self._rows: list[tuple[int, int, Row]] = []
+        self._count = 0
+
+    def add(self, key: int, row: Row) -> None:
+        """One more sample and its hash."""
+        self._count += 1
+        if len(self._rows) >= self._most and key >= self._rows[-1][0]:
+            return
+        insort(self._rows, (key, self._count, row))
+        while len(self._rows) > self._most or (len(self._rows) > 2 and self.size > self._memory):
+            self._rows.pop()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the samples that are kept."""
+        return sum(array.nbytes for _, _, row in self._rows for array in row.values())
+
+    @property
+    def judging(self) -> list[Row]:
+        """The samples that decide between weights that were rounded by the others."""
+        rows = [row for _, _, row in self._rows]
+        return rows[: min(max(len(rows) // JUDGES, 1), MOST_JUDGES)]
+
+    @property
+    def steering(self) -> list[Row]:
+        """The samples that weights are rounded by: all others, or the same if there is but one."""
+        rows = [row for _, _, row in self._rows]
+        return rows[len(self.judging) :] or rows
+
+    @property
+    def measured(self) -> list[Row]:
+        """The samples that candidates run on: first all that judge, then as many others at most."""
+        rows = [row for _, _, row in self._rows]
+        return rows[: 2 * MOST_JUDGES]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What a model's outputs are beside the float model's, sample by sample."""
+
+    signal: npt.NDArray[np.float64]
+    """The sum of squares of the float model's outputs, (samples,)."""
+    noise: npt.NDArray[np.float64]
+    """That of the differences."""
+
+    def ratio(self, count: int | None = None) -> float:
+        """Signal to noise of the first `count` samples together, in dB; infinite if nothing differs."""
+        signal, noise = float(self.signal[:count].sum()), float(self.noise[:count].sum())
+        if noise == 0:
+            return np.inf
+        return float(10 * np.log10(max(signal, 1e-300) / noise)) if np.isfinite(noise) else -np.inf
+
+    def doubt(self, other: Noise, count: int | None = None) -> float:
+        """The standard error of how far `other` is from this, in dB, over the first `count` samples."""
+        tiny = 1e-30
+        each = 10 * np.log10((self.noise[:count] + tiny) / (other.noise[:count] + tiny))
+        each = each[np.isfinite(each)]
+        return float(each.std(ddof=1) / np.sqrt(each.size)) if each.size > 1 else 1.0
+
+
+def measure_noise(expected: list[list[Array]], found: list[list[Array]]) -> Noise:
+    """The noise of all float outputs; each list has the outputs of one sample."""
+    signal, noise = np.zeros(len(expected)), np.zeros(len(expected))
+    for k, (one, other) in enumerate(zip(expected, found, strict=True)):
+        for x, y in zip(one, other, strict=True):
+            if x.dtype.kind != "f" or x.shape != y.shape:
+                continue
+            wide = x.astype(np.float64)
+            signal[k] += float((wide**2).sum())
+            noise[k] += float(((wide - y.astype(np.float64)) ** 2).sum())
+    return Noise(signal, noise)

@@ -1,0 +1,204 @@
+"""
+Where a quantized model's noise comes from, and which layers must stay float for a wanted accuracy.
+
+Sites of rounding are switched on one after the other, in the order of the graph, and each adds a step to the error of
+the outputs: e = sum d_s. A site alone would not do: what rounding adds behind noise is another number than what it adds
+to clean values, though of the same size. The noise |e|^2 falls into shares <d_s, e>, which add up to it exactly, errors
+that cancel or amplify one another included; and what is left with some sites in float is about |sum of the others|^2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from qdialect.calibration.layers import Array
+
+LEAST_NOISE = 1e-30
+SLACK = 1.25
+"""A layer is tried in integers again where the prediction is over the limit by no more than this."""
+
+
+class Cause(StrEnum):
+    """What makes a site's error."""
+
+    WEIGHT = "weight"
+    ROUNDING = "rounding"
+    """Of an activation inside its range."""
+    CLIPPING = "clipping"
+    """Of an activation beyond its range."""
+    BIAS = "bias"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place where a model is rounded."""
+
+    layers: tuple[str, ...]
+    """The nodes that take what is rounded there: with all of them in float, nothing is."""
+    cause: Cause
+
+
+@dataclass(frozen=True)
+class Share:
+    """A layer's part of the outputs' noise."""
+
+    layer: str
+    total: float
+    """Of 1; negative if the layer's error makes up for others'."""
+    causes: Mapping[Cause, float]
+
+    @property
+    def cause(self) -> Cause:
+        """The largest part's."""
+        return max(self.causes, key=lambda c: self.causes[c])
+
+
+class Budget:
+    """
+    Products of the steps that the sites add to the error of the outputs, one site after the other.
+
+    `add` takes them sample by sample. A noise of 1 is as much as the signal.
+    """
+
+    def __init__(self, sites: Iterable[Site]):
+        self.sites = tuple(sites)
+        self._products = np.zeros((len(self.sites), len(self.sites)))
+        self._signal = 0.0
+
+    def add(self, signal: Array, steps: Array) -> None:
+        """One sample's outputs, flat and joined: signal (n,), the step of each site (sites, n)."""
+        exact = steps.astype(np.float64)
+        self._products += exact @ exact.T
+        self._signal += float(np.square(signal, dtype=np.float64).sum())
+
+    @property
+    def noise(self) -> float:
+        """With all sites, relative to the signal."""
+        return float(self._products.sum()) / max(self._signal, LEAST_NOISE)
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Every layer that has a site, in the order of the sites."""
+        return tuple(dict.fromkeys(layer for site in self.sites for layer in site.layers))
+
+    def shares(self) -> list[Share]:
+        """Each layer's part of the noise, the largest first; a site of several layers counts for each alike."""
+        parts: dict[str, dict[Cause, float]] = {layer: {} for layer in self.layers}
+        rows = self._products.sum(axis=1) / max(float(self._products.sum()), LEAST_NOISE)
+        for site, row in zip(self.sites, rows, strict=True):
+            for layer in site.layers:
+                own = float(row) / len(site.layers)
+                parts[layer][site.cause] = parts[layer].get(site.cause, 0.0) + own
+        result = [Share(layer, sum(causes.values()), causes) for layer, causes in parts.items()]
+        return sorted(result, key=lambda share: -share.total)
+
+    def predict(self, kept: Iterable[str]) -> float:
+        """The noise with the layers `kept` in float, relative to the signal: |sum of the other sites' steps|^2."""
+        layers = frozenset(kept)
+        active = np.array([not layers.issuperset(site.layers) for site in self.sites], np.bool_)
+        part = float(self._products[np.ix_(active, active)].sum())
+        return max(part, 0.0) / max(self._signal, LEAST_NOISE)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A set of float layers that was measured."""
+
+    kept: tuple[str, ...]
+    predicted: float
+    measured: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Layers to keep in float."""
+
+    kept: tuple[str, ...]
+    """The most useful first."""
+    reached: bool
+    """Whether the limit holds."""
+    trials: tuple[Trial, ...]
+
+    @property
+    def flag(self) -> str:
+        """What to put on the command line for the same result."""
+        return f"--keep-float {','.join(self.kept)}" if self.kept else ""
+
+
+class _Search:
+    """Measurements so far, and what they say of the next."""
+
+    def __init__(self, budget: Budget, limit: float, measure: Callable[[tuple[str, ...]], float]):
+        self._budget, self.limit, self._measure = budget, limit, measure
+        self.trials: list[Trial] = []
+        self._ratio = 1.0
+        self._passed = False
+
+    def passes(self, kept: Iterable[str]) -> bool:
+        """Measure; correct predictions by what came out."""
+        layers = tuple(kept)
+        predicted = self.expect(layers)
+        measured = self._measure(layers)
+        self.trials.append(Trial(layers, predicted, measured))
+        passes, noise = measured <= self.limit, self._budget.predict(layers)
+        if measured > 0 and noise > 0 and (passes or not self._passed):
+            self._ratio = measured / noise  # what a set that is kept says counts for its subsets
+        self._passed = self._passed or passes
+        return passes
+
+    def expect(self, kept: Iterable[str]) -> float:
+        """What would be measured."""
+        return self._ratio * self._budget.predict(kept)
+
+
+def plan_floats(
+    budget: Budget,
+    costs: Mapping[str, float],
+    limit: float,
+    measure: Callable[[tuple[str, ...]], float],
+    *,
+    most_trials: int = 24,
+) -> Plan:
+    """
+    The cheapest layers to keep in float so that `measure(kept)` is at most `limit`.
+
+    `measure` gives a noise, or a loss of a metric, which is taken to grow with the noise; `costs` what a layer takes in
+    integers less than in float (multiplications, say). Layers are added by predicted gain for cost until the
+    prediction suffices, then measured; each measurement corrects the predictions. At the end each is put back, the
+    least useful first, where the limit still holds.
+    """
+    search = _Search(budget, limit, measure)
+    kept: list[str] = []
+    left = [layer for layer in budget.layers if layer in costs]
+    reached = search.passes(kept)
+    while not reached and left and len(search.trials) < most_trials:
+        while left:
+            kept.append(_best(budget, kept, left, costs))
+            left.remove(kept[-1])
+            if search.expect(kept) <= limit:
+                break
+        reached = search.passes(kept)
+    for layer in reversed(kept.copy()) if reached else ():
+        fewer = [k for k in kept if k != layer]
+        if (
+            len(search.trials) < most_trials
+            and search.expect(fewer) <= limit * SLACK
+            and search.passes(fewer)
+        ):
+            kept = fewer
+    return Plan(tuple(kept), reached, tuple(search.trials))
+
+
+def _best(budget: Budget, kept: list[str], left: list[str], costs: Mapping[str, float]) -> str:
+    now = budget.predict(kept)
+
+    def worth(layer: str) -> float:
+        gain = now - budget.predict([*kept, layer])
+        cost = max(costs[layer], 1.0)
+        return gain / cost if gain > 0 else gain * cost
+
+    return max(left, key=worth)

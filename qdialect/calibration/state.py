@@ -1,0 +1,231 @@
+"""
+Models that carry their state from call to call: an output of one sample is an input of the next, from the start of each
+sequence to its end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from qdialect.calibration.data import checked
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of
+from qdialect.errors import UserError
+from qdialect.onnx_io.exporter import export_model
+from qdialect.oracle.data import Arrays, Input
+from qdialect.oracle.form import main_of
+from qdialect.oracle.session import session
+
+Array = npt.NDArray[Any]
+Feeds = Mapping[str, Array]
+Run = Callable[[Feeds], Mapping[str, Array]]
+"""What the float model makes of one feed, by output name."""
+
+ROLES = frozenset(
+    "in out input output i o new next n prev previous old cur current last init initial".split()
+)
+"""Words of a name that tell a state before from the state after."""
+
+
+def checked_pairs(
+    pairs: Mapping[str, str], inputs: Sequence[Input], outputs: Sequence[Input]
+) -> dict[str, str]:
+    """
+    Input by output, as they are: pairs of graph outputs and the inputs that they are fed to.
+
+    Raises UserError for names that there are not, an input that two outputs are fed to, and shapes or types that differ.
+    """
+    by_input, by_output = {one.name: one for one in inputs}, {one.name: one for one in outputs}
+    taken: dict[str, str] = {}
+    for output, fed in pairs.items():
+        if output not in by_output:
+            raise UserError(f"--state {output}={fed}: no output is called '{output}'", _names(by_output))
+        if fed not in by_input:
+            raise UserError(f"--state {output}={fed}: no input is called '{fed}'", _names(by_input))
+        if fed in taken:
+            raise UserError(
+                f"--state feeds both '{taken[fed]}' and '{output}' to '{fed}'", "feed each input once"
+            )
+        taken[fed] = output
+        one, other = by_output[output], by_input[fed]
+        if not _fits(one, other):
+            raise UserError(
+                f"--state {output}={fed}: the output is {_described(one)}, the input {_described(other)}",
+                "pair an output and an input of one shape and type",
+            )
+    return dict(pairs)
+
+
+def _names(known: Mapping[str, Input]) -> str:
+    return f"choose from {', '.join(known)}" if known else "the model has none"
+
+
+def _described(one: Input) -> str:
+    return f"{one.dtype} " + "x".join("?" if size is None else str(size) for size in one.shape)
+
+
+def _fits(one: Input, other: Input) -> bool:
+    """Whether the two can be one tensor; an output of no known rank may be of any shape."""
+    if one.dtype != other.dtype:
+        return False
+    if not one.shape:
+        return True
+    pairs = list(zip(one.shape, other.shape, strict=False))
+    return len(one.shape) == len(other.shape) and all(None in pair or pair[0] == pair[1] for pair in pairs)
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """A name without the words for before and after."""
+    words = re.findall(r"[a-zA-Z]+|\d+", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name))
+    return tuple(word.lower() for word in words if word.lower() not in ROLES)
+
+
+def matched_pairs(inputs: Sequence[Input], outputs: Sequence[Input]) -> dict[str, str]:
+    """Outputs and inputs that only differ by a word for before and after, and are of one shape and type."""
+    found: dict[str, str] = {}
+    for output in outputs:
+        fitting = [one for one in inputs if _fits(output, one) and output.name != one.name]
+        alike = [one for one in fitting if _words(one.name) == _words(output.name) and _words(one.name)]
+        if len(alike) == 1 and alike[0].name not in found.values():
+            found[output.name] = alike[0].name
+    return found
+
+
+def model_outputs(module: ModuleOp) -> list[Input]:
+    """The graph outputs as inputs are described; one of unknown type has that of floats, one of unknown rank no axes."""
+    func = main_of(module)
+    end, rows = func.body.block.last_op, func.res_attrs.data if func.res_attrs is not None else ()
+    found: list[Input] = []
+    for k, value in enumerate(() if end is None else end.operands):
+        name = rows[k].data.get("onnx.name") if k < len(rows) else None
+        element, shape = BY_ATTRIBUTE.get(element_of(value.type)), shape_of(value.type)  # pyright: ignore[reportArgumentType]
+        sizes = [None if size == DYNAMIC else size for size in shape or ()]
+        dtype = np.dtype(np.float32) if element is None else element.dtype
+        found.append(Input(name.data if isinstance(name, StringAttr) else str(k), sizes, dtype))
+    return found
+
+
+def sequences(feeds: Iterable[Feeds | Iterable[Feeds]]) -> Iterator[Iterable[Feeds]]:
+    """Dictionaries that follow each other are one sequence; what holds dictionaries is one of its own."""
+    pending: list[Feeds] = []
+    for one in feeds:
+        if isinstance(one, Mapping):
+            pending.append(one)
+            continue
+        if pending:
+            yield pending
+            pending = []
+        yield one
+    if pending:
+        yield pending
+
+
+def stateful(
+    module: ModuleOp, pairs: Mapping[str, str], inputs: Sequence[Input], given: Iterable[Iterable[Feeds]]
+) -> Iterator[Arrays]:
+    """
+    The feeds of some sequences, each with the state that the model has by then.
+
+    pairs: inputs by the outputs that are fed to them. Raises UserError for pairs that are none, and for data that the
+    model does not take.
+    """
+    outputs = model_outputs(module)
+    names = [one.name for one in outputs]
+    found = checked_pairs(pairs, inputs, outputs)
+    runner = session(export_model(module).SerializeToString(deterministic=True))
+
+    def run(feed: Feeds) -> dict[str, Array]:
+        try:
+            return dict(zip(names, runner.run(None, dict(feed)), strict=True))
+        except Exception as error:  # onnxruntime's exceptions share no base class
+            line = str(error).strip().splitlines()[0]
+            raise UserError(f"the model does not run on the data: {line}", "check its shapes") from None
+
+    feedback = FeedBack(found, inputs, run)
+    wanted = {one.name: one for one in inputs}
+
+    def cut(sequence: Iterable[Feeds]) -> Iterator[Feeds]:
+        for k, feed in enumerate(sequence):
+            first = [wanted[name] for name in found.values() if name in feed] if k == 0 else []
+            frames = checked([feed], feedback.given)
+            for n, frame in enumerate(frames):
+                yield {**frame, **{one.name: _begin(feed, one) for one in first}} if n == 0 else frame
+
+    return feedback.rows(map(cut, given))
+
+
+def _begin(feed: Feeds, state: Input) -> Array:
+    """The first value of a state in the data: of all its frames if there are several."""
+    array, first = np.asarray(feed[state.name]), state.shape[0] if state.shape else None
+    return array[:first] if first is not None and array.ndim == len(state.shape) else array
+
+
+class FeedBack:
+    """Feeds whose state is what the model made of the feed before; the first of a sequence has the first state."""
+
+    def __init__(self, pairs: Mapping[str, str], inputs: Sequence[Input], run: Run):
+        """
+        pairs: graph inputs by the outputs that are fed to them. run: the float model.
+
+        Raises UserError for a state whose first value must be given, since its size is not known.
+        """
+        self._pairs, self._run = dict(pairs), run
+        self._inputs = {one.name: one for one in inputs}
+
+    @property
+    def given(self) -> list[Input]:
+        """The inputs that need data."""
+        fed = set(self._pairs.values())
+        return [one for name, one in self._inputs.items() if name not in fed]
+
+    def rows(self, sequences: Iterable[Iterable[Feeds]]) -> Iterator[Arrays]:
+        """
+        One feed after the other, with its state. A state that the first feed of a sequence has is where it starts,
+        else it starts at zero.
+
+        Raises UserError if an output is no state that the model takes: of another shape or not finite.
+        """
+        for sequence in sequences:
+            state: Arrays | None = None
+            for feed in sequence:
+                state = self._first(feed) if state is None else state
+                row = {**feed, **state}
+                yield row
+                state = self._next(row)
+
+    def _first(self, feed: Feeds) -> Arrays:
+        return {name: self._start(feed, self._inputs[name]) for name in self._pairs.values()}
+
+    @staticmethod
+    def _start(feed: Feeds, state: Input) -> Array:
+        if (given := feed.get(state.name)) is not None:
+            return np.asarray(given, state.dtype)
+        if any(size is None for size in state.shape):
+            raise UserError(
+                f"the size of state '{state.name}' is not known, it is {_described(state)}",
+                "give its first value in the data",
+            )
+        return np.zeros([size or 0 for size in state.shape], state.dtype)
+
+    def _next(self, row: Feeds) -> Arrays:
+        made = self._run(row)
+        state: Arrays = {}
+        for output, fed in self._pairs.items():
+            value = made[output]
+            if value.shape != row[fed].shape:
+                have, wanted = ("x".join(map(str, shape)) for shape in (value.shape, row[fed].shape))
+                raise UserError(
+                    f"output '{output}' is {have}, state '{fed}' is {wanted}", "pair what is of one shape"
+                )
+            if value.dtype.kind == "f" and not np.isfinite(value).all():
+                raise UserError(
+                    f"state '{fed}' grew to NaN or infinity",
+                    "check the data, or reset it by shorter sequences",
+                )
+            state[fed] = value
+        return state

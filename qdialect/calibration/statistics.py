@@ -1,0 +1,197 @@
+"""
+Streaming statistics of one tensor that depend on the multiset of its values alone.
+
+A histogram has bins of width 2^e, the bin of x is floor(x / 2^e): exact in binary floating point. If the bins between the
+least and the greatest value become more than `BINS`, e grows by one and neighbouring counts are added, and
+floor(floor(x / 2^e) / 2) = floor(x / 2^(e + 1)); so e is the least that suffices for the range, whatever came first. Sums
+are integers: values in units of 2^-40, rounded one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from qdialect.errors import UserError
+
+Array = npt.NDArray[Any]
+
+BINS = 2048
+"""Most bins between the least and the greatest value: 8 for each step of an 8-bit range."""
+LEAST_EXPONENT = -120
+"""Width of the narrowest bin: scaling by its inverse is exact in float32."""
+COARSE, FINE = 10, 40
+"""A value is summed as two integers, multiples of 2^-10 and what is left of it in multiples of 2^-40."""
+LARGEST = 2.0**31
+"""Values beyond this are summed as if they were this large: no scale of 8 bits is about them."""
+
+
+@dataclass
+class Channels:
+    """What the channels of a tensor hold, each by itself."""
+
+    axis: int
+    """The axis of channels, counted from the end."""
+    low: npt.NDArray[np.float32]
+    high: npt.NDArray[np.float32]
+    sums: list[int]
+    """In units of 2^-`FINE`."""
+    count: int = 0
+    """Values in each channel."""
+
+    def means(self) -> npt.NDArray[np.float64]:
+        """The mean of each channel: float64 (channels,)."""
+        return np.array([s / max(self.count, 1) * 2.0**-FINE for s in self.sums], np.float64)
+
+    def update(self, values: Array) -> None:
+        """Count the values of one more array of the same number of channels."""
+        rows = np.moveaxis(values, self.axis, 0).reshape(self.low.size, -1)
+        if rows.size == 0:
+            return
+        self.low = np.minimum(self.low, rows.min(axis=1))
+        self.high = np.maximum(self.high, rows.max(axis=1))
+        wide = np.clip(rows.astype(np.float64), -LARGEST, LARGEST)
+        coarse = np.rint(wide * 2.0**COARSE)
+        fine = np.rint((wide - coarse * 2.0**-COARSE) * 2.0**FINE)
+        whole = coarse.astype(np.int64).sum(axis=1), fine.astype(np.int64).sum(axis=1)
+        shift = 1 << (FINE - COARSE)
+        self.sums = [s + int(c) * shift + int(f) for s, c, f in zip(self.sums, *whole, strict=True)]
+        self.count += rows.shape[1]
+
+    def merge(self, other: Channels) -> None:
+        """Count what `other` counted."""
+        self.low = np.minimum(self.low, other.low)
+        self.high = np.maximum(self.high, other.high)
+        self.sums = [a + b for a, b in zip(self.sums, other.sums, strict=True)]
+        self.count += other.count
+
+
+@dataclass
+class Statistics:
+    """What one tensor holds."""
+
+    count: int = 0
+    low: float = np.inf
+    high: float = -np.inf
+    exponent: int = LEAST_EXPONENT
+    """Bins are 2^exponent wide."""
+    first: int = 0
+    """The index of the first bin: floor(low / 2^exponent)."""
+    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    channels: Channels | None = None
+
+    @property
+    def centres(self) -> npt.NDArray[np.float64]:
+        """The middle of each bin: float64, as many as `counts`."""
+        return (self.first + 0.5 + np.arange(self.counts.size)) * 2.0**self.exponent
+
+    def update(self, values: Array, axis: int | None = None, name: str = "") -> None:
+        """
+        Count the values of a float array; `axis`, counted from the end, is that of channels to look at one by one.
+
+        Raises UserError for NaN and infinity, naming `name`.
+        """
+        if values.size == 0:
+            return
+        flat = np.ascontiguousarray(values, np.float32).reshape(-1)
+        low, high = float(flat.min()), float(flat.max())
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise UserError(f"tensor '{name}' holds NaN or infinity on this data", "check the data")
+        self._cover(low, high)
+        self._count(flat)
+        self.count += flat.size
+        if axis is None:
+            return
+        size = values.shape[axis]
+        if self.channels is None:
+            full = np.full(size, np.inf, np.float32)
+            self.channels = Channels(axis, full, -full, [0] * size)
+        if self.channels.low.size == size:
+            self.channels.update(values)
+
+    def _cover(self, low: float, high: float) -> None:
+        """Widen the range to hold [low, high], and the bins if it takes that."""
+        low, high = min(low, self.low), max(high, self.high)
+        exponent = fitting_exponent(low, high)  # never less than that of a range inside
+        self.low, self.high = low, high
+        self._coarsen(exponent)
+        first = _bin(low, exponent)
+        counts = np.zeros(_bins(low, high, exponent), np.int64)
+        if self.counts.size:
+            counts[self.first - first : self.first - first + self.counts.size] = self.counts
+        self.first, self.counts = first, counts
+
+    def _coarsen(self, exponent: int) -> None:
+        """Add counts in neighbouring bins until these are 2^exponent wide."""
+        shift = exponent - self.exponent
+        if shift > 0 and self.counts.size:
+            old = (self.first + np.arange(self.counts.size)) >> shift
+            first = int(old[0])
+            counts = np.zeros(int(old[-1]) - first + 1, np.int64)
+            np.add.at(counts, old - first, self.counts)
+            self.first, self.counts = first, counts
+        self.exponent = exponent
+
+    def _count(self, flat: Array) -> None:
+        # Above a bin of one, the product of a tiny number could underflow and change its sign.
+        dtype = np.float32 if self.exponent <= 0 else np.float64
+        scaled = flat.astype(dtype, copy=False) * dtype(2.0**-self.exponent)
+        np.floor(scaled, out=scaled)
+        bins = scaled.astype(np.int64)
+        bins -= self.first
+        self.counts += np.bincount(bins, minlength=self.counts.size)
+
+    def merge(self, other: Statistics) -> None:
+        """Count what `other` counted; raises UserError if the two are of tensors with other channels."""
+        if not other.counts.size:
+            return
+        mine, theirs = self.channels, other.channels
+        if mine is not None and theirs is not None and mine.low.size != theirs.low.size:
+            raise UserError("the profiles are of different tensors", "merge profiles of one model")
+        other = Statistics(
+            other.count, other.low, other.high, other.exponent, other.first, other.counts, theirs
+        )
+        self._cover(other.low, other.high)
+        other._coarsen(self.exponent)
+        place = other.first - self.first
+        self.counts[place : place + other.counts.size] += other.counts
+        self.count += other.count
+        if theirs is not None:
+            if mine is None:
+                self.channels = Channels(
+                    theirs.axis, theirs.low, theirs.high, list(theirs.sums), theirs.count
+                )
+            else:
+                mine.merge(theirs)
+
+
+def _bin(value: float, exponent: int) -> int:
+    return int(np.floor(np.ldexp(value, -exponent)))
+
+
+def _bins(low: float, high: float, exponent: int) -> int:
+    return _bin(high, exponent) - _bin(low, exponent) + 1
+
+
+def fitting_exponent(low: float, high: float) -> int:
+    """The least exponent with which `BINS` bins hold [low, high]."""
+    width = max(high - low, 0.0)
+    guess = LEAST_EXPONENT if width == 0 else max(int(np.frexp(width / BINS)[1]) - 2, LEAST_EXPONENT)
+    largest = max(abs(low), abs(high))  # a bin's index must be exact in float32
+    if largest > 0:
+        guess = max(guess, int(np.frexp(largest)[1]) - 23)
+    while _bins(low, high, guess) > BINS:
+        guess += 1
+    return guess
+
+
+def merged(parts: Sequence[Statistics]) -> Statistics:
+    """The statistics of all values that `parts` were made from."""
+    whole = Statistics()
+    for part in parts:
+        whole.merge(part)
+    return whole

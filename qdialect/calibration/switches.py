@@ -1,0 +1,270 @@
+"""
+A quantized module in which each site of rounding can be switched on by itself.
+
+What `insert-casts` makes is taken apart: the pair around an activation into a clip and a rounding, a weight into its
+float and its rounded elements, an op that quantizes at run time into itself and the float op. A Where chooses between
+them by an input of the graph, so that one session serves all sites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    Float32Type,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    i1,
+)
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from qdialect import numerics
+from qdialect.calibration.sensitivity import Budget, Cause, Site
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import element_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.errors import UserError
+from qdialect.ir.names import called
+from qdialect.ir.values import constant, real_constant
+from qdialect.onnx_io.exporter import export_model
+from qdialect.ops.generated import op_named
+from qdialect.oracle.form import main_of, oracle_form
+from qdialect.oracle.observing import input_names
+from qdialect.oracle.session import session
+
+Array = npt.NDArray[Any]
+Feeds = Mapping[str, Array]
+
+SWITCH = TensorType(i1, [])
+
+
+def steps_of(module: ModuleOp) -> list[Operation]:
+    """The ops of the graph that compute something: no casts, no constants."""
+    return [
+        op
+        for op in main_of(module).body.block.ops
+        if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp | QuantizeOp | DequantizeOp | ReturnOp)
+    ]
+
+
+@dataclass
+class Switches:
+    """A module with switches, which are its last inputs, in the order of the graph."""
+
+    module: ModuleOp
+    sites: list[Site] = field(default_factory=list[Site])
+
+    @property
+    def names(self) -> list[str]:
+        """The inputs' names, site by site."""
+        return [f"switch {k}" for k in range(len(self.sites))]
+
+
+class _Writer:
+    """Puts switches into a clone of a quantized module."""
+
+    def __init__(self, module: ModuleOp):
+        self.result = Switches(module)
+        self.func = main_of(module)
+        self.block = self.func.body.block
+
+    def site(self, layers: Iterable[str], cause: Cause) -> SSAValue:
+        """A new switch."""
+        self.result.sites.append(Site(tuple(dict.fromkeys(layers)), cause))
+        return self.block.insert_arg(SWITCH, len(self.block.args))
+
+    def _add(self, before: Operation, name: str, inputs: list[SSAValue], like: SSAValue) -> SSAValue:
+        op = op_named("", name).build([*inputs], [like.type])
+        self.block.insert_op_before(op, before)
+        return op.results[0]
+
+    def constant(self, before: Operation, array: Array) -> SSAValue:
+        """A constant ahead of an op."""
+        op = ConstantOp.of(from_array(array))
+        self.block.insert_op_before(op, before)
+        return op.results[0]
+
+    def choose(self, before: Operation, switch: SSAValue, on: SSAValue, off: SSAValue) -> SSAValue:
+        """`on` where the switch is."""
+        return self._add(before, "Where", [switch, on, off], off)
+
+    def pair(self, cast: DequantizeOp, source: QuantizeOp) -> None:
+        """A clip and a rounding in place of a quantize and a dequantize; other users of the integers keep them."""
+        type, x = source.element_type, source.operands[0]
+        users = [use.operation for use in cast.results[0].uses if isinstance(use.operation, OnnxOp)]
+        if not users and isinstance(x.owner, OnnxOp):  # a result of the graph
+            users = [x.owner]
+        layers = [called(user) for user in users]
+        low, high, step = (self.constant(cast, a) for a in _bounds(type))
+        inside = self._add(cast, "Min", [self._add(cast, "Max", [x, low], x), high], x)
+        kept = self.choose(cast, self.site(layers, Cause.CLIPPING), inside, x)
+        counted = self._add(cast, "Round", [self._add(cast, "Div", [kept, step], x)], x)
+        rounded = self._add(cast, "Mul", [counted, step], x)
+        result = self.choose(cast, self.site(layers, Cause.ROUNDING), rounded, kept)
+        self._replace(cast, result)
+
+    def weight(self, op: Operation, place: int, real: Array, switch: SSAValue) -> None:
+        """A constant operand that has become another."""
+        value = op.operands[place]
+        op.operands[place] = self.choose(op, switch, value, self.constant(op, real))
+
+    def other_op(self, op: Operation, copy: Operation) -> None:
+        """An op that computes the result of a float one its own way."""
+        self.block.insert_op_before(copy, op)
+        switch = self.site([called(op)], Cause.ROUNDING)
+        following = op.next_op
+        assert following is not None
+        for mine, plain in zip(op.results, copy.results, strict=True):
+            users = list(mine.uses)
+            result = self.choose(following, switch, mine, plain)
+            for use in users:
+                use.operation.operands[use.index] = result
+
+    def _replace(self, op: Operation, value: SSAValue) -> None:
+        op.results[0].replace_all_uses_with(value)
+        op.detach()
+        op.erase()
+
+    def name_inputs(self) -> None:
+        """The function's type and names for the new inputs."""
+        rows = list(self.func.arg_attrs.data) if self.func.arg_attrs is not None else []
+        old = len(self.block.args) - len(self.result.sites)
+        rows += [DictionaryAttr({})] * (old - len(rows))
+        rows += [DictionaryAttr({"onnx.name": StringAttr(name)}) for name in self.result.names]
+        self.func.arg_attrs = ArrayAttr(rows)
+        self.func.update_function_type()
+
+
+def _bounds(type: UniformType) -> tuple[Array, Array, Array]:
+    """The least and greatest real of a type, and its step."""
+    ends = np.array([type.storage.low, type.storage.high])
+    real = numerics.dequantize(ends, type.scales, type.zero_points)
+    return real[0], real[1], type.scales.astype(np.float32).reshape(())
+
+
+def with_switches(float_module: ModuleOp, quantized: ModuleOp) -> Switches:
+    """
+    `quantized` with a switch for each site: with all of them off it computes what `float_module` does.
+
+    `quantized` is what `insert-casts` and the rounding of weights have made of a clone of `float_module`: the same ops
+    in the same order, but for casts, constants and ops that quantize at run time. Raises UserError if it is not.
+    """
+    values: dict[SSAValue, SSAValue] = {}
+    module = quantized.clone()
+    writer = _Writer(module)
+    theirs, ours = steps_of(float_module), steps_of(module)
+    if [len(op.results) for op in theirs] != [len(op.results) for op in ours]:
+        raise UserError("the quantized model has other operations than the float one")
+    originals = dict(zip(ours, theirs, strict=True))
+    for old, new in zip(main_of(float_module).body.block.args, writer.block.args, strict=True):
+        values[old] = new
+    for op in list(writer.block.ops):
+        if isinstance(op, DequantizeOp) and isinstance(source := op.operands[0].owner, QuantizeOp):
+            if source.element_type.is_per_tensor:
+                writer.pair(op, source)
+        if (old := originals.get(op)) is not None:
+            values.update(zip(old.results, op.results, strict=True))
+            if old.name == op.name:
+                _operands(writer, old, op)
+            else:
+                writer.other_op(op, _copy(writer, old, op, values))
+    writer.name_inputs()
+    return writer.result
+
+
+def _operands(writer: _Writer, old: Operation, new: Operation) -> None:
+    """Switches for the constants of an op that are not what they were: one for all of them."""
+    changed: list[tuple[int, Array]] = []
+    for k, (before, after) in enumerate(zip(old.operands, new.operands, strict=True)):
+        real = real_constant(before)
+        now = real_constant(after) if constant(before) is not None else None
+        if real is not None and now is not None and not np.array_equal(real, now):
+            changed.append((k, real))
+    if changed:
+        switch = writer.site([called(new)], Cause.WEIGHT)
+        for k, real in changed:
+            writer.weight(new, k, real, switch)
+
+
+def _copy(writer: _Writer, old: Operation, new: Operation, values: Mapping[SSAValue, SSAValue]) -> Operation:
+    """The float op on the values of the other module."""
+    assert isinstance(old, OnnxOp)
+    operands: list[SSAValue] = []
+    for value in old.operands:
+        array = real_constant(value)
+        operands.append(values[value] if array is None else writer.constant(new, array))
+    return old.__class__.create(
+        operands=operands, result_types=list(old.result_types), properties=old.properties
+    )
+
+
+class Outputs:
+    """Runs a module in the oracle form for its float outputs."""
+
+    def __init__(self, module: ModuleOp):
+        end = main_of(module).body.block.last_op
+        assert isinstance(end, ReturnOp)
+        form = oracle_form(module)
+        places = {value: f"o{k}" for k, value in enumerate(form.outputs)}
+        self._outputs = [places[v] for v in end.operands if v in places and _is_float(v)]
+        self._inputs = {name: f"i{k}" for k, name in enumerate(input_names(module))}
+        self._session = session(export_model(form.module).SerializeToString())
+
+    def run(self, feeds: Feeds) -> npt.NDArray[np.float64]:
+        """
+        All of them, flat and joined, for one feed keyed by input name; NaN counts as 0.
+
+        Raises UserError if onnxruntime cannot run the model on it.
+        """
+        inputs = {self._inputs[name]: array for name, array in feeds.items() if name in self._inputs}
+        try:
+            found = self._session.run(self._outputs, inputs)
+        except Exception as error:  # onnxruntime's exceptions share no base class
+            line = str(error).strip().splitlines()[0]
+            raise UserError(
+                f"the model does not run on the data: {line}", "check the shapes of the data"
+            ) from None
+        flat = [np.asarray(a, np.float64).reshape(-1) for a in found]
+        return np.nan_to_num(np.concatenate(flat)) if flat else np.zeros(0)
+
+
+class Noise:
+    """Runs a module with switches, sample by sample, and adds up a budget."""
+
+    def __init__(self, switches: Switches):
+        self.budget = Budget(switches.sites)
+        self._names = switches.names
+        self._outputs = Outputs(switches.module)
+        self._clips = np.array([site.cause is Cause.CLIPPING for site in switches.sites], np.bool_)
+
+    def add(self, feeds: Feeds) -> None:
+        """One sample, keyed by input name. Raises UserError if onnxruntime cannot run the model on it."""
+        count = len(self._names)
+        every = np.ones(count, np.bool_)
+        signal = self._run(feeds, ~every)
+        error = self._run(feeds, every) - signal
+        clips = self._clips.any() and not np.array_equal(self._run(feeds, ~self._clips) - signal, error)
+        steps = np.zeros((count, signal.size))
+        before, last = np.zeros(signal.size), count - 1
+        for k in range(count):
+            if clips or not self._clips[k]:
+                now = error if k == last else self._run(feeds, np.arange(count) <= k) - signal
+                steps[k], before = now - before, now
+        self.budget.add(signal, steps)
+
+    def _run(self, feeds: Feeds, on: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        states = {name: np.array(state) for name, state in zip(self._names, on, strict=True)}
+        return self._outputs.run({**feeds, **states})
+
+
+def _is_float(value: SSAValue) -> bool:
+    return isinstance(element_of(value.type), Float32Type)

@@ -1,0 +1,85 @@
+"""`qdialect quantize`."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from qdialect.cli.compile import check_paths, print_remarks, write_report
+from qdialect.cli.inputs import check_readable
+from qdialect.cli.progress import progress
+from qdialect.cli.status import DONE
+from qdialect.compiler.options import options_of
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from qdialect.compiler.quantize import Calibration, Quantized
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads, quantizes and writes one model."""
+    _check(arguments)
+    options = options_of(arguments)
+    if arguments.print_pipeline:
+        from qdialect.cli.pipeline import pipeline_text
+        from qdialect.compiler.quantize import quantize_pipeline
+
+        print(pipeline_text(quantize_pipeline(options)))
+        return DONE
+    import qdialect
+    from qdialect.compiler.quantize import quantize_module
+
+    with progress(arguments.quiet) as show:
+        show(f"reading {arguments.input}")
+        module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
+        calibration = _calibration(arguments, module)
+        done = quantize_module(module, calibration, options, show=show)
+        show(f"writing {arguments.output}")
+        qdialect.save(module, arguments.output, external_data=arguments.external_data)
+        write_report(arguments.report, done.report)
+    _say(arguments, done)
+    return DONE
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """UserError for what cannot do, before the work instead of after it."""
+    data, arguments.data = arguments.data, None
+    check_paths(arguments)
+    arguments.data = data
+    for path in arguments.profile:
+        check_readable(path)
+
+
+def _calibration(arguments: argparse.Namespace, module: "ModuleOp") -> "Calibration":
+    from qdialect.calibration.data import ImageOptions
+    from qdialect.compiler.quantize import Calibration
+
+    return Calibration(
+        data=arguments.data,
+        images=ImageOptions(tuple(arguments.mean), tuple(arguments.std), arguments.layout),
+        profiles=tuple(arguments.profile),
+        save_profile=arguments.save_profile,
+        memory=arguments.memory,
+        random=arguments.random,
+        state=dict(arguments.state),
+        weights=arguments.weights,
+        max_drop=arguments.max_drop,
+        range=arguments.range,
+        rounding=arguments.rounding,
+        workers=arguments.workers,
+        scheduler=arguments.scheduler,
+    )
+
+
+def _say(arguments: argparse.Namespace, done: "Quantized") -> None:
+    """What came of it: on stderr, so that a pipe can drop it."""
+    if arguments.verbose:
+        for line in done.log:
+            print(f"tried {line}", file=sys.stderr)
+        for step in done.report.steps:
+            print(f"{step.name}: {step.rewrites} rewrites, {step.ops} nodes", file=sys.stderr)
+    if not arguments.quiet:
+        for line in done.summary():
+            print(line, file=sys.stderr)
+    if arguments.remarks:
+        print_remarks(done.report)

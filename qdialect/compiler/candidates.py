@@ -1,0 +1,343 @@
+"""
+Candidates for an integer model, and which of them is the best on samples that none was made from.
+
+All share one profile and one set of Hessians. A candidate is worth its signal-to-noise ratio less what its time costs;
+a later one must be better by `LEAST_GAIN` than the plainer one before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.calibration.annotations import annotate
+from qdialect.calibration.observer import Observer, observe_samples, value_names
+from qdialect.calibration.placement import Placement, place
+from qdialect.calibration.profile import Profile
+from qdialect.calibration.rounding import (
+    Moments,
+    RoundedWeights,
+    layer_number,
+    number_layers,
+    round_layers,
+    shift_biases,
+    shifts_of,
+    waves_of,
+)
+from qdialect.calibration.samples import Noise, Row, Samples, measure_noise
+from qdialect.compiler.compilation import compile, keep_in_float, run_passes
+from qdialect.compiler.options import Options
+from qdialect.compiler.report import Report
+from qdialect.errors import UserError
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.opsets import import_domains
+from qdialect.oracle.form import main_of
+from qdialect.oracle.session import fused_nodes, session
+from qdialect.targets import target
+from qdialect.transforms.insert_casts import bounds_of, elements_of, insert_casts
+from qdialect.transforms.lower_to_qdq import LowerToQdqPass
+
+Array = npt.NDArray[Any]
+
+LEAST_GAIN = 0.1
+"""dB by which a candidate must be better than the one before it."""
+WORTH = 0.3
+"""dB that one percent of the float model's time is worth."""
+DOUBT = 1.0
+"""Standard errors by which a candidate must be better besides."""
+CAUTION = {"99.999": 0.3, "99.99": 2.0}
+"""dB that a percentile must gain besides: what it clips may matter in data that calibration has not seen."""
+ENOUGH = 60.0
+"""dB beyond which more is worth nothing."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What distinguishes one candidate from another."""
+
+    range: str = "minmax"
+    rounding: str = "nearest"
+    """`nearest`, or `gptq`."""
+    bias: bool = False
+    """Whether biases take back what rounding shifts on average."""
+    price: int = 100
+    """What integer ops are taken to cost when they are placed, in percent."""
+    static: bool = True
+    """Whether tensors have ranges; else kernels quantize activations at run time, where there are such."""
+    smooth: bool = False
+    """Whether factors stand between activations and weights."""
+    kept: tuple[str, ...] = ()
+    """Nodes that stay in float."""
+
+    def __str__(self) -> str:
+        """As the log says it."""
+        parts = [self.range, self.rounding]
+        parts += ["bias correction"] if self.bias else []
+        parts += ["smoothing"] if self.smooth else []
+        parts += [f"integers at {self.price} %"] if self.price != 100 else []
+        parts += [] if self.static else ["ranges at run time"]
+        parts += [f"{len(self.kept)} nodes in float"] if self.kept else []
+        return ", ".join(parts)
+
+
+@dataclass
+class Trial:
+    """One candidate that was built and measured."""
+
+    choice: Choice
+    noise: Noise | None
+    share: float
+    """Of the float model's expected time."""
+    layers: int
+    """Linear ops in integers."""
+    casts: int
+    """Tensors that are quantized."""
+
+    @property
+    def integer(self) -> bool:
+        """Whether anything is in integers."""
+        return self.layers + self.casts > 0
+
+    @property
+    def ratio(self) -> float:
+        """Signal to noise on all samples that are measured, in dB."""
+        return self.noise.ratio() if self.noise is not None else float("nan")
+
+    def value(self, count: int | None = None) -> float:
+        """Signal to noise on the first `count` samples, less what the time costs, in dB."""
+        ratio = self.noise.ratio(count) if self.noise is not None else 0.0
+        return min(ratio, ENOUGH) - WORTH * 100 * self.share - CAUTION.get(self.choice.range, 0.0)
+
+    def beats(self, other: Trial, count: int | None = None) -> bool:
+        """Whether this is better than the plainer `other` by more than chance gives."""
+        if self.noise is None or other.noise is None:
+            return False
+        doubt = self.noise.doubt(other.noise, count)
+        return self.value(count) >= other.value(count) + max(LEAST_GAIN, DOUBT * doubt)
+
+
+@dataclass
+class Finished:
+    """A candidate as it will be written."""
+
+    module: ModuleOp
+    report: Report
+    ratio: float
+    """Signal to noise on the samples that judge, in dB."""
+    share: float
+    """Of the float model's expected time."""
+
+
+@dataclass
+class Candidates:
+    """Builds candidates of one prepared float module and compares them."""
+
+    module: ModuleOp
+    """Simplified."""
+    profile: Profile
+    samples: Samples
+    options: Options
+    original: bytes = b""
+    """The ONNX model as it came; empty: it is the module's."""
+    levels: int = 127
+    memory: int = 1 << 30
+    show: Callable[[str], None] = lambda text: None
+    log: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        self.target = target(self.options.target)
+        self.form = self.options.form or self.target.form
+        self.levels = min(self.levels, self.target.largest_weight or self.levels)
+        self.layers = number_layers(self.module)
+        self._rounded: dict[tuple[str, bool], RoundedWeights] = {}
+        self._expected: list[list[Array]] | None = None
+        self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
+        self._tried: dict[Choice, Trial] = {}
+        self._same: dict[tuple[Choice, int], Trial] = {}
+
+    # --- What candidates share ---
+
+    def _weights(self, choice: Choice) -> RoundedWeights:
+        key = choice.rounding, choice.bias
+        if key not in self._rounded:
+            self._round_all()
+        return self._rounded[key]
+
+    def _round_all(self) -> None:
+        """Round every layer in each way, in waves that memory holds."""
+        keys = [(rounding, bias) for rounding in ("nearest", "gptq") for bias in (False, True)]
+        for key in keys:
+            self._rounded[key] = RoundedWeights()
+        observer, names = Observer(self.module), value_names(self.module)
+
+        def largest(value: Any) -> float:
+            seen = self.profile.tensors.get(names.get(value, ""))
+            return 1.0 if seen is None or not seen.counts.size else max(-seen.low, seen.high)
+
+        layers = {k: op for k, op in self.layers.items() if observer.is_visible(op.operands[0])}
+        rows = self.samples.steering
+        for wave in waves_of(layers, self.memory):
+            self.show(f"rounding {len(wave)} layers")
+            moments = Moments(wave, largest, len(rows))
+            observe_samples(observer, moments.values, rows, moments.look, memory=self.memory)
+            for rounding, bias in keys:
+                done = round_layers(wave, moments, self.levels, nearest=rounding == "nearest", centered=bias)
+                self._rounded[rounding, bias].layers.update(done.layers)
+
+    def expected(self) -> list[list[Array]]:
+        """What the float model gives for the samples that are measured."""
+        if self._expected is None:
+            model = export_model(self.module).SerializeToString(deterministic=True)
+            self._expected = outputs(model, self.samples.measured)
+        return self._expected
+
+    # --- Candidates ---
+
+    def placed(self, module: ModuleOp, choice: Choice) -> Placement:
+        """The placement of an annotated module."""
+        kernels = self.form != "qdq"
+        func = main_of(module)
+        found = place(func, self.target, kernels=kernels, bias=choice.price / 100, static=choice.static)
+        if not kernels:
+            found.dynamic.clear()
+        return found
+
+    def build(self, choice: Choice) -> tuple[ModuleOp, Placement]:
+        """The module of a candidate, with casts, not compiled yet."""
+        module = self.module.clone()
+        keep_in_float(module, choice.kept)
+        if choice.range not in self._bounds:
+            symmetric = self.target.symmetric_activations
+            self._bounds[choice.range] = bounds_of(self.profile, choice.range, symmetric=symmetric)
+        annotate(module, self._bounds[choice.range], elements_of(self.profile))
+        placement = self.placed(module, choice)
+        weights = RoundedWeights()
+        if choice.rounding != "nearest" or choice.bias:
+            weights = self._weights(choice)
+        if choice.bias:
+            chosen = [layer_number(op) for op in (*placement.linear, *placement.dynamic)]
+            shift_biases(module, shifts_of(weights, [k for k in chosen if k is not None]))
+            placement = self.placed(module, choice)
+        insert_casts(module, self.target, placement, weights, self.levels)
+        return module, placement
+
+    def attempt(self, choice: Choice) -> Trial:
+        """Build and measure a candidate, its casts written out: what compiling makes of it differs by a step at most."""
+        if choice in self._tried:
+            return self._tried[choice]
+        self.show(f"trying {choice}")
+        module, placement = self.build(choice)
+        key = replace(choice, price=100), _signature(placement)
+        if key in self._same:
+            self._tried[choice] = self._same[key]
+            return self._same[key]
+        count = len(placement.linear) + len(placement.dynamic)
+        noise = None
+        if self.samples.measured and (count or placement.pairs):
+            noise = measure_noise(self.expected(), self._simulated(module))
+        share = placement.cost / max(placement.float_cost, 1e-9)
+        trial = Trial(choice, noise, share, count, len(placement.pairs))
+        ratio = "nothing measured" if noise is None else f"{noise.ratio():.1f} dB"
+        self.log.append(f"{choice}: {ratio}, {100 * share:.0f} % of the float time expected")
+        self._tried[choice] = self._same[key] = trial
+        return trial
+
+    def _simulated(self, module: ModuleOp) -> list[list[Array]]:
+        """What a module with casts gives for the samples that are measured, its casts written out."""
+        run_passes(module, [LowerToQdqPass(target=self.options.target)])
+        import_domains(module)
+        return outputs(export_model(module).SerializeToString(deterministic=True), self.samples.measured)
+
+    def found(self, choice: Choice) -> list[list[Array]]:
+        """What a candidate gives for the samples that are measured."""
+        return self._simulated(self.build(choice)[0])
+
+    def finish(self, choice: Choice) -> Finished:
+        """Build and compile a candidate."""
+        self.show("compiling")
+        module, placement = self.build(choice)
+        o = self.options
+        report = compile(
+            module,
+            o.target,
+            o.form,
+            o.exactness,
+            keep_overridable=o.keep_overridable,
+            integer_io=o.integer_io,
+            float_weights=o.float_weights,
+        )
+        model = export_model(module).SerializeToString(deterministic=True)
+        judges = len(self.samples.judging)
+        found = outputs(model, self.samples.measured)
+        ratio = measure_noise(self.expected(), found).ratio(judges) if judges else float("nan")
+        share = self._time(model, placement) / max(placement.float_cost, 1e-9)
+        return Finished(module, report, ratio, share)
+
+    @cached_property
+    def float_nodes(self) -> tuple[int, int]:
+        """How many nodes onnxruntime runs of the model as it came, and of the simplified one."""
+        simple = fused_nodes(export_model(self.module).SerializeToString(deterministic=True))
+        return (fused_nodes(self.original) if self.original else simple), simple
+
+    def _time(self, model: bytes, placement: Placement) -> float:
+        """
+        Expected nanoseconds: the placement's, and a call for each node beyond those of the float model and the casts,
+        after onnxruntime's own fusions, some of which only fit float nodes.
+        """
+        if "Placement" not in self.target.costs:
+            return placement.cost
+        more = fused_nodes(model) - min(self.float_nodes) - placement.casts
+        return placement.cost + more * self.target.costs["Placement"]["call"]
+
+    def best(
+        self, first: Choice, *, fixed_range: str | None = None, fixed_rounding: str | None = None
+    ) -> Trial:
+        """The best of all, looked for one decision after the other; what is fixed is not decided."""
+        now = self.attempt(first)
+        if not now.integer or now.noise is None:
+            return now
+        judges = len(self.samples.judging)
+        for prices in (100,), PRICES:
+            ways = [replace(now.choice, price=p) for p in prices]
+            now = self._better(
+                now, [*ways, replace(now.choice, static=False)] if len(ways) > 1 else ways, None
+            )
+            if fixed_rounding is None:
+                others = [("gptq", True), ("gptq", False), ("nearest", True), ("nearest", False)]
+                now = self._better(now, [replace(now.choice, rounding=r, bias=b) for r, b in others], judges)
+            if fixed_range is None:
+                now = self._better(now, [replace(now.choice, range=r) for r in RANGES], None)
+        return now
+
+    def _better(self, now: Trial, ways: Sequence[Choice], count: int | None) -> Trial:
+        """The best of several, or what there is, on the first `count` samples."""
+        trials = [trial for way in ways if (trial := self.attempt(way)).integer]
+        best = max(trials, key=lambda t: t.value(count), default=now)
+        return best if best.beats(now, count) else now
+
+
+RANGES = ("mse", "99.999", "99.99")
+PRICES = (110, 125, 150)
+
+
+def _signature(placement: Placement) -> int:
+    """Equal for placements of one module that are the same."""
+    numbers = [layer_number(op) or 0 for op in placement.linear]
+    others = [layer_number(op) or 0 for op in placement.dynamic]
+    return hash((tuple(numbers), tuple(others), len(placement.pairs), round(placement.cost)))
+
+
+def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
+    """What a model gives for each sample, as onnxruntime runs it."""
+    runner = session(model, optimize=True)
+    try:
+        return [[np.asarray(a) for a in runner.run(None, dict(row))] for row in rows]
+    except Exception as error:  # onnxruntime's exceptions share no base class
+        line = str(error).strip().splitlines()[0]
+        raise UserError(f"onnxruntime cannot run the model: {line}") from None

@@ -1,0 +1,153 @@
+"""
+`--max-drop`: the fewest layers in float with which the noise, or the decisions that change, stay within a limit.
+
+A noise budget of the best candidate says what each layer costs; a plan is made from it before anything is compiled,
+then measured and corrected. Of the sets of layers that were measured and keep the limit, the fastest is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log10, prod
+
+import numpy as np
+
+from qdialect.calibration.geometry import layer_of
+from qdialect.calibration.sensitivity import Budget, Plan, Share, plan_floats
+from qdialect.calibration.switches import Noise, steps_of, with_switches
+from qdialect.compiler.candidates import Array, Candidates, Trial
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import shape_of
+from qdialect.errors import UserError
+from qdialect.ir.names import called
+
+SAMPLES = 16
+"""Samples that a noise budget is made from."""
+ALIKE = 0.02
+"""Expected times that differ by less than this part of the float model's are alike."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What is allowed to be lost."""
+
+    text: str
+    noise: float | None = None
+    """Noise, relative to the signal."""
+    changed: float | None = None
+    """Part of the samples whose largest output becomes another."""
+
+
+def parse_limit(text: str) -> Limit:
+    """A limit as `40dB` (signal to noise) or `1%` (of the decisions). UserError for anything else."""
+    match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+) *(dB|db|%)", text.strip())
+    if match is None:
+        raise UserError(f"'{text}' is no limit", "say 40dB, signal to noise, or 1%, of the decisions")
+    number = float(match[1])
+    if match[2] == "%":
+        return Limit(text, changed=number / 100)
+    return Limit(text, noise=10 ** (-number / 10))
+
+
+@dataclass(frozen=True)
+class Held:
+    """A candidate within a limit, or as near as there is one."""
+
+    trial: Trial
+    plan: Plan
+    shares: Sequence[Share]
+    """Of the noise with no layer in float."""
+
+    def summary(self, limit: Limit) -> list[str]:
+        """For the user: what stays in float, why, and the flag that gives the same again."""
+        causes = {share.layer: share for share in self.shares}
+        if not self.plan.reached:
+            return [f"{limit.text} is not reached with any layer in integers that was tried"]
+        if not self.plan.kept:
+            return [f"{limit.text} holds with no layer kept in float"]
+        lines = [f"{limit.text} holds with {len(self.plan.kept)} nodes in float: {self.plan.flag}"]
+        for name in self.plan.kept:
+            share = causes[name]
+            lines.append(f"  {name}: {100 * share.total:.0f} % of the noise, mostly {share.cause}")
+        return lines
+
+
+def noise_budget(candidates: Candidates, trial: Trial) -> Budget:
+    """Where the noise of a candidate comes from, on some of the samples that judge."""
+    module, _ = candidates.build(trial.choice)
+    noise = Noise(with_switches(candidates.module, module))
+    for count, row in enumerate(candidates.samples.judging[:SAMPLES]):
+        candidates.show(f"noise budget, {count} samples")
+        noise.add(row)
+    return noise.budget
+
+
+def hold(candidates: Candidates, best: Trial, limit: Limit) -> Held:
+    """
+    The candidate `best` with the fewest layers in float that keep the limit.
+
+    Raises UserError if there are no samples to measure on.
+    """
+    if not candidates.samples.judging:
+        raise UserError("a limit needs samples to measure on", "give --data besides the profile")
+    budget = noise_budget(candidates, best)
+    trials: dict[tuple[str, ...], Trial] = {}
+
+    def measure(kept: tuple[str, ...]) -> float:
+        trial = candidates.attempt(replace(best.choice, kept=kept))
+        trials[kept] = trial
+        if limit.changed is not None:
+            return _changed(candidates, trial)
+        return 10 ** (-trial.ratio / 10) if np.isfinite(trial.ratio) else 0.0 if trial.ratio > 0 else 1e9
+
+    allowed = limit.changed if limit.changed is not None else limit.noise
+    assert allowed is not None
+    plan = plan_floats(budget, _costs(candidates), allowed, measure)
+    for step in plan.trials:
+        candidates.log.append(
+            f"{len(step.kept)} nodes in float: {_shown(step.predicted, limit)} predicted, "
+            f"{_shown(step.measured, limit)} measured"
+        )
+    holding = [step.kept for step in plan.trials if step.measured <= allowed] or [plan.kept]
+    # Float layers in the middle of integer ones cost casts: fewer of them may be slower than more.
+    fastest = min(trials[names].share for names in holding)
+    kept = min((k for k in holding if trials[k].share <= fastest + ALIKE), key=len)
+    return Held(trials[kept], replace(plan, kept=kept), budget.shares())
+
+
+def _shown(value: float, limit: Limit) -> str:
+    if limit.changed is not None:
+        return f"{100 * value:.1f} %"
+    return f"{-10 * log10(value):.1f} dB" if value > 0 else "no noise"
+
+
+def _changed(candidates: Candidates, trial: Trial) -> float:
+    """The part of the samples whose largest element of the first float output is another than the float model's."""
+    changed = count = 0
+    for one, other in zip(candidates.expected(), candidates.found(trial.choice), strict=True):
+        pair = next(((x, y) for x, y in zip(one, other, strict=True) if x.dtype.kind == "f"), None)
+        if pair is None:
+            continue
+        first, second = (_decisions(a) for a in pair)
+        changed += int((first != second).sum())
+        count += first.size
+    return changed / max(count, 1)
+
+
+def _decisions(output: Array) -> Array:
+    return output.reshape(-1, output.shape[-1] if output.ndim else 1).argmax(axis=1)
+
+
+def _costs(candidates: Candidates) -> Mapping[str, float]:
+    """Multiplications of each layer, or elements of another op's result: what an op in float takes more."""
+    found: dict[str, float] = {}
+    for op in steps_of(candidates.module):
+        assert isinstance(op, OnnxOp)
+        shape = shape_of(op.results[0].type) if op.results else None
+        elements = prod(max(size, 1) for size in shape or ())
+        layer = layer_of(op)
+        cost = float(elements) if layer is None else float(elements * layer.rows_shape[2])
+        found[called(op)] = found.get(called(op), 0.0) + cost
+    return found

@@ -1,0 +1,325 @@
+"""
+From a float model to an integer one: simplify, profile, insert casts, compile; of several candidates the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from qdialect.calibration.data import ImageOptions, checked, load_data, model_inputs
+from qdialect.calibration.loops import inner_layers
+from qdialect.calibration.profile import Profile, load_profile
+from qdialect.calibration.profiling import Profiler
+from qdialect.calibration.state import sequences, stateful
+from qdialect.compiler import pipeline as stages
+from qdialect.compiler.candidates import Candidates, Choice, Finished
+from qdialect.compiler.compilation import compile, keep_in_float, run_passes
+from qdialect.compiler.dropping import hold, parse_limit
+from qdialect.compiler.options import Options
+from qdialect.compiler.pipeline import pipeline
+from qdialect.compiler.report import Report
+from qdialect.compiler.smoothed import smoothed
+from qdialect.forms.dynamic import QuantizesItself
+from qdialect.forms.table import form_of
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.onnx_io.messages import inline_functions, read_model
+from qdialect.onnx_io.opsets import lower_opsets
+from qdialect.oracle.data import Input
+from qdialect.oracle.feeds import fitting_feeds
+from qdialect.oracle.form import main_of
+from qdialect.oracle.session import fused_nodes
+from qdialect.targets import target as target_named
+from qdialect.transforms import get_all_passes
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+Array = npt.NDArray[Any]
+Feeds = Mapping[str, Array]
+
+QUANTIZED_OPSET = 13
+"""The first opset whose QuantizeLinear and DequantizeLinear know a scale for each channel."""
+COMPONENTS = ("Gemm", "BatchNormalization", "LSTM", "GRU", "RNN")
+"""Ops taken apart where each part gets parameters of its own."""
+RANDOM_SAMPLES = 8
+LEAST_RATIO, RATIO_FOR_TIME = 10.0, 20.0
+"""Signal to noise that must be left, in dB, for no time at all, and more for all of it: a slow model must be good."""
+NO_GAIN = 0.97
+"""Of the float model's time: an integer model that is expected to take more is not worth its noise."""
+
+
+@dataclass
+class Quantized:
+    """What `quantize` did."""
+
+    report: Report
+    choice: Choice
+    ratio: float
+    """Signal to noise of the result on samples kept apart, in dB."""
+    profile: Profile
+    log: list[str] = field(default_factory=list[str])
+    """What was tried, in order."""
+    integer: int = 0
+    """Layers in integers."""
+    floating: str = ""
+    """Why the whole model stays in float, if it does."""
+    layers: int = 0
+    """Layers with constant weights."""
+    limit: list[str] = field(default_factory=list[str])
+    """What keeps the limit that was asked for, and what to write for the same again."""
+    module: ModuleOp | None = None
+    """The integer model, where `quantize` was given a module that one."""
+
+    def summary(self) -> list[str]:
+        """What came of it, in a few lines."""
+        lines: list[str] = []
+        if self.profile.random:
+            lines.append("warning: random data is no calibration, the result is not to be used")
+        if self.floating:
+            return [*lines, f"all {self.layers} layers stay in float: {self.floating}"]
+        noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
+        lines.append(f"{self.integer} of {self.layers} layers in integers, {noise}: {self.choice}")
+        return lines + self.limit
+
+
+def _made(name: str, **options: Any) -> ModulePass:
+    return get_all_passes()[name]()(**options)
+
+
+def simplifying(options: Options, form: str) -> list[ModulePass]:
+    """The passes that bring a float model into the form that is profiled."""
+    passes = [] if options.keep_overridable else [_made("freeze")]
+    passes += [*(stage.step for stage in stages.simplifying()), _made("raise-opset", to=QUANTIZED_OPSET)]
+    passes += [_made("fold-batch-norm"), _made("fold-pad"), _made("fold-constants")]
+    parts = options.decompose or (COMPONENTS if form == "qdq" else ())
+    if parts:
+        passes += [_made("decompose", ops=tuple(parts)), _made("unroll")]
+        passes += [_made("fold-constants"), _made("fold-identity")]
+    return passes
+
+
+def prepare(module: ModuleOp, options: Options) -> None:
+    """Simplify a float model in place, into what is profiled."""
+    form = options.form or target_named(options.target).form
+    lower_opsets(module)
+    keep_in_float(module, options.keep_float)
+    run_passes(module, simplifying(options, form))
+
+
+def replace_module(module: ModuleOp, by: ModuleOp) -> None:
+    """Let a module be what another one is."""
+    module.attributes = dict(by.attributes)
+    body = by.detach_region(0)
+    module.detach_region(0)
+    module.add_region(body)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What a quantization is made from, as the command line says it."""
+
+    data: str | Iterable[Feeds] | None = None
+    """A path, `module:function`, or feeds keyed by input name."""
+    images: ImageOptions = ImageOptions()
+    profiles: tuple[str, ...] = ()
+    """Files of profiles that are added up."""
+    save_profile: str | None = None
+    memory: int = 1 << 30
+    """Bytes of tensors to look at together."""
+    random: bool = False
+    state: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Output by input that it is fed to in the next sample."""
+    weights: str = "int8"
+    max_drop: str | None = None
+    range: str | None = None
+    rounding: str | None = None
+    workers: int = 1
+    scheduler: str | None = None
+
+
+def quantize_pipeline(options: Options) -> list[ModulePass]:
+    """The passes that run, in order; the profile is made in front of `insert-casts`."""
+    form = options.form or target_named(options.target).form
+    casts = _made("insert-casts", target=options.target, form=form)
+    return [*simplifying(options, form), casts, *pipeline(options)]
+
+
+def _feeds(module: ModuleOp, calibration: Calibration) -> Iterable[Feeds]:
+    """The samples, checked."""
+    inputs = model_inputs(module)
+    if calibration.random:
+        return [fitting_feeds(module, seed=seed) for seed in range(RANDOM_SAMPLES)]
+    if calibration.state:
+        return stateful(module, calibration.state, inputs, _sequences(calibration, inputs))
+    if isinstance(calibration.data, str):
+        return checked(load_data(calibration.data, inputs, calibration.images), inputs)
+    return checked(calibration.data or (), inputs)
+
+
+def _sequences(calibration: Calibration, inputs: Sequence[Input]) -> Iterable[Iterable[Feeds]]:
+    """What keeps its state from one sample to the next: a file, or the samples of the caller."""
+    if isinstance(calibration.data, str):
+        return ([one] for one in load_data(calibration.data, inputs, calibration.images))
+    return sequences(calibration.data or ())
+
+
+def _profile(module: ModuleOp, calibration: Calibration, show: Callable[[str], None]) -> Profiler:
+    """A profile of the prepared module; saved if asked for, also where the user stops it."""
+    profiler = Profiler(module, memory=calibration.memory, random=calibration.random)
+    try:
+        if calibration.data is not None or calibration.random:
+            profiler.add(
+                _feeds(module, calibration),
+                lambda count: show(f"profiling, {count} samples"),
+            )
+    finally:
+        for path in calibration.profiles:
+            profiler.profile.merge(load_profile(path))
+        if calibration.save_profile is not None and profiler.profile.samples:
+            profiler.profile.save(calibration.save_profile)
+    return profiler
+
+
+def quantize_module(
+    module: ModuleOp,
+    calibration: Calibration,
+    options: Options,
+    *,
+    show: Callable[[str], None] = lambda text: None,
+) -> Quantized:
+    """
+    Quantize a float module in place.
+
+    Raises UserError for data that the model does not take, a profile of another model, and wrong options.
+    """
+    original = export_model(module).SerializeToString(deterministic=True)
+    prepared = module.clone()
+    prepare(prepared, options)
+    profiler = _profile(prepared, calibration, show)
+    candidates = Candidates(
+        prepared, profiler.profile, profiler.samples, options, original, memory=calibration.memory, show=show
+    )
+    first = Choice(calibration.range or "minmax", calibration.rounding or "gptq")
+    limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
+    best = candidates.best(first, fixed_range=calibration.range, fixed_rounding=calibration.rounding)
+    if best.integer:
+        candidates, best = smoothed(
+            candidates, best, fixed_range=calibration.range, fixed_rounding=calibration.rounding
+        )
+    held = None if limit is None else hold(candidates, best, limit)
+    best = best if held is None else held.trial
+    log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)
+    layers, profile = count_layers(prepared, candidates), profiler.profile
+    done = candidates.finish(best.choice)
+    floating = "" if options.form is not None else _reason_for_float(done, any_integers=best.integer)
+    if floating:
+        log.append(f"the model stays in float: {floating}")
+        report = _stay_float(module, prepared, candidates)
+        return Quantized(report, best.choice, inf, profile, log, 0, floating, layers, asked_for)
+    replace_module(module, done.module)
+    return Quantized(done.report, best.choice, done.ratio, profile, log, best.layers, "", layers, asked_for)
+
+
+def count_layers(module: ModuleOp, candidates: Candidates) -> int:
+    """Layers with constant weights: of the graph, in the bodies of loops, and recurrent ones."""
+    recurrent = [op for op in module.walk() if form_of(type(op), QuantizesItself) is not None]
+    return len(candidates.layers) + len(inner_layers(main_of(module))) + len(recurrent)
+
+
+def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
+    """Why an integer model is not worth its noise; empty if it is."""
+    if not any_integers:
+        return "no op is faster in integers"
+    if done.share > NO_GAIN:
+        return f"in integers it is expected to take {100 * done.share:.0f} % of the time"
+    if done.ratio < LEAST_RATIO + RATIO_FOR_TIME * done.share:
+        return f"in integers {done.ratio:.1f} dB signal to noise are left, for {100 * done.share:.0f} % of the time"
+    return ""
+
+
+def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates) -> Report:
+    """The float model: simplified if that leaves onnxruntime less to run, else as it came."""
+    o = candidates.options
+    report = compile(prepared, o.target, o.form, o.exactness, keep_overridable=o.keep_overridable)
+    simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
+    if simple < candidates.float_nodes[0]:
+        replace_module(module, prepared)
+    return report
+
+
+def quantize(
+    model: ModuleOp | ModelProto | str | Path,
+    data: str | Iterable[Feeds] | None = None,
+    *,
+    target: str = "onnxruntime",
+    form: str | None = None,
+    exactness: str = "close",
+    profiles: Sequence[str] = (),
+    save_profile: str | None = None,
+    memory: int = 1 << 30,
+    state: Mapping[str, str] | None = None,
+    max_drop: str | None = None,
+    range: str | None = None,
+    rounding: str | None = None,
+    keep_float: Sequence[str] = (),
+    decompose: Sequence[str] = (),
+    integer_io: bool = False,
+    float_weights: bool = False,
+    keep_overridable: bool = False,
+    workers: int = 1,
+    scheduler: str | None = None,
+    show: Callable[[str], None] = lambda text: None,
+) -> Quantized:
+    """
+    Quantize a float model; a module in place, of a file or an ONNX model the result has a new one.
+
+    data: feeds keyed by graph input name, the first axis of each array being samples; or a path, or `module:function`.
+    profiles: files made by `save_profile`, in place of data or besides. memory: bytes of tensors that are looked at
+    together. state: graph outputs by the inputs that they are fed to in the next sample. max_drop: `40dB` or `1%`.
+    range and rounding: `minmax`, `mse` or a percentile, `nearest` or `gptq`, in place of what is best. show: called
+    with what is being done.
+
+    Raises UserError for data that the model does not take, profiles of another model, and options that there are not.
+    """
+    module = model if isinstance(model, ModuleOp) else _loaded(model)
+    calibration = Calibration(
+        data,
+        profiles=tuple(profiles),
+        save_profile=save_profile,
+        memory=memory,
+        state=state or {},
+        max_drop=max_drop,
+        range=range,
+        rounding=rounding,
+        workers=workers,
+        scheduler=scheduler,
+    )
+    options = Options(
+        target=target,
+        form=form,
+        exactness=exactness,
+        keep_float=tuple(keep_float),
+        decompose=tuple(decompose),
+        integer_io=integer_io,
+        float_weights=float_weights,
+        keep_overridable=keep_overridable,
+    )
+    done = quantize_module(module, calibration, options, show=show)
+    done.module = module
+    return done
+
+
+def _loaded(model: ModelProto | str | Path) -> ModuleOp:
+    if isinstance(model, str | Path):
+        path = Path(model)
+        return import_model(inline_functions(read_model(path).whole()), path.parent)
+    return import_model(inline_functions(model))

@@ -1,0 +1,60 @@
+"""The same candidates behind smoothing (`calibration.smoothing`), where some layer is expected to gain by it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.calibration.observer import Observer, observe_samples, value_names
+from qdialect.calibration.profile import Profile
+from qdialect.calibration.profiling import Profiler
+from qdialect.calibration.samples import Row
+from qdialect.calibration.smoothing import ChannelStatistics, groups, smooth
+from qdialect.compiler.candidates import Candidates, Trial
+
+SAMPLES = 32
+"""Samples from which factors are made."""
+
+
+def smoothed(
+    candidates: Candidates, best: Trial, *, fixed_range: str | None = None, fixed_rounding: str | None = None
+) -> tuple[Candidates, Trial]:
+    """
+    The best candidate of the smoothed module if it beats `best`, with the candidates that it is one of; else `best`.
+
+    The clone that is smoothed has its own profile: that of the module, but for tensors that are new or scaled.
+    """
+    rows = candidates.samples.steering
+    if not rows or best.noise is None:
+        return candidates, best
+    module = candidates.module.clone()
+    observer = Observer(module)
+    values = [g.value for g in groups(module) if observer.is_visible(g.value)]
+    seen = {value: ChannelStatistics() for value in values}
+    observe_samples(observer, values, rows[:SAMPLES], lambda value, array: seen[value].update(array))
+    names = value_names(module)
+    done = smooth(module, {v: s.channels for v, s in seen.items() if s.channels is not None})
+    if not done:
+        return candidates, best
+    scaled = {names[one.value] for one in done if one.folded}
+    others = replace(candidates, module=module, profile=_profile(candidates, module, rows, scaled))
+    first = others.attempt(replace(best.choice, smooth=True))
+    if not first.beats(best):
+        return candidates, best
+    found = others.best(first.choice, fixed_range=fixed_range, fixed_rounding=fixed_rounding)
+    return others, found if found.beats(first) else first
+
+
+def _profile(
+    candidates: Candidates, module: ModuleOp, rows: Sequence[Row], scaled: Collection[str]
+) -> Profile:
+    """The profile of the smoothed module; what smoothing did not touch keeps what all of the data said."""
+    profiler = Profiler(module, memory=candidates.memory)
+    profiler.add(rows)
+    tensors = dict(candidates.profile.tensors)
+    for name, statistics in profiler.profile.tensors.items():
+        if name in scaled or name not in tensors or name.startswith("%"):  # no name of its own, but a place
+            tensors[name] = statistics
+    return replace(candidates.profile, tensors=tensors)

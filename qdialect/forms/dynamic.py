@@ -1,0 +1,84 @@
+"""Recurrent ops as kernels that take weights in 8 bits and quantize activations whenever they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import Operation
+
+from qdialect import numerics
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of
+from qdialect.forms.base import Form
+from qdialect.ir.values import constant_array
+from qdialect.ops.generated import op_named
+from qdialect.reasons import Blocked
+
+FLOAT = BY_NUMPY["float32"].attribute
+
+
+@dataclass(frozen=True)
+class QuantizesItself(Form):
+    """A kernel takes the op's weights in 8 bits and quantizes what they are multiplied with whenever it runs."""
+
+    kernel: str
+    size: Callable[[OnnxOp], int | None]
+    """What decides whether it is the faster one: the hidden units; None if not known."""
+    blocked: Callable[[OnnxOp], Blocked | None]
+    """Why the kernel does not compute this one."""
+    parts: Callable[[OnnxOp], Sequence[Operation]]
+    """The kernel's node and its constants; the last makes the results."""
+
+
+def _hidden_units(op: OnnxOp) -> int | None:
+    shape = shape_of(op.operands[2].type)
+    return None if shape is None or shape[-1] == DYNAMIC else shape[-1]
+
+
+def _columns_in_8_bits(weight: npt.NDArray[np.float32]) -> list[Operation]:
+    """(directions, gates, inputs) as (directions, inputs, gates) of integers, their scales and zero points."""
+    turned = np.ascontiguousarray(weight.transpose(0, 2, 1))
+    reach = np.abs(turned).max(axis=1).astype(np.float64) if turned.size else np.zeros(turned.shape[::2])
+    scales = np.where(reach > 0, reach / 127, 1).astype(np.float32)
+    rows = [
+        numerics.quantize(one, scale, np.zeros(scale.shape, np.int8), -127, 127, np.int8, axis=1)
+        for one, scale in zip(turned, scales, strict=True)
+    ]
+    arrays = (np.stack(rows), scales, np.zeros(scales.shape, np.int8))
+    return [ConstantOp.of(from_array(array)) for array in arrays]
+
+
+def _blocked_lstm(op: OnnxOp) -> Blocked | None:
+    if element_of(op.operands[0].type) != FLOAT:
+        return Blocked("element-type", f"only {op.op_type} in f32 is quantized")
+    if op.int_attr("layout", 0):
+        return Blocked(
+            "batch-first", "the kernel takes time first, the op has the batch first", "export it so"
+        )
+    weights = [constant_array(op.input(place)) for place in (1, 2)]
+    if any(w is None or w.ndim != 3 or not np.isfinite(w).all() for w in weights):
+        return Blocked("computed-weight", "a weight is computed, or not finite")
+    return None
+
+
+def _dynamic_lstm(op: OnnxOp) -> Sequence[Operation]:
+    """DynamicQuantizeLSTM with a scale for each column of each direction."""
+    weights = [constant_array(op.input(place)) for place in (1, 2)]
+    held = [_columns_in_8_bits(weight) for weight in weights if weight is not None]
+    inputs = [*op.inputs, *[None] * (8 - len(op.inputs))]
+    for place, (stored, _, _) in enumerate(held, 1):
+        inputs[place] = stored.results[0]
+    inputs += [made.results[0] for _, *parameters in held for made in parameters]
+    kept = {k: v for k, v in op.onnx_attributes.items() if k != "layout"}
+    types = [None if value is None else value.type for value in op.outputs]
+    kernel = op_named("com.microsoft", "DynamicQuantizeLSTM").build(inputs, types, kept)
+    return [*(made for row in held for made in row), kernel]
+
+
+AT_RUN_TIME = {
+    ("", "LSTM"): QuantizesItself("DynamicQuantizeLSTM", _hidden_units, _blocked_lstm, _dynamic_lstm)
+}

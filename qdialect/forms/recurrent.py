@@ -1,0 +1,346 @@
+"""
+LSTM, GRU and RNN as what they compute: one product with the input of all steps, and a Scan with the steps' own.
+
+    gates[t] = x[t] W' + h[t-1] R' + b      x W' + b for all t at once, h R' inside
+    LSTM     c[t] = f * c[t-1] + i * g      h[t] = o * tanh(c[t])
+    GRU      h[t] = (1 - z) * n + z * h[t-1]                     n from r * h[t-1], or from r * (h[t-1] R' + b)
+    RNN      h[t] = tanh(gates)
+
+Each product, gate and state is a tensor with a name of its own, so that it can have quantization parameters of its own.
+The formulas and the order of the gates are those of the operators' definitions in ONNX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerType, i64
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from qdialect.dialects.onnx_attributes import int_attr, ints_attr
+from qdialect.dialects.onnx_base import OnnxOp, YieldOp, opset_of
+from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.forms.activations import Activation, activations_of
+from qdialect.forms.builder import Builder, sizes
+from qdialect.forms.cells import KINDS, Cell, Kind
+from qdialect.forms.composition import Decomposed, Decomposes
+from qdialect.ir.values import constant_array, static_shape
+from qdialect.reasons import UNKNOWN_RANK, Blocked
+
+FLOAT = BY_NUMPY["float32"].attribute
+FIRST_SCAN = 9
+"""The first opset whose Scan has no batches of its own."""
+FIRST_RANGE = 11
+"""The first opset with Range; ReverseSequence is older."""
+DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
+
+
+class Layer(NamedTuple):
+    """What is read of an op: operands by place, time first, and sizes (DYNAMIC if not known)."""
+
+    op: OnnxOp
+    kind: Kind
+    build: Builder
+    steps: int
+    batch: int
+    hidden: int
+    reverse: Sequence[bool]
+    activations: Sequence[Sequence[Activation]]
+    lengths: SSAValue | None
+    resets_last: bool
+    """GRU: whether the reset gate comes after the product, `linear_before_reset`."""
+
+    @property
+    def batch_first(self) -> bool:
+        """Whether operands and results have the batch as their first axis."""
+        return self.op.int_attr("layout", 0) == 1
+
+    @property
+    def roles(self) -> list[str]:
+        """What the directions are called."""
+        return ["reverse" if back else "forward" for back in self.reverse]
+
+
+def _read(op: OnnxOp, kind: Kind) -> Layer | Blocked:
+    """The guards, and what they read."""
+    opset = opset_of(op, "") or FIRST_RANGE
+    x, weight, recurrent = shape_of(op.operands[0].type), op.input(1), op.input(2)
+    if op.input(7) is not None:
+        return Blocked(
+            "peepholes",
+            "gates see the cell through peepholes, element by element",
+            "export without peepholes",
+        )
+    if element_of(op.operands[0].type) != FLOAT:
+        return Blocked("element-type", f"only {op.op_type} in f32 is decomposed")
+    if opset < FIRST_SCAN:
+        return Blocked("opset", f"Scan over steps needs opset {FIRST_SCAN}", "raise the model's opset")
+    if x is None or len(x) != 3:
+        return UNKNOWN_RANK
+    known = static_shape(recurrent) if recurrent is not None else None
+    if weight is None or static_shape(weight) is None or known is None or len(known) != 3:
+        return Blocked("unknown-sizes", "the sizes of the weights are not known")
+    reverse = DIRECTIONS.get(op.str_attr("direction", "forward"))
+    if reverse is None or known[:2] != (len(reverse), len(kind.gates) * known[2]):
+        return Blocked(
+            "weight-shape", f"a recurrent weight of {known} has not one part for each gate", "check the model"
+        )
+    activations = activations_of(op, kind.activations, len(reverse))
+    if isinstance(activations, Blocked):
+        return activations
+    steps, batch = (x[1], x[0]) if op.int_attr("layout", 0) == 1 else (x[0], x[1])
+    lengths = op.input(4)
+    if lengths is not None and steps != DYNAMIC and (counts := constant_array(lengths)) is not None:
+        lengths = None if (counts == steps).all() else lengths
+    if lengths is not None and opset < FIRST_RANGE:
+        return Blocked(
+            "opset", f"sequences of several lengths need opset {FIRST_RANGE}", "raise the model's opset"
+        )
+    last = bool(op.int_attr("linear_before_reset", 0))
+    return Layer(op, kind, Builder(op), steps, batch, known[2], reverse, activations, lengths, last)
+
+
+def _input_weight(layer: Layer) -> SSAValue:
+    """W of all directions, transposed: [inputs, directions * gates]."""
+    build, weight = layer.build, layer.op.operands[1]
+    directions, gates, inputs = sizes(weight)
+    if directions == 1:
+        return build.transpose(build.pick(weight, 0), 1, 0)
+    columns = build.constant(np.array([inputs, directions * gates]))
+    return build.one("Reshape", [build.transpose(weight, 2, 0, 1), columns], (inputs, directions * gates))
+
+
+def _projected(layer: Layer, x: SSAValue) -> tuple[list[SSAValue], list[SSAValue | None]]:
+    """x W' + b of all steps in one product, by direction; and the biases that join the recurrent product."""
+    build, count = layer.build, len(layer.reverse)
+    right = _input_weight(layer)
+    columns = sizes(right)[1]
+    total = build.one("MatMul", [x, right], (layer.steps, layer.batch, columns), "input_product")
+    inner: list[SSAValue | None] = [None] * count
+    if (bias := layer.op.input(3)) is not None:
+        outer, recurrent = build.split(bias, 2, 1)
+        if layer.resets_last:
+            inner = [build.pick(recurrent, k) for k in range(count)]
+        else:
+            outer = build.one("Add", [outer, recurrent])
+        flat = build.one("Reshape", [outer, build.constant(np.array([columns]))], (columns,))
+        total = build.one("Add", [total, flat], role="input_sum")
+    return build.split(total, count, 2, [f"{role}/input" for role in layer.roles]), inner
+
+
+def _recurrent_weights(layer: Layer, direction: int) -> list[SSAValue]:
+    """R transposed, [hidden, gates * hidden]; of a GRU whose reset gate comes first, without and for the new gate."""
+    build, weight = layer.build, layer.op.operands[2]
+    whole = build.transpose(build.pick(weight, direction), 1, 0)
+    if layer.kind is not KINDS["GRU"] or layer.resets_last:
+        return [whole]
+    update, reset, new = build.split(whole, 3, 1)
+    both = build.one("Concat", [update, reset], (layer.hidden, 2 * layer.hidden), axis=int_attr(1))
+    return [both, new]
+
+
+def _shape_of(build: Builder, value: SSAValue, axis: int) -> SSAValue:
+    """One size of a tensor, as a list of one integer."""
+    rank = len(sizes(value))
+    listed = build.one("Shape", [value], (rank,), element=i64)
+    place = build.constant(np.array([axis]))
+    return build.one("Gather", [listed, place], (1,), axis=int_attr(0))
+
+
+def _initial(layer: Layer, x: SSAValue) -> list[list[SSAValue]]:
+    """The states before the first step, by direction: [batch, hidden], zero if the op has none."""
+    build, found = layer.build, [list[SSAValue]() for _ in layer.reverse]
+    zero: SSAValue | None = None
+    for place, _ in enumerate(layer.kind.states, 5):
+        given = layer.op.input(place)
+        if given is None and zero is None:
+            zero = _zeros(layer, x)
+        if given is not None:
+            given = _typed(given, layer, len(layer.reverse))
+            given = build.transpose(given, 1, 0, 2) if layer.batch_first else given
+        for k, states in enumerate(found):
+            state = zero if given is None else build.pick(given, k)
+            assert state is not None
+            states.append(state)
+    return found
+
+
+def _typed(value: SSAValue, layer: Layer, directions: int) -> SSAValue:
+    """An initial state whose sizes are known as far as the layer's are: a copy says them where its type does not."""
+    shape = (directions, layer.batch, layer.hidden)
+    if layer.batch_first:
+        shape = (layer.batch, directions, layer.hidden)
+    return (
+        value if shape_of(value.type) == shape else layer.build.one("Identity", [value], shape, element=FLOAT)
+    )
+
+
+def _zeros(layer: Layer, x: SSAValue) -> SSAValue:
+    build = layer.build
+    if layer.batch != DYNAMIC:
+        return build.constant(np.zeros((layer.batch, layer.hidden), np.float32))
+    parts = [_shape_of(build, x, 1), build.constant(np.array([layer.hidden]))]
+    shape = build.one("Concat", parts, (2,), axis=int_attr(0))
+    return build.one("ConstantOfShape", [shape], (DYNAMIC, layer.hidden), element=FLOAT)
+
+
+def _mask(layer: Layer, x: SSAValue, lengths: SSAValue) -> SSAValue:
+    """Whether a step is one of its sequence: [steps, batch, 1]."""
+    build, steps = layer.build, layer.steps
+    if steps != DYNAMIC:
+        times = build.constant(np.arange(steps).reshape(-1, 1))
+    else:
+        count = build.one(
+            "Gather", [_shape_of(build, x, 0), build.constant(np.array(0))], (), axis=int_attr(0)
+        )
+        ends = [build.constant(np.array(0)), count, build.constant(np.array(1))]
+        times = build.unsqueeze(build.one("Range", ends, (steps,)), 1, (steps, 1))
+    whole = build.one("Cast", [lengths], (layer.batch,), element=i64, to=int_attr(7))
+    is_there = build.one("Less", [times, whole], (steps, layer.batch), element=IntegerType(1))
+    return build.unsqueeze(is_there, 2, (steps, layer.batch, 1))
+
+
+def _or_zero(layer: Layer, state: SSAValue) -> SSAValue:
+    """A last state, zero where a sequence has no step: that is what onnxruntime gives, not the initial state."""
+    assert layer.lengths is not None
+    build, batch = layer.build, layer.batch
+    whole = build.one("Cast", [layer.lengths], (batch,), element=i64, to=int_attr(7))
+    is_there = build.one("Less", [build.constant(np.array(0)), whole], (batch,), element=IntegerType(1))
+    column = build.unsqueeze(is_there, 1, (batch, 1))
+    zero = build.constant(np.array(0, np.float32))
+    return build.one("Where", [column, state, zero], (batch, layer.hidden), element=FLOAT)
+
+
+def _reversed(layer: Layer, value: SSAValue, role: str = "") -> SSAValue:
+    """Each sequence of `value`, [steps, batch, ...], from its last element to its first."""
+    assert layer.lengths is not None
+    lengths = layer.build.one("Cast", [layer.lengths], (layer.batch,), element=i64, to=int_attr(7))
+    axes = {"time_axis": int_attr(0), "batch_axis": int_attr(1)}
+    return layer.build.one("ReverseSequence", [value, lengths], None, role, **axes)
+
+
+class Loop(NamedTuple):
+    """The Scan's operands and its body's arguments, by direction."""
+
+    states: Sequence[Sequence[SSAValue]]
+    inputs: Sequence[SSAValue]
+    mask: SSAValue | None
+
+
+def _row(value: SSAValue) -> Attribute:
+    """The type of one element of the first axis."""
+    element = element_of(value.type)
+    assert element is not None
+    return tensor_type(element, sizes(value)[1:])
+
+
+def _body(
+    layer: Layer, loop: Loop, inner: Sequence[SSAValue | None], weights: Sequence[Sequence[SSAValue]]
+) -> Region:
+    """One step of every direction: states in, inputs in; states out, outputs out."""
+    state = tensor_type(FLOAT, (layer.batch, layer.hidden))
+    flat = [state for states in loop.states for _ in states]
+    scanned = [value for value in (*loop.inputs, loop.mask) if value is not None]
+    rows = [_row(v) for v in scanned]
+    block = Block(arg_types=[*flat, *rows])
+    places = iter(block.args)
+    before = [[next(places) for _ in states] for states in loop.states]
+    x, mask = [next(places) for _ in loop.inputs], next(places, None)
+    body = layer.build.within()
+    ends, outputs = list[SSAValue](), list[SSAValue]()
+    clip, coupled = layer.op.float_attr("clip", 0.0), layer.op.int_attr("input_forget", 0) == 1
+    for k, role in enumerate(layer.roles):
+        build = layer.build.within(role)
+        cell = Cell(build, weights[k], inner[k], layer.activations[k], clip, coupled)
+        after = layer.kind.step(cell, x[k], before[k])
+        output = after[0]
+        if mask is not None:
+            zero = build.constant(np.array(0, np.float32))
+            output = build.one("Where", [mask, after[0], zero], state.get_shape(), element=FLOAT)
+            pairs = zip(after, before[k], strict=True)
+            after = [
+                build.one("Where", [mask, new, old], state.get_shape(), element=FLOAT) for new, old in pairs
+            ]
+        ends += after
+        outputs.append(output)
+        body.ops += build.ops
+    block.add_ops([*body.ops, YieldOp.create(operands=[*ends, *outputs])])
+    return Region(block)
+
+
+def _scanned(layer: Layer, loop: Loop, region: Region) -> tuple[list[list[SSAValue]], list[SSAValue]]:
+    """The states behind the last step and the hidden states of all, by direction."""
+    count = len(layer.reverse)
+    state = tensor_type(FLOAT, (layer.batch, layer.hidden))
+    rows = tensor_type(FLOAT, (layer.steps, layer.batch, layer.hidden))
+    directed = [int(back and layer.lengths is None) for back in layer.reverse]
+    masks = [] if loop.mask is None else [loop.mask]
+    attributes: dict[str, Attribute] = {"num_scan_inputs": int_attr(count + len(masks))}
+    if any(directed):
+        attributes["scan_input_directions"] = ints_attr((*directed, *[0] * len(masks)))
+        attributes["scan_output_directions"] = ints_attr(tuple(directed))
+    roles = [f"{role}/last_{name}" for role in layer.roles for name in layer.kind.states]
+    results = layer.build.all(
+        "Scan",
+        [*(state for states in loop.states for state in states), *loop.inputs, *masks],
+        [*[state] * len(roles), *[rows] * count],
+        attributes,
+        [*roles, *(f"{role}/steps" for role in layer.roles)],
+        [region],
+    )
+    each = len(layer.kind.states)
+    return [results[k * each : (k + 1) * each] for k in range(count)], results[count * each :]
+
+
+def _stacked(layer: Layer, values: Sequence[SSAValue], axis: int, role: str) -> SSAValue:
+    """The directions side by side, along an axis of their own."""
+    build, shape = layer.build, list(sizes(values[0]))
+    shape.insert(axis, 1)
+    apart = [build.unsqueeze(value, axis, shape) for value in values]
+    if len(apart) > 1:
+        shape[axis] = len(apart)
+        apart = [build.one("Concat", apart, shape, role, axis=int_attr(axis))]
+    return apart[0]
+
+
+def _results(layer: Layer, last: Sequence[Sequence[SSAValue]], steps: Sequence[SSAValue]) -> list[SSAValue]:
+    """Those of Y, Y_h and Y_c that the op has."""
+    found = list[SSAValue]()
+    build = layer.build
+    for place, output in enumerate(layer.op.outputs):
+        if output is None:
+            continue
+        if place == 0:
+            whole = _stacked(layer, steps, 1, "outputs")
+            found.append(build.transpose(whole, 2, 0, 1, 3) if layer.batch_first else whole)
+        else:
+            whole = _stacked(layer, [states[place - 1] for states in last], 0, "states")
+            found.append(build.transpose(whole, 1, 0, 2) if layer.batch_first else whole)
+    return found
+
+
+def _decomposed(op: OnnxOp) -> Decomposed | Blocked:
+    layer = _read(op, KINDS[op.op_type])
+    if isinstance(layer, Blocked):
+        return layer
+    build = layer.build
+    x = build.transpose(op.operands[0], 1, 0, 2) if layer.batch_first else op.operands[0]
+    inputs, inner = _projected(layer, x)
+    weights = [_recurrent_weights(layer, k) for k in range(len(layer.reverse))]
+    turned = layer.lengths is not None
+    inputs = [
+        _reversed(layer, v) if turned and back else v for v, back in zip(inputs, layer.reverse, strict=True)
+    ]
+    mask = None if layer.lengths is None else _mask(layer, x, layer.lengths)
+    loop = Loop(_initial(layer, x), inputs, mask)
+    last, steps = _scanned(layer, loop, _body(layer, loop, inner, weights))
+    steps = [
+        _reversed(layer, v) if turned and back else v for v, back in zip(steps, layer.reverse, strict=True)
+    ]
+    last = [[_or_zero(layer, state) for state in states] for states in last] if turned else last
+    return Decomposed(build.ops, _results(layer, last, steps))
+
+
+RECURRENT = {("", name): Decomposes(_decomposed) for name in KINDS}

@@ -1,0 +1,55 @@
+"""Recurrent ops for kernels that take their weights in 8 bits and quantize activations whenever they run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from xdsl.ir import Operation
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.forms.dynamic import QuantizesItself
+from qdialect.forms.table import form_of
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.targets import Target
+
+TYPES = ("f32", "i8"), "f32"
+
+
+def least_units(form: QuantizesItself, found: Target) -> float:
+    """The hidden units from which on the kernel was measured to be faster than the float one."""
+    return found.costs.get(form.kernel, {}).get("least", 1.0)
+
+
+def pays(op: Operation, found: Target) -> QuantizesItself | None:
+    """The form of an op that such a kernel computes faster; None if there is none."""
+    form = form_of(type(op), QuantizesItself)
+    if form is None or not isinstance(op, OnnxOp) or not found.has_kernel(form.kernel, *TYPES):
+        return None
+    small = (form.size(op) or 0) < least_units(form, found)
+    return None if small or form.blocked(op) is not None else form
+
+
+class QuantizeRecurrent(Pattern):
+    """One op with such a kernel on the target, any or one of `only`."""
+
+    def __init__(self, found: Target, least: int = 0, only: Collection[Operation] | None = None):
+        self._target, self._least, self._only = found, least, only
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        form = form_of(op_class, QuantizesItself)
+        return form is not None and self._target.has_kernel(form.kernel, *TYPES)
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        form = form_of(type(op), QuantizesItself)
+        assert form is not None
+        size, least = form.size(op), self._least or self._target.costs.get(form.kernel, {}).get("least", 1.0)
+        if size is None or size < least:
+            return Blocked(
+                "float-is-faster", f"with less than {least:.0f} hidden units the float kernel is faster"
+            )
+        if (blocked := form.blocked(op)) is not None:
+            return blocked
+        rewriter.replace(op, form.parts(op))
+        return None

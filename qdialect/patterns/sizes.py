@@ -1,0 +1,110 @@
+"""What a module says of the sizes of its tensors: lists of them, and the integers computed from these."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, i1, i32, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
+from qdialect.ir.values import constant_array, static_shape
+from qdialect.promises.sizes import Counts, Elements, Symbol, TakesShape
+from qdialect.rewriting.driver import DIMS
+
+MOST = 1024
+"""Elements of a list of sizes."""
+INTEGERS = (i1, i32, i64)
+
+
+def size_names(value: SSAValue) -> list[str]:
+    """What a model calls the sizes of a tensor, axis by axis, empty where it has no name; [] if it names none."""
+    rows: object = None
+    if isinstance(value, OpResult) and isinstance(named := value.op.attributes.get(DIMS), ArrayAttr):
+        rows = named.data[value.index] if value.index < len(named.data) else None
+    elif isinstance(value, BlockArgument) and isinstance(func := value.block.parent_op(), FuncOp):
+        given = () if func.arg_attrs is None else func.arg_attrs.data
+        rows = given[value.index].data.get(DIMS) if value.index < len(given) else None
+    if not isinstance(rows, ArrayAttr):
+        return []
+    return [name.data if isinstance(name, StringAttr) else "" for name in rows.data]
+
+
+def _is_small(value: SSAValue) -> bool:
+    shape = static_shape(value)
+    return element_of(value.type) in INTEGERS and shape is not None and prod(shape) <= MOST
+
+
+class Sizes:
+    """The elements of lists of sizes, found op by op in the order of the module."""
+
+    def __init__(self) -> None:
+        self._found: dict[SSAValue, Elements] = {}
+
+    def sizes(self, value: SSAValue) -> Elements | None:
+        """The shape of a tensor, a symbol for a size that is not known; None if the rank is not."""
+        shape = shape_of(value.type)
+        if shape is None:
+            return None
+        names = size_names(value)
+        return tuple(
+            Symbol((names[k : k + 1] and names[k]) or (value, k)) if size == DYNAMIC else size
+            for k, size in enumerate(shape)
+        )
+
+    def elements(self, value: SSAValue) -> Elements | None:
+        """The elements of a small tensor of integers, in order; None of any other."""
+        found = self._found.get(value)
+        if found is not None or not _is_small(value):
+            return found
+        array = constant_array(value)
+        if array is None:
+            return (None,) * prod(static_shape(value) or ())
+        self._found[value] = elements = tuple(int(v) for v in array.reshape(-1))
+        return elements
+
+    def visit(self, op: OnnxOp) -> Elements | None:
+        """Find what the op's result holds; its operands have been visited."""
+        promise = op.get_trait(Counts)
+        if promise is None or len(op.results) != 1 or not _is_small(op.results[0]):
+            return None
+        elements = promise.elements(op, self)
+        if elements is None or len(elements) != prod(static_shape(op.results[0]) or ()):
+            return None
+        self._found[op.results[0]] = elements
+        return elements
+
+    def listed(self, op: OnnxOp, promise: TakesShape) -> tuple[int, ...] | None:
+        """
+        The constant list that gives `op` the shape that its computed one gives it; None if there is none.
+
+        One size at most is inferred, and only beside sizes other than 0: else nothing could be.
+        """
+        elements, before = self.elements(op.operands[promise.place]), self.sizes(op.operands[0])
+        after = shape_of(op.results[0].type)
+        if elements is None or op.int_attr("allowzero", 0):
+            return None
+        sizes: list[int | None] = []
+        for k, element in enumerate(elements):
+            if (
+                not isinstance(element, int)
+                and after is not None
+                and after[k : k + 1] not in ((), (DYNAMIC,))
+            ):
+                element = after[k]
+            if isinstance(element, Symbol) and before is not None and before[k : k + 1] == (element,):
+                sizes.append(promise.keeps)
+            else:
+                sizes.append(element if isinstance(element, int) else None)
+        if None not in sizes:
+            return tuple(size for size in sizes if size is not None)
+        return self._inferred(sizes, elements) if promise.infers else None
+
+    @staticmethod
+    def _inferred(sizes: list[int | None], elements: Elements) -> tuple[int, ...] | None:
+        unknown = [e if isinstance(e, int) and e != 0 else None for e in elements]
+        if unknown.count(None) != 1 or -1 in elements:
+            return None
+        return tuple(-1 if e is None else e for e in unknown)

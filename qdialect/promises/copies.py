@@ -1,0 +1,138 @@
+"""Ops that give an operand back as it is, always or by what their other operands and attributes are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
+from qdialect.ir.values import constant_ints, ints_of, rank_of, real_constant
+from qdialect.promises.base import Promise
+from qdialect.promises.layout import slices_of, training
+from qdialect.reasons import Blocked
+
+
+def _first(op: OnnxOp) -> int | None:
+    return 0
+
+
+@dataclass(frozen=True)
+class Copies(Promise):
+    """The op's first result is one of its operands."""
+
+    place: Callable[[OnnxOp], int | None] = _first
+    """Which one; None if it is none, this time."""
+    blocked: Callable[[OnnxOp], Blocked | None] = lambda op: None
+    """Why it may not be, though it looks so."""
+
+
+def _same_sizes(op: OnnxOp) -> bool:
+    """Whether operand and result have one shape: at most one size is not known, and that follows from the others."""
+    before, after = shape_of(op.operands[0].type), shape_of(op.results[0].type)
+    return before is not None and before == after and before.count(DYNAMIC) <= 1
+
+
+def _reshape(op: OnnxOp) -> int | None:
+    listed = constant_ints(op.input(1))
+    every = rank_of(op.operands[0])
+    copied = (
+        listed is not None and every == len(listed) and not any(listed) and not op.int_attr("allowzero", 0)
+    )
+    return 0 if copied or _same_sizes(op) else None
+
+
+def _flatten(op: OnnxOp) -> int | None:
+    return 0 if _same_sizes(op) else None
+
+
+def _transpose(op: OnnxOp) -> int | None:
+    perm = op.ints_attr("perm")
+    return 0 if perm is not None and perm == tuple(range(len(perm))) else None
+
+
+def _cast(op: OnnxOp) -> int | None:
+    known = element_of(op.operands[0].type)
+    return 0 if known is not None and known == element_of(op.results[0].type) else None
+
+
+def _slice(op: OnnxOp) -> int | None:
+    """Each axis that is cut is taken from its start to its end, or has as many elements after as before."""
+    taken = slices_of(op)
+    before, after = shape_of(op.operands[0].type), shape_of(op.results[0].type)
+    if isinstance(taken, Blocked) or before is None or after is None:
+        return None
+    for axis, part in taken.items():
+        whole = part.start == 0 and (part.stop or 0) >= np.iinfo(np.int32).max
+        if part.step != 1 or not (whole or before[axis] == after[axis] != DYNAMIC):
+            return None
+    return 0
+
+
+def _pad(op: OnnxOp) -> int | None:
+    pads = ints_of(op, "pads", 1)
+    return 0 if pads is not None and not any(pads) else None
+
+
+def _expand(op: OnnxOp) -> int | None:
+    before, after = shape_of(op.operands[0].type), shape_of(op.results[0].type)
+    listed = constant_ints(op.input(1))
+    if listed is not None and before is not None and len(listed) <= len(before) and set(listed) <= {1}:
+        return 0
+    return 0 if before is not None and before == after and DYNAMIC not in before else None
+
+
+def _tile(op: OnnxOp) -> int | None:
+    repeats = constant_ints(op.input(1))
+    return 0 if repeats is not None and set(repeats) <= {1} else None
+
+
+def _alone(op: OnnxOp) -> int | None:
+    """Concat of one tensor, Split into one."""
+    return 0 if len(op.operands) == 1 == len(op.results) else None
+
+
+def _is_all(value: SSAValue, number: float) -> bool:
+    array: npt.NDArray[Any] | None = real_constant(value)
+    return array is not None and bool((array == number).all())
+
+
+def _neutral(number: float, places: tuple[int, ...]) -> Copies:
+    """The operand beside constants at `places` that are all `number`, if they do not widen it."""
+
+    def place(op: OnnxOp) -> int | None:
+        for at in places:
+            other = op.operands[1 - at]
+            before = shape_of(other.type)
+            fits = before is not None and before == shape_of(op.results[0].type)
+            small = rank_of(op.operands[at]) == 0
+            if (fits or small) and _is_all(op.operands[at], number):
+                return 1 - at
+        return None
+
+    return Copies(place)
+
+
+COPIES: dict[tuple[str, str], Copies] = {
+    ("", "Identity"): Copies(),
+    ("", "Dropout"): Copies(blocked=training),
+    ("", "Reshape"): Copies(_reshape),
+    ("", "Flatten"): Copies(_flatten),
+    ("", "Transpose"): Copies(_transpose),
+    ("", "Cast"): Copies(_cast),
+    ("", "Slice"): Copies(_slice),
+    ("", "Pad"): Copies(_pad),
+    ("", "Expand"): Copies(_expand),
+    ("", "Tile"): Copies(_tile),
+    ("", "Concat"): Copies(_alone),
+    ("", "Split"): Copies(_alone),
+    ("", "Add"): _neutral(0, (0, 1)),
+    ("", "Sub"): _neutral(0, (1,)),
+    ("", "Mul"): _neutral(1, (0, 1)),
+    ("", "Div"): _neutral(1, (1,)),
+}

@@ -1,0 +1,240 @@
+"""
+Arithmetic on shapes: what integer ops say of lists of sizes, element by element, where some sizes are not known.
+
+A size that is not known is a symbol, the same for equal sizes: it moves through the ops that only move it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple, Protocol
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_tensor import TensorAttr
+from qdialect.dialects.onnx_types import element_of
+from qdialect.ir.values import rank_of, static_shape
+from qdialect.promises.base import Promise
+from qdialect.promises.layout import slices_of
+from qdialect.reasons import Blocked
+
+
+class Symbol(NamedTuple):
+    """A size that is not known: two of one key are equal."""
+
+    key: object
+
+
+Element = int | Symbol | None
+"""None is any integer, also a negative one."""
+Elements = tuple[Element, ...]
+
+
+class Known(Protocol):
+    """What has been found so far."""
+
+    def elements(self, value: SSAValue) -> Elements | None:
+        """The elements of a small tensor of integers, in order; None of any other."""
+        ...
+
+    def sizes(self, value: SSAValue) -> Elements | None:
+        """The shape of a tensor; None if its rank is not known."""
+        ...
+
+
+@dataclass(frozen=True)
+class Counts(Promise):
+    """The op computes with integers; what it gives follows from the elements of its operands, or from their shapes."""
+
+    elements: Callable[[OnnxOp, Known], Elements | None]
+
+
+@dataclass(frozen=True)
+class TakesShape(Promise):
+    """An operand lists the sizes of the result."""
+
+    place: int
+    keeps: int
+    """What the list says where the result has the first operand's size at the same place."""
+    infers: bool
+    """Whether -1 stands for the size that is left."""
+
+
+@dataclass(frozen=True)
+class Fills(Promise):
+    """Every element of the result is one number."""
+
+    number: Callable[[OnnxOp], float]
+
+
+def _shape(op: OnnxOp, known: Known) -> Elements | None:
+    sizes = known.sizes(op.operands[0])
+    if sizes is None:
+        return None
+    return sizes[op.int_attr("start", 0) : op.int_attr("end", len(sizes))]
+
+
+def _size(op: OnnxOp, known: Known) -> Elements | None:
+    sizes = known.sizes(op.operands[0]) or (None,)
+    numbers = [size for size in sizes if isinstance(size, int)]
+    return (prod(numbers),) if len(numbers) == len(sizes) else (None,)
+
+
+def _same(op: OnnxOp, known: Known) -> Elements | None:
+    return known.elements(op.operands[0])
+
+
+def _cast(op: OnnxOp, known: Known) -> Elements | None:
+    elements = known.elements(op.operands[0])
+    if elements is None:
+        return None
+    if element_of(op.results[0].type) == i1:
+        return tuple(int(e != 0) if isinstance(e, int) else None for e in elements)
+    return tuple(None if isinstance(e, int) and abs(e) >= 1 << 31 else e for e in elements)
+
+
+def _gather(op: OnnxOp, known: Known) -> Elements | None:
+    data, indices = (known.elements(value) for value in op.operands)
+    if data is None or indices is None or rank_of(op.operands[0]) != 1:
+        return None
+    inside = [k if isinstance(k, int) and -len(data) <= k < len(data) else None for k in indices]
+    return tuple(None if k is None else data[k] for k in inside)
+
+
+def _slice(op: OnnxOp, known: Known) -> Elements | None:
+    data, taken = known.elements(op.operands[0]), slices_of(op)
+    if data is None or isinstance(taken, Blocked) or rank_of(op.operands[0]) != 1:
+        return None
+    return data[taken.get(0, slice(None))]
+
+
+def _concat(op: OnnxOp, known: Known) -> Elements | None:
+    parts = [known.elements(value) for value in op.operands]
+    if any(rank_of(value) != 1 for value in op.operands):
+        return None
+    return None if None in parts else tuple(e for part in parts for e in part or ())
+
+
+def _pairs(op: OnnxOp, known: Known) -> list[tuple[Element, Element]] | None:
+    """The elements of both operands side by side, one alone beside each."""
+    a, b = (known.elements(value) for value in op.operands)
+    if a is None or b is None or any((rank_of(value) or 0) > 1 for value in op.operands):
+        return None
+    count = max(len(a), len(b)) if a and b else 0
+    if len(a) not in (1, count) or len(b) not in (1, count):
+        return None
+    return [(a[k % len(a)], b[k % len(b)]) for k in range(count)]
+
+
+def _quotient(a: int, b: int) -> int:
+    """Towards zero, as integers are divided in ONNX."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def _add(a: Element, b: Element) -> Element:
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    return b if a == 0 else a if b == 0 else None
+
+
+def _sub(a: Element, b: Element) -> Element:
+    if isinstance(a, int) and isinstance(b, int):
+        return a - b
+    return a if b == 0 else None
+
+
+def _mul(a: Element, b: Element) -> Element:
+    if isinstance(a, int) and isinstance(b, int):
+        return a * b
+    if 0 in (a, b):
+        return 0
+    return b if a == 1 else a if b == 1 else None
+
+
+def _div(a: Element, b: Element) -> Element:
+    if isinstance(a, int) and isinstance(b, int):
+        return _quotient(a, b) if b else None
+    return a if b == 1 else None
+
+
+def _equal(a: Element, b: Element) -> Element:
+    if isinstance(a, int) and isinstance(b, int):
+        return int(a == b)
+    if isinstance(a, Symbol) and a == b:
+        return 1
+    number = a if isinstance(a, int) else b
+    is_size = isinstance(a, Symbol) or isinstance(b, Symbol)
+    return 0 if is_size and isinstance(number, int) and number < 0 else None
+
+
+def _elementwise(of: Callable[[Element, Element], Element]) -> Counts:
+    def elements(op: OnnxOp, known: Known) -> Elements | None:
+        pairs = _pairs(op, known)
+        return None if pairs is None else tuple(of(a, b) for a, b in pairs)
+
+    return Counts(elements)
+
+
+def _not(op: OnnxOp, known: Known) -> Elements | None:
+    elements = known.elements(op.operands[0])
+    return elements and tuple(1 - e if isinstance(e, int) else None for e in elements)
+
+
+def _where(op: OnnxOp, known: Known) -> Elements | None:
+    parts = [known.elements(value) for value in op.operands]
+    count = max(len(part or ()) for part in parts)
+    if any(part is None or len(part) not in (1, count) for part in parts):
+        return None
+    if any((rank_of(value) or 0) > 1 for value in op.operands):
+        return None
+    rows = [[(part or ())[k % len(part or ())] for part in parts] for k in range(count)]
+    return tuple((a if c else b) if isinstance(c, int) else (a if a == b else None) for c, a, b in rows)
+
+
+def _product(op: OnnxOp, known: Known) -> Elements | None:
+    elements = known.elements(op.operands[0])
+    if elements is None or rank_of(op.operands[0]) != 1 or op.int_attr("noop_with_empty_axes", 0):
+        return None
+    numbers = [e for e in elements if isinstance(e, int)]
+    return (prod(numbers),) if len(numbers) == len(elements) else (None,)
+
+
+def _number(op: OnnxOp) -> float:
+    value = op.properties.get("value")
+    return float(value.array().reshape(-1)[0]) if isinstance(value, TensorAttr) else 0.0
+
+
+def _filled(op: OnnxOp, known: Known) -> Elements | None:
+    shape, value = static_shape(op.results[0]), op.properties.get("value")
+    if shape is None or len(shape) > 1 or not isinstance(value, TensorAttr):
+        return None
+    return (int(value.array().reshape(-1)[0]),) * prod(shape)
+
+
+COUNTS: dict[tuple[str, str], Counts] = {
+    ("", "Shape"): Counts(_shape),
+    ("", "Size"): Counts(_size),
+    **{("", name): Counts(_same) for name in ("Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze")},
+    ("", "Cast"): Counts(_cast),
+    ("", "Gather"): Counts(_gather),
+    ("", "Slice"): Counts(_slice),
+    ("", "Concat"): Counts(_concat),
+    ("", "Add"): _elementwise(_add),
+    ("", "Sub"): _elementwise(_sub),
+    ("", "Mul"): _elementwise(_mul),
+    ("", "Div"): _elementwise(_div),
+    ("", "Equal"): _elementwise(_equal),
+    ("", "Not"): Counts(_not),
+    ("", "Where"): Counts(_where),
+    ("", "ReduceProd"): Counts(_product),
+    ("", "ConstantOfShape"): Counts(_filled),
+}
+SHAPES: dict[tuple[str, str], TakesShape] = {
+    ("", "Reshape"): TakesShape(1, keeps=0, infers=True),
+    ("", "Expand"): TakesShape(1, keeps=1, infers=False),
+}
+FILLS: dict[tuple[str, str], Fills] = {("", "ConstantOfShape"): Fills(_number)}

@@ -1,0 +1,90 @@
+// RUN: OPT %s -p fold-layout | FILECHECK %s
+// RUN: DIAGNOSTICS -p fold-layout
+
+// CHECK-LABEL: func.func @transposes(
+// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%x) {perm = array<i64: 1, 0, 2>} : (tensor<2x3x5xf32>) -> tensor<3x2x5xf32>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @transposes(%x: tensor<2x3x5xf32>) -> tensor<3x2x5xf32> {
+  %a = onnx.Transpose(%x) {perm = array<i64: 2, 0, 1>} : (tensor<2x3x5xf32>) -> tensor<5x2x3xf32>
+  %b = onnx.Transpose(%a) {perm = array<i64: 2, 1, 0>} : (tensor<5x2x3xf32>) -> tensor<3x2x5xf32>
+  func.return %b : tensor<3x2x5xf32>
+}
+
+// There and back, by default from the last axis to the first; another user keeps what stands between.
+
+// CHECK-LABEL: func.func @there_and_back(
+// CHECK-NEXT: %[[A:.*]] = onnx.Transpose(%x)
+// CHECK-NEXT: func.return %[[A]], %x
+func.func @there_and_back(%x: tensor<?x3x5xf32>) -> (tensor<5x3x?xf32>, tensor<?x3x5xf32>) {
+  %a = onnx.Transpose(%x) : (tensor<?x3x5xf32>) -> tensor<5x3x?xf32>
+  %b = onnx.Transpose(%a) {perm = array<i64: 2, 1, 0>} : (tensor<5x3x?xf32>) -> tensor<?x3x5xf32>
+  func.return %a, %b : tensor<5x3x?xf32>, tensor<?x3x5xf32>
+}
+
+// Quantized along an axis: the types say where the scales went.
+
+// CHECK-LABEL: func.func @quantized(
+// CHECK-NEXT: func.return %x
+func.func @quantized(%x: tensor<2x3x!quant.uniform<i8:f32:1, {0.5,0.25,0.125}>>) -> tensor<2x3x!quant.uniform<i8:f32:1, {0.5,0.25,0.125}>> {
+  %a = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<2x3x!quant.uniform<i8:f32:1, {0.5,0.25,0.125}>>) -> tensor<3x2x!quant.uniform<i8:f32:0, {0.5,0.25,0.125}>>
+  %b = onnx.Transpose(%a) {perm = array<i64: 1, 0>} : (tensor<3x2x!quant.uniform<i8:f32:0, {0.5,0.25,0.125}>>) -> tensor<2x3x!quant.uniform<i8:f32:1, {0.5,0.25,0.125}>>
+  func.return %b : tensor<2x3x!quant.uniform<i8:f32:1, {0.5,0.25,0.125}>>
+}
+
+// Axes of size 1 that come, move and go.
+
+// CHECK-LABEL: func.func @reshapes(
+// CHECK-NEXT: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[-1, 1, 3, 5] : tensor<4xi64>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Reshape(%x, %[[S]]) : (tensor<?x3x5xf32>, tensor<4xi64>) -> tensor<?x1x3x5xf32>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @reshapes(%x: tensor<?x3x5xf32>) -> tensor<?x1x3x5xf32> {
+  %k = onnx.Constant() {value = #onnx.tensor<[3] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %a = onnx.Unsqueeze(%x, %k) : (tensor<?x3x5xf32>, tensor<1xi64>) -> tensor<?x3x5x1xf32>
+  %b = onnx.Transpose(%a) {perm = array<i64: 0, 3, 1, 2>} : (tensor<?x3x5x1xf32>) -> tensor<?x1x3x5xf32>
+  func.return %b : tensor<?x1x3x5xf32>
+}
+
+// CHECK-LABEL: func.func @nothing_left(
+// CHECK-NEXT: func.return %x
+func.func @nothing_left(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %a = onnx.Flatten(%x) {axis = 0 : i64} : (tensor<2x3xf32>) -> tensor<1x6xf32>
+  %s = onnx.Constant() {value = #onnx.tensor<[2, 3] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %b = onnx.Reshape(%a, %s) : (tensor<1x6xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  func.return %b : tensor<2x3xf32>
+}
+
+// Somebody else takes what stands between: two moves stay two.
+
+// CHECK-LABEL: func.func @unmoved_shared(
+// CHECK: %[[A:.*]] = onnx.Unsqueeze(%x
+// CHECK: %[[B:.*]] = onnx.Flatten(%[[A]])
+func.func @unmoved_shared(%x: tensor<2x3x5xf32>) -> (tensor<2x1x3x5xf32>, tensor<2x15xf32>) {
+  %k = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %a = onnx.Unsqueeze(%x, %k) : (tensor<2x3x5xf32>, tensor<1xi64>) -> tensor<2x1x3x5xf32>
+  %b = onnx.Flatten(%a) {axis = 1 : i64} : (tensor<2x1x3x5xf32>) -> tensor<2x15xf32>
+  func.return %a, %b : tensor<2x1x3x5xf32>, tensor<2x15xf32>
+}
+
+// Two sizes are not known.
+
+// CHECK-LABEL: func.func @unmoved_unknown_sizes(
+// CHECK: onnx.Unsqueeze(
+// CHECK: onnx.Transpose(
+func.func @unmoved_unknown_sizes(%x: tensor<?x?x5xf32>) -> tensor<?x1x?x5xf32> {
+  %k = onnx.Constant() {value = #onnx.tensor<[3] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %a = onnx.Unsqueeze(%x, %k) : (tensor<?x?x5xf32>, tensor<1xi64>) -> tensor<?x?x5x1xf32>
+  %b = onnx.Transpose(%a) {perm = array<i64: 0, 3, 1, 2>} : (tensor<?x?x5x1xf32>) -> tensor<?x1x?x5xf32>
+  func.return %b : tensor<?x1x?x5xf32>
+}
+
+// An axis of more than one element moves.
+
+// CHECK-LABEL: func.func @unmoved_axis(
+// CHECK: onnx.Transpose(
+// CHECK: onnx.Reshape(
+func.func @unmoved_axis(%x: tensor<2x3x5xf32>) -> tensor<3x10xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[3, 10] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %a = onnx.Transpose(%x) {perm = array<i64: 1, 0, 2>} : (tensor<2x3x5xf32>) -> tensor<3x2x5xf32>
+  %b = onnx.Reshape(%a, %s) : (tensor<3x2x5xf32>, tensor<2xi64>) -> tensor<3x10xf32>
+  func.return %b : tensor<3x10xf32>
+}

@@ -1,0 +1,126 @@
+// RUN: OPT %s -p fold-shapes | FILECHECK %s
+// RUN: DIAGNOSTICS -p fold-shapes
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
+// CHECK-LABEL: func.func @known(
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[2, 3] : tensor<2xi64>>}
+// CHECK: %[[N:.*]] = onnx.Constant() {value = #onnx.tensor<[6] : tensor<i64>>}
+// CHECK-NEXT: func.return %[[S]], %[[N]]
+  func.func @known(%x: tensor<2x3xf32>) -> (tensor<2xi64>, tensor<i64>) {
+    %s = onnx.Shape(%x) : (tensor<2x3xf32>) -> tensor<2xi64>
+    %n = onnx.Size(%x) : (tensor<2x3xf32>) -> tensor<i64>
+    func.return %s, %n : tensor<2xi64>, tensor<i64>
+  }
+
+// Of a list that is known in part: 12 / 4, behind a batch that is copied.
+
+// CHECK-LABEL: func.func @in_part(
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 3, 4] : tensor<3xi64>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Reshape(%x, %[[S]]) : (tensor<?x12xf32>, tensor<3xi64>) -> tensor<?x3x4xf32>
+// CHECK-NEXT: func.return %[[Y]]
+  func.func @in_part(%x: tensor<?x12xf32>) -> tensor<?x?x4xf32> {
+    %zero = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i64>>} : () -> tensor<i64>
+    %one = onnx.Constant() {value = #onnx.tensor<[1] : tensor<i64>>} : () -> tensor<i64>
+    %four = onnx.Constant() {value = #onnx.tensor<[4] : tensor<i64>>} : () -> tensor<i64>
+    %axes = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %last = onnx.Constant() {value = #onnx.tensor<[4] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %s = onnx.Shape(%x) : (tensor<?x12xf32>) -> tensor<2xi64>
+    %n = onnx.Gather(%s, %zero) {axis = 0 : i64} : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+    %c = onnx.Gather(%s, %one) {axis = 0 : i64} : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+    %d = onnx.Div(%c, %four) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %e = onnx.Cast(%d) {to = 7 : i64} : (tensor<i64>) -> tensor<i64>
+    %f = onnx.Unsqueeze(%n, %axes) : (tensor<i64>, tensor<1xi64>) -> tensor<1xi64>
+    %g = onnx.Unsqueeze(%e, %axes) : (tensor<i64>, tensor<1xi64>) -> tensor<1xi64>
+    %h = onnx.Concat(%f, %g, %last) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+    %y = onnx.Reshape(%x, %h) : (tensor<?x12xf32>, tensor<3xi64>) -> tensor<?x?x4xf32>
+    func.return %y : tensor<?x?x4xf32>
+  }
+
+// The one size that is not known is somewhere else: it is inferred.
+
+// CHECK-LABEL: func.func @inferred(
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[4, -1] : tensor<2xi64>>}
+// CHECK-NEXT: onnx.Reshape(%x, %[[S]])
+  func.func @inferred(%x: tensor<?x4xf32>) -> tensor<4x?xf32> {
+    %both = onnx.Constant() {value = #onnx.tensor<[1, 0] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %s = onnx.Shape(%x) : (tensor<?x4xf32>) -> tensor<2xi64>
+    %n = onnx.Gather(%s, %both) {axis = 0 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %y = onnx.Reshape(%x, %n) : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<4x?xf32>
+    func.return %y : tensor<4x?xf32>
+  }
+
+// Two sizes that are not known: both stand where they stood, so 0 copies them.
+
+// CHECK-LABEL: func.func @copied(
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0, 3, 2] : tensor<4xi64>>}
+// CHECK-NEXT: onnx.Reshape(%x, %[[S]])
+  func.func @copied(%x: tensor<?x?x6xf32>) -> tensor<?x?x3x2xf32> {
+    %two = onnx.Constant() {value = #onnx.tensor<[0, 1] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %last = onnx.Constant() {value = #onnx.tensor<[3, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %s = onnx.Shape(%x) : (tensor<?x?x6xf32>) -> tensor<3xi64>
+    %n = onnx.Gather(%s, %two) {axis = 0 : i64} : (tensor<3xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %h = onnx.Concat(%n, %last) {axis = 0 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<4xi64>
+    %y = onnx.Reshape(%x, %h) : (tensor<?x?x6xf32>, tensor<4xi64>) -> tensor<?x?x3x2xf32>
+    func.return %y : tensor<?x?x3x2xf32>
+  }
+
+// A size of the same name is the same size; one of 1 in the list of Expand keeps what is there.
+
+// CHECK-LABEL: func.func @expanded(
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 5] : tensor<2xi64>>}
+// CHECK-NEXT: onnx.Expand(%y, %[[S]])
+  func.func @expanded(%x: tensor<?x3xf32> {onnx.name = "x", onnx.dims = ["n", ""]}, %y: tensor<?x1xf32> {onnx.name = "y", onnx.dims = ["n", ""]}) -> tensor<?x5xf32> {
+    %zero = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %last = onnx.Constant() {value = #onnx.tensor<[5] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %s = onnx.Shape(%x) : (tensor<?x3xf32>) -> tensor<2xi64>
+    %n = onnx.Gather(%s, %zero) {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %h = onnx.Concat(%n, %last) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+    %z = onnx.Expand(%y, %h) : (tensor<?x1xf32>, tensor<2xi64>) -> tensor<?x5xf32>
+    func.return %z : tensor<?x5xf32>
+  }
+
+// A size is never -1, so the list stays as it is.
+
+// CHECK-LABEL: func.func @no_wildcard(
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 4] : tensor<2xi64>>}
+// CHECK-NEXT: onnx.Reshape(%x, %[[S]])
+  func.func @no_wildcard(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+    %minus = onnx.Constant() {value = #onnx.tensor<[-1] : tensor<i64>>} : () -> tensor<i64>
+    %shape = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %s = onnx.Shape(%x) : (tensor<?x4xf32>) -> tensor<2xi64>
+    %ones = onnx.ConstantOfShape(%shape) {value = #onnx.tensor<[1] : tensor<1xi64>>} : (tensor<1xi64>) -> tensor<2xi64>
+    %is = onnx.Equal(%s, %minus) : (tensor<2xi64>, tensor<i64>) -> tensor<2xi1>
+    %t = onnx.Where(%is, %ones, %s) : (tensor<2xi1>, tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %y = onnx.Reshape(%x, %t) : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<?x4xf32>
+    func.return %y : tensor<?x4xf32>
+  }
+
+// Two sizes change their places: no list of integers says so.
+
+// CHECK-LABEL: func.func @unmoved_two_unknown(
+// CHECK: onnx.Shape(
+// CHECK: onnx.Reshape(
+  func.func @unmoved_two_unknown(%x: tensor<?x?x6xf32>) -> tensor<?x?x3x2xf32> {
+    %two = onnx.Constant() {value = #onnx.tensor<[1, 0] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %last = onnx.Constant() {value = #onnx.tensor<[3, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %s = onnx.Shape(%x) : (tensor<?x?x6xf32>) -> tensor<3xi64>
+    %n = onnx.Gather(%s, %two) {axis = 0 : i64} : (tensor<3xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %h = onnx.Concat(%n, %last) {axis = 0 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<4xi64>
+    %y = onnx.Reshape(%x, %h) : (tensor<?x?x6xf32>, tensor<4xi64>) -> tensor<?x?x3x2xf32>
+    func.return %y : tensor<?x?x3x2xf32>
+  }
+
+// 0 is a size of its own here.
+
+// CHECK-LABEL: func.func @unmoved_allowzero(
+// CHECK: onnx.Shape(
+  func.func @unmoved_allowzero(%x: tensor<?x6xf32>) -> tensor<?x3x2xf32> {
+    %zero = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %last = onnx.Constant() {value = #onnx.tensor<[3, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %s = onnx.Shape(%x) : (tensor<?x6xf32>) -> tensor<2xi64>
+    %n = onnx.Gather(%s, %zero) {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %h = onnx.Concat(%n, %last) {axis = 0 : i64} : (tensor<1xi64>, tensor<2xi64>) -> tensor<3xi64>
+    %y = onnx.Reshape(%x, %h) {allowzero = 1 : i64} : (tensor<?x6xf32>, tensor<3xi64>) -> tensor<?x3x2xf32>
+    func.return %y : tensor<?x3x2xf32>
+  }
+}

@@ -1,0 +1,35 @@
+// RUN: OPT %s -p fold-zeros | FILECHECK %s
+// RUN: DIAGNOSTICS -p fold-zeros
+
+// Zeros of a size that is computed, cut out of more.
+
+// CHECK-LABEL: func.func @computed_sizes(
+// CHECK-NEXT: %[[Y:.*]] = onnx.LSTM(%x, %w, %r, _, _, _, _, _) {hidden_size = 2 : i64}
+// CHECK-NEXT: func.return %[[Y]]
+func.func @computed_sizes(%x: tensor<5x?x3xf32>, %w: tensor<1x8x3xf32>, %r: tensor<1x8x2xf32>, %s: tensor<3xi64>) -> tensor<5x1x?x2xf32> {
+  %from = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %to = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %z = onnx.ConstantOfShape(%s) : (tensor<3xi64>) -> tensor<4x?x2xf32>
+  %h = onnx.Slice(%z, %from, %to) : (tensor<4x?x2xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x?x2xf32>
+  %y = onnx.LSTM(%x, %w, %r, _, _, %h, %h) {hidden_size = 2 : i64} : (tensor<5x?x3xf32>, tensor<1x8x3xf32>, tensor<1x8x2xf32>, tensor<1x?x2xf32>, tensor<1x?x2xf32>) -> tensor<5x1x?x2xf32>
+  func.return %y : tensor<5x1x?x2xf32>
+}
+
+// A constant; what is behind it stays.
+
+// CHECK-LABEL: func.func @constant(
+// CHECK: onnx.LSTM(%x, %w, %r, _, _, _, %c, _) {hidden_size = 2 : i64}
+func.func @constant(%x: tensor<5x1x3xf32>, %w: tensor<1x8x3xf32>, %r: tensor<1x8x2xf32>, %c: tensor<1x1x2xf32>) -> tensor<5x1x1x2xf32> {
+  %h = onnx.Constant() {value = #onnx.tensor<[0.0, 0.0] : tensor<1x1x2xf32>>} : () -> tensor<1x1x2xf32>
+  %y = onnx.LSTM(%x, %w, %r, _, _, %h, %c) {hidden_size = 2 : i64} : (tensor<5x1x3xf32>, tensor<1x8x3xf32>, tensor<1x8x2xf32>, tensor<1x1x2xf32>, tensor<1x1x2xf32>) -> tensor<5x1x1x2xf32>
+  func.return %y : tensor<5x1x1x2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_ones(
+// CHECK: %[[H:.*]] = onnx.ConstantOfShape(%s)
+// CHECK: onnx.GRU(%x, %w, %r, _, _, %[[H]])
+func.func @unmoved_ones(%x: tensor<5x1x3xf32>, %w: tensor<1x6x3xf32>, %r: tensor<1x6x2xf32>, %s: tensor<3xi64>) -> tensor<5x1x1x2xf32> {
+  %h = onnx.ConstantOfShape(%s) {value = #onnx.tensor<[1.0] : tensor<1xf32>>} : (tensor<3xi64>) -> tensor<1x1x2xf32>
+  %y = onnx.GRU(%x, %w, %r, _, _, %h) {hidden_size = 2 : i64} : (tensor<5x1x3xf32>, tensor<1x6x3xf32>, tensor<1x6x2xf32>, tensor<1x1x2xf32>) -> tensor<5x1x1x2xf32>
+  func.return %y : tensor<5x1x1x2xf32>
+}

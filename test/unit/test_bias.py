@@ -1,0 +1,61 @@
+"""Bias correction, on numbers."""
+
+from typing import Any
+
+import numpy as np
+
+from qdialect.calibration.bias import analytic_shift, confirmed, correct_bias
+from qdialect.calibration.gptq import weight_grid
+from qdialect.calibration.hessian import Hessian
+from qdialect.calibration.layers import Layer, Window
+
+
+def results(layer: Layer, x: Any, weight: Any) -> Any:
+    """(samples and positions, channels) in float64."""
+    patches = np.concatenate(list(layer.patches(x)), axis=1).astype(np.float64)
+    y = patches @ layer.rows(weight).transpose(0, 2, 1).astype(np.float64)
+    return y.transpose(1, 0, 2).reshape(y.shape[1], -1)
+
+
+def test_shift_is_the_mean_error_of_the_result() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(1.5, 1.0, size=(5, 4, 9, 8)).astype(np.float32)
+    weight = rng.normal(size=(6, 2, 3, 3)).astype(np.float32)
+    layer = Layer(weight.shape, 0, 2, Window((3, 3), (2, 1), (1, 1), (1, 0, 1, 0)))
+    hessian = Hessian(layer, 2.0**-11)
+    hessian.update(x)
+    grid = weight_grid(layer, weight, -7, 7, per_channel=True)
+    stored = layer.weight(grid.quantize(layer, layer.rows(weight)))
+    real = layer.weight(grid.dequantize(layer, layer.rows(stored)))
+    shift = analytic_shift(layer, weight, grid, stored, hessian.mean())
+    error = results(layer, x, weight) - results(layer, x, real)
+    np.testing.assert_allclose(shift, error.mean(axis=0), atol=1e-3)
+    assert np.abs(shift).min() > 0.005
+
+
+def test_factors_of_gemm_count() -> None:
+    weight = np.array([[0.3, 0.8, -0.4]], np.float32)
+    layer = Layer((1, 3), 0, weight_factor=3.0, bias_factor=0.5)
+    grid = weight_grid(layer, weight, -2, 2, per_channel=True)
+    stored = grid.quantize(layer, layer.rows(weight))[0]
+    shift = analytic_shift(layer, weight, grid, stored, np.array([[1.0, 2.0, 3.0]]))
+    np.testing.assert_allclose(shift, [6 * (0.3 - 0.4 + 2 * 0.0 + 3 * 0.0)], atol=1e-6)
+
+
+def test_confirmed_on_other_data() -> None:
+    shift = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
+    held_out = np.array([0.9, 0.4, -0.1, -2.0, 0.2])
+    assert confirmed(shift, held_out).tolist() == [True, False, False, True, False]
+
+
+def test_bias_that_int32_cannot_hold_stays() -> None:
+    corrected = correct_bias([1.0, 2.0, 3.0], np.array([0.5, 0.5, np.nan]), 1e-9, [1e-3, 5.0, 1e-3])
+    assert corrected.bias.tolist() == [1.0, 2.5, 3.0]
+    assert corrected.applied.tolist() == [False, True, False]
+    assert corrected.overflow.tolist() == [True, False, False]
+
+
+def test_shift_beyond_the_result_stays_out() -> None:
+    corrected = correct_bias(0.0, np.array([0.5, 5.0]), deviation=np.array([1.0, 1.0]))
+    assert corrected.bias.tolist() == [0.5, 0.0]
+    assert correct_bias(0.0, np.array([0.5, 5.0]), which=np.array([False, True])).bias.tolist() == [0.0, 5.0]

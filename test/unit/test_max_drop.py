@@ -1,0 +1,96 @@
+"""`--max-drop`: limits, and a model that keeps one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.calibration.profiling import Profiler
+from qdialect.compiler.candidates import Candidates, Choice
+from qdialect.compiler.compilation import Options
+from qdialect.compiler.dropping import hold, parse_limit
+from qdialect.compiler.quantize import Calibration, prepare, quantize_module
+from qdialect.errors import UserError
+from qdialect.onnx_io.importer import import_model
+
+LAYERS = 4
+
+
+def model() -> ModuleOp:
+    """A row of convolutions; the second has weights that 8 bits hardly hold."""
+    draw = np.random.default_rng(1)
+    nodes: list[onnx.NodeProto] = []
+    initializers: list[onnx.TensorProto] = []
+    value = "x"
+    for k in range(LAYERS):
+        w = draw.normal(size=(16, 16, 3, 3)).astype(np.float32) / 12
+        if k == 1:
+            w[:, 0, 0, 0] *= 60
+        initializers.append(numpy_helper.from_array(w, f"w{k}"))
+        nodes.append(helper.make_node("Conv", [value, f"w{k}"], [f"c{k}"], f"conv{k}", pads=[1, 1, 1, 1]))
+        value = f"c{k}"
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 16, 12, 13])],
+        [helper.make_tensor_value_info(value, TensorProto.FLOAT, ["n", 16, 12, 13])],
+        initializers,
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return import_model(onnx.shape_inference.infer_shapes(proto))
+
+
+def data() -> list[dict[str, Any]]:
+    draw = np.random.default_rng(2)
+    return [{"x": draw.normal(size=(1, 16, 12, 13)).astype(np.float32)} for _ in range(12)]
+
+
+@pytest.mark.parametrize("text", ["", "40", "dB", "40 watts", "-1%", "1%%"])
+def test_what_is_no_limit(text: str) -> None:
+    with pytest.raises(UserError, match="is no limit"):
+        parse_limit(text)
+
+
+def test_limits() -> None:
+    assert parse_limit("40dB").noise == pytest.approx(1e-4)
+    assert parse_limit("0.5 %").changed == pytest.approx(0.005)
+
+
+def test_the_limit_holds_and_the_flag_says_how() -> None:
+    module = model()
+    prepare(module, Options())
+    profiler = Profiler(module)
+    profiler.add(data())
+    candidates = Candidates(module, profiler.profile, profiler.samples, Options())
+    plain = candidates.attempt(Choice())
+    limit = parse_limit(f"{plain.ratio + 4:.1f}dB")
+    held = hold(candidates, plain, limit)
+    assert held.plan.reached
+    assert held.trial.ratio >= plain.ratio + 3.9
+    assert 0 < len(held.plan.kept) < LAYERS
+    assert held.plan.flag.startswith("--keep-float conv")
+    text = "\n".join(held.summary(limit))
+    assert held.plan.flag in text
+    assert "% of the noise, mostly" in text
+    assert sum(share.total for share in held.shares) == pytest.approx(1)
+
+
+def test_of_the_command() -> None:
+    module = model()
+    done = quantize_module(module, Calibration(data=data(), max_drop="50%"), {})
+    assert done.limit == ["50% holds with no layer kept in float"]
+
+
+def test_a_limit_needs_samples() -> None:
+    module = model()
+    profiler = Profiler(module)
+    profiler.add(data())
+    candidates = Candidates(module, profiler.profile, type(profiler.samples)(), Options())
+    trial = candidates.attempt(Choice())
+    with pytest.raises(UserError, match="give --data"):
+        hold(candidates, trial, parse_limit("40dB"))

@@ -1,0 +1,188 @@
+"""Statistics and profiles: they depend on the values alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.calibration.profile import Profile, load_profile
+from qdialect.calibration.profiling import Profiler
+from qdialect.calibration.ranges import find_range
+from qdialect.calibration.statistics import BINS, Statistics
+from qdialect.errors import UserError
+from qdialect.onnx_io.importer import import_model
+
+Array = npt.NDArray[Any]
+
+
+def values() -> Array:
+    """Floats of many magnitudes, both zeros and a subnormal among them."""
+    draw = np.random.default_rng(3)
+    many = draw.normal(size=3000) * 10.0 ** draw.integers(-6, 3, 3000)
+    return np.concatenate([many, [0.0, -0.0, -1e-45, 1e-45, 5.0]]).astype(np.float32)
+
+
+def statistics(parts: Sequence[Array]) -> Statistics:
+    found = Statistics()
+    for part in parts:
+        found.update(part, axis=-1)
+    return found
+
+
+def same(a: Statistics, b: Statistics) -> bool:
+    assert a.channels is not None
+    assert b.channels is not None
+    return (
+        (a.count, a.low, a.high, a.exponent, a.first) == (b.count, b.low, b.high, b.exponent, b.first)
+        and np.array_equal(a.counts, b.counts)
+        and a.channels.sums == b.channels.sums
+        and np.array_equal(a.channels.low, b.channels.low)
+    )
+
+
+@pytest.mark.parametrize("size", [1, 7, 601])
+def test_a_histogram_does_not_depend_on_the_cut(size: int) -> None:
+    x = values().reshape(-1, 5)
+    parts = [x[k : k + size] for k in range(0, len(x), size)]
+    assert same(statistics([x]), statistics(parts))
+    assert same(statistics([x]), statistics(parts[::-1]))
+
+
+@pytest.mark.parametrize("cut", [1, 100, 600])
+def test_a_merge_is_an_addition(cut: int) -> None:
+    x = values().reshape(-1, 5)
+    for first, second in ((x[:cut], x[cut:]), (x[cut:], x[:cut])):
+        merged = statistics([first])
+        merged.merge(statistics([second]))
+        assert same(merged, statistics([x]))
+
+
+def test_a_histogram_counts_each_value_once() -> None:
+    x = values()
+    found = Statistics()
+    found.update(x)
+    width = 2.0**found.exponent
+    wanted = np.floor(x.astype(np.float64) / width).astype(np.int64) - found.first
+    assert found.counts.size <= BINS
+    assert np.array_equal(found.counts, np.bincount(wanted, minlength=found.counts.size))
+    assert (found.low, found.high) == (float(x.min()), float(x.max()))
+
+
+def test_sums_are_exact_to_a_part_in_a_trillion() -> None:
+    x = values().reshape(-1, 5)
+    found = statistics([x]).channels
+    assert found is not None
+    assert np.allclose(found.means(), x.astype(np.float64).mean(axis=0), rtol=0, atol=2.0**-40)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_no_number_is_refused(bad: float) -> None:
+    with pytest.raises(UserError, match="'a' holds NaN or infinity"):
+        Statistics().update(np.array([1.0, bad], np.float32), name="a")
+
+
+def test_ranges() -> None:
+    found = Statistics()
+    draw = np.random.default_rng(0)
+    x = np.concatenate([draw.normal(size=100_000), [40.0]]).astype(np.float32)
+    found.update(x)
+    low, high = find_range(found, "minmax", 255, False)
+    assert (low, high) == (float(x.min()), 40.0)
+    least, greatest = find_range(found, "99.99", 255, False)
+    assert low <= least < -2.5
+    assert 2.5 < greatest < 8.1
+
+    def error(bounds: tuple[float, float]) -> float:
+        scale = (bounds[1] - bounds[0]) / 255
+        zero = np.rint(-bounds[0] / scale)
+        steps = np.clip(np.rint(x / scale) + zero, 0, 255) - zero
+        return float(((steps * scale - x) ** 2).sum())
+
+    best = error(find_range(found, "mse", 255, False))
+    assert best <= 1.01 * min(error((low, high)), error((least, greatest)))
+    least, greatest = find_range(found, "99.999", 255, True)
+    assert greatest < 8
+    with pytest.raises(UserError, match="there is no range 'widest'"):
+        find_range(found, "widest", 255, False)
+
+
+def test_a_range_holds_zero() -> None:
+    found = Statistics()
+    found.update(np.array([3.0, 5.0], np.float32))
+    for method in ("minmax", "mse", "99.9"):
+        assert find_range(found, method, 255, False)[0] == 0.0
+
+
+def module(open_batch: str | int = "n") -> ModuleOp:
+    """A convolution, an activation and a product."""
+    draw = np.random.default_rng(1)
+    w = numpy_helper.from_array(draw.normal(size=(4, 3, 3, 3)).astype(np.float32), "w")
+    v = numpy_helper.from_array(draw.normal(size=(4 * 6 * 5, 7)).astype(np.float32), "v")
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], "conv", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c"], ["r"], "relu"),
+        helper.make_node("Flatten", ["r"], ["f"], "flat"),
+        helper.make_node("MatMul", ["f", "v"], ["y"], "product"),
+    ]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [open_batch, 3, 6, 5])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [open_batch, 7])
+    graph = helper.make_graph(nodes, "g", [x], [y], [w, v])
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return import_model(onnx.shape_inference.infer_shapes(proto))
+
+
+def samples(count: int = 64) -> Array:
+    return np.random.default_rng(2).normal(size=(count, 3, 6, 5)).astype(np.float32)
+
+
+def profile(x: Array, size: int, **options: Any) -> Profile:
+    profiler = Profiler(module(), **options)
+    profiler.add({"x": x[k : k + size]} for k in range(0, len(x), size))
+    return profiler.profile
+
+
+def test_a_profile_does_not_depend_on_batches_order_or_memory(tmp_path: Path) -> None:
+    x = samples()
+    whole = profile(x, 64).to_bytes()
+    assert profile(x, 1).to_bytes() == whole
+    assert profile(x, 7).to_bytes() == whole
+    assert profile(x[::-1], 7).to_bytes() == whole
+    assert profile(x, 7, memory=1).to_bytes() == whole
+    half = profile(x[:20], 7)
+    half.merge(profile(x[20:], 64))
+    assert half.to_bytes() == whole
+    path = str(tmp_path / "p")
+    half.save(path)
+    assert load_profile(path).to_bytes() == whole
+
+
+def test_profiles_of_two_models_do_not_merge() -> None:
+    one, other = profile(samples(2), 2), profile(samples(2), 2)
+    other.model = "another"
+    with pytest.raises(UserError, match="different models"):
+        one.merge(other)
+
+
+def test_what_is_no_profile(tmp_path: Path) -> None:
+    path = tmp_path / "p"
+    path.write_bytes(b"PK\x03\x04 no")
+    with pytest.raises(UserError, match="is not a profile"):
+        load_profile(str(path))
+    with pytest.raises(UserError, match="cannot read profile"):
+        load_profile(str(tmp_path / "none"))
+
+
+def test_a_profile_names_every_tensor() -> None:
+    found = profile(samples(3), 3)
+    assert set(found.tensors) == {"x", "c", "r", "f", "y"}
+    assert found.samples == 3
+    assert found.tensors["x"].channels is not None
+    assert found.tensors["x"].count == 3 * 3 * 6 * 5

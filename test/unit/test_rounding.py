@@ -1,0 +1,206 @@
+"""Rounded weights and shifted biases in a module, and where its noise comes from, as onnxruntime computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.calibration.annotations import annotate
+from qdialect.calibration.geometry import layer_of
+from qdialect.calibration.observer import Observer, observe_samples, value_names
+from qdialect.calibration.rounding import (
+    Moments,
+    RoundedLayer,
+    bias_place,
+    layer_number,
+    number_layers,
+    round_layers,
+    shift_biases,
+    shifts_of,
+    waves_of,
+)
+from qdialect.calibration.sensitivity import Cause
+from qdialect.calibration.switches import Noise, Outputs, with_switches
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.errors import UserError
+from qdialect.onnx_io.importer import import_model
+from qdialect.transforms.insert_casts import InsertCastsPass
+
+RNG = np.random.default_rng(0)
+SAMPLES = [
+    {"x": np.cumsum(RNG.normal(0.1, 0.3, size=(1, 4, 9, 10)), axis=3).astype(np.float32)} for _ in range(12)
+]
+
+
+def weight(*shape: int) -> Any:
+    return np.random.default_rng(sum(shape)).normal(size=shape).astype(np.float32)
+
+
+def model() -> ModuleOp:
+    """A grouped convolution, one without bias, a transposed one, a product with an addition, a Gemm that scales."""
+    initializers = {
+        "w1": weight(6, 2, 3, 3), "b1": weight(6), "w2": weight(5, 6, 2, 1), "w3": weight(5, 3, 2, 2),
+        "b3": weight(3), "w4": weight(3, 7), "b4": weight(1, 7), "w5": weight(2, 7), "b5": weight(1, 2),
+    }  # fmt: skip
+    nodes = [
+        helper.make_node("Conv", ["x", "w1", "b1"], ["c1"], "first", group=2, pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c1"], ["r1"], "relu"),
+        helper.make_node("Conv", ["r1", "w2"], ["c2"], "second", strides=[2, 2]),
+        helper.make_node("ConvTranspose", ["c2", "w3", "b3"], ["c3"], "third", strides=[2, 2]),
+        helper.make_node("GlobalAveragePool", ["c3"], ["p"], "pool"),
+        helper.make_node("Flatten", ["p"], ["f"], "flatten"),
+        helper.make_node("MatMul", ["f", "w4"], ["m"], "fourth"),
+        helper.make_node("Add", ["b4", "m"], ["a"], "add"),
+        helper.make_node("Gemm", ["a", "w5", "b5"], ["y"], "fifth", transB=1, alpha=0.5, beta=2.0),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4, 9, 10])],
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ("y", "c2")],
+        [numpy_helper.from_array(a, n) for n, a in initializers.items()],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return import_model(onnx.shape_inference.infer_shapes(proto))
+
+
+def outputs(module: ModuleOp) -> Any:
+    runner = Outputs(module)
+    return np.stack([runner.run(feeds) for feeds in SAMPLES])
+
+
+def moments_of(module: ModuleOp, layers: dict[int, OnnxOp]) -> Moments:
+    observer = Observer(module)
+    moments = Moments(layers, lambda value: 8.0, len(SAMPLES))
+    observe_samples(observer, moments.values, SAMPLES, moments.look)
+    return moments
+
+
+def put_weights(module: ModuleOp, rounded: Sequence[RoundedLayer], layers: dict[int, OnnxOp]) -> None:
+    """The dequantized integers as float weights."""
+    for number, one in enumerate(rounded):
+        op = layers[number]
+        grid = one.grid
+        layer = layer_of(op)
+        assert layer is not None
+        real = layer.weight(grid.dequantize(layer, layer.rows(one.stored)))
+        new = ConstantOp.of(from_array(real))
+        block = op.parent
+        assert block is not None
+        block.insert_op_before(new, op)
+        op.operands[1] = new.results[0]
+
+
+def numbered(module: ModuleOp) -> dict[int, OnnxOp]:
+    found = {layer_number(op): op for op in module.walk() if isinstance(op, OnnxOp)}
+    return {k: op for k, op in found.items() if k is not None}
+
+
+def test_layers_are_numbered_and_clones_keep_the_numbers() -> None:
+    module = model()
+    layers = number_layers(module)
+    assert [op.op_type for op in layers.values()] == ["Conv", "Conv", "ConvTranspose", "MatMul", "Gemm"]
+    assert list(numbered(module.clone())) == [0, 1, 2, 3, 4]
+    assert [list(wave) for wave in waves_of(layers, 1)] == [[0], [1], [2], [3], [4]]
+    assert [list(wave) for wave in waves_of(layers, 1 << 30)] == [[0, 1, 2, 3, 4]]
+
+
+def test_gptq_lowers_the_noise_of_every_layer_and_of_the_outputs() -> None:
+    module = model()
+    layers = number_layers(module)
+    moments = moments_of(module, layers)
+    wanted = outputs(module)
+    noise: list[float] = []
+    for nearest, shifted in ((True, False), (False, False), (False, True)):
+        rounded = round_layers(layers, moments, 15, nearest=nearest, centered=shifted)
+        candidate = module.clone()
+        if shifted:
+            shift_biases(candidate, shifts_of(rounded))
+        put_weights(candidate, list(rounded.layers.values()), numbered(candidate))
+        noise.append(float(np.square(outputs(candidate) - wanted).sum()))
+        if not nearest:
+            assert all(one.gain >= 0 for one in rounded.layers.values())
+            assert sum(one.moved > 0 for one in rounded.layers.values()) >= 4
+    assert max(noise[1:]) < 0.95 * noise[0]
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_shift_moves_the_result_of_its_layer(number: int) -> None:
+    module = model()
+    layers = number_layers(module)
+    place = bias_place(layers[number])
+    assert place is not None
+    assert place.op.op_type == ("Add" if number == 3 else layers[number].op_type)
+    channels = [6, 5, 3, 7, 2][number]
+    shift = np.arange(1.0, channels + 1)
+    observed = place.op.results[0]
+    observer, names = Observer(module), value_names(module)
+    before = observer.run([observed], SAMPLES[0])[0]
+    changed = module.clone()
+    assert shift_biases(changed, {number: shift}) == 1
+    name = names[observed]
+    value = next(v for v, n in value_names(changed).items() if n == name)
+    after = Observer(changed).run([value], SAMPLES[0])[0]
+    factor = 2.0 if number == 4 else 1.0
+    along = shift.reshape(1, -1, *[1] * (before.ndim - 2)) * factor
+    np.testing.assert_allclose(after - before, np.broadcast_to(along, before.shape), atol=1e-4)
+
+
+def quantized(module: ModuleOp) -> ModuleOp:
+    """Casts wherever they can be, with ranges that clip a little."""
+    observer, names = Observer(module), value_names(module)
+    values = [v for v in names if observer.is_visible(v)]
+    ranges: dict[str, tuple[float, float]] = {}
+    for value in values:
+        seen = np.concatenate([observer.run([value], feeds)[0].reshape(-1) for feeds in SAMPLES])
+        ranges[names[value]] = (0.9 * min(float(seen.min()), 0.0), 0.9 * max(float(seen.max()), 0.0))
+    result = module.clone()
+    annotate(result, ranges, dict.fromkeys(ranges, 100))
+    InsertCastsPass(target="generic").apply(Context(), result)
+    return result
+
+
+def test_the_budget_is_the_noise_and_adds_up() -> None:
+    module = model()
+    number_layers(module)
+    casts = quantized(module)
+    switches = with_switches(module, casts)
+    runner = Outputs(switches.module)
+    off = {name: np.array(False) for name in switches.names}
+    on = {name: np.array(True) for name in switches.names}
+    plain, whole = Outputs(module), Outputs(casts)
+    noise = Noise(switches)
+    error = signal = 0.0
+    for feeds in SAMPLES:
+        np.testing.assert_array_equal(runner.run({**feeds, **off}), plain.run(feeds))
+        np.testing.assert_allclose(runner.run({**feeds, **on}), whole.run(feeds), atol=1e-4)
+        noise.add(feeds)
+        signal += float(np.square(plain.run(feeds)).sum())
+        error += float(np.square(whole.run(feeds) - plain.run(feeds)).sum())
+    budget = noise.budget
+    assert budget.noise == pytest.approx(error / signal, rel=1e-3)
+    shares = budget.shares()
+    assert sum(share.total for share in shares) == pytest.approx(1)
+    assert {cause for share in shares for cause in share.causes} >= {Cause.WEIGHT, Cause.ROUNDING}
+    assert sum(share.causes.get(Cause.CLIPPING, 0.0) for share in shares) > 0.1
+    assert {share.layer for share in shares} >= {"first", "second", "third"}
+    assert budget.predict(budget.layers) == 0
+
+
+def test_another_graph_has_no_switches() -> None:
+    module = model()
+    other = quantized(module)
+    relu = next(op for op in other.walk() if isinstance(op, OnnxOp) and op.op_type == "Relu")
+    relu.results[0].replace_all_uses_with(relu.operands[0])
+    relu.detach()
+    relu.erase()
+    with pytest.raises(UserError, match="other operations"):
+        with_switches(module, other)

@@ -1,0 +1,102 @@
+"""
+Compute what follows from shapes alone, also where some of the sizes are known only when the model runs.
+
+    Shape(x), Size(x)                        ->  constant        where the sizes are known
+    Gather(Shape(x), k), Concat(..), a * b   ->  constant        where those that are taken are
+    Reshape(x, Concat(Shape(x)[0], c, d))    ->  Reshape(x, [0, c, d]), likewise [-1, c, d], [.., 1] of Expand
+
+Exact: lists of sizes are followed element by element, a size that is not known as a symbol. What is learnt of a shape
+goes on at once to the ops behind it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of
+from qdialect.exactness import Exactness
+from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.ir.values import constant, static_shape
+from qdialect.ir.walking import operations
+from qdialect.onnx_io.shapes import Cast, infer
+from qdialect.patterns.sizes import Sizes
+from qdialect.promises.layout import SizesOnly
+from qdialect.promises.sizes import Elements, TakesShape
+from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
+from qdialect.rewriting.passes import RewritePass
+
+
+class _Sweep:
+    """One walk over a module, operands first."""
+
+    def __init__(self, module: ModuleOp, name: str, *, learns: bool):
+        self.sizes, self.rewriter, self.learns = Sizes(), Rewriter(module, name), learns
+        self._learnt: set[SSAValue] = set()
+
+    def visit(self, op: OnnxOp) -> None:
+        """Learn the op's types if they may follow from what was learnt, and fold it or its list of sizes."""
+        self._learn(op)
+        elements = self.sizes.visit(op)
+        if elements is not None and all(isinstance(e, int) for e in elements):
+            self._replace(op, elements)
+            return
+        promise = op.get_trait(TakesShape)
+        if promise is None or len(op.operands) <= promise.place:
+            return
+        if constant(op.operands[promise.place]) is not None:
+            return
+        listed = self.sizes.listed(op, promise)
+        if listed is not None:
+            sizes = ConstantOp.of(from_array(np.array(listed, np.int64)))
+            self.rewriter.insert_before(op, [sizes])
+            self.rewriter.set_operand(op, promise.place, sizes.results[0])
+            self._learnt.add(sizes.results[0])
+            self._learn(op)
+
+    def _learn(self, op: OnnxOp) -> None:
+        follows = not self._learnt.isdisjoint(op.operands) and any(
+            static_shape(r) is None for r in op.results
+        )
+        if self.learns and follows:
+            self._learnt.update(infer(op))
+
+    def _replace(self, op: OnnxOp, elements: Elements) -> None:
+        element, shape = BY_ATTRIBUTE.get(element_of(op.results[0].type)), static_shape(op.results[0])  # pyright: ignore[reportArgumentType]
+        assert element is not None
+        assert shape is not None
+        new = ConstantOp.of(from_array(np.array(elements, element.dtype).reshape(shape)))
+        new.location = location(node_name(op), [tensor_name(op)])
+        self.rewriter.replace(op, [new])
+        self._learnt.add(new.results[0])
+
+
+@dataclass(frozen=True)
+class FoldShapesPass(RewritePass):
+    """What follows from shapes is constant."""
+
+    name = "fold-shapes"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = (
+        "Reshape(x, [Shape(x)[0], c]) -> Reshape(x, [0, c]): sizes are followed as symbols"
+    )
+
+    def patterns(self) -> Sequence[Pattern]:
+        return []
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        ops: list[Operation] = operations(op)
+        if not any(one.get_trait(SizesOnly) is not None for one in ops):
+            return
+        sweep = _Sweep(op, self.name, learns=not any(isinstance(one, Cast) for one in ops))
+        for one in ops:
+            if isinstance(one, OnnxOp) and not isinstance(one, ConstantOp) and one.parent is not None:
+                sweep.visit(one)
+        if sweep.rewriter.rewrites:
+            refresh_signatures(op)

@@ -1,0 +1,273 @@
+"""
+Quantize a float model: casts where the target computes in integers, with parameters from calibrated ranges.
+
+    y = linear(x, w)   ->  y = linear(dcast(qcast(x) : T), dcast(w' : W))       w' = qcast(w), a scale for each channel
+    y = f(x)           ->  dcast(qcast(f(dcast(qcast(x) : T))) : U)             f with a kernel, or that moves elements
+    linear(x, w)       ->  DynamicQuantizeMatMul(x, w')                         where no static type pays
+    LSTM(x, W, R)      ->  DynamicQuantizeLSTM(x, W', R')                       where that is faster
+
+Lossy: 8 bits. Ranges are attributes of what makes a tensor (`qdialect.range`), or come from a profile. Where casts go
+costs the least by what was measured on the target; ops that only move or select have one type on both sides.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import Float32Type, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+
+from qdialect import numerics
+from qdialect.calibration.annotations import annotate, clear
+from qdialect.calibration.placement import Placement, place, ranges, reason_for_float
+from qdialect.calibration.profile import Profile, load_profile
+from qdialect.calibration.ranges import METHODS, find_range
+from qdialect.calibration.rounding import RoundedWeights
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import DYNAMIC, shape_of, tensor_type
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
+from qdialect.errors import UserError
+from qdialect.exactness import Exactness
+from qdialect.ir.names import location, node_name, tensor_name, tensor_names
+from qdialect.ir.values import constant
+from qdialect.ops.generated import op_named
+from qdialect.patterns.recurrent import QuantizeRecurrent
+from qdialect.promises.linear import Linear
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
+from qdialect.rewriting.passes import RewritePass
+from qdialect.targets import Target, target
+
+
+def activation_type(bounds: tuple[float, float], target: Target) -> UniformType:
+    """The 8-bit type for the reals `bounds`: of the target's storage and symmetry."""
+    name = target.activations or ("i8" if target.symmetric_activations else "u8")
+    storage = Storage.of(name)
+    low, high = bounds
+    if max(-low, high) < float(np.finfo(np.float32).tiny) * 1e6:
+        low, high = 0.0, 1.0
+    scale, zero_point = numerics.range_parameters(low, high, storage.low, storage.high)
+    return UniformType.per_tensor(storage, scale, zero_point)
+
+
+class QuantizeUses(Pattern):
+    """An op that takes integers, or whose result everybody takes as integers."""
+
+    def __init__(self, types: dict[SSAValue, UniformType], placement: Placement):
+        self._types, self._placement = types, placement
+        self._dequantized: dict[SSAValue, SSAValue] = {}
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return not issubclass(op_class, ConstantOp | QuantizeOp | DequantizeOp | YieldOp)
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        for k, value in enumerate(op.operands):
+            type = self._types.get(value)
+            if type is None:
+                continue
+            uses = self._placement.pairs[value]
+            if uses is None or (op, k) in uses:
+                rewriter.set_operand(op, k, self._pair(value, type, rewriter))
+        return None
+
+    def _pair(self, value: SSAValue, type: UniformType, rewriter: Rewriter) -> SSAValue:
+        if value not in self._dequantized:
+            cast = QuantizeOp(value, type)
+            real = DequantizeOp(cast.results[0])
+            owner = value.owner
+            anchor = owner.first_op if isinstance(owner, Block) else owner.next_op
+            assert anchor is not None
+            name = tensor_name(value.op, value.index) if isinstance(value, OpResult) else ""
+            cast.location = location("", [f"{name}_quantized" if name else ""])
+            real.location = location("")
+            rewriter.insert_before(anchor, [cast, real])
+            self._dequantized[value] = real.results[0]
+        return self._dequantized[value]
+
+
+def quantized_weight(op: OnnxOp, storage: Storage, levels: int) -> tuple[np.ndarray, UniformType] | None:
+    """
+    The stored integers and the type of an op's constant weight, rounded to nearest, symmetric, a scale for each output
+    channel; None if it is not constant.
+    """
+    linear, tensor = op.get_trait(Linear), constant(op.operands[1])
+    axis = None if linear is None else linear.weight_axis(op)
+    if tensor is None or axis is None:
+        return None
+    weight = tensor.array()
+    others = tuple(k for k in range(weight.ndim) if k != axis)
+    reach = np.abs(weight).max(axis=others).astype(np.float64)
+    scales = (reach / levels).astype(np.float32)
+    scales = np.where(scales < np.finfo(np.float32).tiny, np.float32(1), scales).astype(np.float32)
+    type = UniformType.along(storage, axis, scales, np.zeros(scales.shape, np.int32))
+    stored = numerics.quantize(
+        weight, type.scales, type.zero_points, -levels, levels, storage.dtype, axis=type.axis
+    )
+    return stored, type
+
+
+class QuantizeWeight(Pattern):
+    """A linear op with a float constant as weight."""
+
+    def __init__(
+        self, ops: Sequence[OnnxOp], dynamic: Sequence[OnnxOp], levels: int, weights: RoundedWeights
+    ):
+        self._ops, self._dynamic, self._levels = set[Operation](ops), set[Operation](dynamic), levels
+        self._weights = weights
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Linear) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        if op not in self._ops and op not in self._dynamic:
+            return reason_for_float(op)
+        found = self._rounded(op) or quantized_weight(op, Storage.of("i8"), self._levels)
+        if found is None:
+            return None
+        stored, type = found
+        if op in self._dynamic:
+            self._at_run_time(op, stored, type, rewriter)
+            return None
+        self._ops.discard(op)
+        weight = op.operands[1]
+        made = _typed(stored, type, weight)
+        real = DequantizeOp(made.results[0])
+        rewriter.insert_before(op, [made, real])
+        rewriter.set_operand(op, 1, real.results[0])
+        return None
+
+    def _rounded(self, op: OnnxOp) -> tuple[np.ndarray, UniformType] | None:
+        """What was rounded before, as `quantized_weight` gives it."""
+        found, linear = self._weights.of(op), op.get_trait(Linear)
+        if found is None or linear is None:
+            return None
+        scales, axis = found.grid.scales, linear.weight_axis(op)
+        if scales.ndim == 0 or axis is None:
+            return found.stored, UniformType.per_tensor(Storage.of("i8"), float(scales))
+        type = UniformType.along(Storage.of("i8"), axis, scales, np.zeros(scales.shape, np.int32))
+        return found.stored, type
+
+    def _at_run_time(self, op: OnnxOp, stored: np.ndarray, type: UniformType, rewriter: Rewriter) -> None:
+        """As the kernel that quantizes its activation, row by row of the same scale, whenever it runs."""
+        linear = op.get_trait(Linear)
+        assert linear is not None
+        given = stored.shape
+        if linear.weight_axis(op) == 0:
+            stored = np.ascontiguousarray(stored.reshape(given[:2]).T)
+        w = op.operands[1]
+        name = tensor_name(w.op) if isinstance(w, OpResult) else ""
+        weight = ConstantOp.of(from_array(stored))
+        scales = ConstantOp.of(from_array(type.scales.astype(np.float32)))
+        weight.location = location("", [f"{name}_quantized"])
+        scales.location = location("", [f"{name}_scale"])
+        inputs: list[SSAValue | None] = [op.operands[0], weight.results[0], scales.results[0], None]
+        if linear.has_bias and op.input(2) is not None:
+            inputs.append(op.operands[2])
+        kernel = op_named("com.microsoft", "DynamicQuantizeMatMul")
+        if len(given) > 2:  # one pixel: its channels are a row
+            rows = _reshaped(op.operands[0], (-1, given[1]))
+            inputs[0] = rows[-1].results[0]
+            new = kernel.build(inputs, [tensor_type(Float32Type(), (DYNAMIC, given[0]))])
+            new.location = location(node_name(op))
+            pixel = _reshaped(new.results[0], (-1, given[0], *given[2:]), op.results[0].type)
+            pixel[-1].location = location(f"{node_name(op)}_pixel", tensor_names(op))
+            rewriter.replace(op, [weight, scales, *rows, new, *pixel])
+            return
+        new = kernel.build(inputs, [op.results[0].type])
+        new.location = location(node_name(op), tensor_names(op))
+        rewriter.replace(op, [weight, scales, new])
+
+
+def _reshaped(value: SSAValue, sizes: Sequence[int], known: Attribute | None = None) -> list[Operation]:
+    """`value` in another shape, of the type that is known if one is."""
+    shape = ConstantOp.of(from_array(np.array(sizes, np.int64)))
+    type = known or tensor_type(Float32Type(), tuple(DYNAMIC if s < 0 else s for s in sizes))
+    return [shape, op_named("", "Reshape").build([value, shape.results[0]], [type])]
+
+
+def _typed(stored: np.ndarray, type: UniformType, like: SSAValue) -> ConstantOp:
+    tensor = from_array(stored)
+    shape = shape_of(like.type) or stored.shape
+    element: Attribute = type
+    made = ConstantOp.of(tensor, tensor_type(element, shape))
+    name = tensor_name(like.op) if isinstance(like, OpResult) else ""
+    made.location = location("", [f"{name}_quantized"])
+    return made
+
+
+@dataclass(frozen=True)
+class InsertCastsPass(RewritePass):
+    """Casts and quantized weights, where the target computes in integers."""
+
+    name = "insert-casts"
+    exactness: ClassVar[Exactness] = Exactness.LOSSY
+    rewrite: ClassVar[str] = (
+        "y = linear(x, w) -> dcast(qcast(linear(dcast(qcast(x)), dcast(w')))): 8 bits, by calibrated ranges"
+    )
+
+    target: str = "onnxruntime"
+    form: str = ""
+    """`qoperator`, `qdq` or `integer`; empty: the target's own."""
+    profile: str = ""
+    """A file with a profile; empty: ranges are attributes."""
+    range: str = "minmax"
+    """How ranges follow from the profile: `minmax`, `mse`, or a percentile as `99.99`."""
+    levels: int = 127
+    """The largest integer of a weight: 127 for 8 bits, 63 for 7."""
+    dynamic: bool = True
+    """Whether kernels may quantize activations at run time."""
+    price: int = 100
+    """What integer ops are taken to cost, in percent: more keeps more of the model in float."""
+
+    def patterns(self) -> Sequence[Pattern]:
+        return []
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        found = target(self.target)
+        if self.profile:
+            self._annotate(op, found)
+        kernels = (self.form or found.form) != "qdq"
+        whole = Placement()
+        for func in [one for one in op.ops if isinstance(one, FuncOp)]:
+            whole.add(place(func, found, kernels=kernels, bias=self.price / 100))
+        if not self.dynamic or not kernels:
+            whole.dynamic.clear()
+        insert_casts(op, found, whole, RoundedWeights(), self.levels)
+
+    def _annotate(self, module: ModuleOp, found: Target) -> None:
+        if self.range not in METHODS and not self.range.replace(".", "").isdigit():
+            raise UserError(f"there is no range '{self.range}'", f"choose from {', '.join(METHODS)}")
+        profile = load_profile(self.profile)
+        annotate_from(module, profile, self.range, found)
+
+
+def insert_casts(
+    module: ModuleOp, found: Target, placement: Placement, weights: RoundedWeights, levels: int
+) -> None:
+    """Write a placement as casts and quantized weights: those of `weights` where it has them, else rounded to nearest."""
+    bounds = ranges(placement)
+    types = {value: activation_type(bounds[value], found) for value in placement.pairs}
+    linear = QuantizeWeight(placement.linear, placement.dynamic, levels, weights)
+    recurrent = QuantizeRecurrent(found, only=set[Operation](placement.dynamic))
+    apply_patterns(module, InsertCastsPass.name, [QuantizeUses(types, placement), linear, recurrent])
+    clear(module)
+
+
+def annotate_from(module: ModuleOp, profile: Profile, method: str, found: Target) -> None:
+    """Write the ranges that follow from a profile beside what makes the tensors."""
+    annotate(module, bounds_of(profile, method, symmetric=found.symmetric_activations), elements_of(profile))
+
+
+def bounds_of(profile: Profile, method: str, *, symmetric: bool) -> dict[str, tuple[float, float]]:
+    """The range of each tensor by name."""
+    return {n: find_range(s, method, 255, symmetric) for n, s in profile.tensors.items() if s.counts.size}
+
+
+def elements_of(profile: Profile) -> dict[str, int]:
+    """The elements of each tensor for one sample, by name."""
+    return {n: s.count // max(profile.samples, 1) for n, s in profile.tensors.items()}

@@ -1,0 +1,36 @@
+"""
+Quantize the weights of recurrent ops for a kernel that quantizes their activations whenever it runs.
+
+    LSTM(x, W, R, ..)  ->  DynamicQuantizeLSTM(x, qcast(W), qcast(R), .., scales, zero points)    a scale for each column
+
+Lossy: 8 bits. Only where the target has such a kernel, and it was measured to be faster than the float one: a loop taken
+apart is slower than either.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from qdialect.exactness import Exactness
+from qdialect.patterns.recurrent import QuantizeRecurrent
+from qdialect.rewriting.driver import Pattern
+from qdialect.rewriting.passes import RewritePass
+from qdialect.targets import target
+
+
+@dataclass(frozen=True)
+class QuantizeRecurrentPass(RewritePass):
+    """Recurrent weights in 8 bits."""
+
+    name = "quantize-recurrent"
+    exactness: ClassVar[Exactness] = Exactness.LOSSY
+    rewrite: ClassVar[str] = (
+        "LSTM(x, W, R) -> DynamicQuantizeLSTM(x, qcast(W), qcast(R)): 8 bits, a scale a column"
+    )
+
+    target: str = "onnxruntime"
+    least: int = 0
+    """Hidden units from which on; 0: what was measured on the target."""
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [QuantizeRecurrent(target(self.target), self.least)]

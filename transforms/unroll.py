@@ -1,0 +1,182 @@
+"""
+Write a loop over a few steps as the steps, one behind the other, so that each has parameters of its own.
+
+    s, ys = scan(s0, xs) { step }   ->   s1, y1 = step(s0, xs[0]); s2, y2 = step(s1, xs[1]); ...; ys = concat(y1, y2, ...)
+
+Exact: the same ops on the same values. Only for a known number of steps, up to `steps`, and no more than `MOST_OPS`
+new operations; the axes of steps are the first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Operation, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.exactness import Exactness
+from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.ops.generated import op_named
+from qdialect.promises.control import Carries, Slot
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.passes import RewritePass
+
+MOST_OPS = 4096
+AXES = ("scan_input_axes", "scan_output_axes")
+
+
+def _is_reverse(op: OnnxOp, name: str, place: int) -> bool:
+    directions = op.ints_attr(name) or ()
+    return place < len(directions) and directions[place] == 1
+
+
+class Unroll(Pattern):
+    """An op whose body runs once for each slice of an operand."""
+
+    def __init__(self, steps: int):
+        self._steps = steps
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        promise = op_class.get_trait(Carries)
+        return promise is not None and not promise.branches
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
+        promise = op.get_trait(Carries)
+        assert promise is not None
+        slots = promise.slots(op)
+        given = [slot for slot in slots if slot.operand is not None]
+        stacked = [slot for slot in given if slot.stacked]
+        if not stacked or len(given) != len(op.operands):
+            return Blocked("computed-steps", "how many steps there are is computed")
+        sizes = {(shape_of(op.operands[slot.operand or 0].type) or (DYNAMIC,))[0] for slot in stacked}
+        count = sizes.pop()
+        if sizes or count < 1:
+            return Blocked("unknown-steps", "how many steps there are is not known")
+        body = op.regions[0].block
+        if count > self._steps or count * len(body.ops) > MOST_OPS:
+            return Blocked("many-steps", f"{count} steps of {len(body.ops)} operations are too many")
+        if any(any(op.ints_attr(name) or ()) for name in AXES):
+            return Blocked("other-axis", "the steps are not along the first axis")
+        results = _Steps(op, slots, count).write()
+        rewriter.replace(op, results.ops, results.values)
+        return None
+
+
+@dataclass
+class _Written:
+    ops: list[Operation]
+    values: list[SSAValue]
+
+
+class _Steps:
+    """The steps of one op."""
+
+    def __init__(self, op: OnnxOp, slots: Sequence[Slot], count: int):
+        self._op, self._slots, self._count = op, slots, count
+        self._ops: list[Operation] = []
+        self._stacks: dict[int, list[SSAValue]] = {}
+
+    def write(self) -> _Written:
+        """All operations, and what stands in for the results."""
+        op = self._op
+        carried = [s for s in self._slots if not s.stacked]
+        state = {s.argument: op.operands[s.operand] for s in carried if s.operand is not None}
+        for step in range(self._count):
+            values = self._step(step, state)
+            state = {s.argument: values[s.yielded] for s in carried if s.yielded is not None}
+        found: list[SSAValue] = list(op.results)
+        for slot in self._slots:
+            if slot.result is None:
+                continue
+            found[slot.result] = self._stack(slot) if slot.stacked else state[slot.argument]
+        return _Written(self._ops, found)
+
+    def _step(self, step: int, state: dict[int | None, SSAValue]) -> list[SSAValue]:
+        """One copy of the body; what it yields."""
+        body = self._op.regions[0].block
+        values: dict[SSAValue, SSAValue] = {}
+        inputs = [s for s in self._slots if s.stacked and s.operand is not None]
+        for k, slot in enumerate(inputs):
+            assert slot.argument is not None
+            assert slot.operand is not None
+            place = self._count - 1 - step if _is_reverse(self._op, "scan_input_directions", k) else step
+            argument = body.args[slot.argument]
+            values[argument] = self._slice(self._op.operands[slot.operand], place)
+        for place, value in state.items():
+            if place is not None:
+                values[body.args[place]] = value
+        for op in body.ops:
+            if op is body.last_op:
+                break
+            copy = op.clone(values)
+            copy.location = location(f"{node_name(op)}/{step}", [f"{n}/{step}" for n in tensor_names(op)])
+            self._ops.append(copy)
+        end = body.last_op
+        assert end is not None
+        yielded = [values.get(v, v) for v in end.operands]
+        outputs = [s for s in self._slots if s.stacked and s.operand is None]
+        for slot in outputs:
+            assert slot.yielded is not None
+            self._stacks.setdefault(slot.yielded, []).append(yielded[slot.yielded])
+        return yielded
+
+    def _slice(self, value: SSAValue, place: int) -> SSAValue:
+        index = ConstantOp.of(from_array(np.array(place, np.int64)))
+        element, shape = element_of(value.type), shape_of(value.type)
+        assert element is not None
+        assert shape is not None
+        made = op_named("", "Gather").build(
+            [value, index.results[0]], [tensor_type(element, shape[1:])], {"axis": IntegerAttr(0, i64)}
+        )
+        made.location = location(f"{node_name(self._op)}/slice_{place}")
+        self._ops += [index, made]
+        return made.results[0]
+
+    def _stack(self, slot: Slot) -> SSAValue:
+        """What all steps yielded, along a new first axis."""
+        assert slot.yielded is not None
+        assert slot.result is not None
+        parts = self._stacks[slot.yielded]
+        outputs = [s for s in self._slots if s.stacked and s.operand is None]
+        if _is_reverse(self._op, "scan_output_directions", outputs.index(slot)):
+            parts = parts[::-1]
+        type = self._op.results[slot.result].type
+        element, shape = element_of(type), shape_of(type)
+        assert element is not None
+        assert shape is not None
+        axes = ConstantOp.of(from_array(np.array([0], np.int64)))
+        self._ops.append(axes)
+        rows: list[SSAValue] = []
+        for part in parts:
+            row = op_named("", "Unsqueeze").build(
+                [part, axes.results[0]], [tensor_type(element, (1, *shape[1:]))]
+            )
+            self._ops.append(row)
+            rows.append(row.results[0])
+        whole = op_named("", "Concat").build(rows, [type], {"axis": IntegerAttr(0, i64)})
+        names = tensor_names(self._op)
+        name = [names[slot.result]] if slot.result < len(names) else []
+        whole.location = location(f"{node_name(self._op)}/stack", name)
+        self._ops.append(whole)
+        return whole.results[0]
+
+
+@dataclass(frozen=True)
+class UnrollPass(RewritePass):
+    """Loops over a few steps become the steps."""
+
+    name = "unroll"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = "s, ys = scan(s0, xs) { step } -> step(step(s0, xs[0]), xs[1]) ...: the same ops"
+
+    steps: int = 32
+    """The most steps that are unrolled."""
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [Unroll(self.steps)]
