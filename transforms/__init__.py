@@ -6,6 +6,7 @@ from importlib import import_module
 from xdsl.passes import ModulePass
 
 NAMES = (
+    "choose-convolution-form",
     "compose",
     "decompose",
     "fold-activation",
@@ -13,15 +14,12 @@ NAMES = (
     "fold-branches",
     "fold-casts",
     "fold-constants",
-    "fold-depth",
     "fold-float-weights",
-    "fold-groups",
     "fold-identity",
     "fold-layout",
     "fold-pad",
     "fold-scales",
     "fold-shapes",
-    "fold-width",
     "fold-zeros",
     "freeze",
     "fuse-quantized",
@@ -32,7 +30,6 @@ NAMES = (
     "legalize",
     "legalize-expressed",
     "legalize-sums",
-    "lower-conv-transpose",
     "lower-to-integer",
     "lower-to-qdq",
     "lower-to-qoperator",

@@ -5,19 +5,23 @@ Give an op that stays in float its small quantized weights as float constants.
 
 Close: the constant is what the dequantize computes, but kernels sum it in another order. onnxruntime packs and blocks
 constants when it loads a model: a depthwise convolution runs three times faster than with weights that are dequantized
-in each run. The file grows by three bytes a weight, so large ones stay integers. One in front of a quantize does too:
-onnxruntime would quantize the float weight again, with one scale for the whole tensor. Under an activation of several
-scales every weight becomes float, and so does one of 8 bits in blocks, or of several matrices with a scale for each
-column: onnxruntime makes an integer product of the two dequantizes, which then refuses to run.
+in each run. The file grows by three bytes a weight, so large ones stay integers; but those of convolutions in groups,
+which gain most and are small beside others, become float as long as all of them together let the file grow by no more
+than `growth`. One in front of a quantize stays: onnxruntime would quantize the float weight again, with one scale for
+the whole tensor. Under an activation of several scales every weight becomes float, and so does one of 8 bits in blocks,
+or of several matrices with a scale for each column: onnxruntime makes an integer product of the two dequantizes, which
+then refuses to run.
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import SSAValue
+from xdsl.context import Context
+from xdsl.dialects.builtin import Float32Type, ModuleOp
+from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
@@ -26,16 +30,20 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape, under_dequantize
-from qdialect.patterns.im2col import shape_of_conv
+from qdialect.ir.walking import operations
+from qdialect.patterns.convolution.step import priced
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
-from qdialect.promises.padding import ZeroPads
+from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cheapest
+
+BYTES_MORE = 3
+"""By which a float weight is larger than one of 8 bits."""
 
 
 def _is_quantized_next(value: SSAValue) -> bool:
@@ -50,11 +58,17 @@ def _is_quantized_next(value: SSAValue) -> bool:
     return False
 
 
+def _gathers(op: OnnxOp) -> bool:
+    """Whether `op` is a convolution whose result is made from what is under a window."""
+    window = op.get_trait(Window)
+    return window is not None and window.gathers
+
+
 def _is_refused(op: OnnxOp) -> bool:
     """Whether onnxruntime would make of a product and its casts a kernel that refuses its several scales."""
     x = op.operands[0]
     type = quantized_of(x.owner.operands[0].type if isinstance(x.owner, DequantizeOp) else x.type)
-    if type is None or op.get_trait(ZeroPads) is not None:
+    if type is None or _gathers(op):
         return False
     w = op.operands[1]
     weight = quantized_of(w.owner.operands[0].type if isinstance(w.owner, DequantizeOp) else w.type)
@@ -78,16 +92,58 @@ def _quantize_behind(op: OnnxOp, type: UniformType, rewriter: Rewriter) -> None:
     rewriter.replace(op, [real, cast])
 
 
+def _quantized_weight(op: OnnxOp) -> SSAValue | None:
+    """The stored integers of a constant weight, under a dequantize or not; None if the weight is another."""
+    source = under_dequantize(op.operands[1])
+    return source if quantized_of(source.type) is not None and is_constant(source) else None
+
+
+def _is_grouped(op: OnnxOp) -> bool:
+    window = op.get_trait(Window)
+    return window is not None and window.gathers and window.groups(op) > 1
+
+
+def affordable(module: ModuleOp, elements: int, growth: int, least: int) -> set[Operation]:
+    """
+    The convolutions in groups whose weights of more than `elements` become float: the file may grow by `growth` per
+    cent, or by `least` bytes.
+
+    The smallest first. What is float under a dequantized activation counts as grown already, so that a module which was
+    rewritten so allows no more.
+    """
+    size, grown = 0, 0
+    found: list[tuple[int, Operation]] = []
+    for op in operations(module):
+        if isinstance(op, ConstantOp) and op.value is not None:
+            size += op.value.data.nbytes
+        if not isinstance(op, OnnxOp) or not _is_grouped(op) or quantized_of(op.results[0].type) is not None:
+            continue
+        source, shape = _quantized_weight(op), static_shape(op.operands[1])
+        if shape is None or prod(shape) <= elements:
+            continue
+        if source is not None:
+            found.append((prod(shape), op))
+        elif is_constant(op.operands[1]) and isinstance(op.operands[0].owner, DequantizeOp):
+            grown += BYTES_MORE * prod(shape)
+    left = max((size - grown) * growth // 100, least) - grown
+    chosen: set[Operation] = set()
+    for count, op in sorted(found, key=lambda one: one[0]):
+        left -= BYTES_MORE * count
+        if left < 0:
+            break
+        chosen.add(op)
+    return chosen
+
+
 class FoldFloatWeight(OnTrait[Linear]):
     """A linear op with a float result and a constant quantized weight."""
 
-    def __init__(self, target: Target, elements: int):
-        self._target, self._elements = target, elements
+    def __init__(self, target: Target, elements: int, affordable: AbstractSet[Operation]):
+        self._target, self._elements, self._affordable = target, elements, affordable
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
-        weight = op.operands[1]
-        source = under_dequantize(weight)
-        if quantized_of(source.type) is None or not is_constant(source):
+        source = _quantized_weight(op)
+        if source is None:
             return None
         result, refused = quantized_of(op.results[0].type), _is_refused(op)
         expressed = element_of(op.results[0].type) if result is None else result.expressed
@@ -119,7 +175,7 @@ class FoldFloatWeight(OnTrait[Linear]):
             return Blocked(
                 "quantized-next", "onnxruntime would quantize a float weight in front of a quantize"
             )
-        if prod(shape) > self._elements:
+        if prod(shape) > self._elements and op not in self._affordable:
             return Blocked(
                 "large-weight",
                 f"the file would grow by three bytes for each of more than {self._elements} weights",
@@ -130,10 +186,11 @@ class FoldFloatWeight(OnTrait[Linear]):
     def _pays(self, op: OnnxOp, weight: tuple[int, ...]) -> bool:
         """A convolution of one group is blocked by channels, which may cost more than it saves; all else gains."""
         costs = self._target.costs
-        if op.get_trait(ZeroPads) is None or op.int_attr("group", 1) > 1 or PACKED not in costs:
+        window = op.get_trait(Window)
+        geometry = None if window is None or not window.gathers else window.geometry(op)
+        if not isinstance(geometry, Geometry) or geometry.groups > 1 or PACKED not in costs:
             return True
-        shape = shape_of_conv(op, weight, symmetric=False)
-        return cheapest(costs, (FLOAT, PACKED), shape)[0] == PACKED
+        return cheapest(costs, (FLOAT, PACKED), priced(geometry))[0] == PACKED
 
 
 @dataclass(frozen=True)
@@ -146,7 +203,16 @@ class FoldFloatWeightsPass(RewritePass):
 
     target: str = "onnxruntime"
     elements: int = FEW_WEIGHTS
-    """The most elements of a weight that is folded."""
+    """The most elements of a weight that is folded whatever the others are."""
+    growth: int = 15
+    """Per cent by which the larger weights of convolutions in groups may let the file grow, together."""
+
+    least: int = 1 << 18
+    """Bytes by which they may in any case."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldFloatWeight(target(self.target), self.elements)]
+        return [FoldFloatWeight(target(self.target), self.elements, frozenset())]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        chosen = affordable(op, self.elements, self.growth, self.least)
+        apply_patterns(op, self.name, [FoldFloatWeight(target(self.target), self.elements, chosen)])

@@ -28,7 +28,7 @@ from qdialect.patterns.boundaries import HoistAcross
 from qdialect.patterns.cleanup import cleanups
 from qdialect.patterns.placement import OTHER_TYPE, Hoisting
 from qdialect.promises.base import Commutes
-from qdialect.promises.linear import Transposed
+from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp
@@ -45,9 +45,7 @@ from qdialect.rewriting.uses import (
 def _is_rewritten(op: OnnxOp) -> bool:
     """Whether an integer kernel computes the op, its own or that of the ops it is written with."""
     return (
-        has_kernel(op)
-        or op.get_trait(Transposed) is not None
-        or form_of(type(op), KernelOfAnother) is not None
+        has_kernel(op) or op.get_trait(Window) is not None or form_of(type(op), KernelOfAnother) is not None
     )
 
 

@@ -22,9 +22,9 @@ from qdialect.exactness import Exactness
 from qdialect.ir.values import constant, constant_array
 from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.kernels import Kernels
+from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 HALF = (Float16Type, BFloat16Type)
@@ -55,10 +55,14 @@ def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:
     return new[-1].results[0]
 
 
-class ComputeInF32(OnTrait[Kernels]):
-    """An op that has an integer kernel, on quantized types of half precision."""
+class ComputeInF32(Pattern):
+    """An op that has an integer kernel, itself or in another form, on quantized types of half precision."""
 
-    def match(self, op: OnnxOp, promise: Kernels, rewriter: Rewriter, /) -> Blocked | None:
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Kernels) is not None or op_class.get_trait(Window) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        assert isinstance(op, OnnxOp)
         half = [v for v in (*op.operands, *op.results) if _is_half(v.type)]
         quantized = [t for v in half if (t := quantized_of(v.type)) is not None]
         if not quantized:

@@ -23,9 +23,10 @@ from qdialect.dialects.onnx_types import BY_NUMPY, element_of, with_element
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, tensor_name
-from qdialect.ir.values import constant_array, static_shape
-from qdialect.patterns.im2col import shape_of_conv
+from qdialect.ir.values import constant_array
+from qdialect.patterns.convolution.step import priced
 from qdialect.promises.arithmetic import IntegerProduct, QuantizesAtRunTime
+from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
@@ -86,10 +87,11 @@ class LegalizeSum(OnTrait[IntegerProduct]):
 
     def _pays(self, op: OnnxOp) -> bool:
         """Whether the kernel saves more than the second quantize takes."""
-        weight, costs = static_shape(op.operands[1]), self._target.costs
-        if weight is None or len(weight) < 3 or SIGNED not in costs or op.int_attr("group", 1) != 1:
+        window, costs = op.get_trait(Window), self._target.costs
+        geometry = None if window is None else window.geometry(op)
+        if not isinstance(geometry, Geometry) or geometry.groups > 1 or SIGNED not in costs:
             return False
-        shape, quantize = shape_of_conv(op, weight, symmetric=False), costs[QUANTIZE]
+        shape, quantize = priced(geometry), costs[QUANTIZE]
         read = shape.images * shape.pixels * shape.inputs * prod(shape.strides)
         return cost(costs, SIGNED, shape) + read * quantize["read"] + quantize["call"] < cost(
             costs, SUM, shape

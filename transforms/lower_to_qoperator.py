@@ -4,7 +4,7 @@ Write ops on quantized types as the target's integer kernels.
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
     op(a, b) : T             ->  op'(a, b') : T, where another op has the kernel: a - b = a + -b, a mean is a pool
-    conv(a, w, b) : float    ->  ConvInteger, or MatMulIntegerToFloat, where that costs less than float
+    op(a) : T                ->  qcast(op(dcast a)), where the float kernel is faster than the integer one
     linear(x, dcast(w))      ->  MatMulNBits(x, w, scales, zero points)      x in float
 
 Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most;
@@ -40,11 +40,12 @@ from qdialect.ir.values import constant, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.boundaries import StoreAcross
 from qdialect.patterns.casts import FoldStorageCasts
-from qdialect.patterns.float_results import LowerFloatResult
+from qdialect.patterns.rows import LowerToFloat
 from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernel, Kernels
 from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches, largest_sums
+from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
@@ -66,6 +67,8 @@ class LowerToKernel(OnTrait[Kernels]):
         if not _is_quantized(op):
             return None
         result = quantized_of(op.results[0].type)
+        if result is None and op.get_trait(Window) is not None:
+            return None  # `choose-convolution-form` writes it, or says why not
         blocked = Blocked("no-kernel", f"{self._target.name} has no kernel with a float result")
         for kernel in kernels.forms:
             if kernel.float_result != (result is None):
@@ -332,7 +335,7 @@ class LowerToQoperatorPass(RewritePass):
             StoreAcross(found),
             LowerToStorage(found),
             LowerToAnother(found),
-            LowerFloatResult(found),
+            LowerToFloat(found),
             LowerToKernel(found, Parameters()),
             LowerWeightOnly(found),
             FoldStorageCasts(),

@@ -32,6 +32,7 @@ from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant, real_constant, under_dequantize
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
+from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
@@ -169,6 +170,8 @@ class RescaleBias(OnTrait[Linear]):
             return Blocked("activation-per-axis", "the activation has a scale for each channel")
         counts, result = self._quantize and self._has_kernel(op), quantized_of(op.results[0].type)
         if not counts and (result is None or isinstance(bias.owner, DequantizeOp)):
+            if op.get_trait(Window) is not None and result is None:
+                return None  # the form of a convolution with a float result has no such bias
             return NO_KERNEL if self._quantize else None  # no session quantizes that bias
         real = real_constant(bias)
         if real is None:

@@ -115,6 +115,45 @@ def quantize_costs(runs: int, least: float) -> dict[str, float]:
     return {"read": read, "call": max(times[0] - least - 1000 * read, 0.0)}
 
 
+ROWS = [(rows, size) for rows in (1, 8, 64, 1024) for size in (4, 10, 16, 64, 256, 1000)]
+
+
+def softmax_costs(runs: int, least: float) -> dict[str, dict[str, float]]:
+    """Nanoseconds for an element, a row and a call of Softmax on bytes, as one kernel and in float between casts."""
+    node, costs = helper.make_node, dict[str, dict[str, float]]()
+    given: dict[str, Array] = {
+        "s": np.array(0.05, np.float32),
+        "z": np.array(120, np.uint8),
+        "t": np.array(1 / 256, np.float32),
+        "u": np.array(0, np.uint8),
+    }
+    kernel = node(
+        "QLinearSoftmax", ["x", "s", "z", "t", "u"], ["y"], domain="com.microsoft", axis=-1, opset=13
+    )
+    parts = [
+        node("DequantizeLinear", ["x", "s", "z"], ["r"]),
+        node("Sum", ["r"], ["c"]),
+        node("Softmax", ["c"], ["p"], axis=-1),
+        node("QuantizeLinear", ["p", "t", "u"], ["y"]),
+    ]
+    for name, nodes in (("QLinearSoftmax", [kernel]), ("Softmax", parts)):
+        one = session(nodes, given, TensorProto.UINT8, rank=2)
+        times: list[float] = []
+        for rows, size in ROWS:
+            x = np.random.default_rng(3).integers(0, 256, (rows, size)).astype(np.uint8)
+            taken: list[int] = []
+            for _ in range(runs + 2):
+                start = time.perf_counter_ns()
+                one.run(None, {"x": x})
+                taken.append(time.perf_counter_ns() - start)
+            times.append(min(taken) - least)
+        counted = np.array([[rows * size, rows, 1.0] for rows, size in ROWS])
+        weights = 1 / np.maximum(np.array(times), 1000.0)
+        fitted = np.linalg.lstsq(counted * weights[:, None], times * weights, rcond=None)[0]
+        costs[name] = dict(zip(("read", "row", "call"), (max(float(v), 0.0) for v in fitted), strict=True))
+    return costs
+
+
 def move_costs(runs: int, least: float) -> dict[str, float]:
     """Nanoseconds for a byte, and for a float, that moves from the channels of a pixel to the pixels of a window."""
     found: dict[str, float] = {}

@@ -14,12 +14,13 @@ from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.values import constant, rank_of, static_shape
-from qdialect.patterns.im2col import shape_of_conv
+from qdialect.patterns.convolution.step import priced
 from qdialect.patterns.recurrent import pays
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.kernels import Kernels
-from qdialect.promises.linear import Linear, Transposed
+from qdialect.promises.linear import Linear
+from qdialect.promises.window import Geometry, Window
 from qdialect.targets import Target
 from qdialect.targets.pricing import PACKED, PRODUCT, SUM, Convolution, Costs, best_cost, cheapest, cost
 
@@ -155,9 +156,13 @@ def _product_cost(costs: Costs, kernel: str, read: int, written: int, size: int)
 
 
 def _convolution(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: Elements) -> Expected:
-    shape = shape_of_conv(op, weight, symmetric=True)
-    if op.get_trait(Transposed) is not None:
+    window = op.get_trait(Window)
+    geometry = None if window is None else window.geometry(op)
+    if window is None or not isinstance(geometry, Geometry):
+        return FLOAT_ONLY
+    if not window.gathers:
         return _transposed(op, weight, costs, elements)
+    shape = priced(geometry, symmetric=True)
     written = elements(op.results[0])
     channels = max(shape.outputs * shape.groups, 1)
     shape = shape._replace(images=1, pixels=max(written // channels, 1))

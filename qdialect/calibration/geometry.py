@@ -5,8 +5,8 @@ from __future__ import annotations
 from qdialect.calibration.layers import Layer, Window
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.values import static_shape
-from qdialect.patterns.im2col import is_regular, window
-from qdialect.promises.linear import Linear, Transposed
+from qdialect.promises.linear import Linear
+from qdialect.promises.window import Window as SlidingWindow
 
 
 def layer_of(op: OnnxOp) -> Layer | None:
@@ -31,17 +31,18 @@ def layer_of(op: OnnxOp) -> Layer | None:
 
 
 def _convolution(op: OnnxOp, shape: tuple[int, ...], axis: int | None) -> Layer | None:
-    groups, spread = op.int_attr("group", 1), op.get_trait(Transposed) is not None
-    if not is_regular(op) or groups < 1 or shape[0] % groups:
+    window = op.get_trait(SlidingWindow)
+    if window is None or not window.is_regular(op):
         return None
-    rank = len(shape)
+    auto_pad = op.str_attr("auto_pad", "NOTSET")
+    pads = (op.ints_attr("pads") if auto_pad == "NOTSET" else None) or (0,) * (2 * len(shape[2:]))
     place = Window(
         shape[2:],
-        window(op, "strides", rank),
-        window(op, "dilations", rank),
-        window(op, "pads", rank, 0),
-        op.str_attr("auto_pad", "NOTSET"),
+        window.strides(op),
+        window.dilations(op),
+        pads,
+        auto_pad,
         op.ints_attr("output_padding") or (),
         op.ints_attr("output_shape") or (),
     )
-    return Layer(shape, axis, groups, place, transposed=spread)
+    return Layer(shape, axis, window.groups(op), place, transposed=not window.gathers)

@@ -160,12 +160,12 @@ def _lowering(r: Request) -> Iterator[Stage]:
     yield _stage("fold-activation", "a clamp that the range of a type of the target's is already")
     if r.form == "qoperator":
         yield _stage("lower-to-table", "one lookup for what has no kernel", target=name)
-        yield _stage("lower-conv-transpose", "a ConvTranspose as a Conv, which has a kernel", target=name)
         yield _stage("legalize-expressed", "kernels dequantize to float32")
         yield _stage("rescale-bias", "kernels add int32 in steps of x_scale * w_scale")
-        yield _stage("fold-groups", "few channels in each group, by cost", target=name)
-        yield _stage("fold-depth", "three axes as two, by cost", target=name)
-        yield _stage("fold-width", "columns packed into channels, by cost", target=name)
+        yield _stage(
+            "choose-convolution-form", "by cost, where an integer kernel takes the bias", target=name
+        )
+        yield _stage("rescale-bias", "of what was a transposed convolution, which has no kernel")
     if r.form != "qdq":
         exact = {"exact": r.is_exact} if r.form == "qoperator" else {}
         needs = ["fold-width"] if r.form == "qoperator" else []

@@ -54,6 +54,11 @@ class Kernel(Promise):
     guard: Callable[[OnnxOp], Blocked | None] = _no_guard
     extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
     """Attributes that the node has besides."""
+    rows: Callable[[OnnxOp], tuple[int, int] | None] | None = None
+    """
+    How many rows of how many elements are computed together, None if that is not known: where the op's float kernel,
+    between casts, may be faster, by what both cost for a row and an element.
+    """
     read: Callable[[OnnxOp, int], dict[str, Attribute] | Blocked] = _as_given
     """The op's attributes in an opset from the node's: `extra` undone."""
 
@@ -107,6 +112,18 @@ def _softmax_axis(op: OnnxOp) -> tuple[int, bool]:
     """The axis, and whether everything behind it is one row, as it was before opset 13."""
     one_row = (opset_of(op, "") or 13) < 13
     return op.int_attr("axis", 1 if one_row else -1), one_row
+
+
+def _softmax_rows(op: OnnxOp) -> tuple[int, int] | None:
+    """Rows of elements beside one another; a batch that is not known counts as one."""
+    shape, (axis, one_row) = shape_of(op.operands[0].type), _softmax_axis(op)
+    if not shape:
+        return None
+    axis = normal_axis(axis, len(shape))
+    row, count = shape[axis:], prod(size for size in shape[:axis] if size != DYNAMIC)
+    if DYNAMIC in row or not (one_row or len(row) == 1):
+        return None
+    return count, prod(row)
 
 
 def _softmax_guard(op: OnnxOp) -> Blocked | None:
@@ -163,6 +180,7 @@ KERNELS: dict[tuple[str, str], Kernels] = {
                 "QLinearSoftmax",
                 _UNARY,
                 guard=_softmax_guard,
+                rows=_softmax_rows,
                 extra=_softmax_extra,
                 read=_softmax_read,
             ),

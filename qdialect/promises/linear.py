@@ -156,13 +156,3 @@ LINEAR: dict[tuple[str, str], Linear] = {
     ("", "Gemm"): Linear(_gemm_axis, input_axis=_gemm_input_axis),
     ("", "MatMul"): Linear(_matmul_axis, has_bias=False, result_axis=-1),
 }
-
-
-@dataclass(frozen=True)
-class Transposed(Promise):
-    """The op spreads each input over a window of outputs; `forward` is the op that gathers windows so."""
-
-    forward: str
-
-
-TRANSPOSED: dict[tuple[str, str], Transposed] = {("", "ConvTranspose"): Transposed("Conv")}

@@ -19,12 +19,13 @@ from qdialect.promises.integer import INTEGER_SUMS
 from qdialect.promises.joins import ADDITIONS, JOINS, PRODUCTS, RANGES
 from qdialect.promises.kernels import KERNELS
 from qdialect.promises.layout import LAYOUT, PERMUTES, SIZES
-from qdialect.promises.linear import LINEAR, TRANSPOSED
+from qdialect.promises.linear import LINEAR
 from qdialect.promises.monotone import MONOTONE
 from qdialect.promises.padding import PADDING
 from qdialect.promises.qoperator import QOPERATORS
 from qdialect.promises.sizes import COUNTS, FILLS, SHAPES
 from qdialect.promises.weight_only import WEIGHT_ONLY
+from qdialect.promises.window import WINDOWS
 
 TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     ADDITIONS,
@@ -48,7 +49,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     CLAMPS,
     KEEPS,
     LINEAR,
-    TRANSPOSED,
+    WINDOWS,
     PADDING,
     KERNELS,
     INTEGER_SUMS,

@@ -37,10 +37,18 @@ what it takes to have the elements of a kernel along one axis side by side as ch
 BLOCK = 8
 """Channels that the kernel for one channel for each output takes together; what is left over it takes one by one."""
 
+SPREADING = "ConvTranspose"
+"""A transposed convolution in float; with it, what a quantize (`quantize`) and a move of a byte (`move_byte`) and of a
+float (`move_float`) take for each value written."""
+
 TERMS = ("product", "gathered", "tap", "strided", "read", "written", "pixel", "image", "node", "call")
 """Nanoseconds for a product, for a value and for a kernel element that are gathered, for the latter once more where
 the window does not move by one, for a value that is read or written, for an output pixel, for an image, for a node that
 gathers, and for a call."""
+
+
+WORTH = 0.85
+"""The part of the time that another form may take at most: the fitted costs are not more exact than that."""
 
 
 class Convolution(NamedTuple):
@@ -95,6 +103,12 @@ def cost(costs: Costs, kernel: str, shape: Convolution) -> float:
 def cheapest(costs: Costs, kernels: Sequence[str], shape: Convolution) -> tuple[str, float]:
     """The kernel of several that takes the least time, and its nanoseconds; the first if they are equal."""
     return min(((name, cost(costs, name, shape)) for name in kernels), key=lambda found: found[1])
+
+
+def row_cost(costs: Costs, kernel: str, rows: int, elements: int) -> float:
+    """Nanoseconds that `kernel` takes for so many rows of so many elements, what it needs around it included."""
+    found = costs[kernel]
+    return found["read"] * rows * elements + found["row"] * rows + found["call"]
 
 
 def float_kernels(weight: tuple[int, ...]) -> tuple[str, ...]:

@@ -1,5 +1,7 @@
-// RUN: OPT %s -p 'fold-float-weights{elements=4}' | FILECHECK %s
-// RUN: OPT %s -p 'fold-float-weights{elements=4}' --verify-diagnostics
+// RUN: OPT %s -p 'fold-float-weights{elements=4 growth=90 least=0}' | FILECHECK %s
+// RUN: OPT %s -p 'fold-float-weights{elements=4 growth=90 least=0}' --verify-diagnostics
+// RUN: OPT %s -p 'fold-float-weights{elements=4 growth=90 least=0},fold-float-weights{elements=4 growth=90 least=0}' | FILECHECK %s
+// RUN: OPT %s -p 'fold-float-weights{elements=4}' | FILECHECK %s --check-prefix=LEAST
 
 // A convolution of integers that stays in float: the weight is what its dequantize makes, the others get casts.
 
@@ -86,4 +88,30 @@ func.func @activation_per_axis(%x: tensor<3x2x!quant.uniform<u8:f32:1, {0.5:3,0.
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 5] : tensor<2x2xi8>>} : () -> tensor<2x2x!quant.uniform<i8:f32, 0.25>>
   %y = onnx.MatMul(%x, %w) : (tensor<3x2x!quant.uniform<u8:f32:1, {0.5:3,0.25:7}>>, tensor<2x2x!quant.uniform<i8:f32, 0.25>>) -> tensor<3x2x!quant.uniform<u8:f32, 0.04:9>>
   func.return %y : tensor<3x2x!quant.uniform<u8:f32, 0.04:9>>
+}
+
+// -----
+
+// Six weights of a grouped convolution and eight of another, beside 14 bytes of others: 90 per cent of the 28 bytes let the
+// six be float. The weight of one group of channels has no part in it. Any file may grow by 256 KiB.
+
+// CHECK-LABEL: func.func @grouped(
+// LEAST-LABEL: func.func @grouped(
+// CHECK-DAG: %[[W:.*]] = onnx.Constant() {{{.*}} : () -> tensor<6x1x1x1xf32>
+// CHECK: onnx.Conv(%{{.*}}, %[[W]], _) {group = 6 : i64}
+// CHECK: onnx.Conv(%y, %v, _) {group = 8 : i64}
+// CHECK: onnx.Conv(%x, %u, _)
+// LEAST-COUNT-2: group = {{.*}}xf32>, tensor<{{.*}}xf32>) ->
+// LEAST: onnx.Conv(%x, %u, _)
+func.func @grouped(%x: tensor<1x6x4x5x!quant.uniform<u8:f32, 0.02:13>>, %y: tensor<1x8x4x5x!quant.uniform<u8:f32, 0.02:13>>) -> (tensor<1x6x4x5xf32>, tensor<1x8x4x5xf32>, tensor<1x1x4x5xf32>, tensor<8xi8>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<6x1x1x1xi8>>} : () -> tensor<6x1x1x1x!quant.uniform<i8:f32, 0.5>>
+  %v = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<8x1x1x1xi8>>} : () -> tensor<8x1x1x1x!quant.uniform<i8:f32, 0.5>>
+  %u = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<1x6x1x1xi8>>} : () -> tensor<1x6x1x1x!quant.uniform<i8:f32, 0.5>>
+  %o = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<8xi8>>} : () -> tensor<8xi8>
+  %a = onnx.Conv(%x, %w) {group = 6 : i64} : (tensor<1x6x4x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<6x1x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x6x4x5xf32>
+  // expected-remark@+1 {{[fold-float-weights: large-weight]}}
+  %b = onnx.Conv(%y, %v) {group = 8 : i64} : (tensor<1x8x4x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<8x1x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x8x4x5xf32>
+  // expected-remark@+1 {{[fold-float-weights: large-weight]}}
+  %c = onnx.Conv(%x, %u) : (tensor<1x6x4x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<1x6x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x1x4x5xf32>
+  func.return %a, %b, %c, %o : tensor<1x6x4x5xf32>, tensor<1x8x4x5xf32>, tensor<1x1x4x5xf32>, tensor<8xi8>
 }

@@ -449,54 +449,6 @@ func.func @unmoved_eight_bits(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
 
 // -----
 
-// One output of eight inputs over many pixels: ConvInteger reads integers, and has little to write in float. The weight
-// becomes u8 at zero point 128, the factor is 0.02 * 0.5.
-// CHECK-LABEL: func.func @float_result_sum(
-// CHECK-DAG: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[129, 130, 131, 127, 126, 125, 255, 0] : tensor<1x8x1x1xui8>>}
-// CHECK-DAG: %[[X:.*]] = quant.scast %a
-// CHECK: %[[S:.*]] = onnx.ConvInteger(%[[X]], %[[W]], %{{.*}}, %{{.*}}) : (tensor<1x8x99x50xui8>, tensor<1x8x1x1xui8>, tensor<ui8>, tensor<ui8>) -> tensor<1x1x99x50xi32>
-// CHECK-NEXT: %[[F:.*]] = onnx.Cast(%[[S]])
-// CHECK-NEXT: %[[M:.*]] = onnx.Constant() {value = #onnx.tensor<[0.01] : tensor<f32>>}
-// CHECK-NEXT: %[[Y:.*]] = onnx.Mul(%[[F]], %[[M]])
-// CHECK-NEXT: func.return %[[Y]]
-func.func @float_result_sum(%a: tensor<1x8x99x50x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x99x50xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, -1, -2, -3, 127, -128] : tensor<1x8x1x1xi8>>} : () -> tensor<1x8x1x1x!quant.uniform<i8:f32, 0.5>>
-  %y = onnx.Conv(%a, %w) : (tensor<1x8x99x50x!quant.uniform<u8:f32, 0.02:13>>, tensor<1x8x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x1x99x50xf32>
-  func.return %y : tensor<1x1x99x50xf32>
-}
-
-// Many channels: a matrix product. The weight is turned, its scale is every column's.
-// CHECK-LABEL: func.func @float_result_product(
-// CHECK: %[[X:.*]] = quant.scast %a
-// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[X]]) {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x32x9x8xui8>) -> tensor<1x9x8x32xui8>
-// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<"0x00040105{{.*}} : tensor<32x32xi8>>}
-// CHECK-NEXT: %[[P:.*]] = onnx_ms.MatMulIntegerToFloat(%[[T]], %[[W]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, _) {{.*}} -> tensor<1x9x8x32xf32>
-// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[P]]) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x9x8x32xf32>) -> tensor<1x32x9x8xf32>
-// CHECK-NEXT: func.return %[[Y]]
-func.func @float_result_product(%a: tensor<1x32x9x8x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x32x9x8xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<"0x00010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001" : tensor<32x32x1x1xi8>>} : () -> tensor<32x32x1x1x!quant.uniform<i8:f32, 0.5>>
-  %y = onnx.Conv(%a, %w) : (tensor<1x32x9x8x!quant.uniform<u8:f32, 0.02:13>>, tensor<32x32x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x32x9x8xf32>
-  func.return %y : tensor<1x32x9x8xf32>
-}
-
-// CHECK-LABEL: func.func @unmoved_float_is_faster(
-// CHECK: onnx.Conv(%a
-func.func @unmoved_float_is_faster(%a: tensor<1x1x9x5x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x7x3xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3, -4, -5, -6, -7, -8, -9] : tensor<2x1x3x3xi8>>} : () -> tensor<2x1x3x3x!quant.uniform<i8:f32, 0.5>>
-  // expected-remark@+1 {{with these channels the convolution is as fast in float [lower-to-qoperator: float-is-faster]}}
-  %y = onnx.Conv(%a, %w) : (tensor<1x1x9x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x3x3x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x7x3xf32>
-  func.return %y : tensor<1x2x7x3xf32>
-}
-
-// CHECK-LABEL: func.func @unmoved_grouped(
-// CHECK: onnx.Conv(%a
-func.func @unmoved_grouped(%a: tensor<1x2x9x5x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x9x5xf32> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2x1x1x1xi8>>} : () -> tensor<2x1x1x1x!quant.uniform<i8:f32, 0.5>>
-  // expected-remark@+1 {{no integer kernel with a float result is faster on groups of channels [lower-to-qoperator: grouped]}}
-  %y = onnx.Conv(%a, %w) {group = 2 : i64} : (tensor<1x2x9x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x9x5xf32>
-  func.return %y : tensor<1x2x9x5xf32>
-}
-
 // Images are pooled with channels last, from any opset on.
 // CHECK-LABEL: func.func @channels_last(
 // CHECK: %[[X:.*]] = quant.scast %a
@@ -611,4 +563,33 @@ func.func @unmoved_empty_sum(%a: tensor<2x0x!quant.uniform<u8:f32, 0.02:13>>, %b
   // expected-remark@+1 {{the sums have no terms, and kernels leave such results as memory was [lower-to-qoperator: empty-sum]}}
   %t = onnx.MatMul(%a, %b) : (tensor<2x0x!quant.uniform<u8:f32, 0.02:13>>, tensor<0x3x!quant.uniform<i8:f32, 0.03>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.04:7>>
   func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.04:7>>
+}
+
+// -----
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!y = !quant.uniform<u8:f32, 0.004>
+
+// 64 rows of 48: the float kernel between casts is faster, and a Sum keeps them apart. Rows of 4 are the integer kernel's,
+// and so is a row whose length is not known at a scale that never overflows.
+
+// CHECK-LABEL: func.func @float_softmax(
+// CHECK: %[[D:.*]] = quant.dcast %a
+// CHECK-NEXT: %[[S:.*]] = onnx.Sum(%[[D]])
+// CHECK-NEXT: %[[T:.*]] = onnx.Softmax(%[[S]]) {axis = -1 : i64} : (tensor<?x64x48xf32>) -> tensor<?x64x48xf32>
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[T]]
+// CHECK-NEXT: func.return %[[Q]]
+// expected-remark@unknown {{for rows of this length the float kernel between casts is faster [lower-to-qoperator: float-is-faster]}}
+func.func @float_softmax(%a: tensor<?x64x48x!x>) -> tensor<?x64x48x!y> {
+  %t = onnx.Softmax(%a) {axis = -1 : i64} : (tensor<?x64x48x!x>) -> tensor<?x64x48x!y>
+  func.return %t : tensor<?x64x48x!y>
+}
+
+// CHECK-LABEL: func.func @integer_softmax(
+// CHECK: onnx_ms.QLinearSoftmax(
+// CHECK: onnx_ms.QLinearSoftmax(
+func.func @integer_softmax(%a: tensor<64x4x!x>, %b: tensor<64x?x!x>) -> (tensor<64x4x!quant.uniform<u8:f32, 0.01>>, tensor<64x?x!quant.uniform<u8:f32, 0.01>>) {
+  %t = onnx.Softmax(%a) : (tensor<64x4x!x>) -> tensor<64x4x!quant.uniform<u8:f32, 0.01>>
+  %u = onnx.Softmax(%b) : (tensor<64x?x!x>) -> tensor<64x?x!quant.uniform<u8:f32, 0.01>>
+  func.return %t, %u : tensor<64x4x!quant.uniform<u8:f32, 0.01>>, tensor<64x?x!quant.uniform<u8:f32, 0.01>>
 }

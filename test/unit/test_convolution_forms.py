@@ -13,17 +13,16 @@ from xdsl.context import Context
 
 import qdialect
 from qdialect.oracle import session as oracle
-from qdialect.targets import pricing as costs
+from qdialect.patterns.convolution.width import Row, packings
+from qdialect.rewriting.remarks import remarks_of
 from qdialect.transforms import get_all_passes
-from qdialect.transforms.fold_depth import FoldDepthPass
-from qdialect.transforms.fold_groups import FoldGroupsPass
-from qdialect.transforms.fold_width import FoldWidthPass, Row, folds
-from qdialect.transforms.lower_conv_transpose import LowerConvTransposePass
+from qdialect.transforms.choose_convolution_form import ChooseConvolutionFormPass
 
 Array = npt.NDArray[Any]
 
 RAISE = ("raise-qdq", "fold-constants", "fuse-quantized", "rescale-bias")
-LOWER = ("lower-to-qoperator", "lower-to-qdq")
+LOWER = ("rescale-bias", "lower-to-qoperator", "lower-to-qdq")
+Chosen = ChooseConvolutionFormPass
 
 # operand, weight, attributes: kernels wider and narrower than a pixel's neighbours, uneven pads, strides, dilations
 Case = tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]
@@ -107,13 +106,13 @@ def test_every_fold_of_a_row_leaves_every_integer_as_it_is(case: int, weight_zer
     made, x = model(case, quantized=True, weight_zero=weight_zero)
     plain = run(written(made, tmp_path), x)
     assert len(np.unique(plain)) > 15, "the results say nothing"
-    found = list(folds(row_of(case)))
+    found = list(packings(row_of(case)))
     assert len(found) >= 3
-    for fold in found:
-        one = FoldWidthPass(inputs=fold.inputs, outputs=fold.outputs)
+    for packing in found:
+        one = Chosen(form="width", by=packing[:2])
         after = written(made, tmp_path, one)
-        assert any(n.op_type == "Reshape" for n in onnx.load(after).graph.node), fold
-        np.testing.assert_array_equal(run(after, x), plain, str(fold))
+        assert any(n.op_type == "Reshape" for n in onnx.load(after).graph.node), packing
+        np.testing.assert_array_equal(run(after, x), plain, str(packing))
 
 
 GROUPED: list[tuple[Case, tuple[int, ...]]] = [
@@ -133,9 +132,10 @@ def test_groups_in_one_leave_every_integer_as_it_is(
     plain = run(written(made, tmp_path), x)
     assert len(np.unique(plain)) > 15, "the results say nothing"
     for merged in merges:
-        after = written(made, tmp_path, FoldGroupsPass(merged=merged))
+        after = written(made, tmp_path, Chosen(form="groups", by=(merged,)))
         conv = next(n for n in onnx.load(after).graph.node if n.op_type == "QLinearConv")
-        assert [a.i for a in conv.attribute if a.name == "group"] == [case[2]["group"] // merged]
+        groups = next((a.i for a in conv.attribute if a.name == "group"), 1)
+        assert groups == case[2]["group"] // merged
         np.testing.assert_array_equal(run(after, x), plain)
 
 
@@ -155,7 +155,7 @@ def test_slices_as_channels_leave_every_integer_as_it_is(case: Case, weight_zero
     made, x = model(case, quantized=True, weight_zero=weight_zero)
     plain = run(written(made, tmp_path), x)
     assert len(np.unique(plain)) > 15, "the results say nothing"
-    after = written(made, tmp_path, FoldDepthPass(always=True))
+    after = written(made, tmp_path, Chosen(form="depth"))
     conv = next(n for n in onnx.load(after).graph.node if n.op_type == "QLinearConv")
     assert [len(a.ints) for a in conv.attribute if a.name == "kernel_shape"] == [2]
     np.testing.assert_array_equal(run(after, x), plain)
@@ -182,20 +182,14 @@ def test_a_fold_pays_for_one_image_where_their_number_is_unknown(
         del made.graph.value_info[:]
         for value in (*made.graph.input, *made.graph.output):
             value.type.tensor_type.shape.dim[0].dim_param = "N"
-    nodes = onnx.load(written(made, tmp_path, "fold-width")).graph.node
+    nodes = onnx.load(written(made, tmp_path, "choose-convolution-form")).graph.node
     assert any(n.op_type == "Reshape" for n in nodes) == folded
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))
-def test_a_product_of_gathered_columns_is_the_convolution(
-    case: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    def product(*given: Any) -> tuple[str, float]:
-        return costs.PRODUCT, 0.0
-
-    monkeypatch.setattr("qdialect.patterns.float_results.cheapest", product)
+def test_a_product_of_gathered_columns_is_the_convolution(case: int, tmp_path: Path):
     made, x = model(case, quantized=False)
-    after = written(made, tmp_path)
+    after = written(made, tmp_path, Chosen(form="product"))
     types = {n.op_type for n in onnx.load(after).graph.node}
     assert "MatMulIntegerToFloat" in types
     assert not types & {"Conv", "ConvInteger"}
@@ -206,9 +200,52 @@ def test_a_product_of_gathered_columns_is_the_convolution(
     assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
 
 
+SAME: list[Case] = [
+    ((1, 2, 7, 8), (3, 2, 4, 3), {"auto_pad": "SAME_LOWER", "strides": [2, 2]}),
+    ((2, 1, 5, 12), (2, 1, 3, 4), {"auto_pad": "SAME_UPPER"}),
+    ((1, 2, 10), (2, 2, 4), {"auto_pad": "SAME_UPPER", "strides": [2]}),
+    ((1, 2, 12), (2, 2, 2), {"auto_pad": "VALID", "dilations": [3], "strides": [3]}),
+]
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_pads_that_a_window_works_out_are_the_same(case: Case, tmp_path: Path):
+    made, x = model(case, quantized=True)
+    plain = run(written(made, tmp_path), x)
+    after = written(made, tmp_path, Chosen(form="width"))
+    assert any(n.op_type == "Reshape" for n in onnx.load(after).graph.node)
+    np.testing.assert_array_equal(run(after, x), plain)
+    made, x = model(case, quantized=False)
+    onnx.save(made, tmp_path / "before.onnx")
+    after = written(made, tmp_path, Chosen(form="product"))
+    assert any(n.op_type == "MatMulIntegerToFloat" for n in onnx.load(after).graph.node)
+    before = run(tmp_path / "before.onnx", x)
+    assert np.abs(run(after, x) - before).max() <= 1e-5 * np.abs(before).max()
+
+
+JOINT: list[tuple[Case, list[int]]] = [
+    (((4, 2, 64, 66), (4, 1, 1, 3), {"group": 2}), [32, 4, 1, 5]),
+    (((1, 8, 6, 16, 30), (8, 2, 1, 3, 3), {"group": 4}), [16, 16, 3, 2]),
+    (((1, 16, 12, 12, 12), (4, 16, 3, 1, 1), {}), [16, 64, 3, 1]),
+]
+
+
+@pytest.mark.parametrize("weight_zero", [0, 5])
+@pytest.mark.parametrize(("case", "weight"), JOINT)
+def test_forms_that_pay_together_leave_every_integer_as_it_is(
+    case: Case, weight: list[int], weight_zero: int, tmp_path: Path
+):
+    made, x = model(case, quantized=True, weight_zero=weight_zero)
+    plain = run(written(made, tmp_path), x)
+    after = written(made, tmp_path, Chosen())
+    if weight_zero == 0:
+        assert weight in [list(t.dims) for t in onnx.load(after).graph.initializer]
+    np.testing.assert_array_equal(run(after, x), plain)
+
+
 def test_a_kernel_of_many_slices_keeps_its_form(tmp_path: Path):
     made, x = model(((1, 1, 40, 3, 3), (2, 1, 33, 2, 2), {}), quantized=True)
-    after = written(made, tmp_path, FoldDepthPass(always=True))
+    after = written(made, tmp_path, Chosen(form="depth"))
     assert not any(n.op_type == "Slice" for n in onnx.load(after).graph.node)
     assert run(after, x).shape == (1, 2, 8, 2, 2)
 
@@ -228,31 +265,24 @@ def test_a_window_of_any_attributes_is_left_or_done(
     next(n for n in made.graph.node if n.op_type == "Conv").op_type = op
     onnx.save(made, tmp_path / "model.onnx")
     module = qdialect.load(tmp_path / "model.onnx")
-    for one in (*RAISE, FoldGroupsPass(), FoldDepthPass(always=True), FoldWidthPass(inputs=2, outputs=2)):
+    forms = (Chosen(form="depth"), Chosen(form="width", by=(2, 2)), Chosen(form="phases"), Chosen())
+    for one in (*RAISE, *forms):
         (get_all_passes()[one]()() if isinstance(one, str) else one).apply(Context(), module)
-    LowerConvTransposePass(always=True).apply(Context(), module)
     module.verify()
 
 
 def test_slices_as_channels_wait_for_their_opset(tmp_path: Path):
     made, x = model(DEEP[0], quantized=True, opset=10)
-    after = written(made, tmp_path, FoldDepthPass(always=True))
+    after = written(made, tmp_path, Chosen(form="depth"))
     assert not {n.op_type for n in onnx.load(after).graph.node} & {"Slice", "Pad"}
     assert run(after, x).shape[0] == 2
 
 
-def test_slices_of_bytes_wait_for_their_opset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_slices_of_bytes_wait_for_their_opset(tmp_path: Path):
     """Opset 10 has no Pad of bytes: the convolution keeps another form."""
-    asked: list[Any] = []
-
-    def first(table: Any, kernels: list[str], shape: Any) -> tuple[str, float]:
-        asked.append(kernels)
-        return kernels[0], 0.0
-
-    monkeypatch.setattr("qdialect.patterns.float_results.cheapest", first)
     made, x = model(0, quantized=False, opset=10)
-    after = written(made, tmp_path)
-    assert asked[:2] == [[costs.SUM], [costs.FLOAT, costs.PACKED]]
+    after = written(made, tmp_path, Chosen(form="product"))
+    assert not {n.op_type for n in onnx.load(after).graph.node} & {"Slice", "Pad", "MatMulIntegerToFloat"}
     assert run(after, x).shape[0] == 2
 
 
@@ -329,7 +359,7 @@ def test_a_transposed_convolution_is_spread(case: int, quantized: bool, tmp_path
     made.graph.output[0].CopyFrom(oh.make_tensor_value_info("y", 1, [None] * len(x)))
     made = onnx.shape_inference.infer_shapes(made)
     onnx.save(made, tmp_path / "before.onnx")
-    after = written(made, tmp_path, LowerConvTransposePass(always=True), "rescale-bias")
+    after = written(made, tmp_path, Chosen(form="phases"))
     types = {n.op_type for n in onnx.load(after).graph.node}
     assert "ConvTranspose" not in types
     assert ("QLinearConv" in types) == quantized
@@ -342,3 +372,15 @@ def test_a_transposed_convolution_is_spread(case: int, quantized: bool, tmp_path
         assert (got != before).mean() < 0.02  # a bias is rounded
     else:
         assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
+
+
+def test_where_nothing_was_measured_no_form_is_chosen(tmp_path: Path):
+    made, _ = model(0, quantized=True)
+    onnx.save(made, tmp_path / "model.onnx")
+    module = qdialect.load(tmp_path / "model.onnx")
+    for one in RAISE:
+        get_all_passes()[one]()().apply(Context(), module)
+    before = str(module)
+    Chosen(target="generic").apply(Context(), module)
+    assert str(module) == before
+    assert "no-costs" in {remark.blocked.id for remark in remarks_of(module)}

@@ -93,7 +93,7 @@ def kinds(made: onnx.ModelProto) -> Counter[str]:
     How many nodes of each type there are, a Gemm as the product and addition that it is.
 
     A bias may be float or dequantized, and its shape computed or not: what has a constant operand of int32, and
-    Reshape, are not counted. Neither is Transpose: pixels that fold-width made channels stay so in other forms.
+    Reshape, are not counted. Neither is Transpose: pixels that were packed into channels stay so in other forms.
     """
     integers = {t.name for t in made.graph.initializer if t.data_type == onnx.TensorProto.INT32}
     found = Counter(f"{n.domain}::{n.op_type}" for n in made.graph.node if n.input[0] not in integers)

@@ -1,20 +1,18 @@
-// RUN: OPT %s -p 'fold-width{inputs=2 outputs=2}' --print-constants | FILECHECK %s
-// RUN: OPT %s -p 'fold-width{inputs=2 outputs=2}' --verify-diagnostics
-// RUN: OPT %s -p fold-width | FILECHECK %s --check-prefix=CHEAPEST
-// RUN: OPT %s -p fold-width --verify-diagnostics
+// RUN: OPT %s -p 'choose-convolution-form{form="width" by=2,2}' --print-constants | FILECHECK %s
+// RUN: OPT %s -p 'choose-convolution-form{form="width" by=2,2}' --verify-diagnostics
 
 // Two pixels make two: the kernel of 3 becomes one of 3, its zeros stored as each channel's zero point.
 
 // CHECK-LABEL: func.func @two_in_two_out(
-// CHECK: %[[IN:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0, 4, 2] : tensor<4xi64>>}
 // CHECK: %[[A:.*]] = onnx.Transpose(%x) {perm = array<i64: 0, 2, 3, 1>}
+// CHECK: %[[IN:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0, 4, 2] : tensor<4xi64>>}
 // CHECK: %[[B:.*]] = onnx.Reshape(%[[A]], %[[IN]]) : {{.*}} -> tensor<?x?x4x2x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK: %[[C:.*]] = onnx.Transpose(%[[B]]) {perm = array<i64: 0, 3, 1, 2>}
 // CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[3, 2, 3, 1, 3, 3, 0, 5, 0, 4, 6, 0, 3, 1, 3, 3, 2, 3, 0, 4, 6, 0, 5, 0] : tensor<4x2x1x3xi8>>}
 // CHECK: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[7, 8, 7, 8] : tensor<4xi32>>}
-// CHECK: %[[D:.*]] = onnx.Conv(%[[C]], %[[W]], %[[V]]) {kernel_shape = array<i64: 1, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 1, 0, 1>} : {{.*}} -> tensor<?x4x?x4x!quant.uniform<u8:f32, 0.04:9>>
-// CHECK: %[[OUT:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0, 8, 2] : tensor<4xi64>>}
+// CHECK: %[[D:.*]] = onnx.Conv(%[[C]], %[[W]], %[[V]]) {kernel_shape = array<i64: 1, 3>, pads = array<i64: 0, 1, 0, 1>} : {{.*}} -> tensor<?x4x?x4x!quant.uniform<u8:f32, 0.04:9>>
 // CHECK: %[[E:.*]] = onnx.Transpose(%[[D]]) {perm = array<i64: 0, 2, 3, 1>}
+// CHECK: %[[OUT:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0, 8, 2] : tensor<4xi64>>}
 // CHECK: %[[F:.*]] = onnx.Reshape(%[[E]], %[[OUT]])
 // CHECK: %[[Y:.*]] = onnx.Transpose(%[[F]]) {perm = array<i64: 0, 3, 1, 2>} : {{.*}} -> tensor<?x2x?x8x!quant.uniform<u8:f32, 0.04:9>>
 // CHECK: func.return %[[Y]]
@@ -35,7 +33,7 @@ func.func @two_in_two_out(%x: tensor<?x1x?x8x!x>) -> tensor<?x2x?x8x!y> {
 
 // CHECK-LABEL: func.func @line(
 // CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 0.5] : tensor<2xf32>>}
-// CHECK: onnx.Conv(%{{.*}}, %{{.*}}, %[[B]]) {kernel_shape = array<i64: 2>, strides = array<i64: 2>, dilations = array<i64: 1>, pads = array<i64: 0, 0>} : (tensor<1x4x4x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x4x2x!quant.uniform<i8:f32, 0.01>>, tensor<2xf32>) -> tensor<1x2x2xf32>
+// CHECK: onnx.Conv(%{{.*}}, %{{.*}}, %[[B]]) {kernel_shape = array<i64: 2>, strides = array<i64: 2>} : (tensor<1x4x4x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x4x2x!quant.uniform<i8:f32, 0.01>>, tensor<2xf32>) -> tensor<1x2x2xf32>
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32, 0.01>
 func.func @line(%x: tensor<1x2x8x!x>) -> tensor<1x1x4xf32> {
@@ -62,35 +60,6 @@ func.func @unmoved_odd(%x: tensor<1x1x7x!x>) -> (tensor<1x1x7x!x>) {
 
 // -----
 
-// CHECK-LABEL: func.func @cheapest(
-// CHEAPEST-LABEL: func.func @cheapest(
-// CHEAPEST: onnx.Reshape
-// CHEAPEST: onnx.Conv
-!x = !quant.uniform<u8:f32, 0.02:13>
-!w = !quant.uniform<i8:f32, 0.01>
-func.func @cheapest(%x: tensor<1x1x64x64x!x>) -> tensor<1x1x64x64x!x> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
-  %y = onnx.Conv(%x, %w) : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
-  func.return %y : tensor<1x1x64x64x!x>
-}
-
-// -----
-
-// Were it worth its while, the weight would stand in the way: there is no remark.
-
-// CHECK-LABEL: func.func @unmoved_many_channels(
-// CHEAPEST-LABEL: func.func @unmoved_many_channels(
-// CHEAPEST-NOT: onnx.Reshape
-// CHEAPEST: return
-!x = !quant.uniform<u8:f32, 0.02:13>
-!w = !quant.uniform<i8:f32, 0.01>
-func.func @unmoved_many_channels(%x: tensor<1x256x8x7x!x>, %w: tensor<256x256x1x1x!w>) -> tensor<1x256x8x7x!x> {
-  %y = onnx.Conv(%x, %w) : (tensor<1x256x8x7x!x>, tensor<256x256x1x1x!w>) -> tensor<1x256x8x7x!x>
-  func.return %y : tensor<1x256x8x7x!x>
-}
-
-// -----
-
 // CHECK-LABEL: func.func @unmoved_grouped(
 // CHECK-NOT: onnx.Reshape
 // CHECK: return
@@ -111,23 +80,33 @@ func.func @unmoved_grouped(%x: tensor<1x2x4x8x!x>) -> tensor<1x2x4x8x!x> {
 !w = !quant.uniform<i8:f32, 0.01>
 func.func @unmoved_unknown_width(%x: tensor<1x1x256x?x!x>) -> tensor<1x1x256x?x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
-  // expected-remark@+1 {{the width is not known, and folding pixels into channels divides it [fold-width: unknown-width]}}
+  // expected-remark@+1 {{the width is not known, and packing pixels into channels divides it [choose-convolution-form: unknown-width]}}
   %y = onnx.Conv(%x, %w) : (tensor<1x1x256x?x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x256x?x!x>
   func.return %y : tensor<1x1x256x?x!x>
 }
 
 // -----
 
+// SAME_UPPER pads one in front and one behind; with a size that is not known, nobody knows.
+
+// CHECK-LABEL: func.func @auto_pad(
+// CHECK: onnx.Conv({{.*}} {kernel_shape = array<i64: 1, 3>, pads = array<i64: 0, 1, 0, 1>}
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32, 0.01>
+func.func @auto_pad(%x: tensor<1x1x64x64x!x>) -> tensor<1x1x64x64x!x> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<1x1x1x3xi8>>} : () -> tensor<1x1x1x3x!w>
+  %y = onnx.Conv(%x, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x1x64x64x!x>, tensor<1x1x1x3x!w>) -> tensor<1x1x64x64x!x>
+  func.return %y : tensor<1x1x64x64x!x>
+}
+
 // CHECK-LABEL: func.func @unmoved_auto_pad(
 // CHECK-NOT: onnx.Reshape
 // CHECK: return
-!x = !quant.uniform<u8:f32, 0.02:13>
-!w = !quant.uniform<i8:f32, 0.01>
-func.func @unmoved_auto_pad(%x: tensor<1x1x64x64x!x>) -> tensor<1x1x64x64x!x> {
+func.func @unmoved_auto_pad(%x: tensor<1x1x?x64x!x>) -> tensor<1x1x?x64x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<1x1x1x3xi8>>} : () -> tensor<1x1x1x3x!w>
-  // expected-remark@+1 {{the convolution works its pads out by itself [fold-width: auto-pad]}}
-  %y = onnx.Conv(%x, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x1x64x64x!x>, tensor<1x1x1x3x!w>) -> tensor<1x1x64x64x!x>
-  func.return %y : tensor<1x1x64x64x!x>
+  // expected-remark@+1 {{auto_pad works the pads out from a size that is not known; give the model static sizes [choose-convolution-form: auto-pad]}}
+  %y = onnx.Conv(%x, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x1x?x64x!x>, tensor<1x1x1x3x!w>) -> tensor<1x1x?x64x!x>
+  func.return %y : tensor<1x1x?x64x!x>
 }
 
 // -----
@@ -138,7 +117,7 @@ func.func @unmoved_auto_pad(%x: tensor<1x1x64x64x!x>) -> tensor<1x1x64x64x!x> {
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32, 0.01>
 func.func @unmoved_computed_weight(%x: tensor<1x1x64x64x!x>, %w: tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x> {
-  // expected-remark@+1 {{the weight or bias is computed at run time [fold-width: computed-weight]}}
+  // expected-remark@+1 {{the weight, or a bias that is repeated, is computed at run time [choose-convolution-form: computed-weight]}}
   %y = onnx.Conv(%x, %w) : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
   func.return %y : tensor<1x1x64x64x!x>
 }
@@ -152,26 +131,7 @@ func.func @unmoved_computed_weight(%x: tensor<1x1x64x64x!x>, %w: tensor<1x1x1x1x
 !w = !quant.uniform<i8:f32, 0.01>
 func.func @unmoved_unknown_channels(%x: tensor<1x?x64x64x!x>) -> tensor<1x1x64x64x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
-  // expected-remark@+1 {{the number of channels is not known, and pixels are folded into them [fold-width: unknown-channels]}}
+  // expected-remark@+1 {{the number of channels of the operand or the result is not known [choose-convolution-form: unknown-channels]}}
   %y = onnx.Conv(%x, %w) : (tensor<1x?x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
   func.return %y : tensor<1x1x64x64x!x>
-}
-
-// -----
-
-// A float result would be moved twice, to channels last and back; one of integers costs that a quarter.
-
-// CHECK-LABEL: func.func @unmoved_float_result(
-// CHEAPEST-LABEL: func.func @unmoved_float_result(
-// CHEAPEST: onnx.Reshape
-// CHEAPEST: onnx.Conv({{.*}} -> tensor<1x4x4000xf32>
-// CHEAPEST-NOT: onnx.Reshape
-// CHEAPEST: return
-!x = !quant.uniform<u8:f32, 0.02:13>
-!w = !quant.uniform<i8:f32, 0.01>
-func.func @unmoved_float_result(%x: tensor<1x1x4002x!x>) -> (tensor<1x4x4000xf32>, tensor<1x4x4000x!x>) {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] : tensor<4x1x3xi8>>} : () -> tensor<4x1x3x!w>
-  %z = onnx.Conv(%x, %w) : (tensor<1x1x4002x!x>, tensor<4x1x3x!w>) -> tensor<1x4x4000x!x>
-  %y = onnx.Conv(%x, %w) : (tensor<1x1x4002x!x>, tensor<4x1x3x!w>) -> tensor<1x4x4000xf32>
-  func.return %y, %z : tensor<1x4x4000xf32>, tensor<1x4x4000x!x>
 }

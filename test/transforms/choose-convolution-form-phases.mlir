@@ -1,6 +1,5 @@
-// RUN: OPT %s -p 'lower-conv-transpose{always=true}' --print-constants | FILECHECK %s
-// RUN: OPT %s -p 'lower-conv-transpose{always=true}' --verify-diagnostics
-// RUN: OPT %s -p lower-conv-transpose --remarks 2>&1 | FILECHECK %s --check-prefix=CHEAPEST
+// RUN: OPT %s -p 'choose-convolution-form{form="phases"}' --print-constants | FILECHECK %s
+// RUN: OPT %s -p 'choose-convolution-form{form="phases"}' --verify-diagnostics
 
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32:1, {0.01,0.02:3}>
@@ -58,8 +57,7 @@ func.func @line(%x: tensor<1x1x5x!x>) -> tensor<1x1x10xf32> {
 // CHECK: %[[R:.*]] = onnx.Reshape({{.*}} -> tensor<1x12x1x
 // CHECK: %[[F:.*]] = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>}
 // CHECK: %[[E:.*]] = onnx.Constant() {value = #onnx.tensor<[-1] : tensor<1xi64>>}
-// CHECK: %[[A:.*]] = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>}
-// CHECK: %[[S:.*]] = onnx.Slice(%[[R]], %[[F]], %[[E]], %[[A]], _) : {{.*}} -> tensor<1x10x1x
+// CHECK: %[[S:.*]] = onnx.Slice(%[[R]], %[[F]], %[[E]], %[[F]], _) : {{.*}} -> tensor<1x10x1x
 // CHECK: onnx.Transpose(%[[S]]) {perm = array<i64: 0, 2, 1>} : {{.*}} -> tensor<1x1x10x!quant.uniform<u8:f32, 0.04:9>>
 func.func @over_one_another(%x: tensor<1x1x5x!x>) -> tensor<1x1x10x!y> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<1x1x4xi8>>} : () -> tensor<1x1x4x!w>
@@ -84,11 +82,11 @@ func.func @one_apart(%x: tensor<1x1x?x5x!x>) -> tensor<1x1x?x5x!y> {
 // CHECK: func.return
 func.func @unmoved_shapes(%x: tensor<1x1x5x!x>) -> (tensor<1x1x9xf32>, tensor<1x1x10xf32>, tensor<1x1x11xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2xi8>>} : () -> tensor<1x1x2x!w>
-  // expected-remark@+1 {{the transposed convolution works its pads out by itself [lower-conv-transpose: auto-pad]}}
+  // expected-remark@+1 {{the result is stated to have another shape than it will have [choose-convolution-form: other-shape]}}
   %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, output_shape = array<i64: 9>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x9xf32>
-  // expected-remark@+1 {{[lower-conv-transpose: auto-pad]}}
+  // expected-remark@+1 {{the transposed convolution works its pads out by itself [choose-convolution-form: auto-pad]}}
   %b = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, auto_pad = "SAME_UPPER"} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x10xf32>
-  // expected-remark@+1 {{the result is stated to have another shape than it will have [lower-conv-transpose: other-shape]}}
+  // expected-remark@+1 {{the result is stated to have another shape than it will have [choose-convolution-form: other-shape]}}
   %c = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x11xf32>
   func.return %a, %b, %c : tensor<1x1x9xf32>, tensor<1x1x10xf32>, tensor<1x1x11xf32>
 }
@@ -98,11 +96,11 @@ func.func @unmoved_shapes(%x: tensor<1x1x5x!x>) -> (tensor<1x1x9xf32>, tensor<1x
 // CHECK: func.return
 func.func @unmoved_large_window(%x: tensor<1x1x5x!x>) -> (tensor<1x1x?xf32>, tensor<1x1x?xf32>, tensor<1x1x?xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2xi8>>} : () -> tensor<1x1x2x!w>
-  // expected-remark@+1 {{the window is no usual one: its attributes are out of range [lower-conv-transpose: large-window]}}
+  // expected-remark@+1 {{an attribute of the window is out of range, or of another rank than the weight [choose-convolution-form: irregular-window]}}
   %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 1000000>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x?xf32>
-  // expected-remark@+1 {{[lower-conv-transpose: large-window]}}
+  // expected-remark@+1 {{[choose-convolution-form: irregular-window]}}
   %b = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, pads = array<i64: 1>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x?xf32>
-  // expected-remark@+1 {{[lower-conv-transpose: large-window]}}
+  // expected-remark@+1 {{[choose-convolution-form: large-window]}}
   %c = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2000>, pads = array<i64: 50, 0>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x?xf32>
   func.return %a, %b, %c : tensor<1x1x?xf32>, tensor<1x1x?xf32>, tensor<1x1x?xf32>
 }
@@ -112,15 +110,15 @@ func.func @unmoved_large_window(%x: tensor<1x1x5x!x>) -> (tensor<1x1x?xf32>, ten
 // CHECK: func.return
 func.func @unmoved_others(%x: tensor<1x2x?x!x>, %v: tensor<2x1x2x!w>, %s: tensor<1x2x5x!s>, %r: tensor<1x2x5x!x>) -> (tensor<1x1x?xf32>, tensor<1x1x10xf32>, tensor<1x2x10xf32>, tensor<1x1x10xf32>, tensor<1x1x10x!z>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x1x2xi8>>} : () -> tensor<2x1x2x!w>
-  // expected-remark@+1 {{[lower-conv-transpose: unknown-width]}}
+  // expected-remark@+1 {{[choose-convolution-form: unknown-width]}}
   %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>} : (tensor<1x2x?x!x>, tensor<2x1x2x!w>) -> tensor<1x1x?xf32>
-  // expected-remark@+1 {{[lower-conv-transpose: computed-weight]}}
+  // expected-remark@+1 {{[choose-convolution-form: computed-weight]}}
   %b = onnx.ConvTranspose(%r, %v) {strides = array<i64: 2>} : (tensor<1x2x5x!x>, tensor<2x1x2x!w>) -> tensor<1x1x10xf32>
-  // expected-remark@+1 {{[lower-conv-transpose: grouped]}}
+  // expected-remark@+1 {{[choose-convolution-form: grouped]}}
   %c = onnx.ConvTranspose(%r, %w) {strides = array<i64: 2>, group = 2 : i64} : (tensor<1x2x5x!x>, tensor<2x1x2x!w>) -> tensor<1x2x10xf32>
-  // expected-remark@+1 {{[lower-conv-transpose: storage]}}
+  // expected-remark@+1 {{[choose-convolution-form: storage]}}
   %d = onnx.ConvTranspose(%s, %w) {strides = array<i64: 2>} : (tensor<1x2x5x!s>, tensor<2x1x2x!w>) -> tensor<1x1x10xf32>
-  // expected-remark@+1 {{[lower-conv-transpose: storage]}}
+  // expected-remark@+1 {{[choose-convolution-form: storage]}}
   %e = onnx.ConvTranspose(%r, %w) {strides = array<i64: 2>} : (tensor<1x2x5x!x>, tensor<2x1x2x!w>) -> tensor<1x1x10x!z>
   func.return %a, %b, %c, %d, %e : tensor<1x1x?xf32>, tensor<1x1x10xf32>, tensor<1x2x10xf32>, tensor<1x1x10xf32>, tensor<1x1x10x!z>
 }
@@ -136,13 +134,9 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 10 : i64}} {
   // CHECK: func.return
   func.func @unmoved_opset(%x: tensor<1x1x5x!quant.uniform<u8:f32, 0.02:13>>) -> (tensor<1x1x8xf32>, tensor<1x1x10xf32>) {
     %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2xi8>>} : () -> tensor<1x1x2x!quant.uniform<i8:f32, 0.01>>
-    // expected-remark@+1 {{Slice takes computed bounds of bytes from opset 11 on [lower-conv-transpose: opset]}}
+    // expected-remark@+1 {{Slice takes computed bounds of bytes from opset 11 on [choose-convolution-form: opset]}}
     %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, pads = array<i64: 1, 1>} : (tensor<1x1x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<1x1x2x!quant.uniform<i8:f32, 0.01>>) -> tensor<1x1x8xf32>
     %b = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>} : (tensor<1x1x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<1x1x2x!quant.uniform<i8:f32, 0.01>>) -> tensor<1x1x10xf32>
     func.return %a, %b : tensor<1x1x8xf32>, tensor<1x1x10xf32>
   }
 }
-
-// Without `always`, the measured costs decide: a few pixels are not worth it.
-
-// CHEAPEST: remark: onnx.ConvTranspose {{.*}}with these channels the transposed convolution is as fast in float [lower-conv-transpose: float-is-faster]

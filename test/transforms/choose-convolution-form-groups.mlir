@@ -1,6 +1,5 @@
-// RUN: OPT %s -p 'fold-groups{merged=2}' --print-constants | FILECHECK %s
-// RUN: OPT %s -p 'fold-groups{merged=2}' --verify-diagnostics
-// RUN: OPT %s -p fold-groups | FILECHECK %s --check-prefix=CHEAPEST
+// RUN: OPT %s -p 'choose-convolution-form{form="groups" by=2}' --print-constants | FILECHECK %s
+// RUN: OPT %s -p 'choose-convolution-form{form="groups" by=2}' --verify-diagnostics
 
 // Four groups of one channel become two of two; what a channel does not see is stored as its zero point.
 
@@ -21,41 +20,12 @@ func.func @two_in_one(%x: tensor<1x4x1x5x!x>) -> tensor<1x4x1x4x!y> {
 
 // -----
 
-// Two outputs for each channel are gathered twice; one for each has a kernel that is made for it.
-
-// CHECK-LABEL: func.func @few_channels(
-// CHEAPEST-LABEL: func.func @few_channels(
-// CHEAPEST: onnx.Constant{{.*}} -> tensor<4x2x1x3x!quant.uniform<i8:f32, 0.01>>
-// CHEAPEST: group = 1 : i64
-!x = !quant.uniform<u8:f32, 0.02:13>
-!w = !quant.uniform<i8:f32, 0.01>
-func.func @few_channels(%x: tensor<4x2x64x66x!x>) -> tensor<4x4x64x64x!x> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] : tensor<4x1x1x3xi8>>} : () -> tensor<4x1x1x3x!w>
-  %y = onnx.Conv(%x, %w) {group = 2 : i64} : (tensor<4x2x64x66x!x>, tensor<4x1x1x3x!w>) -> tensor<4x4x64x64x!x>
-  func.return %y : tensor<4x4x64x64x!x>
-}
-
-// -----
-
-// CHECK-LABEL: func.func @unmoved_depthwise(
-// CHEAPEST-LABEL: func.func @unmoved_depthwise(
-// CHEAPEST: group = 8 : i64
-!x = !quant.uniform<u8:f32, 0.02:13>
-!w = !quant.uniform<i8:f32, 0.01>
-func.func @unmoved_depthwise(%x: tensor<1x8x56x56x!x>) -> tensor<1x8x54x56x!x> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] : tensor<8x1x3x1xi8>>} : () -> tensor<8x1x3x1x!w>
-  %y = onnx.Conv(%x, %w) {group = 8 : i64} : (tensor<1x8x56x56x!x>, tensor<8x1x3x1x!w>) -> tensor<1x8x54x56x!x>
-  func.return %y : tensor<1x8x54x56x!x>
-}
-
-// -----
-
 // CHECK-LABEL: func.func @unmoved_computed_weight(
 // CHECK: group = 4 : i64
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32, 0.01>
 func.func @unmoved_computed_weight(%x: tensor<1x4x1x5x!x>, %w: tensor<4x1x1x1x!w>) -> tensor<1x4x1x5x!x> {
-  // expected-remark@+1 {{the weight is computed at run time [fold-groups: computed-weight]}}
+  // expected-remark@+1 {{the weight, or a bias that is repeated, is computed at run time [choose-convolution-form: computed-weight]}}
   %y = onnx.Conv(%x, %w) {group = 4 : i64} : (tensor<1x4x1x5x!x>, tensor<4x1x1x1x!w>) -> tensor<1x4x1x5x!x>
   func.return %y : tensor<1x4x1x5x!x>
 }
@@ -73,6 +43,7 @@ func.func @unmoved_others(%x: tensor<1x2x1x5x!x>) -> (tensor<1x2x1x5xf32>, tenso
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2x1x1x1xi8>>} : () -> tensor<2x1x1x1x!w>
   %v = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2x1x1x1xui8>>} : () -> tensor<2x1x1x1x!v>
   %y = onnx.Conv(%x, %w) {group = 2 : i64} : (tensor<1x2x1x5x!x>, tensor<2x1x1x1x!w>) -> tensor<1x2x1x5xf32>
+  // expected-remark@+1 {{an operand or the result is not stored in 8 bits as the measured kernels want it [choose-convolution-form: storage]}}
   %z = onnx.Conv(%x, %v) {group = 2 : i64} : (tensor<1x2x1x5x!x>, tensor<2x1x1x1x!v>) -> tensor<1x2x1x5x!x>
   func.return %y, %z : tensor<1x2x1x5xf32>, tensor<1x2x1x5x!x>
 }

@@ -1,6 +1,5 @@
-// RUN: OPT %s -p 'fold-depth{always=true}' --print-constants | FILECHECK %s
-// RUN: OPT %s -p 'fold-depth{always=true}' --verify-diagnostics
-// RUN: OPT %s -p fold-depth | FILECHECK %s --check-prefix=CHEAPEST
+// RUN: OPT %s -p 'choose-convolution-form{form="depth"}' --print-constants | FILECHECK %s
+// RUN: OPT %s -p 'choose-convolution-form{form="depth"}' --verify-diagnostics
 
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32, 0.01>
@@ -18,9 +17,9 @@
 // CHECK: %[[C:.*]] = onnx.Concat({{.*}}) {axis = 4 : i64} : {{.*}} -> tensor<2x3x3x4x2x!quant.uniform<u8:f32, 0.02:13>>
 // CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[6, 3, 4, 2] : tensor<4xi64>>}
 // CHECK: %[[R:.*]] = onnx.Reshape(%[[C]], %[[S]])
-// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x2x1x2xi8>>}
 // CHECK: %[[F:.*]] = onnx.Transpose(%[[R]]) {perm = array<i64: 0, 3, 1, 2>}
-// CHECK: %[[D:.*]] = onnx.Conv(%[[F]], %[[W]], %{{.*}}) {strides = array<i64: 1, 1>, dilations = array<i64: 1, 2>, pads = array<i64: 0, 1, 1, 0>, kernel_shape = array<i64: 1, 2>} : {{.*}} -> tensor<6x2x4x3x!quant.uniform<u8:f32, 0.04:9>>
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x2x1x2xi8>>}
+// CHECK: %[[D:.*]] = onnx.Conv(%[[F]], %[[W]], %{{.*}}) {kernel_shape = array<i64: 1, 2>, dilations = array<i64: 1, 2>, pads = array<i64: 0, 1, 1, 0>} : {{.*}} -> tensor<6x2x4x3x!quant.uniform<u8:f32, 0.04:9>>
 // CHECK: %[[A:.*]] = onnx.Transpose(%[[D]]) {perm = array<i64: 0, 2, 3, 1>}
 // CHECK: %[[T:.*]] = onnx.Constant() {value = #onnx.tensor<[2, 3, 4, 3, 2] : tensor<5xi64>>}
 // CHECK: %[[U:.*]] = onnx.Reshape(%[[A]], %[[T]])
@@ -44,7 +43,7 @@ func.func @slices(%x: tensor<2x1x6x3x4x!x>) -> tensor<2x2x3x4x3x!y> {
 // CHECK-LABEL: func.func @one_slice(
 // CHECK-NOT: onnx.Slice
 // CHECK: onnx.Constant() {value = #onnx.tensor<[-1, 3, 4, 2] : tensor<4xi64>>}
-// CHECK: onnx.Conv({{.*}} {group = 2 : i64, {{.*}} -> tensor<?x2x3x3x
+// CHECK: onnx.Conv({{.*}} {kernel_shape = array<i64: 1, 2>, group = 2 : i64} {{.*}} -> tensor<?x2x3x3x
 // CHECK: onnx.Constant() {value = #onnx.tensor<[-1, 6, 3, 3, 2] : tensor<5xi64>>}
 func.func @one_slice(%x: tensor<?x2x6x3x4x!x>) -> tensor<?x2x6x3x3x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x1x1x1x2xi8>>} : () -> tensor<2x1x1x1x2x!w>
@@ -55,7 +54,7 @@ func.func @one_slice(%x: tensor<?x2x6x3x4x!x>) -> tensor<?x2x6x3x3x!x> {
 // CHECK-LABEL: func.func @one_row(
 // CHECK-NOT: onnx.Slice
 // CHECK: onnx.Constant() {value = #onnx.tensor<[2, 6, -1, 1] : tensor<4xi64>>}
-// CHECK: onnx.Conv({{.*}} {pads = array<i64: 1, 0, 0, 0>, kernel_shape = array<i64: 2, 1>, {{.*}} -> tensor<2x1x6x?x
+// CHECK: onnx.Conv({{.*}} {kernel_shape = array<i64: 2, 1>, pads = array<i64: 1, 0, 0, 0>} {{.*}} -> tensor<2x1x6x?x
 // CHECK: onnx.Constant() {value = #onnx.tensor<[2, 6, -1, 4, 1] : tensor<5xi64>>}
 func.func @one_row(%x: tensor<2x1x6x?x4x!x>) -> tensor<2x1x6x?x4x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2x1x1xi8>>} : () -> tensor<1x1x2x1x1x!w>
@@ -74,18 +73,18 @@ func.func @one_row(%x: tensor<2x1x6x?x4x!x>) -> tensor<2x1x6x?x4x!x> {
 func.func @unmoved_others(%x: tensor<1x2x6x3x4x!x>, %u: tensor<1x2x6x?x4x!x>, %c: tensor<1x?x6x3x4x!x>, %r: tensor<*x!x>, %v: tensor<2x1x2x1x1x!w>) -> (tensor<1x2x5x3x4x!x>, tensor<1x1x5x?x4x!x>, tensor<1x1x5x3x4x!x>, tensor<1x1x5x3x4x!x>, tensor<1x2x5x3x4x!x>, tensor<1x1x6x3x4x!x>, tensor<1x1x5x3x4xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<1x2x2x1x2xi8>>} : () -> tensor<1x2x2x1x2x!w>
   %g = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x1x2x1x2xi8>>} : () -> tensor<2x1x2x1x2x!w>
-  // expected-remark@+1 {{the weight is computed at run time [fold-depth: computed-weight]}}
+  // expected-remark@+1 {{the weight, or a bias that is repeated, is computed at run time [choose-convolution-form: computed-weight]}}
   %1 = onnx.Conv(%x, %v) {group = 2 : i64} : (tensor<1x2x6x3x4x!x>, tensor<2x1x2x1x1x!w>) -> tensor<1x2x5x3x4x!x>
-  // expected-remark@+1 {{more than one size is not known, and joined axes come apart again [fold-depth: unknown-sizes]}}
+  // expected-remark@+1 {{more than one size is not known, and joined axes come apart again [choose-convolution-form: unknown-sizes]}}
   %2 = onnx.Conv(%u, %w) {pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<1x2x6x?x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x5x?x4x!x>
-  // expected-remark@+1 {{the number of channels is not known [fold-depth: unknown-channels]}}
+  // expected-remark@+1 {{the number of channels of the operand or the result is not known [choose-convolution-form: unknown-channels]}}
   %3 = onnx.Conv(%c, %w) {pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<1x?x6x3x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x5x3x4x!x>
-  // expected-remark@+1 {{the operand's rank is not known [fold-depth: unknown-rank]}}
+  // expected-remark@+1 {{[choose-convolution-form: unknown-channels]}}
   %4 = onnx.Conv(%r, %w) {pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<*x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x5x3x4x!x>
-  // expected-remark@+1 {{the channels come in groups, and others would stand between them [fold-depth: grouped]}}
+  // expected-remark@+1 {{the channels come in groups, and others would stand between them [choose-convolution-form: grouped]}}
   %5 = onnx.Conv(%x, %g) {group = 2 : i64, pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<1x2x6x3x4x!x>, tensor<2x1x2x1x2x!w>) -> tensor<1x2x5x3x4x!x>
-  // expected-remark@+1 {{the convolution works its pads out by itself [fold-depth: auto-pad]}}
-  %6 = onnx.Conv(%x, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x2x6x3x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x6x3x4x!x>
+  // expected-remark@+1 {{[choose-convolution-form: auto-pad]}}
+  %6 = onnx.Conv(%u, %w) {auto_pad = "SAME_UPPER"} : (tensor<1x2x6x?x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x6x3x4x!x>
   %7 = onnx.Conv(%x, %w) {pads = array<i64: 0, 0, 1, 0, 0, 0>} : (tensor<1x2x6x3x4x!x>, tensor<1x2x2x1x2x!w>) -> tensor<1x1x5x3x4xf32>
   func.return %1, %2, %3, %4, %5, %6, %7 : tensor<1x2x5x3x4x!x>, tensor<1x1x5x?x4x!x>, tensor<1x1x5x3x4x!x>, tensor<1x1x5x3x4x!x>, tensor<1x2x5x3x4x!x>, tensor<1x1x6x3x4x!x>, tensor<1x1x5x3x4xf32>
 }
@@ -98,37 +97,8 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 10 : i64}} {
   // CHECK: func.return
   func.func @unmoved_opset(%x: tensor<1x1x6x3x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x5x2x4x!quant.uniform<u8:f32, 0.02:13>> {
     %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<1x1x2x2x1xi8>>} : () -> tensor<1x1x2x2x1x!quant.uniform<i8:f32, 0.01>>
-    // expected-remark@+1 {{Slice and Pad take computed bounds from opset 11 on [fold-depth: opset]}}
+    // expected-remark@+1 {{Slice and Pad take computed bounds from opset 11 on [choose-convolution-form: opset]}}
     %y = onnx.Conv(%x, %w) : (tensor<1x1x6x3x4x!quant.uniform<u8:f32, 0.02:13>>, tensor<1x1x2x2x1x!quant.uniform<i8:f32, 0.01>>) -> tensor<1x1x5x2x4x!quant.uniform<u8:f32, 0.02:13>>
     func.return %y : tensor<1x1x5x2x4x!quant.uniform<u8:f32, 0.02:13>>
   }
-}
-
-// -----
-
-!x = !quant.uniform<u8:f32, 0.02:13>
-!w = !quant.uniform<i8:f32, 0.01>
-
-// The slices pay, one pixel at a time is as fast as it is, and so are two pixels.
-
-// CHECK-LABEL: func.func @cheapest(
-// CHEAPEST-LABEL: func.func @cheapest(
-// CHEAPEST: onnx.Concat
-// CHEAPEST: func.return
-func.func @cheapest(%x: tensor<1x1x6x32x32x!x>) -> tensor<1x1x5x31x32x!x> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<1x1x2x2x1xi8>>} : () -> tensor<1x1x2x2x1x!w>
-  %y = onnx.Conv(%x, %w) : (tensor<1x1x6x32x32x!x>, tensor<1x1x2x2x1x!w>) -> tensor<1x1x5x31x32x!x>
-  func.return %y : tensor<1x1x5x31x32x!x>
-}
-
-// CHECK-LABEL: func.func @unmoved_fast(
-// CHEAPEST-LABEL: func.func @unmoved_fast(
-// CHEAPEST-NOT: onnx.Reshape
-// CHEAPEST: func.return
-func.func @unmoved_fast(%x: tensor<1x1x6x32x32x!x>, %s: tensor<1x1x3x2x1x!x>) -> (tensor<1x1x6x32x32x!x>, tensor<1x1x2x1x1x!x>) {
-  %v = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1x1xi8>>} : () -> tensor<1x1x1x1x1x!w>
-  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<1x1x2x2x1xi8>>} : () -> tensor<1x1x2x2x1x!w>
-  %a = onnx.Conv(%x, %v) : (tensor<1x1x6x32x32x!x>, tensor<1x1x1x1x1x!w>) -> tensor<1x1x6x32x32x!x>
-  %b = onnx.Conv(%s, %w) : (tensor<1x1x3x2x1x!x>, tensor<1x1x2x2x1x!w>) -> tensor<1x1x2x1x1x!x>
-  func.return %a, %b : tensor<1x1x6x32x32x!x>, tensor<1x1x2x1x1x!x>
 }

@@ -1,0 +1,110 @@
+"""A convolution in another form, as operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import Attribute, SSAValue
+
+from qdialect.dialects.onnx_attributes import int_attr, ints_attr
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import element_of, quantized_of, tensor_type
+from qdialect.dialects.quant import UniformType
+from qdialect.ir.names import location, node_name, wish
+from qdialect.ir.values import constant
+from qdialect.ops.generated import op_named
+from qdialect.patterns.convolution.step import Nodes, Step
+from qdialect.promises.window import Geometry
+
+
+def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: Nodes) -> OnnxOp:
+    """
+    The steps' operations in `nodes`, in order, the last with the location of `op`; the convolution among them.
+
+    The weight must be constant, and so must a bias that any step repeats. `gathering`: the op that it becomes.
+    """
+    copies, geometry = 1, steps[-1].after.geometry
+    x = op.operands[0]
+    for step in steps:
+        x, copies = step.operand(nodes, x), copies * step.copies
+    inputs: list[SSAValue | None] = [x, _weight(op, steps, copies, nodes)]
+    if (bias := op.input(2)) is not None:
+        inputs.append(bias if copies == 1 else _repeated(bias, copies, nodes))
+    element = element_of(op.results[0].type)
+    assert element is not None
+    shape = (geometry.images, geometry.outputs * geometry.groups, *geometry.results)
+    attributes = window_attributes(op, geometry)
+    conv = op_named("", gathering).build(inputs, [tensor_type(element, shape)], attributes)
+    conv.location = location(node_name(op))
+    nodes.ops.append(conv)
+    y = conv.results[0]
+    for step in reversed(steps):
+        y = step.result(nodes, y)
+    nodes.ops[-1].location = op.location
+    return conv
+
+
+def window_attributes(op: OnnxOp, geometry: Geometry) -> dict[str, Attribute]:
+    """The attributes of a convolution of that geometry; auto_pad stays where the pads are not known."""
+    found: dict[str, Attribute] = {"kernel_shape": ints_attr(geometry.kernel)}
+    if geometry.groups > 1:
+        found["group"] = int_attr(geometry.groups)
+    for name, values in (("strides", geometry.strides), ("dilations", geometry.dilations)):
+        if any(value != 1 for value in values):
+            found[name] = ints_attr(values)
+    if geometry.pads is None:
+        found["auto_pad"] = op.onnx_attributes["auto_pad"]
+    elif geometry.has_pads:
+        found["pads"] = ints_attr((*(p[0] for p in geometry.pads), *(p[1] for p in geometry.pads)))
+    return found
+
+
+def _weight(op: OnnxOp, steps: Sequence[Step], copies: int, nodes: Nodes) -> SSAValue:
+    old, tensor, type = op.operands[1], constant(op.operands[1]), quantized_of(op.operands[1].type)
+    assert tensor is not None
+    assert type is not None
+    array = tensor.array()
+    zeros = np.asarray(type.zero_points).astype(array.dtype).reshape(-1)
+    first = steps[0].after.geometry
+    zeros = np.broadcast_to(zeros, (first.outputs * first.groups // steps[0].copies,))
+    for step in steps:
+        array, zeros = step.weight(array, zeros), np.tile(zeros, step.copies)
+    return _constant(
+        np.ascontiguousarray(array), type, copies, f"{wish(old) or 'weight'}_{_what(steps)}", nodes
+    )
+
+
+def _what(steps: Sequence[Step]) -> str:
+    return type(steps[0]).__name__.lower()
+
+
+def _repeated(bias: SSAValue, copies: int, nodes: Nodes) -> SSAValue:
+    tensor = constant(bias)
+    assert tensor is not None
+    return _constant(
+        np.tile(tensor.array(), copies),
+        quantized_of(bias.type),
+        copies,
+        f"{wish(bias) or 'bias'}_repeated",
+        nodes,
+    )
+
+
+def _constant(
+    array: npt.NDArray[Any], type: UniformType | None, copies: int, name: str, nodes: Nodes
+) -> SSAValue:
+    """`array` under `type`, whose scales and zero points, if there are several, run `copies` times along axis 0."""
+    if type is None:
+        return nodes.constant(array, name)
+    element = type
+    if type.axis is not None:
+        scales, zeros = np.tile(type.scales, copies), np.tile(type.zero_points, copies)
+        element = type.replace(scales=scales, zero_points=zeros, axis=0)
+    new = ConstantOp.of(from_array(array), tensor_type(element, array.shape))
+    new.location = location("", [name])
+    nodes.ops.append(new)
+    return new.results[0]

@@ -1,0 +1,54 @@
+"""What is under the window of a convolution, side by side as channels of one pixel (im2col)."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_types import DYNAMIC
+from qdialect.patterns.convolution.step import TO_THE_END, Nodes
+from qdialect.promises.window import Geometry
+
+
+def gathered(
+    nodes: Nodes, x: SSAValue, geometry: Geometry, zero_point: SSAValue | None, axes: int | None = None
+) -> SSAValue:
+    """
+    The operand (N, sizes, C) of a convolution as (N, result sizes, kernel * C).
+
+    One axis after the other, of all or of the first `axes`: a slice for each kernel element, side by side. Kernel
+    elements count in row-major order, the channels of each together. Outside of the image stands the zero point of
+    integers, or real zero if there is none. The pads must be known.
+    """
+    axes = geometry.axes if axes is None else axes
+    assert geometry.pads is not None
+    pads = [*geometry.pads[:axes], *[(0, 0)] * (geometry.axes - axes)]
+    if any(map(any, pads)):
+        shape = nodes.shape(x)
+        sizes = [
+            size if size == DYNAMIC else size + sum(pad) for size, pad in zip(shape[1:-1], pads, strict=True)
+        ]
+        wide = nodes.ints((0, *(p[0] for p in pads), 0, 0, *(p[1] for p in pads), 0), "pads")
+        inputs = [x, wide] if zero_point is None else [x, wide, zero_point]
+        x = nodes.add("Pad", inputs, (shape[0], *sizes, shape[-1]))
+    for axis in reversed(range(axes)):
+        x = _along(nodes, x, geometry, axis)
+    return x
+
+
+def _along(nodes: Nodes, x: SSAValue, geometry: Geometry, axis: int) -> SSAValue:
+    """The elements of a kernel along one axis; each slice leaves at the end what the later ones start with."""
+    kernel, stride, dilation = geometry.kernel[axis], geometry.strides[axis], geometry.dilations[axis]
+    if kernel == 1 and stride == 1:
+        return x
+    shape = list(nodes.shape(x))
+    shape[axis + 1] = geometry.results[axis]
+    parts: list[SSAValue] = []
+    for at in range(kernel):
+        end = (at - kernel + 1) * dilation or TO_THE_END
+        bounds = [nodes.ints([value], "window") for value in (at * dilation, end, axis + 1, stride)]
+        parts.append(nodes.add("Slice", [x, *bounds], shape))
+    if kernel == 1:
+        return parts[0]
+    shape[-1] *= 1 if shape[-1] == DYNAMIC else kernel
+    return nodes.add("Concat", parts, shape, {"axis": int_attr(len(shape) - 1)})

@@ -1,0 +1,187 @@
+"""
+A transposed convolution as a convolution of what it spreads, and a move of its results.
+
+    conv_transpose(x, w, b), strides s1, s2  ->  spread(conv(x, w', b')),   conv: N, s1 * s2 * C, H', W'
+    spread: N, H', W', s1, s2 * C -> N, H', s1, W', s2 * C = N, H' * s1, W' * s2, C, less what pads cut off
+
+Each s1 * s2 results beside one another see the same inputs: they are channels of one pixel, and w' has for each the
+elements of w that reach it, and zeros. There is no integer kernel of a transposed convolution. Channels stand last, so
+that the move copies whole rows of channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_types import DYNAMIC
+from qdialect.patterns.convolution.step import MOVES, SLICES, SOME_SIZE, TO_THE_END, Nodes, Spec, Step
+from qdialect.promises.window import OTHER_SHAPE, Geometry
+from qdialect.reasons import Blocked
+from qdialect.targets.pricing import SPREADING, Convolution, Costs, cost
+
+LARGEST_WINDOW = 1 << 16
+"""Kernel elements, times strides, times pads along an axis, that are looked at."""
+
+
+class Phases(NamedTuple):
+    """How a transposed convolution runs along one axis: each `stride` results are made from the same pixels."""
+
+    stride: int
+    taps: int
+    """Pixels that they see."""
+    places: tuple[tuple[int, int, int], ...]
+    """Of each kernel element: which, the result it reaches, the pixel it takes."""
+    before: int
+    """Zeros in front of the operand, and `behind` it."""
+    behind: int
+    more: int
+    """Pixels of the result, `stride` as one, less those of the operand."""
+    first: int
+    """Results cut off in front, and `last` at the end."""
+    last: int
+
+    def sizes(self, size: int) -> tuple[int, int]:
+        """Pixels of the convolution, and of the result, for an operand's size; unknown if that is."""
+        if size == DYNAMIC:
+            return DYNAMIC, DYNAMIC
+        return size + self.more, (size + self.more) * self.stride - self.first - self.last
+
+
+def phases(kernel: int, stride: int, dilation: int, pads: tuple[int, int], padding: int) -> Phases:
+    """
+    The least taps, then the least to cut off, for an axis of a transposed convolution.
+
+    Result o = j * stride + r - first and kernel element t take pixel i where o + pads[0] = i * stride + t * dilation.
+    """
+    options: list[Phases] = []
+    for first in range(pads[0] + 1):
+        steps = [
+            (t, r, (r - first + pads[0] - t * dilation) // stride)
+            for t in range(kernel)
+            for r in range(stride)
+            if (r - first + pads[0] - t * dilation) % stride == 0
+        ]
+        low, high = (pick(step for _, _, step in steps) for pick in (min, max))
+        whole = first + (kernel - 1) * dilation + 1 - sum(pads) + padding - stride
+        more = max(-(-whole // stride), -high)
+        if low <= 0:
+            places = tuple((t, r, step - low) for t, r, step in steps)
+            cut = more * stride - whole
+            options.append(Phases(stride, high - low + 1, places, -low, more + high, more, first, cut))
+    return min(options, key=lambda one: (one.taps, one.first + one.last))
+
+
+@dataclass(frozen=True)
+class SpreadPhases(Step):
+    """Every result that the same pixels make as channels of one pixel, then where they belong."""
+
+    along: tuple[Phases, ...] = ()
+
+    def weight(self, weight: npt.NDArray[Any], zeros: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """(inputs, outputs, kernel) to (strides * outputs, inputs, taps); what is in no kernel is its zero point."""
+        inputs, outputs = weight.shape[:2]
+        strides, taps = [axis.stride for axis in self.along], [axis.taps for axis in self.along]
+        filled = zeros.reshape(-1, 1, *[1] * len(self.along))
+        result = np.array(np.broadcast_to(filled, (*strides, outputs, inputs, *taps)))
+        for places in product(*(axis.places for axis in self.along)):
+            element, reached, taken = zip(*places, strict=True)
+            whole = slice(None)
+            result[(*reached, whole, whole, *taken)] = weight[(whole, whole, *element)].T
+        return result.reshape(-1, inputs, *taps)
+
+    def result(self, nodes: Nodes, y: SSAValue) -> SSAValue:
+        """The results of one pixel as the window that they fill, less what is cut off."""
+        along, strides = self.along, [axis.stride for axis in self.along]
+        cut = [k for k, axis in enumerate(along) if axis.first or axis.last]
+        if prod(strides) == 1 and not cut:
+            return y
+        last = nodes.channels_last(y)
+        batch, *sizes, channels = nodes.shape(last)
+        channels //= prod(strides)
+        if len(along) == 2 and strides[0] > 1:
+            run = strides[1] * channels
+            shape = (batch, *sizes, strides[0], run)
+            last = nodes.reshape(last, shape, (0, 0, sizes[1], strides[0], run))
+            last = nodes.transpose(last, (0, 1, 3, 2, 4))
+        whole = [size if size == DYNAMIC else size * by for size, by in zip(sizes, strides, strict=True)]
+        if prod(strides) > 1:
+            told = (0, *[-1] * (len(along) - 1), whole[-1], channels)
+            last = nodes.reshape(last, (batch, *whole, channels), told)
+        if cut:
+            for k in cut:
+                whole[k] -= 0 if whole[k] == DYNAMIC else along[k].first + along[k].last
+            bounds = (
+                [along[k].first for k in cut],
+                [-along[k].last or TO_THE_END for k in cut],
+                [k + 1 for k in cut],
+            )
+            inputs = [last, *(nodes.ints(values, "part") for values in bounds)]
+            last = nodes.add("Slice", inputs, (batch, *whole, channels))
+        return nodes.channels_first(last)
+
+
+def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Step | Blocked:
+    """The step that makes `spec.geometry`, of an op that spreads, one that gathers. `padding`: output_padding."""
+    g = spec.geometry
+    if g.axes > 2 or g.sizes[-1] == DYNAMIC:
+        return Blocked("unknown-width", "the width is not known, or it is no image and no line")
+    if g.groups > 1:
+        return Blocked("grouped", "the channels come in groups")
+    if g.pads is None:
+        return Blocked("auto-pad", "the transposed convolution works its pads out by itself")
+    if max(g.kernel) * max(g.strides) * (max(map(max, g.pads)) + 1) > LARGEST_WINDOW:
+        return Blocked("large-window", "the window is larger than is looked at")
+    rows = zip(g.kernel, g.strides, g.dilations, g.pads, padding, strict=True)
+    along = tuple(phases(*row) for row in rows)
+    for axis, size, stated in zip(along, g.sizes, g.results, strict=True):
+        result = axis.sizes(size)[1]
+        if DYNAMIC not in (result, stated) and result != stated:
+            return OTHER_SHAPE
+    if any(axis.first or axis.last for axis in along) and spec.opset < SLICES:
+        return Blocked("opset", f"Slice takes computed bounds of bytes from opset {SLICES} on")
+    after, times = _spread(spec, along), prod(g.strides)
+    moves = (times > 1) + any(axis.first or axis.last for axis in along)
+    by_value = costs[SPREADING]["move_float" if spec.is_float else "move_byte"]
+    taken = _written(after) * moves * by_value
+    return SpreadPhases(after, cost=taken, saves=2 * MOVES, copies=times, along=along)
+
+
+def spreading_cost(spec: Spec, step: Step, costs: Costs) -> float:
+    """Nanoseconds that the transposed convolution takes in float, its result quantized if that is not float."""
+    g = spec.geometry
+    sizes = [SOME_SIZE if size == DYNAMIC else size for size in g.sizes]
+    ones, outputs = (1,) * g.axes, g.outputs * prod(g.kernel)
+    shape = Convolution(g.inputs, outputs, ones, ones, prod(sizes), spec.symmetric, spec.images)
+    quantized = 0.0 if spec.is_float else _written(step.after) * costs[SPREADING]["quantize"]
+    return cost(costs, SPREADING, shape) + quantized
+
+
+def _written(after: Spec) -> int:
+    shape = after.priced
+    return shape.outputs * shape.pixels * shape.images
+
+
+def _spread(spec: Spec, along: tuple[Phases, ...]) -> Spec:
+    g, ones = spec.geometry, (1,) * len(along)
+    after = Geometry(
+        g.images,
+        g.inputs,
+        g.outputs * prod(axis.stride for axis in along),
+        1,
+        tuple(axis.taps for axis in along),
+        ones,
+        ones,
+        tuple((axis.before, axis.behind) for axis in along),
+        g.sizes,
+        tuple(axis.sizes(size)[0] for axis, size in zip(along, g.sizes, strict=True)),
+        g.states_channels,
+    )
+    return spec.of(after)

@@ -1,0 +1,189 @@
+"""
+Neighbours in a row as channels of one pixel (space-to-depth), where a convolution has too few channels to be fast.
+
+    conv(x, w, b)  ->  unpack(conv(pack(x), w', b')),   pack: N, C, H, W -> N, g * C, H, W / g
+
+With channels last both are a Reshape: no byte moves. A pixel of the packed convolution makes f outputs in a row from g
+inputs in a row; w' holds w once for each of the f, and zeros where an output does not see an input. Integer kernels
+gather and pack channels in blocks, so that twice the products in half the pixels can take half the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_types import DYNAMIC
+from qdialect.patterns.convolution.step import MOVES, SOME_SIZE, UNKNOWN_CHANNELS, Nodes, Spec, Step, most
+from qdialect.promises.window import UNRESOLVED_PADS, Geometry
+from qdialect.reasons import Blocked
+from qdialect.targets.pricing import (
+    ALIGNED,
+    POINTWISE,
+    QUANTIZED,
+    SPREADING,
+    VOLUME,
+    Costs,
+    float_kernels,
+    least_cost,
+    quantized_kernel,
+)
+
+MOST = 16
+"""Pixels that are packed into one, at most."""
+
+
+class Row(NamedTuple):
+    """How a convolution runs along the last axis."""
+
+    width: int
+    """Of the operand, and `result` of the result."""
+    result: int
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    """Zeros in front of the row."""
+
+
+class Packing(NamedTuple):
+    """How many pixels of operand and result become one, and what the convolution along the row is then."""
+
+    inputs: int
+    outputs: int
+    kernel: int
+    stride: int
+    before: int
+    """Zeros in front of the row of packed pixels, and `behind` it."""
+    behind: int
+
+
+def row_of(geometry: Geometry) -> Row:
+    """The last axis; sizes that are not known are assumed."""
+    g, before = geometry, geometry.pads[-1][0] if geometry.pads else 0
+    width, result = g.sizes[-1], g.results[-1]
+    if DYNAMIC in (width, result):
+        width, result = SOME_SIZE * g.strides[-1], SOME_SIZE
+    return Row(width, result, g.kernel[-1], g.strides[-1], g.dilations[-1], before)
+
+
+def packings(row: Row) -> Iterator[Packing]:
+    """The packings that a row allows, the trivial one left out."""
+    for outputs in range(1, min(row.result, MOST) + 1):
+        if row.result % outputs:
+            continue
+        step = row.stride * outputs
+        for inputs in range(1, min(step, MOST) + 1):
+            if step % inputs or row.width % inputs or inputs * outputs == 1:
+                continue
+            first = -row.before // inputs
+            last = ((outputs - 1) * row.stride + (row.kernel - 1) * row.dilation - row.before) // inputs
+            kernel, stride = last - first + 1, step // inputs
+            behind = (row.result // outputs - 1) * stride + kernel - row.width // inputs + first
+            if behind > -stride:  # less would make one pixel more
+                yield Packing(inputs, outputs, kernel, stride, -first, max(behind, 0))
+
+
+@dataclass(frozen=True)
+class PackWidth(Step):
+    """`packing.inputs` pixels of the operand as one, `packing.outputs` of the result."""
+
+    row: Row = field(kw_only=True)
+    packing: Packing = field(kw_only=True)
+
+    def weight(self, weight: npt.NDArray[Any], zeros: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """(outputs, inputs, ..., kernel), both channels repeated as Reshape numbers them: pixel first, then channel."""
+        outputs, inputs, *middle, kernel = weight.shape
+        row, to = self.row, self.packing
+        shape = (to.outputs, outputs, to.inputs, inputs, *middle, to.kernel)
+        result = np.array(np.broadcast_to(zeros.reshape(-1, *[1] * (len(shape) - 2)), shape))
+        for i in range(to.outputs):
+            for t in range(kernel):
+                pixel = i * row.stride + t * row.dilation - row.before
+                result[i, :, pixel % to.inputs, ..., pixel // to.inputs + to.before] = weight[..., t]
+        return result.reshape(to.outputs * outputs, to.inputs * inputs, *middle, to.kernel)
+
+    def operand(self, nodes: Nodes, x: SSAValue) -> SSAValue:
+        """Pixels beside one another as channels of one."""
+        by, shape = self.packing.inputs, nodes.shape(x)
+        return _regrouped(nodes, x, shape[1] * by, shape[-1] // by) if by > 1 else x
+
+    def result(self, nodes: Nodes, y: SSAValue) -> SSAValue:
+        """Channels of one pixel as pixels beside one another."""
+        by, shape = self.packing.outputs, nodes.shape(y)
+        return _regrouped(nodes, y, shape[1] // by, shape[-1] * by) if by > 1 else y
+
+
+def _regrouped(nodes: Nodes, x: SSAValue, channels: int, width: int) -> SSAValue:
+    """(N, C, ..., W) as (N, channels, ..., width), each row's pixels read in order."""
+    last = nodes.channels_last(x)
+    shape = (*nodes.shape(last)[:-2], width, channels)
+    return nodes.channels_first(nodes.reshape(last, shape, (*[0] * (len(shape) - 2), width, channels)))
+
+
+def packed_widths(spec: Spec, costs: Costs, now: float) -> Iterator[Step]:
+    """Each packing of a row, but none if no arrangement of the same products can pay over `now`."""
+    g, plain = spec.geometry, spec.priced
+    if ALIGNED not in costs or g.groups > 1:
+        return
+    kernels = float_kernels(()) if spec.is_float else (QUANTIZED, POINTWISE, ALIGNED)
+    if not spec.is_float and quantized_kernel(costs, plain) == ALIGNED:
+        kernels = (ALIGNED,)  # and so is every packing of it
+    elif not spec.is_float and g.axes > 2:
+        kernels = (POINTWISE, VOLUME)
+    saves = MOVES if g.inputs == 1 else 2 * MOVES  # one channel is first and last: its packing moves nothing
+    if least_cost(costs, kernels, plain) > most(now, saves):
+        return
+    row, blocked = row_of(g), _guard(g)
+    for packing in packings(row):
+        after = _packed(spec, row, packing)
+        moves = _moves(costs, after, packing) if spec.is_float else 0.0
+        yield PackWidth(
+            after,
+            moves=moves,
+            saves=saves,
+            copies=packing.outputs,
+            size=packing[:2],
+            blocked=blocked,
+            row=row,
+            packing=packing,
+        )
+
+
+def _packed(spec: Spec, row: Row, packing: Packing) -> Spec:
+    g = spec.geometry
+    after = replace(
+        g,
+        inputs=g.inputs * packing.inputs,
+        outputs=g.outputs * packing.outputs,
+        kernel=(*g.kernel[:-1], packing.kernel),
+        strides=(*g.strides[:-1], packing.stride),
+        dilations=(*g.dilations[:-1], 1),
+        pads=None if g.pads is None else (*g.pads[:-1], (packing.before, packing.behind)),
+        sizes=(*g.sizes[:-1], row.width // packing.inputs),
+        results=(*g.results[:-1], row.result // packing.outputs),
+    )
+    return spec.of(after)
+
+
+def _guard(g: Geometry) -> Blocked | None:
+    if DYNAMIC in (g.sizes[-1], g.results[-1]):
+        return Blocked("unknown-width", "the width is not known, and packing pixels into channels divides it")
+    if g.pads is None:
+        return UNRESOLVED_PADS
+    return None if g.states_channels else UNKNOWN_CHANNELS
+
+
+def _moves(costs: Costs, after: Spec, packing: Packing) -> float:
+    """Nanoseconds to have channels last and first again in front of and behind a kernel that wants them first."""
+    by_value, shape = costs[SPREADING], after.priced
+    pixels = shape.pixels * shape.images
+    read = shape.inputs * prod(shape.strides) * pixels if 1 < packing.inputs < shape.inputs else 0
+    written = shape.outputs * pixels if 1 < packing.outputs < shape.outputs else 0
+    return 2 * (read * by_value["move_byte"] + written * by_value["move_float"])

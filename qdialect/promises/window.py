@@ -1,0 +1,199 @@
+"""Windows that slide over the spatial axes of an operand and sum its products with a weight: convolutions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.ir.values import static_shape
+from qdialect.promises.base import Promise
+from qdialect.reasons import Blocked
+
+FARTHEST = 1 << 12
+"""The widest stride, dilation or pad that is looked at."""
+LEAST = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
+"""The smallest value of each attribute of a window."""
+
+UNKNOWN_WEIGHT = Blocked("weight-shape", "the weight's shape is not known, or it has no spatial axis")
+IRREGULAR = Blocked(
+    "irregular-window", "an attribute of the window is out of range, or of another rank than the weight"
+)
+OTHER_RANK = Blocked("other-rank", "the operand or the result is not of the weight's rank")
+OTHER_SHAPE = Blocked("other-shape", "the result is stated to have another shape than it will have")
+UNRESOLVED_PADS = Blocked(
+    "auto-pad", "auto_pad works the pads out from a size that is not known", "give the model static sizes"
+)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The sizes of a convolution, one value for each spatial axis; DYNAMIC where a size is not known."""
+
+    images: int
+    """The batch."""
+    inputs: int
+    """Channels of one group of the operand, and `outputs` of the result."""
+    outputs: int
+    groups: int
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads: tuple[tuple[int, int], ...] | None
+    """Zeros before and behind each axis, auto_pad resolved; None if that needs a size that is not known."""
+    sizes: tuple[int, ...]
+    """Of the operand, and `results` of the result."""
+    results: tuple[int, ...]
+    states_channels: bool = True
+    """Whether the types of the operand and the result state these channels."""
+
+    @property
+    def axes(self) -> int:
+        """How many spatial axes there are."""
+        return len(self.kernel)
+
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether each pixel of the result is made from one pixel of the operand, and each is used."""
+        return prod(self.kernel) == prod(self.strides) == 1 and not self.has_pads
+
+    @property
+    def has_pads(self) -> bool:
+        """Whether there may be zeros around the operand."""
+        return self.pads is None or any(map(any, self.pads))
+
+    @property
+    def makes_its_results(self) -> bool:
+        """Whether a gathering op makes results of the sizes that its type states, as far as they are known."""
+        if self.pads is None:
+            return True
+        rows = zip(
+            self.sizes, self.results, self.kernel, self.strides, self.dilations, self.pads, strict=True
+        )
+        return all(
+            DYNAMIC in (size, result) or result == (size + sum(pads) - (k - 1) * dilation - 1) // stride + 1
+            for size, result, k, stride, dilation, pads in rows
+        )
+
+    def sees_one_pixel(self, axis: int) -> bool:
+        """Whether the window sees one pixel along that axis, and each in turn."""
+        return (
+            self.kernel[axis] == self.strides[axis] == 1
+            and self.pads is not None
+            and not any(self.pads[axis])
+        )
+
+
+@dataclass(frozen=True)
+class Window(Promise):
+    """
+    The op slides a window over operand 0, (N, C, sizes), and sums products with its weight, operand 1.
+
+    A gathering op's weight is (outputs, inputs of a group, kernel); that of an op which spreads each input over a
+    window of outputs is (inputs, outputs of a group, kernel).
+    """
+
+    gathering: str | None = None
+    """Of an op that spreads, the op that gathers; None if this one does."""
+
+    @property
+    def gathers(self) -> bool:
+        """Whether each result is made from the pixels under a window, not each pixel spread over a window."""
+        return self.gathering is None
+
+    def kernel(self, op: OnnxOp) -> tuple[int, ...]:
+        """The sizes of the window; empty if the weight's shape is not known."""
+        return (static_shape(op.operands[1]) or ())[2:]
+
+    def strides(self, op: OnnxOp) -> tuple[int, ...]:
+        """By how much the window moves."""
+        return op.ints_attr("strides") or (1,) * len(self.kernel(op))
+
+    def dilations(self, op: OnnxOp) -> tuple[int, ...]:
+        """How far apart the pixels under the window are."""
+        return op.ints_attr("dilations") or (1,) * len(self.kernel(op))
+
+    def groups(self, op: OnnxOp) -> int:
+        """How many groups of channels there are."""
+        return op.int_attr("group", 1)
+
+    def is_regular(self, op: OnnxOp) -> bool:
+        """Whether the attributes are of the weight's rank and in range: a model may say anything."""
+        kernel, weight = self.kernel(op), static_shape(op.operands[1])
+        if weight is None or not kernel or min(weight) < 1:
+            return False
+        for name, least in LEAST.items():
+            stated = op.ints_attr(name)
+            count = len(kernel) * (2 if name == "pads" else 1)
+            if stated is not None and not (
+                len(stated) == count and least <= min(stated) <= max(stated) <= FARTHEST
+            ):
+                return False
+        groups = self.groups(op)
+        return op.ints_attr("kernel_shape") in (None, kernel) and groups > 0 and weight[0] % groups == 0
+
+    def pads(self, op: OnnxOp) -> tuple[tuple[int, int], ...] | None:
+        """
+        Zeros before and behind each axis; None if auto_pad needs a size that is not known, or if the op spreads.
+
+        SAME makes ceil(size / stride) results and pads both ends alike, an odd zero behind (UPPER) or before (LOWER):
+        ONNX's Conv, "auto_pad".
+        """
+        kernel, mode = self.kernel(op), op.str_attr("auto_pad", "NOTSET")
+        if mode == "VALID":
+            return ((0, 0),) * len(kernel)
+        if mode == "NOTSET":
+            stated = op.ints_attr("pads") or (0,) * (2 * len(kernel))
+            return tuple(zip(stated[: len(kernel)], stated[len(kernel) :], strict=True))
+        shape = shape_of(op.operands[0].type)
+        if (
+            shape is None
+            or len(shape) != len(kernel) + 2
+            or DYNAMIC in shape[2:]
+            or self.gathering is not None
+        ):
+            return None
+        found: list[tuple[int, int]] = []
+        for size, k, stride, dilation in zip(
+            shape[2:], kernel, self.strides(op), self.dilations(op), strict=True
+        ):
+            total = max((-(-size // stride) - 1) * stride + (k - 1) * dilation + 1 - size, 0)
+            less, more = total // 2, total - total // 2
+            found.append((less, more) if mode == "SAME_UPPER" else (more, less))
+        return tuple(found)
+
+    def geometry(self, op: OnnxOp) -> Geometry | Blocked:
+        """All sizes of `op`, none known of a tensor of unknown rank; or what makes it no usual convolution."""
+        weight = static_shape(op.operands[1])
+        if weight is None or len(weight) < 3:
+            return UNKNOWN_WEIGHT
+        if not self.is_regular(op):
+            return IRREGULAR
+        unknown = (DYNAMIC,) * len(weight)
+        x, y = (shape_of(v.type) or unknown for v in (op.operands[0], op.results[0]))
+        if not len(x) == len(y) == len(weight):
+            return OTHER_RANK
+        groups, first, second, pads = self.groups(op), weight[0], weight[1], self.pads(op)
+        inputs, outputs = (second, first // groups) if self.gathering is None else (first // groups, second)
+        geometry = Geometry(
+            x[0],
+            inputs,
+            outputs,
+            groups,
+            weight[2:],
+            self.strides(op),
+            self.dilations(op),
+            pads,
+            x[2:],
+            y[2:],
+            (x[1], y[1]) == (inputs * groups, outputs * groups),
+        )
+        return geometry if self.gathering is not None or geometry.makes_its_results else OTHER_SHAPE
+
+
+WINDOWS: dict[tuple[str, str], Window] = {
+    ("", "Conv"): Window(),
+    ("", "ConvInteger"): Window(),
+    ("", "ConvTranspose"): Window("Conv"),
+}

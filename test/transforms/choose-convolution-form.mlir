@@ -1,0 +1,236 @@
+// RUN: OPT %s -p choose-convolution-form --print-constants | FILECHECK %s
+// RUN: OPT %s -p choose-convolution-form --verify-diagnostics
+
+// What costs least on the default target; the forms one by one are in choose-convolution-form-*.mlir.
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32, 0.01>
+
+// Two outputs for each of two channels: the two groups become one, and then pixels of a row become channels. Groups alone
+// would not be enough.
+
+// CHECK-LABEL: func.func @groups_and_width(
+// CHECK: onnx.Reshape(
+// CHECK: onnx.Conv({{.*}}) {kernel_shape = array<i64: 1, 5>, strides = array<i64: 1, 4>} : (tensor<4x4x64x33x!quant.uniform<u8:f32, 0.02:13>>, tensor<32x4x1x5x!quant.uniform<i8:f32, 0.01>>) -> tensor<4x32x64x8x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK: onnx.Reshape(
+func.func @groups_and_width(%x: tensor<4x2x64x66x!x>) -> tensor<4x4x64x64x!x> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] : tensor<4x1x1x3xi8>>} : () -> tensor<4x1x1x3x!w>
+  %y = onnx.Conv(%x, %w) {group = 2 : i64} : (tensor<4x2x64x66x!x>, tensor<4x1x1x3x!w>) -> tensor<4x4x64x64x!x>
+  func.return %y : tensor<4x4x64x64x!x>
+}
+
+// -----
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32, 0.01>
+
+// One channel for each output has a kernel that is made for it.
+
+// CHECK-LABEL: func.func @unmoved_depthwise(
+// CHECK: onnx.Conv(%x, %w, _) {group = 64 : i64}
+func.func @unmoved_depthwise(%x: tensor<1x64x28x27x!x>, %w: tensor<64x1x3x1x!w>) -> tensor<1x64x26x27x!x> {
+  %y = onnx.Conv(%x, %w) {group = 64 : i64} : (tensor<1x64x28x27x!x>, tensor<64x1x3x1x!w>) -> tensor<1x64x26x27x!x>
+  func.return %y : tensor<1x64x26x27x!x>
+}
+
+// -----
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32, 0.01>
+
+// A row of 31 is packed in no way; its slices are joined. One of 32 is packed as it is, with less to move.
+
+// CHECK-LABEL: func.func @depth(
+// CHECK: onnx.Concat
+// CHECK: func.return
+func.func @depth(%x: tensor<1x1x6x32x31x!x>) -> tensor<1x1x5x31x31x!x> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<1x1x2x2x1xi8>>} : () -> tensor<1x1x2x2x1x!w>
+  %y = onnx.Conv(%x, %w) : (tensor<1x1x6x32x31x!x>, tensor<1x1x2x2x1x!w>) -> tensor<1x1x5x31x31x!x>
+  func.return %y : tensor<1x1x5x31x31x!x>
+}
+
+// CHECK-LABEL: func.func @width_not_depth(
+// CHECK-NOT: onnx.Concat
+// CHECK: onnx.Conv({{.*}}) {kernel_shape = array<i64: 2, 2, 1>} : (tensor<1x16x6x32x2x
+// CHECK: func.return
+func.func @width_not_depth(%x: tensor<1x1x6x32x32x!x>) -> tensor<1x1x5x31x32x!x> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<1x1x2x2x1xi8>>} : () -> tensor<1x1x2x2x1x!w>
+  %y = onnx.Conv(%x, %w) : (tensor<1x1x6x32x32x!x>, tensor<1x1x2x2x1x!w>) -> tensor<1x1x5x31x32x!x>
+  func.return %y : tensor<1x1x5x31x32x!x>
+}
+
+// A few pixels: whatever is saved, moving them takes longer.
+
+// CHECK-LABEL: func.func @unmoved_few_pixels(
+// CHECK-NOT: onnx.Reshape
+// CHECK: func.return
+func.func @unmoved_few_pixels(%s: tensor<1x1x3x2x1x!x>) -> tensor<1x1x2x1x1x!x> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<1x1x2x2x1xi8>>} : () -> tensor<1x1x2x2x1x!w>
+  %b = onnx.Conv(%s, %w) : (tensor<1x1x3x2x1x!x>, tensor<1x1x2x2x1x!w>) -> tensor<1x1x2x1x1x!x>
+  func.return %b : tensor<1x1x2x1x1x!x>
+}
+
+// -----
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32, 0.01>
+
+// CHECK-LABEL: func.func @width(
+// CHECK: onnx.Reshape
+// CHECK: onnx.Conv
+func.func @width(%x: tensor<1x1x64x64x!x>) -> tensor<1x1x64x64x!x> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
+  %y = onnx.Conv(%x, %w) : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
+  func.return %y : tensor<1x1x64x64x!x>
+}
+
+// Were it worth its while, the weight would stand in the way: there is no remark.
+
+// CHECK-LABEL: func.func @unmoved_many_channels(
+// CHECK-NOT: onnx.Reshape
+// CHECK: return
+func.func @unmoved_many_channels(%x: tensor<1x256x8x7x!x>, %w: tensor<256x256x1x1x!w>) -> tensor<1x256x8x7x!x> {
+  %y = onnx.Conv(%x, %w) : (tensor<1x256x8x7x!x>, tensor<256x256x1x1x!w>) -> tensor<1x256x8x7x!x>
+  func.return %y : tensor<1x256x8x7x!x>
+}
+
+// A float result would be moved twice, to channels last and back; one of integers costs that a quarter.
+
+// CHECK-LABEL: func.func @unmoved_float_result(
+// CHECK: onnx.Reshape
+// CHECK: onnx.Conv({{.*}} -> tensor<1x4x4000xf32>
+// CHECK-NOT: onnx.Reshape
+// CHECK: return
+func.func @unmoved_float_result(%x: tensor<1x1x4002x!x>) -> (tensor<1x4x4000xf32>, tensor<1x4x4000x!x>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] : tensor<4x1x3xi8>>} : () -> tensor<4x1x3x!w>
+  %z = onnx.Conv(%x, %w) : (tensor<1x1x4002x!x>, tensor<4x1x3x!w>) -> tensor<1x4x4000x!x>
+  // expected-remark@+1 {{with these channels the convolution is as fast in float [choose-convolution-form: float-is-faster]}}
+  %y = onnx.Conv(%x, %w) : (tensor<1x1x4002x!x>, tensor<4x1x3x!w>) -> tensor<1x4x4000xf32>
+  func.return %y, %z : tensor<1x4x4000xf32>, tensor<1x4x4000x!x>
+}
+
+// -----
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32, 0.01>
+
+// Four results from each pixel as channels, and then 13 pixels of the result as one.
+
+// CHECK-LABEL: func.func @phases(
+// CHECK-NOT: onnx.ConvTranspose
+// CHECK: onnx.Conv({{.*}} {kernel_shape = array<i64: 2, 14>, strides = array<i64: 1, 13>, pads = array<i64: 1, 1, 1, 1>} {{.*}} -> tensor<1x208x65x5x
+// CHECK: func.return
+func.func @phases(%x: tensor<1x1x64x64x!x>) -> tensor<1x4x128x128x!x> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64] : tensor<1x4x4x4xi8>>} : () -> tensor<1x4x4x4x!w>
+  %y = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x64x64x!x>, tensor<1x4x4x4x!w>) -> tensor<1x4x128x128x!x>
+  func.return %y : tensor<1x4x128x128x!x>
+}
+
+// CHECK-LABEL: func.func @unmoved_transposed(
+// CHECK: onnx.ConvTranspose(
+// CHECK: func.return
+func.func @unmoved_transposed(%x: tensor<1x1x4x3x!x>) -> tensor<1x1x8x6xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<1x1x2x2xi8>>} : () -> tensor<1x1x2x2x!w>
+  // expected-remark@+1 {{[choose-convolution-form: float-is-faster]}}
+  %y = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2, 2>} : (tensor<1x1x4x3x!x>, tensor<1x1x2x2x!w>) -> tensor<1x1x8x6xf32>
+  func.return %y : tensor<1x1x8x6xf32>
+}
+
+// -----
+
+// One output of eight inputs over many pixels: ConvInteger reads integers, and has little to write in float. The
+// factor is 0.02 * 0.5; `legalize-sums` gives the weight the signedness that the kernel is the fastest on.
+// CHECK-LABEL: func.func @float_result_sum(
+// CHECK-DAG: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, -1, -2, -3, 127, -128] : tensor<1x8x1x1xi8>>}
+// CHECK-DAG: %[[X:.*]] = quant.scast %a
+// CHECK: %[[S:.*]] = onnx.ConvInteger(%[[X]], %[[W]], %{{.*}}, %{{.*}}) : (tensor<1x8x99x50xui8>, tensor<1x8x1x1xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x1x99x50xi32>
+// CHECK-NEXT: %[[F:.*]] = onnx.Cast(%[[S]])
+// CHECK-NEXT: %[[M:.*]] = onnx.Constant() {value = #onnx.tensor<[0.01] : tensor<f32>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Mul(%[[F]], %[[M]])
+// CHECK-NEXT: func.return %[[Y]]
+func.func @float_result_sum(%a: tensor<1x8x99x50x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x1x99x50xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, -1, -2, -3, 127, -128] : tensor<1x8x1x1xi8>>} : () -> tensor<1x8x1x1x!quant.uniform<i8:f32, 0.5>>
+  %y = onnx.Conv(%a, %w) : (tensor<1x8x99x50x!quant.uniform<u8:f32, 0.02:13>>, tensor<1x8x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x1x99x50xf32>
+  func.return %y : tensor<1x1x99x50xf32>
+}
+
+// Many channels: a matrix product. The weight is turned, its scale is every column's.
+// CHECK-LABEL: func.func @float_result_product(
+// CHECK: %[[X:.*]] = quant.scast %a
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[X]]) {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x32x9x8xui8>) -> tensor<1x9x8x32xui8>
+// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<"0x00040105{{.*}} : tensor<32x32xi8>>}
+// CHECK-NEXT: %[[P:.*]] = onnx_ms.MatMulIntegerToFloat(%[[T]], %[[W]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, _) {{.*}} -> tensor<1x9x8x32xf32>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[P]]) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x9x8x32xf32>) -> tensor<1x32x9x8xf32>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @float_result_product(%a: tensor<1x32x9x8x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x32x9x8xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<"0x00010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001" : tensor<32x32x1x1xi8>>} : () -> tensor<32x32x1x1x!quant.uniform<i8:f32, 0.5>>
+  %y = onnx.Conv(%a, %w) : (tensor<1x32x9x8x!quant.uniform<u8:f32, 0.02:13>>, tensor<32x32x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x32x9x8xf32>
+  func.return %y : tensor<1x32x9x8xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_float_is_faster(
+// CHECK: onnx.Conv(%a
+func.func @unmoved_float_is_faster(%a: tensor<1x1x9x5x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x7x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3, -4, -5, -6, -7, -8, -9] : tensor<2x1x3x3xi8>>} : () -> tensor<2x1x3x3x!quant.uniform<i8:f32, 0.5>>
+  // expected-remark@+1 {{with these channels the convolution is as fast in float [choose-convolution-form: float-is-faster]}}
+  %y = onnx.Conv(%a, %w) : (tensor<1x1x9x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x3x3x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x7x3xf32>
+  func.return %y : tensor<1x2x7x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_grouped(
+// CHECK: onnx.Conv(%a
+func.func @unmoved_grouped(%a: tensor<1x2x9x5x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x2x9x5xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2x1x1x1xi8>>} : () -> tensor<2x1x1x1x!quant.uniform<i8:f32, 0.5>>
+  // expected-remark@+1 {{no integer kernel with a float result is faster on groups of channels [choose-convolution-form: grouped]}}
+  %y = onnx.Conv(%a, %w) {group = 2 : i64} : (tensor<1x2x9x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x9x5xf32>
+  func.return %y : tensor<1x2x9x5xf32>
+}
+
+// -----
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32, 0.01>
+
+// Faster by less than the costs are exact.
+
+// CHECK-LABEL: func.func @unmoved_does_not_pay(
+// CHECK-NOT: onnx.Reshape
+// CHECK: func.return
+func.func @unmoved_does_not_pay(%x: tensor<1x8x16x16x!x>, %w: tensor<12x8x1x1x!w>) -> tensor<1x12x16x16x!x> {
+  // expected-remark@+1 {{[choose-convolution-form: does-not-pay]}}
+  %y = onnx.Conv(%x, %w) : (tensor<1x8x16x16x!x>, tensor<12x8x1x1x!w>) -> tensor<1x12x16x16x!x>
+  func.return %y : tensor<1x12x16x16x!x>
+}
+
+// What is known of the sizes contradicts the weight, or is not enough.
+
+// CHECK-LABEL: func.func @unmoved_shapes(
+// CHECK-NOT: onnx.Reshape
+// CHECK: func.return
+func.func @unmoved_shapes(%x: tensor<1x1x64x64x!x>, %r: tensor<*x!x>, %l: tensor<1x1x64x!x>, %v: tensor<1x1x?x1x!w>) -> (tensor<1x1x60x60x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
+  // expected-remark@+1 {{the result is stated to have another shape than it will have [choose-convolution-form: other-shape]}}
+  %1 = onnx.Conv(%x, %w) : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x60x60x!x>
+  // expected-remark@+1 {{[choose-convolution-form: unknown-width]}}
+  %2 = onnx.Conv(%r, %w) : (tensor<*x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
+  // expected-remark@+1 {{[choose-convolution-form: weight-shape]}}
+  %3 = onnx.Conv(%x, %v) : (tensor<1x1x64x64x!x>, tensor<1x1x?x1x!w>) -> tensor<1x1x64x64x!x>
+  // expected-remark@+1 {{[choose-convolution-form: irregular-window]}}
+  %4 = onnx.Conv(%x, %w) {strides = array<i64: 1>} : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
+  // expected-remark@+1 {{[choose-convolution-form: other-rank]}}
+  %5 = onnx.Conv(%l, %w) : (tensor<1x1x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
+  func.return %1, %2, %3, %4, %5 : tensor<1x1x60x60x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>
+}
+
+// CHECK-LABEL: func.func @unmoved_types(
+// CHECK: onnx.Conv(%x, %w, _) :
+// CHECK: onnx.Conv(%h, %v, _) :
+func.func @unmoved_types(%x: tensor<1x1x64x64x!quant.uniform<i8:f32, 0.02:13>>, %h: tensor<1x1x64x64x!quant.uniform<u8:f16, 0.02:13>>) -> (tensor<1x1x64x64x!x>, tensor<1x1x64x64xf16>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
+  %v = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!quant.uniform<i8:f16, 0.01>>
+  // expected-remark@+1 {{[choose-convolution-form: storage]}}
+  %1 = onnx.Conv(%x, %w) : (tensor<1x1x64x64x!quant.uniform<i8:f32, 0.02:13>>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
+  // expected-remark@+1 {{[choose-convolution-form: expressed-type]}}
+  %2 = onnx.Conv(%h, %v) : (tensor<1x1x64x64x!quant.uniform<u8:f16, 0.02:13>>, tensor<1x1x1x1x!quant.uniform<i8:f16, 0.01>>) -> tensor<1x1x64x64xf16>
+  func.return %1, %2 : tensor<1x1x64x64x!x>, tensor<1x1x64x64xf16>
+}

@@ -1,0 +1,205 @@
+"""
+Write each integer convolution in the form that costs least on the target, by what was measured there.
+
+    groups   conv(x, w, b), g groups  ->  conv(x, w', b), g / m groups                  zeros between the channels
+    depth    conv(x, w, b), 3 axes    ->  split(conv(join(x), w', b)), 2 axes           slices under w as channels
+    width    conv(x, w, b)            ->  unpack(conv(pack(x), w', b'))                 pixels of a row as channels
+    phases   conv_transpose(x, w, b)  ->  spread(conv(x, w', b'))                       results of a pixel as channels
+    product  conv(x, w, b) : float    ->  MatMulIntegerToFloat(columns(x), w', b)       im2col, channels last
+    sum      conv(x, w, b) : float    ->  Cast(ConvInteger(x, w)) * (x_scale * w_scale) + b
+
+Close: each result has the same products, and zeros besides, so integers come out the same; a float oracle adds them in
+another order. The forms are searched together: what pays alone may not pay behind another, and the other way round. One
+that does not save enough for the error of the fitted costs is not taken, with a remark. A convolution whose result is
+float stays in float where no integer kernel is faster.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation
+
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of
+from qdialect.dialects.quant import UniformType
+from qdialect.errors import UserError
+from qdialect.exactness import Exactness
+from qdialect.forms.casts import Parameters
+from qdialect.ir.values import constant
+from qdialect.patterns.convolution.build import written
+from qdialect.patterns.convolution.phases import spread_phases, spreading_cost
+from qdialect.patterns.convolution.product import product, product_guard
+from qdialect.patterns.convolution.search import FORMS, Plan, Search, float_kernel, kernel_cost
+from qdialect.patterns.convolution.step import Nodes, Spec, Step
+from qdialect.patterns.sums import LowerToSum
+from qdialect.promises.window import Window
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import RewritePass
+from qdialect.targets import Target, target
+from qdialect.targets.pricing import PRODUCT, SPREADING, SUM
+
+STORAGE = Blocked(
+    "storage", "an operand or the result is not stored in 8 bits as the measured kernels want it"
+)
+COMPUTED_WEIGHT = Blocked(
+    "computed-weight", "the weight, or a bias that is repeated, is computed at run time"
+)
+KERNELS = {"product": PRODUCT, "sum": SUM}
+NAMES = (*(name for name, _ in FORMS), "phases", *KERNELS)
+
+
+class ChooseConvolutionForm(OnTrait[Window]):
+    """A convolution of a quantized activation and a quantized weight."""
+
+    def __init__(self, target: Target, form: str = "", by: tuple[int, ...] = ()):
+        self._target, self._form, self._by = target, form, by
+        self._search, self._parameters = Search(target.costs), Parameters()
+        self._sum = LowerToSum(target.name)
+        self._planned: set[Operation] = set()
+
+    def match(self, op: OnnxOp, promise: Window, rewriter: Rewriter) -> Blocked | None:
+        x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
+        if x is None or w is None:
+            return None
+        if not self._target.costs:
+            return Blocked("no-costs", f"no kernel of a convolution was measured on {self._target.name}")
+        spec = self._spec(op, promise, x, w)
+        if isinstance(spec, Blocked):
+            return spec
+        plan = Plan(0.0)
+        if op not in self._planned and w.storage.name == "i8":
+            chosen = self._plan(op, spec, promise)
+            if isinstance(chosen, Blocked):
+                return chosen
+            plan = chosen
+        if plan.steps:
+            return self._take(op, plan.steps, promise, rewriter)
+        if spec.is_float and self._form in ("", *KERNELS):
+            return self._float_result(op, spec, rewriter)
+        return _does_not_pay(plan, kernel_cost(spec, self._target.costs)) if plan.rejected else None
+
+    def _spec(self, op: OnnxOp, window: Window, x: UniformType, w: UniformType) -> Spec | Blocked:
+        y, bias = quantized_of(op.results[0].type), op.input(2)
+        if y is None and element_of(op.results[0].type) != Float32Type():
+            return Blocked("expressed-type", "the result is neither quantized nor f32")
+        kernels = [name for name in ("u8", "i8") if self._is_measured(name, y, window)]
+        if x.storage.name != "u8" or not x.is_per_tensor or w.storage.name not in kernels:
+            return STORAGE
+        if y is not None and window.gathers and bias is not None and quantized_of(bias.type) is None:
+            return Blocked(
+                "float-bias", "the bias is float, which no integer kernel takes", "run rescale-bias"
+            )
+        geometry = window.geometry(op)
+        if isinstance(geometry, Blocked):
+            return geometry
+        images = 1 if geometry.images == DYNAMIC else geometry.images
+        return Spec(geometry, images, not w.zero_points.any(), y is None, opset_of(op, "") or 13)
+
+    def _is_measured(self, weight: str, y: UniformType | None, window: Window) -> bool:
+        """Whether kernels were measured for a weight of that storage: i8 has all, u8 those of a float result."""
+        if y is None:
+            return weight == "i8" or window.gathers
+        return (
+            weight == "i8"
+            and y.is_per_tensor
+            and self._target.has_kernel("QLinearConv", ["u8", "i8"], y.storage.name)
+        )
+
+    def _plan(self, op: OnnxOp, spec: Spec, window: Window) -> Plan | Blocked:
+        """The steps to take, none if `op` is the cheapest as it is; or why the steps that would pay cannot be taken."""
+        if not window.gathers:
+            return self._spread(op, spec)
+        if self._form in NAMES:
+            return self._asked(spec)
+        plan = self._search.best(spec)
+        if not plan.steps and (step := self._search.best(spec, blocked=True).blocked) is not None:
+            assert step.blocked is not None
+            return step.blocked
+        return plan
+
+    def _asked(self, spec: Spec) -> Plan | Blocked:
+        """The step that was asked for, whatever it costs."""
+        for name, steps in FORMS:
+            for step in steps(spec, self._target.costs, float("inf")) if name == self._form else ():
+                if self._by in ((), step.size):
+                    return step.blocked or Plan(0.0, (step,))
+        return Plan(0.0)
+
+    def _spread(self, op: OnnxOp, spec: Spec) -> Plan | Blocked:
+        costs = self._target.costs
+        if SPREADING not in costs or self._form not in ("", "phases"):
+            return Plan(0.0)
+        padding = op.ints_attr("output_padding") or (0,) * spec.geometry.axes
+        step = spread_phases(spec, costs, padding)
+        if isinstance(step, Blocked):
+            return step
+        if self._form:
+            return Plan(0.0, (step,))
+        plan, now = self._search.best(step.after), spreading_cost(spec, step, costs)
+        taken = step.cost + plan.cost
+        if taken + step.saves >= now:
+            return Blocked(
+                "float-is-faster",
+                f"as a convolution it would take {taken / 1e3:.1f} us, transposed in float {now / 1e3:.1f} us",
+            )
+        return Plan(taken, (step, *plan.steps))
+
+    def _take(self, op: OnnxOp, steps: Sequence[Step], window: Window, rewriter: Rewriter) -> Blocked | None:
+        bias, copies = op.input(2), any(step.copies > 1 for step in steps)
+        if constant(op.operands[1]) is None or (copies and bias is not None and constant(bias) is None):
+            return COMPUTED_WEIGHT
+        nodes = Nodes(op)
+        self._planned.add(written(op, window.gathering or op.op_type, steps, nodes))
+        rewriter.replace(op, nodes.ops)
+        return None
+
+    def _float_result(self, op: OnnxOp, spec: Spec, rewriter: Rewriter) -> Blocked | None:
+        if spec.geometry.groups > 1:
+            return Blocked("grouped", "no integer kernel with a float result is faster on groups of channels")
+        if constant(op.operands[1]) is None:
+            return COMPUTED_WEIGHT
+        blocked = product_guard(op, spec, self._target)
+        cheapest = float_kernel(spec, self._target.costs, product=blocked is None)
+        kernel = KERNELS.get(self._form, cheapest)
+        if kernel == PRODUCT:
+            if blocked is None:
+                rewriter.replace(op, product(op, spec, self._parameters))
+            return blocked
+        if kernel == SUM:
+            return self._sum.rewrite(op, rewriter)
+        return Blocked("float-is-faster", "with these channels the convolution is as fast in float")
+
+
+def _does_not_pay(plan: Plan, now: float) -> Blocked | None:
+    assert plan.rejected is not None
+    form, taken = plan.rejected
+    return Blocked(
+        "does-not-pay",
+        f"form '{form}' would take {taken / 1e3:.1f} us instead of {now / 1e3:.1f} us, which is not enough less",
+    )
+
+
+@dataclass(frozen=True)
+class ChooseConvolutionFormPass(RewritePass):
+    """Convolutions take the form that costs least on the target."""
+
+    name = "choose-convolution-form"
+    exactness: ClassVar[Exactness] = Exactness.CLOSE
+    rewrite: ClassVar[str] = (
+        "conv(x, w, b) -> after(conv(before(x), w', b')), or a product of columns: the same products, and zeros"
+    )
+
+    target: str = "onnxruntime"
+    form: str = ""
+    """`groups`, `depth`, `width`, `phases`, `product` or `sum`, whatever it costs; empty: what costs least."""
+    by: tuple[int, ...] = ()
+    """For `groups` how many become one, for `width` how many pixels of the operand and of the result; empty: any."""
+
+    def patterns(self) -> Sequence[Pattern]:
+        if self.form and self.form not in NAMES:
+            raise UserError(f"'{self.form}' is no form of a convolution", f"choose from {', '.join(NAMES)}")
+        return [ChooseConvolutionForm(target(self.target), self.form, self.by)]
