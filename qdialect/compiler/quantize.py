@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from qdialect.calibration.data import ImageOptions, checked, load_data, model_inputs
 from qdialect.calibration.loops import inner_layers
+from qdialect.calibration.equalization import equalize
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.state import sequences, stateful
@@ -107,10 +108,13 @@ def simplifying(options: Options, form: str) -> list[ModulePass]:
 
 def prepare(module: ModuleOp, options: Options) -> None:
     """Simplify a float model in place, into what is profiled."""
-    form = options.form or target_named(options.target).form
+    found = target_named(options.target)
+    form = options.form or found.form
     lower_opsets(module)
     keep_in_float(module, options.keep_float)
     run_passes(module, simplifying(options, form))
+    if found.per_tensor_weights:
+        equalize(module)
 
 
 def replace_module(module: ModuleOp, by: ModuleOp) -> None:
