@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,17 +56,29 @@ def versions() -> str:
 class Profiler:
     """A profile that grows; what it has so far can be saved at any time."""
 
-    def __init__(self, module: ModuleOp, *, memory: int = MEMORY, random: bool = False):
+    def __init__(
+        self,
+        module: ModuleOp,
+        *,
+        memory: int = MEMORY,
+        random: bool = False,
+        observer: Observer | None = None,
+        names: Sequence[str] | None = None,
+    ):
+        """names: those of the tensors to look at, in the order of the graph, in place of the module's own."""
+        self.module = module
         self.profile = Profile(model_hash(module), random=random, versions=versions())
-        self._observer = Observer(module)
-        self._names = value_names(module)
+        self.samples = Samples()
+        self._observer = observer or Observer(module)
+        own = value_names(module)
         self._values = [v for v in interesting(module) if self._observer.is_visible(v)]
+        self.names = [own[v] for v in self._values] if names is None else list(names)
+        self._names = dict(zip(self._values, self.names, strict=True))
         self._axes = {v: channel_axis(v) for v in self._values}
         self._memory = memory
-        self.samples = Samples()
         self._pending: dict[SSAValue, list[Array]] = {}
-        for value in self._values:
-            self.profile.tensors[self._names[value]] = Statistics()
+        for name in self.names:
+            self.profile.tensors[name] = Statistics()
 
     def add(
         self,

@@ -31,21 +31,23 @@ class Samples:
     def __init__(self, most: int = MOST, memory: int = BYTES):
         self._most, self._memory = most, memory
         self._rows: list[tuple[int, int, Row]] = []
-        self._count = 0
+        self._count = self._bytes = 0
 
     def add(self, key: int, row: Row) -> None:
         """One more sample and its hash."""
         self._count += 1
         if len(self._rows) >= self._most and key >= self._rows[-1][0]:
             return
+        row = {name: array.copy() for name, array in row.items()}  # not a view that keeps a whole batch
         insort(self._rows, (key, self._count, row))
-        while len(self._rows) > self._most or (len(self._rows) > 2 and self.size > self._memory):
-            self._rows.pop()
+        self._bytes += sum(array.nbytes for array in row.values())
+        while len(self._rows) > self._most or (len(self._rows) > 2 and self._bytes > self._memory):
+            self._bytes -= sum(array.nbytes for array in self._rows.pop()[2].values())
 
-    @property
-    def size(self) -> int:
-        """Bytes of the samples that are kept."""
-        return sum(array.nbytes for _, _, row in self._rows for array in row.values())
+    def merge(self, other: Samples) -> None:
+        """Keep the least of both."""
+        for key, _, row in other._rows:
+            self.add(key, row)
 
     @property
     def judging(self) -> list[Row]:

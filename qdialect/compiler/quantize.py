@@ -20,6 +20,7 @@ from qdialect.calibration.equalization import equalize
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.state import sequences, stateful
+from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler.candidates import Candidates, Choice, Finished
 from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_float, pipeline, run_passes
 from qdialect.compiler.dropping import hold, parse_limit
@@ -179,16 +180,29 @@ def _profile(module: ModuleOp, calibration: Calibration, show: Callable[[str], N
     profiler = Profiler(module, memory=calibration.memory, random=calibration.random)
     try:
         if calibration.data is not None or calibration.random:
-            profiler.add(
-                _feeds(module, calibration),
-                lambda count: show(f"profiling, {count} samples"),
-            )
+            _add(profiler, _feeds(module, calibration), calibration, show)
     finally:
         for path in calibration.profiles:
             profiler.profile.merge(load_profile(path))
         if calibration.save_profile is not None and profiler.profile.samples:
             profiler.profile.save(calibration.save_profile)
     return profiler
+
+
+def _add(
+    profiler: Profiler, feeds: Iterable[Feeds], calibration: Calibration, show: Callable[[str], None]
+) -> None:
+    """Count all samples, in as many processes as were asked for."""
+
+    def done(count: int) -> None:
+        show(f"profiling, {count} samples")
+
+    if calibration.scheduler is not None:
+        add_with_cluster(profiler, feeds, calibration.scheduler, calibration.memory, done)
+    elif calibration.workers > 1:
+        add_with_workers(profiler, feeds, calibration.workers, calibration.memory, done)
+    else:
+        profiler.add(feeds, done)
 
 
 def quantize_module(

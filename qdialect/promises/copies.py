@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
-from qdialect.ir.values import constant_ints, ints_of, rank_of, real_constant
+from qdialect.ir.values import constant_ints, ints_of, is_constant, rank_of, real_constant, static_shape
 from qdialect.promises.base import Promise
 from qdialect.promises.layout import slices_of, training
 from qdialect.reasons import Blocked
@@ -97,21 +95,20 @@ def _alone(op: OnnxOp) -> int | None:
     return 0 if len(op.operands) == 1 == len(op.results) else None
 
 
-def _is_all(value: SSAValue, number: float) -> bool:
-    array: npt.NDArray[Any] | None = real_constant(value)
+def _is_number(value: SSAValue, number: float) -> bool:
+    """Whether a value is that one number. A list of them is a bias or a gain that runtimes look for when they fuse."""
+    if static_shape(value) not in ((), (1,)) or not is_constant(value):
+        return False
+    array = real_constant(value)
     return array is not None and bool((array == number).all())
 
 
 def _neutral(number: float, places: tuple[int, ...]) -> Copies:
-    """The operand beside constants at `places` that are all `number`, if they do not widen it."""
+    """The operand beside a constant at one of `places` that is `number`."""
 
     def place(op: OnnxOp) -> int | None:
         for at in places:
-            other = op.operands[1 - at]
-            before = shape_of(other.type)
-            fits = before is not None and before == shape_of(op.results[0].type)
-            small = rank_of(op.operands[at]) == 0
-            if (fits or small) and _is_all(op.operands[at], number):
+            if rank_of(op.operands[1 - at]) and _is_number(op.operands[at], number):
                 return 1 - at
         return None
 

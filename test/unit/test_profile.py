@@ -17,6 +17,7 @@ from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.ranges import find_range
 from qdialect.calibration.statistics import BINS, Statistics
+from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.errors import UserError
 from qdialect.onnx_io.importer import import_model
 
@@ -186,3 +187,27 @@ def test_a_profile_names_every_tensor() -> None:
     assert found.samples == 3
     assert found.tensors["x"].channels is not None
     assert found.tensors["x"].count == 3 * 3 * 6 * 5
+
+
+def test_workers_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = samples()
+    whole = Profiler(module())
+    whole.add([{"x": x}])
+    monkeypatch.setattr("qdialect.calibration.workers.PART", 8 * x[0].nbytes)
+    shared = Profiler(module())
+    add_with_workers(shared, ({"x": x[k : k + 3]} for k in range(0, 64, 3)), 2, 1 << 30, lambda count: None)
+    assert shared.profile.to_bytes() == whole.profile.to_bytes()
+    for one, other in zip(whole.samples.measured, shared.samples.measured, strict=True):
+        assert np.array_equal(one["x"], other["x"])
+
+
+def test_a_local_dask_cluster_makes_the_same_bytes() -> None:
+    distributed = pytest.importorskip("distributed")
+    x = samples(16)
+    whole = Profiler(module())
+    whole.add([{"x": x}])
+    shared = Profiler(module())
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        feeds = [{"x": x[:5]}, {"x": x[5:]}]
+        add_with_cluster(shared, feeds, cluster.scheduler_address, 1 << 30, lambda count: None)
+    assert shared.profile.to_bytes() == whole.profile.to_bytes()
