@@ -15,18 +15,20 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from qdialect.calibration.data import ImageOptions, checked, load_data, model_inputs
-from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.equalization import equalize
+from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
+from qdialect.calibration.samples import measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
-from qdialect.compiler.candidates import Candidates, Choice, Finished
+from qdialect.compiler.candidates import Candidates, Choice, Finished, outputs
 from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_float, pipeline, run_passes
 from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
 from qdialect.compiler.smoothed import smoothed
+from qdialect.compiler.weights_alone import OPSET, parse_weights, quantize_weights
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
 from qdialect.onnx_io.exporter import export_model
@@ -76,6 +78,8 @@ class Quantized:
     """Layers with constant weights."""
     limit: list[str] = field(default_factory=list[str])
     """What keeps the limit that was asked for, and what to write for the same again."""
+    how: str = "in integers"
+    """What was done to them."""
     module: ModuleOp | None = None
     """The integer model, where `quantize` was given a module that one."""
 
@@ -87,7 +91,7 @@ class Quantized:
         if self.floating:
             return [*lines, f"all {self.layers} layers stay in float: {self.floating}"]
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
-        lines.append(f"{self.integer} of {self.layers} layers in integers, {noise}: {self.choice}")
+        lines.append(f"{self.integer} of {self.layers} layers {self.how}, {noise}: {self.choice}")
         return lines + self.limit
 
 
@@ -217,7 +221,9 @@ def quantize_module(
 
     Raises UserError for data that the model does not take, a profile of another model, and wrong options.
     """
-    asked = Options(**options)
+    asked, weights = Options(**options), parse_weights(calibration.weights)
+    if weights.bits == 4:
+        return _weights_alone(module, calibration, asked, weights.block, show)
     original = export_model(module).SerializeToString(deterministic=True)
     prepared = module.clone()
     prepare(prepared, asked)
@@ -245,6 +251,29 @@ def quantize_module(
         return Quantized(report, best.choice, inf, profile, log, 0, floating, layers, asked_for)
     replace_module(module, done.module)
     return Quantized(done.report, best.choice, done.ratio, profile, log, best.layers, "", layers, asked_for)
+
+
+def _weights_alone(
+    module: ModuleOp, calibration: Calibration, asked: Options, block: int, show: Callable[[str], None]
+) -> Quantized:
+    """Weights in 4 bits, activations in float. The result is of opset 21."""
+    prepared = module.clone()
+    prepare(prepared, asked)
+    run_passes(prepared, [_made("raise-opset", to=OPSET)])
+    profiler = _profile(prepared, calibration, show)
+    rows, judges = profiler.samples.steering, profiler.samples.judging
+    wanted = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
+    log = quantize_weights(prepared, profiler.profile, rows, block, memory=calibration.memory, show=show)
+    o = asked
+    report = compile(prepared, o.target, o.form, o.exactness, keep_overridable=o.keep_overridable)
+    ratio = float("nan")
+    if judges:
+        found = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
+        ratio = measure_noise(wanted, found).ratio()
+    replace_module(module, prepared)
+    choice = Choice(range="activations in float", rounding=f"blocks of {block}")
+    how = "with weights of 4 bits"
+    return Quantized(report, choice, ratio, profiler.profile, log, len(log), "", len(log), how=how)
 
 
 def count_layers(module: ModuleOp, candidates: Candidates) -> int:
