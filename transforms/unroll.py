@@ -1,7 +1,7 @@
 """
 Write a loop over a few steps as the steps, one behind the other, so that each has parameters of its own.
 
-    s, ys = scan(s0, xs) { step }   ->   s1, y1 = step(s0, xs[0]); s2, y2 = step(s1, xs[1]); ...; ys = concat(y1, y2, ...)
+    s, ys = scan(s0, xs) { step }  ->  s1, y1 = step(s0, xs[0]); s2, y2 = step(s1, xs[1]); ...; ys = concat(y1, y2)
 
 Exact: the same ops on the same values. Only for a known number of steps, up to `steps`, and no more than `MOST_OPS`
 new operations; the axes of steps are the first.

@@ -1,8 +1,8 @@
 """
 Calibration: what a float model's tensors hold, and the quantization parameters that follow from it.
 
-Statistics are exact integers and extremes, so that a profile depends on the values alone: not on their order, nor on how
-they were cut into batches, files or processes.
+Statistics are exact integers and extremes, so that a profile depends on the values alone: not on their order, nor
+on how they were cut into batches, files or processes.
 
 Rounding, in numpy, for a caller that has the activations of the float model:
 

@@ -1,4 +1,7 @@
-"""Ranges as attributes of what makes a tensor: `qdialect.range = array<f64: low, high>`, two numbers for each result."""
+"""
+Ranges as attributes of what makes a tensor: `qdialect.range = array<f64: low, high>`, two numbers
+for each result.
+"""
 
 from __future__ import annotations
 

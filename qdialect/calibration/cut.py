@@ -1,5 +1,6 @@
 """
-The cheapest way to divide a graph in two (Dinic's maximum flow, 1970), in integers, so that ties fall the same way twice.
+The cheapest way to divide a graph in two (Dinic's maximum flow, 1970), in integers, so that ties fall the same way
+twice.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ class Cut:
             self._edge(first, second, min(cost, INFINITE))
 
     def solve(self) -> list[bool]:
-        """For each node, whether it is on the first side in the cheapest division; on the second if both cost as much."""
+        """
+        For each node, whether it is on the first side in the cheapest division; on the second if both cost
+        as much.
+        """
         while self._find_levels():
             starts = [0] * len(self._edges)
             while self._push(starts):

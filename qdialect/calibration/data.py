@@ -1,6 +1,6 @@
 """
-Calibration data as people have it: .npz and .npy files, folders of them, of images or of ONNX test data, a Python function,
-any iterable of dictionaries. Read one piece at a time: no more is in memory than one file holds.
+Calibration data as people have it: .npz and .npy files, folders of them, of images or of ONNX test data, a Python
+function, any iterable of dictionaries. Read one piece at a time: no more is in memory than one file holds.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ def expected(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -
     """
     What `op` costs on `target` in each form that it has there.
 
-    kernels: whether integers are run by kernels of their own; else a runtime fuses pairs as it likes, and any op between
-    them is taken to be worth it.
+    kernels: whether integers are run by kernels of their own; else a runtime fuses pairs as it likes, and any op
+    between them is taken to be worth it.
     """
     linear, commutes = op.get_trait(Linear), op.get_trait(Commutes)
     if linear is not None:

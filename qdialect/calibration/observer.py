@@ -1,8 +1,8 @@
 """
 Run a lowered model in onnxruntime and look at its tensors: in waves of as many as memory allows, one sample at a time.
 
-Samples are run one by one wherever the model's first axes are open, since a product of one row is summed in another order
-than one of several: so what is seen of a sample does not depend on the batch that it came in.
+Samples are run one by one wherever the model's first axes are open, since a product of one row is summed in another
+order than one of several: so what is seen of a sample does not depend on the batch that it came in.
 """
 
 from __future__ import annotations
@@ -75,7 +75,10 @@ def channel_axis(value: SSAValue) -> int | None:
 
 
 def interesting(module: ModuleOp) -> list[SSAValue]:
-    """The tensors whose ranges may be asked for: float, and computed or moved by an op that quantized types go through."""
+    """
+    The tensors whose ranges may be asked for: float, and computed or moved by an op that quantized
+    types go through.
+    """
     return [
         v for v in value_names(module) if any(_is_arithmetic(use.operation) for use in v.uses) or _made(v)
     ]
@@ -119,7 +122,8 @@ class Observer:
 
     def run(self, values: Sequence[SSAValue], feeds: Feeds) -> list[Array]:
         """
-        What `values` hold for one feed, keyed by input name. Raises UserError if onnxruntime cannot run the model on it.
+        What `values` hold for one feed, keyed by input name. Raises UserError if onnxruntime cannot run the model
+        on it.
         """
         named = [self._places[v] for v in values if v not in self._args]
         inputs = {f"i{k}": feeds[name] for k, name in enumerate(self.inputs) if name in feeds}

@@ -1,9 +1,9 @@
 """
 Where a float model is to compute in integers: the cheapest placement by the target's costs, as a minimum cut.
 
-Each op is on the integer side or on the float side; a linear one also with integers in and floats out. An edge between an
-op that makes floats and one that takes integers costs a quantize, the other way a dequantize, once for each tensor. What
-costs least altogether is found at once: no island of integers costs more in casts than it saves.
+Each op is on the integer side or on the float side; a linear one also with integers in and floats out. An edge
+between an op that makes floats and one that takes integers costs a quantize, the other way a dequantize, once for
+each tensor. What costs least altogether is found at once: no island of integers costs more in casts than it saves.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """
 Streaming statistics of one tensor that depend on the multiset of its values alone.
 
-A histogram has bins of width 2^e, the bin of x is floor(x / 2^e): exact in binary floating point. If the bins between the
-least and the greatest value become more than `BINS`, e grows by one and neighbouring counts are added, and
-floor(floor(x / 2^e) / 2) = floor(x / 2^(e + 1)); so e is the least that suffices for the range, whatever came first. Sums
-are integers: values in units of 2^-40, rounded one by one.
+A histogram has bins of width 2^e, the bin of x is floor(x / 2^e): exact in binary floating point. If the bins
+between the least and the greatest value become more than `BINS`, e grows by one and neighbouring counts are added, and
+floor(floor(x / 2^e) / 2) = floor(x / 2^(e + 1)); so e is the least that suffices for the range, whatever came
+first. Sums are integers: values in units of 2^-40, rounded one by one.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Statistics:
     channels: Channels | None = None
 
     @property
-    def centres(self) -> npt.NDArray[np.float64]:
+    def centres(self) -> Array:
         """The middle of each bin: float64, as many as `counts`."""
         return (self.first + 0.5 + np.arange(self.counts.size)) * 2.0**self.exponent
 

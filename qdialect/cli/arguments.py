@@ -151,7 +151,7 @@ def _add_calibration(group: argparse._ArgumentGroup) -> None:  # pyright: ignore
 def _add_algorithms(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
     group.add_argument("--range", metavar="R", help="minmax, mse or a percentile as 99.99, for all tensors")
     group.add_argument("--rounding", choices=("nearest", "gptq"), help="how weights are rounded")
-    weights = "int8, or int4[,block=32] for weights alone"
+    weights = "int8, or int4[,block=32]: weights alone, of matrix products"
     group.add_argument("--weights", default="int8", metavar="TYPE", help=weights)
     group.add_argument(
         "--max-drop",

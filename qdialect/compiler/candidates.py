@@ -242,7 +242,10 @@ class Candidates:
         return module, placement
 
     def attempt(self, choice: Choice) -> Trial:
-        """Build and measure a candidate, its casts written out: what compiling makes of it differs by a step at most."""
+        """
+        Build and measure a candidate, its casts written out: what compiling makes of it differs by a step
+        at most.
+        """
         if choice in self._tried:
             return self._tried[choice]
         self.show(f"trying {choice}")

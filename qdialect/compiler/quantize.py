@@ -24,7 +24,7 @@ from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler.candidates import Candidates, Choice, Finished, outputs
 from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_float, pipeline, run_passes
-from qdialect.compiler.dropping import hold, parse_limit
+from qdialect.compiler.dropping import budget_lines, hold, parse_limit
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
 from qdialect.compiler.smoothed import smoothed
@@ -136,7 +136,7 @@ class Calibration:
 
     data: str | Iterable[Feeds] | None = None
     """A path, `module:function`, or feeds keyed by input name."""
-    images: ImageOptions = ImageOptions()
+    images: ImageOptions = field(default_factory=ImageOptions)
     profiles: tuple[str, ...] = ()
     """Files of profiles that are added up."""
     save_profile: str | None = None
@@ -146,7 +146,10 @@ class Calibration:
     state: Mapping[str, str] = field(default_factory=dict[str, str])
     """Output by input that it is fed to in the next sample."""
     weights: str = "int8"
+    """`int8`, or `int4[,block=N]` for weights alone."""
     max_drop: str | None = None
+    budget: bool = False
+    """Whether the log says which layers make the noise."""
     range: str | None = None
     rounding: str | None = None
     workers: int = 1
@@ -241,6 +244,8 @@ def quantize_module(
         best = best if calibration.rounding is not None else corrected(candidates, best)
     held = None if limit is None else hold(candidates, best, limit)
     best = best if held is None else held.trial
+    if calibration.budget:
+        candidates.log += budget_lines(candidates, best)
     log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)
     layers, profile = count_layers(prepared, candidates), profiler.profile
     done = candidates.finish(best.choice)
@@ -314,6 +319,7 @@ def quantize(
     save_profile: str | None = None,
     memory: int = 1 << 30,
     state: Mapping[str, str] | None = None,
+    weights: str = "int8",
     max_drop: str | None = None,
     range: str | None = None,
     rounding: str | None = None,
@@ -331,7 +337,8 @@ def quantize(
 
     data: feeds keyed by graph input name, the first axis of each array being samples; or a path, or `module:function`.
     profiles: files made by `save_profile`, in place of data or besides. memory: bytes of tensors that are looked at
-    together. state: graph outputs by the inputs that they are fed to in the next sample. max_drop: `40dB` or `1%`.
+    together. state: graph outputs by the inputs that they are fed to in the next sample. weights: `int8`, or
+    `int4[,block=N]` for weights alone. max_drop: a limit for the noise, `40dB`, or for the decisions that change, `1%`.
     range and rounding: `minmax`, `mse` or a percentile, `nearest` or `gptq`, in place of what is best. show: called
     with what is being done.
 
@@ -344,6 +351,7 @@ def quantize(
         save_profile=save_profile,
         memory=memory,
         state=state or {},
+        weights=weights,
         max_drop=max_drop,
         range=range,
         rounding=rounding,
