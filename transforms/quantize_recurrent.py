@@ -3,8 +3,8 @@ Quantize the weights of recurrent ops for a kernel that quantizes their activati
 
     LSTM(x, W, R, ..)  ->  DynamicQuantizeLSTM(x, qcast(W), qcast(R), .., scales, zero points)  a scale a column
 
-Lossy: 8 bits. Only where the target has such a kernel, and it was measured to be faster than the float one: a loop taken
-apart is slower than either.
+Lossy: 8 bits. Only where the target has such a kernel, and it was measured to be faster than the float one: a loop
+taken apart is slower than either.
 """
 
 from collections.abc import Sequence

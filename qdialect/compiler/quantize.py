@@ -233,7 +233,8 @@ def quantize_module(
     log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)
     layers, profile = count_layers(prepared, candidates), profiler.profile
     done = candidates.finish(best.choice)
-    floating = "" if asked.form is not None else _reason_for_float(done, any_integers=best.integer)
+    as_asked = asked.form is not None or bool(asked.decompose)
+    floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
     if floating:
         log.append(f"the model stays in float: {floating}")
         report = _stay_float(module, prepared, candidates)
