@@ -18,7 +18,8 @@ from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.forms.table import TABLES, form_of
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.exactness import Exactness
+from qdialect.rewriting.passes import RewritePass
 
 
 class DecomposeOp(Pattern):

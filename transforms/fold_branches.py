@@ -21,7 +21,8 @@ from qdialect.onnx_io.shapes import Cast, learn_unknown
 from qdialect.promises.control import Carries
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, erase_unused, refresh_signatures
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.exactness import Exactness
+from qdialect.rewriting.passes import RewritePass
 
 
 class FoldBranch(Pattern):

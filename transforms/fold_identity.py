@@ -25,7 +25,8 @@ from qdialect.onnx_io.shapes import fits, fitted, learn_sizes
 from qdialect.promises.copies import Copies
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.exactness import Exactness
+from qdialect.rewriting.passes import RewritePass
 
 ANNOTATION = "onnx.quantization."
 

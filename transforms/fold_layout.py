@@ -26,7 +26,8 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.layout import Permutes
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.exactness import Exactness
+from qdialect.rewriting.passes import RewritePass
 
 
 def _sizes(value: SSAValue) -> tuple[int, ...] | None:

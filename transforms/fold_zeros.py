@@ -17,7 +17,8 @@ from qdialect.patterns.filled import filled_with
 from qdialect.promises.defaults import ZeroByDefault
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.exactness import Exactness
+from qdialect.rewriting.passes import RewritePass
 
 
 class LeaveOutZeros(Pattern):

@@ -38,7 +38,8 @@ from qdialect.patterns.recurrent import QuantizeRecurrent
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.exactness import Exactness
+from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 
 

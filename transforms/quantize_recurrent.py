@@ -13,7 +13,8 @@ from typing import ClassVar
 
 from qdialect.patterns.recurrent import QuantizeRecurrent
 from qdialect.rewriting.driver import Pattern
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.exactness import Exactness
+from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
 
 

@@ -23,7 +23,8 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.control import Carries, Slot
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.exactness import Exactness
+from qdialect.rewriting.passes import RewritePass
 
 MOST_OPS = 4096
 AXES = ("scan_input_axes", "scan_output_axes")

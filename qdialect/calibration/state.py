@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -115,7 +115,7 @@ def sequences(feeds: Iterable[Feeds | Iterable[Feeds]]) -> Iterator[Iterable[Fee
     pending: list[Feeds] = []
     for one in feeds:
         if isinstance(one, Mapping):
-            pending.append(one)
+            pending.append(cast("Feeds", one))
             continue
         if pending:
             yield pending

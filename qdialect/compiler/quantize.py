@@ -20,7 +20,10 @@ from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.state import sequences, stateful
 from qdialect.compiler.candidates import Candidates, Choice, Finished
-from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_float, pipeline, run_passes
+from qdialect.compiler.compilation import compile, keep_in_float, run_passes
+from qdialect.compiler.options import Options
+from qdialect.compiler.pipeline import pipeline
+from qdialect.compiler.pipeline import simplifying as simplifying_any
 from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.report import Report
 from qdialect.compiler.smoothed import smoothed
@@ -31,6 +34,7 @@ from qdialect.onnx_io.importer import import_model
 from qdialect.onnx_io.messages import inline_functions, read_model
 from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.data import Input
+from qdialect.oracle.form import main_of
 from qdialect.oracle.feeds import fitting_feeds
 from qdialect.oracle.session import fused_nodes
 from qdialect.targets import target as target_named
@@ -94,7 +98,7 @@ def _made(name: str, **options: Any) -> ModulePass:
 def simplifying(options: Options, form: str) -> list[ModulePass]:
     """The passes that bring a float model into the form that is profiled."""
     passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [*map(_made, SIMPLER), _made("raise-opset", to=QUANTIZED_OPSET)]
+    passes += [*simplifying_any(), _made("raise-opset", to=QUANTIZED_OPSET)]
     passes += [_made("fold-batch-norm"), _made("fold-pad"), _made("fold-constants")]
     parts = options.decompose or (COMPONENTS if form == "qdq" else ())
     if parts:
@@ -155,7 +159,12 @@ def _feeds(module: ModuleOp, calibration: Calibration) -> Iterable[Feeds]:
     if calibration.random:
         return [fitting_feeds(module, seed=seed) for seed in range(RANDOM_SAMPLES)]
     if calibration.state:
-        return stateful(module, calibration.state, inputs, _sequences(calibration, inputs))
+        return stateful(
+            module,
+            {out: into for into, out in calibration.state.items()},
+            inputs,
+            _sequences(calibration, inputs),
+        )
     if isinstance(calibration.data, str):
         return checked(load_data(calibration.data, inputs, calibration.images), inputs)
     return checked(calibration.data or (), inputs)
@@ -229,7 +238,7 @@ def quantize_module(
 def count_layers(module: ModuleOp, candidates: Candidates) -> int:
     """Layers with constant weights: of the graph, in the bodies of loops, and recurrent ones."""
     recurrent = [op for op in module.walk() if form_of(type(op), QuantizesItself) is not None]
-    return len(candidates.layers) + len(inner_layers(module)) + len(recurrent)
+    return len(candidates.layers) + len(inner_layers(main_of(module))) + len(recurrent)
 
 
 def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
