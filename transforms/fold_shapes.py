@@ -21,6 +21,7 @@ from xdsl.ir import Operation, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of
+from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant, static_shape
 from qdialect.ir.walking import operations
@@ -30,7 +31,6 @@ from qdialect.promises.layout import SizesOnly
 from qdialect.promises.sizes import Elements, TakesShape
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, rewriting
-from qdialect.exactness import Exactness
 from qdialect.rewriting.passes import RewritePass
 
 

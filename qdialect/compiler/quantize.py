@@ -21,10 +21,10 @@ from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.state import sequences, stateful
 from qdialect.compiler.candidates import Candidates, Choice, Finished
 from qdialect.compiler.compilation import compile, keep_in_float, run_passes
+from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import pipeline
 from qdialect.compiler.pipeline import simplifying as simplifying_any
-from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.report import Report
 from qdialect.compiler.smoothed import smoothed
 from qdialect.forms.dynamic import QuantizesItself
@@ -34,8 +34,8 @@ from qdialect.onnx_io.importer import import_model
 from qdialect.onnx_io.messages import inline_functions, read_model
 from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.data import Input
-from qdialect.oracle.form import main_of
 from qdialect.oracle.feeds import fitting_feeds
+from qdialect.oracle.form import main_of
 from qdialect.oracle.session import fused_nodes
 from qdialect.targets import target as target_named
 from qdialect.transforms import get_all_passes
