@@ -226,7 +226,8 @@ def quantize_module(
     log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)
     layers, profile = count_layers(prepared, candidates), profiler.profile
     done = candidates.finish(best.choice)
-    floating = "" if asked.form is not None else _reason_for_float(done, any_integers=best.integer)
+    asked_for_it = asked.form is not None or asked.decompose
+    floating = "" if asked_for_it else _reason_for_float(done, any_integers=best.integer)
     if floating:
         log.append(f"the model stays in float: {floating}")
         report = _stay_float(module, prepared, candidates)
