@@ -22,7 +22,9 @@ RUNS = 7
 HERE = Path(__file__).parent
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # getrusage(2): bytes there, kilobytes elsewhere
 
-GENERATE = "import sys, pathlib, models; models.resnet50_qdq(pathlib.Path(sys.argv[1]))"
+GENERATE = (
+    "import sys, pathlib; from models.catalog import resnet50_qdq; resnet50_qdq(pathlib.Path(sys.argv[1]))"
+)
 
 ONNXRUNTIME = """
 import sys
@@ -60,7 +62,8 @@ def phase(name, work, *arguments):
 
 importlib._bootstrap._find_and_load = lambda *arguments: phase("imports", find_and_load, *arguments)
 import qdialect
-from qdialect.compiler import Compilation, Options
+from qdialect.compiler.compilation import Compilation
+from qdialect.compiler.options import Options
 module = phase("read", qdialect.load, sys.argv[1])
 compilation = phase("options", Compilation, module, Options())
 for one in compilation.passes:

@@ -24,18 +24,18 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from onnx import ModelProto
-from quantized_graphs import Case, random_case
-from structure import difference
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
-from qdialect.compiler.compilation import Options, pipeline
+from graphs.quantized import Case, random_case
+from graphs.structure import difference
+from qdialect.compiler.options import Options
+from qdialect.compiler.pipeline import pipeline
 from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.checking import check_passes
 from qdialect.oracle.session import Array, run
+from qdialect.rewriting.manager import PassManager
 
 TARGETS = ("onnxruntime", "generic")
 OTHERS = ("tensorrt", "openvino")
@@ -94,17 +94,11 @@ def imported(model: ModelProto) -> ModuleOp:
 
 def compiled(module: ModuleOp, target: str, feeds: Mapping[str, Array] | None) -> str:
     """Compile in place; with feeds, verify and judge each pass, and say what was wrong with one."""
-    context = Context()
-
-    def apply(one: ModulePass) -> None:
-        one.apply(context, module)
-
-    found = ""
+    passes, found = pipeline(Options(target)), ""
     if feeds is None:
-        for one in pipeline(Options(target)):
-            apply(one)
+        PassManager().run(passes, module)
     else:
-        found = str(check_passes(module, pipeline(Options(target)), [feeds], apply, verify=True) or "")
+        found = str(check_passes(module, passes, [feeds], verify=True) or "")
     module.verify()
     return found
 

@@ -16,11 +16,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import models
 import numpy as np
 import numpy.typing as npt
 import onnxruntime as ort
-from resnet50 import IMAGE, image
+
+from models.catalog import write_resnets
+from models.resnet50 import IMAGE, image
 
 Feed = dict[str, npt.NDArray[Any]]
 
@@ -103,7 +104,7 @@ def main(paths: Sequence[Path]) -> int:
         folder = Path(name)
         print(f"{'':28}{'before':>10}{'after':>10}{'':>10}{'SQNR, dB':>24}")
         print(f"{'':28}{'ms':>10}{'ms':>10}{'speedup':>10}{'before':>12}{'after':>12}", flush=True)
-        done = [compare(path, folder) for path in paths or models.write_resnets(folder)]
+        done = [compare(path, folder) for path in paths or write_resnets(folder)]
     return 0 if all(done) else 1
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from xdsl.passes import ModulePass
 
-from qdialect.compiler.compilation import Options, pipeline
+from qdialect.compiler.options import Options
+from qdialect.compiler.pipeline import phases
 from qdialect.rewriting.passes import classes_of
 from qdialect.targets import Target, target, target_names
 from qdialect.transforms import get_all_passes
@@ -30,6 +31,18 @@ def described(module_pass: type[ModulePass]) -> str:
     return f"## {module_pass.name}\n\n*{classes_of(module_pass)}* -- [`{file}`](../{file})\n\n{text}\n"
 
 
+def pipeline_table(options: Options) -> list[str]:
+    """The passes of a pipeline, by phase, with their reasons."""
+    lines: list[str] = []
+    for phase in phases(options):
+        lines += [f"*{phase.name}*: {phase.aim}.", "", "| pass | because | needs |", "|---|---|---|"]
+        for stage in phase.stages:
+            needs = ", ".join(f"`{name}`" for name in stage.needs)
+            lines.append(f"| `{stage.step.name}` | {stage.because} | {needs} |")
+        lines.append("")
+    return lines[:-1]
+
+
 def passes_page() -> str:
     """Every pass, in the words of its file."""
     passes = [factory() for factory in get_all_passes().values()]
@@ -40,6 +53,7 @@ def passes_page() -> str:
         "onnxruntime with optimization off: *exact*, no element differs; *close*, integers by one step at most and",
         "floats by 1e-4 of the largest magnitude; *lossy*, the meaning changes on purpose and only if asked for.",
         "*Exact or close*: rewrites of both; `{exact=true}`, which `--exactness exact` gives, keeps to the former.",
+        "*Close or lossy*: `{lossy=true}`, which `--exactness lossy` gives, adds the latter.",
         "",
         "| pass | class | rewrite |",
         "|---|---|---|",
@@ -47,10 +61,16 @@ def passes_page() -> str:
     for one in passes:
         rewrite = str(getattr(one, "rewrite", "")).replace("|", "\\|")
         lines.append(f"| [`{one.name}`](#{one.name}) | {classes_of(one)} | {rewrite} |")
-    lines += ["", "## Pipelines", ""]
+    lines += [
+        "",
+        "## Pipelines",
+        "",
+        "What `qdialect compile --print-pipeline` prints. A pass that *needs* another gives another result if it",
+        "changes places with that; a test swaps all neighbours and finds these alone to matter.",
+        "",
+    ]
     for name, form in [("onnxruntime", "qoperator"), ("onnxruntime", "integer"), ("tensorrt", "qdq")]:
-        names = ", ".join(f"`{p.name}`" for p in pipeline(Options(target=name, form=form)))
-        lines += [f"`--target {name} --form {form}`: {names}.", ""]
+        lines += [f"### `--target {name} --form {form}`", "", *pipeline_table(Options(name, form)), ""]
     return "\n".join(lines) + "\n" + "\n".join(described(one) for one in passes)
 
 

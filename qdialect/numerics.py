@@ -362,6 +362,25 @@ def widen_for_bias(
     return WidenedWeight(result, new, moved)
 
 
+FINE_BIAS = 2**20
+"""Accumulator steps that stand for a bias where its scale is free: float32's precision, and room for more in int32."""
+
+
+def scales_for_bias(
+    bias: npt.ArrayLike, x_scale: npt.ArrayLike, w_scale: npt.ArrayLike, which: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float32]:
+    """
+    Weight scales, (channels,), under which each bias of the channels `which` is `FINE_BIAS` accumulator steps.
+
+    For channels whose weights are all zero: their scale multiplies nothing but the bias. bias: real, (channels,);
+    w_scale: () or (channels,), kept elsewhere. x_scale * w_scale stays a normal float32 number.
+    """
+    bias, x = np.abs(np.asarray(bias, np.float64)), float(np.asarray(x_scale))
+    needed = np.maximum(bias / (x * FINE_BIAS), _SMALLEST_NORMAL * max(2.0, 2 / x))
+    old = np.broadcast_to(np.asarray(w_scale, np.float32), bias.shape)
+    return np.where(which, np.minimum(needed, old), old).astype(np.float32)
+
+
 def is_power_of_two(factors: npt.ArrayLike) -> bool:
     """Whether multiplying float32 by each factor is dividing by its inverse, bit for bit: 2**k, both normal."""
     array = np.abs(np.asarray(factors, np.float32))

@@ -19,7 +19,7 @@ from qdialect.forms.composition import TakesBias
 from qdialect.forms.table import form_of
 from qdialect.promises.joins import Adds
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.passes import Exactness, RewritePass
 
 
@@ -41,8 +41,6 @@ class ComposeBias(Pattern):
             promise = form_of(type(product.op), TakesBias)
             if promise is None or not all(isinstance(o.owner, DequantizeOp) for o in product.op.operands):
                 continue
-            if KEEP_FLOAT in product.op.attributes:
-                return KEPT
             if not product.has_one_use():
                 return Blocked("second-consumer", "the product has a second consumer")
             whole = promise.whole(product.op, bias)

@@ -14,11 +14,12 @@ from typing import ClassVar
 from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.exactness import Exactness
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.forms.table import TABLES, form_of
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 
 class DecomposeOp(Pattern):

@@ -59,7 +59,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.uses import quantized_uses
 
@@ -117,8 +117,6 @@ class FoldBehind(Pattern):
         above, linear = value.owner, linear_of(value)
         assert isinstance(above, OnnxOp)
         assert linear is not None
-        if KEEP_FLOAT in above.attributes:
-            return KEPT
         if above.parent is not op.parent:
             return Blocked("other-region", "the linear op stands outside of the subgraph")
         if not linear.has_bias and chain.map.is_shift and chain.length == 1:
@@ -192,7 +190,9 @@ class FoldInFront(Pattern):
                 "weight-quantized", "factors for each input channel do not fit into scales for each output"
             )
         channels = linear.output_channels(op)
-        old = flat_bias(op, linear, channels or 0)
+        if channels is None:
+            return OTHER_AXIS
+        old = flat_bias(op, linear, channels)
         if isinstance(old, Blocked):
             return old
         array = weight.array()
@@ -258,7 +258,8 @@ class FoldInFront(Pattern):
             bias = (array.astype(np.float64) * factors[1]).sum(axis=others) * op.float_attr("alpha", 1.0)
             bias = bias if old is None else bias + old
         if bias is not None:
-            constant = new_constant(np.asarray(bias, dtype), op.input(2))
+            row = np.broadcast_to(bias, (linear.output_channels(op) or 1,))  # a Conv takes no scalar
+            constant = new_constant(row.astype(dtype), op.input(2))
             ops.append(constant)
             inputs.append(constant.results[0])
         attributes = {k: v for k, v in op.onnx_attributes.items() if k != "beta"}
@@ -353,10 +354,7 @@ class FoldIntoQuantize(Pattern):
             return Blocked("shift-beyond-storage", "a shift is larger than the storage range")
         if not np.isfinite(scales).all() or not (scales > 0).all():
             return Blocked("scale-overflow", "a scale divided by its factor is beyond float32")
-        if map.axis is None:
-            moved = UniformType.per_tensor(type.storage, scales.item(), int(zeros), type.expressed)
-        else:
-            moved = UniformType.along(type.storage, map.axis, scales, zeros.astype(np.int32), type.expressed)
+        moved = type.replace(scales=scales, zero_points=zeros.astype(np.int32), axis=map.axis)
         cast = QuantizeOp(source, moved)
         cast.location = op.location
         stored = StorageCastOp(cast.results[0], with_element(op.results[0].type, storage_element(type)))
@@ -380,10 +378,6 @@ class FoldBatchNormPass(RewritePass):
     """Whether an affine op alone becomes a convolution of each channel by itself."""
     lossy: bool = False
     """Whether to drop a rounding between the two ops, and to clamp integers that have no negative."""
-
-    def __post_init__(self) -> None:
-        if self.lossy:
-            object.__setattr__(self, "exactness", Exactness.LOSSY)
 
     def patterns(self) -> Sequence[Pattern]:
         found: list[Pattern] = [

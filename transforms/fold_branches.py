@@ -15,13 +15,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.exactness import Exactness
 from qdialect.ir.values import constant_array
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.shapes import Cast, learn_unknown
 from qdialect.promises.control import Carries
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, erase_unused, refresh_signatures
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 
 class FoldBranch(Pattern):

@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr, from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, tensor_type
@@ -67,17 +66,8 @@ class QuantizeConstant(Pattern):
 
 def _quantize(tensor: TensorAttr, type: UniformType) -> TensorAttr:
     """The integers that stand for a constant of floats."""
-    stored = numerics.quantize(
-        tensor.array(),
-        type.scales,
-        type.zero_points,
-        type.storage.low,
-        type.storage.high,
-        BY_ATTRIBUTE[storage_element(type)].dtype,
-        type.axis,
-        type.blocks,
-    )
-    return from_array(stored)
+    dtype = BY_ATTRIBUTE[storage_element(type)].dtype
+    return from_array(type.quantize(tensor.array()).astype(dtype, copy=False))
 
 
 class ReadConstant(Pattern):

@@ -19,13 +19,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, OpResult
 
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.exactness import Exactness
 from qdialect.ir.values import constant
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.shapes import fits, fitted, learn_sizes
 from qdialect.promises.copies import Copies
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 ANNOTATION = "onnx.quantization."
 

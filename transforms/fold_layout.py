@@ -19,6 +19,7 @@ from qdialect.dialects.onnx_attributes import ints_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
+from qdialect.exactness import Exactness
 from qdialect.ir.values import is_constant
 from qdialect.onnx_io.shapes import fits
 from qdialect.ops.generated import op_named
@@ -26,7 +27,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.layout import Permutes
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 
 def _sizes(value: SSAValue) -> tuple[int, ...] | None:

@@ -17,7 +17,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.promises.padding import AddsPadding, ZeroPads
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.passes import Exactness, RewritePass
 
 
@@ -36,8 +36,6 @@ class FoldPad(Pattern):
         adds = pad.get_trait(AddsPadding)
         if adds is None:
             return None
-        if KEEP_FLOAT in pad.attributes:
-            return KEPT
         if not source.has_one_use():
             return Blocked("second-consumer", "the padded tensor has a second consumer")
         if element_of(pad.operands[0].type) != element_of(source.type):

@@ -36,7 +36,7 @@ from qdialect.promises.affine import AffineMap
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.passes import Exactness, RewritePass
 
 INTEGER_MIN_OPSET = 12
@@ -94,8 +94,6 @@ def _above(op: QuantizeOp) -> Above | Blocked | None:
             return None
         if not value.has_one_use():
             return SECOND_CONSUMER
-        if KEEP_FLOAT in value.op.attributes:
-            return KEPT
         if value.op.parent is not op.parent:
             return Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
         linear = linear_of(value)
@@ -129,8 +127,6 @@ def _depthwise_users(op: QuantizeOp, channels: int) -> list[LinearTarget] | Bloc
             linear = user.get_trait(Linear)
             if linear is None or not isinstance(user, OnnxOp) or use.index != 0:
                 return Blocked("not-depthwise", "an op that mixes channels, or none that is linear, follows")
-            if KEEP_FLOAT in user.attributes:
-                return KEPT
             made = linear.output_channels(user)
             if made is None or not linear.is_depthwise(user, channels):
                 return Blocked("not-depthwise", "an op that sums over channels follows")
@@ -187,6 +183,8 @@ def _replace(
     op: QuantizeOp, above: Above, made: list[Operation], ceiling: Array | None, rewriter: Rewriter
 ) -> None:
     type = op.element_type
+    for between in above.between:
+        rewriter.touch(between)
     rewriter.replace(above.target.op, made)
     value, zero, ops = op.operands[0], int(type.zero_points[0]), list[Operation]()
     if ceiling is not None:
@@ -196,7 +194,7 @@ def _replace(
         lower = op_named("", "Min").build([value, bound.results[0]], [value.type])
         lower.location = location(f"{node_name(value.owner)}_ceiling")  # pyright: ignore[reportArgumentType]
         ops, value = [bound, lower], lower.results[0]
-    cast = QuantizeOp(value, UniformType.per_tensor(type.storage, 1.0, zero, type.expressed))
+    cast = QuantizeOp(value, type.replace(scales=np.float32(1), zero_points=zero))
     cast.location = op.location
     reads = [use.operation for use in op.results[0].uses]
     rewriter.insert_before(op, [*ops, cast])

@@ -13,11 +13,12 @@ from typing import ClassVar
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.exactness import Exactness
 from qdialect.patterns.filled import filled_with
 from qdialect.promises.defaults import ZeroByDefault
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 
 class LeaveOutZeros(Pattern):

@@ -18,9 +18,8 @@ from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import refresh_signatures
+from qdialect.rewriting.driver import Rewriter, rewriting
 from qdialect.rewriting.passes import Exactness
-from qdialect.rewriting.remarks import remarks_of
 
 FROZEN = Blocked(
     "frozen-input",
@@ -42,32 +41,28 @@ class FreezePass(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for func in op.ops:
-            if isinstance(func, FuncOp) and _freeze(func):
-                remarks_of(op).add(self.name, func, FROZEN)
-                version = op.attributes.get("onnx.ir_version", int_attr(CONSTANT_INITIALIZERS))
-                if version.value.data < CONSTANT_INITIALIZERS:  # pyright: ignore
-                    op.attributes["onnx.ir_version"] = int_attr(CONSTANT_INITIALIZERS)
-        refresh_signatures(op)
+        with rewriting(op, self.name) as rewriter:
+            for func in op.ops:
+                if isinstance(func, FuncOp) and rewriter.attempt(func, "Freeze", _freeze):
+                    version = op.attributes.get("onnx.ir_version", int_attr(CONSTANT_INITIALIZERS))
+                    if version.value.data < CONSTANT_INITIALIZERS:  # pyright: ignore
+                        op.attributes["onnx.ir_version"] = int_attr(CONSTANT_INITIALIZERS)
 
 
-def _freeze(func: FuncOp) -> bool:
-    if func.arg_attrs is None:
-        return False
-    block = func.body.block
-    rows = list(func.arg_attrs.data)
-    kept: list[DictionaryAttr] = []
-    for argument, row in zip(list(block.args), rows, strict=True):
+def _freeze(func: FuncOp, rewriter: Rewriter) -> Blocked | None:
+    block, rows = func.body.block, list(func.arg_attrs or ())
+    inputs: list[DictionaryAttr] = []
+    for argument, row in zip(list(block.args), rows, strict=False):
         default = row.data.get("onnx.default")
         if not isinstance(default, TensorAttr):
-            kept.append(row)
+            inputs.append(row)
             continue
         constant = ConstantOp.of(default)
         constant.location = argument.location
-        first = block.first_op
-        assert first is not None
-        block.insert_op_before(constant, first)
-        argument.replace_all_uses_with(constant.results[0])
+        rewriter.insert_at_start(block, [constant])
+        rewriter.replace_uses(argument, constant.results[0])
         block.erase_arg(argument)
-    func.properties["arg_attrs"] = ArrayAttr(kept)
-    return len(kept) != len(rows)
+    if len(inputs) == len(rows):
+        return None
+    func.properties["arg_attrs"] = ArrayAttr(inputs)
+    return FROZEN

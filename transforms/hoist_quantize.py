@@ -29,7 +29,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.linear import Transposed
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.uses import (
     OTHER_REGION,
@@ -73,8 +73,6 @@ class HoistQuantize(Pattern):
         promise = below.get_trait(Commutes)
         if promise is None or source.index not in promise.results(below):
             return None
-        if KEEP_FLOAT in below.attributes:
-            return KEPT
         if not quantized_anyway(source):
             return OTHER_REGION
         types: list[UniformType] = []
@@ -123,8 +121,6 @@ class HoistStorage(Pattern):
         promise = below.get_trait(Commutes)
         if promise is None or not promise.moves_storage or below.parent is not op.parent:
             return None
-        if KEEP_FLOAT in below.attributes:
-            return KEPT
         users = [use.operation for use in source.uses]
         if list(promise.results(below)) != [source.index] or not all(
             isinstance(u, StorageCastOp) for u in users

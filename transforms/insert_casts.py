@@ -31,6 +31,7 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of, tensor_type
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.errors import UserError
+from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.values import constant
 from qdialect.ops.generated import op_named
@@ -38,7 +39,7 @@ from qdialect.patterns.recurrent import QuantizeRecurrent
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 
 

@@ -13,67 +13,61 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, OpResult
+from xdsl.ir import OpResult
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
 
 from qdialect.dialects.onnx_types import storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.names import location
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import refresh_signatures
+from qdialect.rewriting.driver import Rewriter, rewriting
 from qdialect.rewriting.passes import Exactness
-from qdialect.rewriting.remarks import remarks_of
 from qdialect.rewriting.uses import quantized_uses
 
-NOT_QUANTIZED = Blocked("float-input", "an input is not quantized by every user alike, so it stays float")
-NOT_DEQUANTIZED = Blocked("float-output", "an output is not made by a dequantize, so it stays float")
+LEAST_WIDTH = 8
+"""Bits of integers that go in and out: of fewer no runtime copies one to an output."""
+NOT_QUANTIZED = Blocked(
+    "float-input", "an input is not quantized to 8 bits or more by every user alike, so it stays float"
+)
+NOT_DEQUANTIZED = Blocked(
+    "float-output", "an output is not made by a dequantize of 8 bits or more, so it stays float"
+)
 
 
-def _inputs(block: Block) -> bool:
-    """Give quantized inputs their storage type; False if one stays as it is."""
-    every = True
+def _inputs(func: FuncOp, rewriter: Rewriter) -> Blocked | None:
+    """Give quantized inputs their storage type."""
+    every, block = True, func.body.block
     for argument in list(block.args):
         type = quantized_uses(argument)
-        if not isinstance(type, UniformType):
+        if not isinstance(type, UniformType) or type.storage.width < LEAST_WIDTH:
             every &= type is None
             continue
         casts = [use.operation for use in argument.uses if isinstance(use.operation, QuantizeOp)]
-        quantized = with_element(argument.type, type)
-        integers = Rewriter.replace_value_with_new_type(
-            argument, with_element(argument.type, storage_element(type))
+        stored = with_element(argument.type, storage_element(type))
+        read = StorageCastOp(
+            rewriter.retype(argument, stored, is_same=False), with_element(argument.type, type)
         )
-        read = StorageCastOp(integers, quantized)
         read.location = location("")
-        first = block.first_op
-        assert first is not None
-        block.insert_op_before(read, first)
+        rewriter.insert_at_start(block, [read])
         for cast in casts:
-            cast.results[0].replace_all_uses_with(read.results[0])
-            cast.detach()
-            cast.erase()
-    return every
+            rewriter.replace(cast, [], read.results)
+    return None if every else NOT_QUANTIZED
 
 
-def _outputs(end: ReturnOp) -> bool:
-    """Return integers instead of what is dequantized from them; False if an output stays as it is."""
+def _outputs(end: ReturnOp, rewriter: Rewriter) -> Blocked | None:
+    """Return integers instead of what is dequantized from them."""
     every = True
-    block = end.parent
-    assert block is not None
     for k, value in enumerate(list(end.operands)):
-        if not (isinstance(value, OpResult) and isinstance(value.op, DequantizeOp)):
+        cast = value.op if isinstance(value, OpResult) else None
+        if not isinstance(cast, DequantizeOp) or cast.element_type.storage.width < LEAST_WIDTH:
             every = False
             continue
-        cast = value.op
         source = cast.operands[0]
         integers = StorageCastOp(source, with_element(source.type, storage_element(cast.element_type)))
         integers.location = location("")
-        block.insert_op_before(integers, end)
-        end.operands[k] = integers.results[0]
-        if not cast.results[0].first_use:
-            cast.detach()
-            cast.erase()
-    return every
+        rewriter.insert_before(end, [integers])
+        rewriter.set_operand(end, k, integers.results[0])
+    return None if every else NOT_DEQUANTIZED
 
 
 @dataclass(frozen=True)
@@ -87,10 +81,8 @@ class IntegerIoPass(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for func in op.ops:
-            if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp):
-                if not _inputs(func.body.block):
-                    remarks_of(op).add(self.name, func, NOT_QUANTIZED)
-                if not _outputs(end):
-                    remarks_of(op).add(self.name, func, NOT_DEQUANTIZED)
-        refresh_signatures(op)
+        with rewriting(op, self.name) as rewriter:
+            for func in op.ops:
+                if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp):
+                    rewriter.attempt(func, "Inputs", _inputs)
+                    rewriter.attempt(end, "Outputs", _outputs)

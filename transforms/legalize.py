@@ -11,70 +11,61 @@ integers come in or go out as they are, a pair of casts stands at the boundary. 
 zero point becomes 0: it would be slower. Where zero points must be 0, a u8 of any other stays, with a remark.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    element_of,
+    quantized_of,
+    storage_element,
+    with_element,
+)
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.ir.names import location, tensor_name
-from qdialect.ir.values import real_constant
+from qdialect.ir.values import real_constant, under_dequantize
+from qdialect.ir.walking import operations
 from qdialect.promises.linear import Linear
-from qdialect.rewriting.driver import KEEP_FLOAT, refresh_signatures
-from qdialect.rewriting.passes import Exactness
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter, rewriting
+from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.targets import target
 
 HALF = 128
 BIAS = 2
 """A linear op's operand."""
+OTHER_ZERO_POINT = Blocked(
+    "zero-point", "the zero point is not 128, so as i8 it would not be 0", "quantize the model symmetrically"
+)
 
 
 def signed(type: UniformType) -> UniformType | None:
     """The i8 type of the same real numbers; None if `type` is not u8."""
-    storage = type.storage
-    if storage.width != 8 or storage.signed or type.blocks:
+    s = type.storage
+    if s.width != 8 or s.signed or type.blocks:
         return None
-    return _reread(type, Storage.make(8, True, storage.low - HALF, storage.high - HALF), -HALF)
+    storage = Storage.make(8, True, s.low - HALF, s.high - HALF)
+    return type.replace(storage=storage, zero_points=type.zero_points - HALF)
 
 
 def unsigned(type: UniformType) -> UniformType | None:
     """The u8 type of the same real numbers; None if `type` is not i8."""
-    storage = type.storage
-    if storage.width != 8 or not storage.signed or type.blocks:
+    s = type.storage
+    if s.width != 8 or not s.signed or type.blocks:
         return None
-    return _reread(type, Storage.make(8, False, storage.low + HALF, storage.high + HALF), HALF)
-
-
-def _reread(type: UniformType, storage: Storage, offset: int) -> UniformType:
-    zero_points = type.zero_points + offset
-    if type.axis is None:
-        return UniformType.per_tensor(storage, type.scale, zero_points.item(), type.expressed)
-    return UniformType.per_axis(storage, type.axis, type.scales, zero_points, type.expressed)
-
-
-def _retype(value: SSAValue, type: UniformType) -> SSAValue:
-    return Rewriter.replace_value_with_new_type(value, with_element(value.type, type))
-
-
-def _requantize(value: SSAValue, type: UniformType, before: Operation) -> SSAValue:
-    """`value` in another type of the same real numbers, by a pair of casts in front of `before`."""
-    real = DequantizeOp(value)
-    cast = QuantizeOp(real, type)
-    assert before.parent is not None
-    for op in (real, cast):
-        op.location = location("")
-    before.parent.insert_ops_before([real, cast], before)
-    return cast.results[0]
+    storage = Storage.make(8, False, s.low + HALF, s.high + HALF)
+    return type.replace(storage=storage, zero_points=type.zero_points + HALF)
 
 
 def symmetric(type: UniformType) -> UniformType | None:
@@ -87,197 +78,204 @@ Change = Callable[[UniformType], UniformType | None]
 """The type of the same real numbers that the target reads; None where that is the one there is."""
 
 
-def _enter(op: StorageCastOp, type: UniformType) -> None:
-    """Integers that come in as they are: everybody but a dequantize takes them as the target reads them."""
-    result = op.results[0]
-    users = [use for use in result.uses if not isinstance(use.operation, DequantizeOp)]
-    if not users or op.next_op is None:
-        return
-    moved = _requantize(result, type, op.next_op)
-    for use in users:
-        if not (isinstance(use.operation, StorageCastOp)):
-            use.operation.operands[use.index] = moved
+class _Flipped:
+    """Constants under the other reading of their bytes, each written once."""
+
+    def __init__(self) -> None:
+        self._new: dict[SSAValue, SSAValue] = {}
+
+    def of(self, value: SSAValue, source: ConstantOp, type: UniformType, rewriter: Rewriter) -> SSAValue:
+        """The constant `value`, made by `source`, as `type`; what takes it is known to change."""
+        if value not in self._new and source.value is not None:
+            new = ConstantOp.of(
+                from_array(numerics.flip_signedness(source.value.array())), with_element(value.type, type)
+            )
+            new.location = location("", [f"{tensor_name(source)}_{type.storage.name}"])
+            rewriter.insert_after(source, [new])
+            self._new[value] = new.results[0]
+        return self._new[value]
 
 
-def _leave(op: StorageCastOp) -> None:
-    """Integers that go out as they were."""
-    now = quantized_of(op.operands[0].type)
-    if now is None or storage_element(now) == element_of(op.results[0].type):
-        return
-    before = signed(now) or unsigned(now)
-    if before is not None and storage_element(before) == element_of(op.results[0].type):
-        op.operands[0] = _requantize(op.operands[0], before, op)
+def _constant_of(value: SSAValue) -> tuple[ConstantOp, UniformType] | None:
+    """The constant that a value of quantized type is, and its type."""
+    source, type = value.owner, quantized_of(value.type)
+    if type is None or not isinstance(source, ConstantOp) or source.value is None:
+        return None
+    return source, type
+
+
+class _Values:
+    """Gives values another type, whatever makes them; `weights`: those of linear ops too."""
+
+    def __init__(self, module: ModuleOp, change: Change, rewriter: Rewriter, *, weights: bool):
+        self._change, self._rewriter, self._weights = change, rewriter, weights
+        self._flipped = _Flipped()
+        self._ops = operations(module)
+        self._read_again: set[SSAValue] = set()
+
+    def retype(self) -> None:
+        """Retype all values of the module."""
+        returned = [(op, op.operand_types) for op in self._ops if isinstance(op, ReturnOp)]
+        casts = [op for op in self._ops if isinstance(op, StorageCastOp)]
+        leaving = {op: None for op in casts if quantized_of(op.operands[0].type) is not None}
+        for op in casts:
+            self._rewriter.attempt(op, "ReadAgain", self._read)
+        for op in self._ops:
+            if op not in leaving:
+                self._rewriter.attempt(op, "Retype", self._retype)
+        for op in leaving:
+            self._rewriter.attempt(op, "Leave", self._leave)
+        for op, types in returned:
+            for k, (value, type) in enumerate(zip(list(op.operands), types, strict=True)):
+                if value.type != type and (old := quantized_of(type)) is not None:
+                    self._rewriter.set_operand(op, k, self._requantize(value, old, op))
+
+    def _requantize(self, value: SSAValue, type: UniformType, before: Operation) -> SSAValue:
+        """`value` in another type of the same real numbers, by a pair of casts in front of `before`."""
+        real = DequantizeOp(value)
+        cast = QuantizeOp(real, type)
+        for op in (real, cast):
+            op.location = location("")
+        self._rewriter.insert_before(before, [real, cast])
+        return cast.results[0]
+
+    def _read(self, op: StorageCastOp, rewriter: Rewriter) -> None:
+        """
+        Retype integers that leave one type only to be read as others, and whatever reads them, if each may change.
+
+        What makes them is retyped as any value is.
+        """
+        value = op.operands[0]
+        before, readers = quantized_of(value.type), [use.operation for use in op.results[0].uses]
+        if not isinstance(value.owner, OnnxOp | QuantizeOp) or isinstance(value.owner, ConstantOp):
+            return
+        if not value.has_one_use() or not readers:
+            return
+        moved = None if before is None else self._change(before)
+        into = [quantized_of(r.results[0].type) if isinstance(r, StorageCastOp) else None for r in readers]
+        changed = [new for type in into if type is not None and (new := self._change(type)) is not None]
+        if moved is None or len(changed) < len(readers):
+            return
+        self._read_again.add(value)
+        rewriter.retype(op.results[0], with_element(op.results[0].type, storage_element(moved)))
+        for reader, type in zip(readers, changed, strict=True):
+            rewriter.retype(reader.results[0], with_element(reader.results[0].type, type))
+
+    def _retype(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        """The constants that an op takes, its results, and what enters its subgraphs."""
+        blocked: Blocked | None = None
+        if isinstance(op, ConstantOp):
+            return None
+        if isinstance(op, OnnxOp) or (self._weights and isinstance(op, DequantizeOp)):
+            self._constants(op, rewriter)
+        inside = [a for region in op.regions for a in region.block.args] if isinstance(op, OnnxOp) else []
+        for value in (*inside, *op.results):
+            type = quantized_of(value.type)
+            moved = None if type is None else self._change(type)
+            if type is None or moved is None:
+                if type is not None and self._change is symmetric and signed(type) is not None:
+                    blocked = OTHER_ZERO_POINT
+            elif isinstance(op, StorageCastOp):
+                self._enter(op, moved)
+            elif isinstance(op, OnnxOp) or (
+                isinstance(op, QuantizeOp) and (value in self._read_again or not _only_leaves(value))
+            ):
+                rewriter.retype(value, with_element(value.type, moved))
+        return blocked
+
+    def _constants(self, op: Operation, rewriter: Rewriter) -> None:
+        """Constants among activations are read as activations are; so are weights, or they keep their own type."""
+        for k, operand in enumerate(op.operands):
+            found = _constant_of(operand)
+            is_weight = op.get_trait(Linear) is not None and k > 0
+            moved = None if found is None or (is_weight and not self._weights) else self._change(found[1])
+            if found is not None and moved is not None:
+                rewriter.touch(op)
+                rewriter.set_operand(op, k, self._flipped.of(operand, found[0], moved, rewriter))
+
+    def _enter(self, op: StorageCastOp, type: UniformType) -> None:
+        """Integers that come in as they are: everybody but a dequantize takes them as the target reads them."""
+        users = [use for use in op.results[0].uses if not isinstance(use.operation, DequantizeOp)]
+        if not users or op.next_op is None:
+            return
+        moved = self._requantize(op.results[0], type, op.next_op)
+        for use in users:
+            if not isinstance(use.operation, StorageCastOp):
+                self._rewriter.set_operand(use.operation, use.index, moved)
+
+    def _leave(self, op: StorageCastOp, rewriter: Rewriter) -> None:
+        """Integers that go out as they were."""
+        now, plain = quantized_of(op.operands[0].type), element_of(op.results[0].type)
+        if now is None or storage_element(now) == plain:
+            return
+        before = signed(now) or unsigned(now)
+        if before is not None and storage_element(before) == plain:
+            rewriter.set_operand(op, 0, self._requantize(op.operands[0], before, op))
 
 
 def _only_leaves(value: SSAValue) -> bool:
     return all(isinstance(use.operation, StorageCastOp) for use in value.uses)
 
 
-def _is_weight(op: Operation, index: int) -> bool:
-    return op.get_trait(Linear) is not None and index > 0
+class RetypeWeight(OnTrait[Linear]):
+    """A constant weight of a linear op on quantized types."""
 
+    def __init__(self, change: Change):
+        self._change, self._flipped = change, _Flipped()
 
-def _flipped(
-    value: SSAValue, source: ConstantOp, type: UniformType, done: dict[SSAValue, SSAValue]
-) -> SSAValue:
-    """A constant under the other reading of its bytes."""
-    if value not in done:
-        assert source.value is not None
-        values = numerics.flip_signedness(source.value.array())
-        new = ConstantOp.of(from_array(values), with_element(value.type, type))
-        new.location = location("", [f"{tensor_name(source)}_{type.storage.name}"])
-        block = source.parent
-        assert block is not None
-        block.insert_op_after(new, source)
-        done[value] = new.results[0]
-    return done[value]
-
-
-def _constants(op: Operation, change: Change, weights: bool, done: dict[SSAValue, SSAValue]) -> None:
-    """Constants among activations are read as activations are; so are weights, or they keep their own type."""
-    for k, operand in enumerate(op.operands):
-        source = operand.owner
-        type = quantized_of(operand.type)
-        if type is None or not isinstance(source, ConstantOp) or source.value is None:
-            continue
-        moved = None if _is_weight(op, k) and not weights else change(type)
-        if moved is not None:
-            op.operands[k] = _flipped(operand, source, moved, done)
-
-
-def _read_again(op: StorageCastOp, change: Change) -> bool:
-    """
-    Retype integers that leave one type only to be read as others, and whatever reads them, if each may change.
-
-    What makes them is retyped as any value is.
-    """
-    before, maker = quantized_of(op.operands[0].type), op.operands[0].owner
-    readers = [use.operation for use in op.results[0].uses]
-    if not isinstance(maker, OnnxOp | QuantizeOp) or isinstance(maker, ConstantOp):
-        return False
-    if not op.operands[0].has_one_use() or not readers:
-        return False
-    moved = None if before is None else change(before)
-    into = [quantized_of(r.results[0].type) if isinstance(r, StorageCastOp) else None for r in readers]
-    changed = [None if type is None else change(type) for type in into]
-    if moved is None or None in changed:
-        return False
-    Rewriter.replace_value_with_new_type(
-        op.results[0], with_element(op.results[0].type, storage_element(moved))
-    )
-    for reader, type in zip(readers, changed, strict=True):
-        assert type is not None
-        _retype(reader.results[0], type)
-    return True
-
-
-def _retype_values(module: ModuleOp, change: Change, *, weights: bool) -> None:
-    """Every value that `change` has another type for; `weights`: those of linear ops too."""
-    leaving: list[StorageCastOp] = []
-    returned = [(op, op.operand_types) for op in module.walk() if isinstance(op, ReturnOp)]
-    done: dict[SSAValue, SSAValue] = {}
-    read_again = {
-        op.operands[0]
-        for op in list(module.walk())
-        if isinstance(op, StorageCastOp) and _read_again(op, change)
-    }
-    for op in list(module.walk()):
-        if isinstance(op, ConstantOp):
-            continue
-        if isinstance(op, StorageCastOp) and quantized_of(op.operands[0].type) is not None:
-            leaving.append(op)
-            continue
-        if isinstance(op, OnnxOp) or (weights and isinstance(op, DequantizeOp)):
-            _constants(op, change, weights, done)
-        for argument in (
-            [a for region in op.regions for a in region.block.args] if isinstance(op, OnnxOp) else ()
-        ):
-            type = quantized_of(argument.type)
-            if type is not None and (moved := change(type)) is not None:
-                _retype(argument, moved)
-        for result in list(op.results):
-            type = quantized_of(result.type)
-            moved = None if type is None else change(type)
-            if moved is None:
-                continue
-            if isinstance(op, StorageCastOp):
-                _enter(op, moved)
-            elif isinstance(op, OnnxOp) or (
-                isinstance(op, QuantizeOp) and (result in read_again or not _only_leaves(result))
-            ):
-                _retype(result, moved)
-    for op in leaving:
-        if quantized_of(op.operands[0].type) is not None:
-            _leave(op)
-    for op, types in returned:
-        for k, (value, type) in enumerate(zip(list(op.operands), types, strict=True)):
-            if value.type != type and (old := quantized_of(type)) is not None:
-                op.operands[k] = _requantize(value, old, op)
-
-
-def _to_signed_weights(module: ModuleOp, change: Change) -> None:
-    done: dict[SSAValue, SSAValue] = {}
-    for op in list(module.walk()):
-        linear = op.get_trait(Linear)
-        if linear is None or not isinstance(op, OnnxOp) or KEEP_FLOAT in op.attributes:
-            continue
-        x, w = (quantized_of(o.type) for o in op.operands[:2])
-        source, groups = op.operands[1].owner, op.int_attr("group", 1)
-        if x is None or w is None or not isinstance(source, ConstantOp) or source.value is None:
-            continue
-        moved = change(w)
-        if moved is None or (groups > 1 and linear.is_depthwise(op, groups) and moved.zero_points.any()):
-            continue
-        op.operands[1] = _flipped(op.operands[1], source, moved, done)
-
-
-def _bias_constant(op: OnnxOp, index: int, every: bool) -> ConstantOp | None:
-    """
-    The quantized constant that an operand is, or is dequantized from, if it is a bias.
-
-    Not `every`: only one that is not in steps of x_scale * w_scale, which has not become an operand itself.
-    """
-    value, linear = op.operands[index], op.get_trait(Linear)
-    source = value.owner.operands[0].owner if isinstance(value.owner, DequantizeOp) else value.owner
-    if not isinstance(source, ConstantOp) or source.value is None:
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter) -> Blocked | None:
+        found, groups = _constant_of(op.operands[1]), op.int_attr("group", 1)
+        if found is None or quantized_of(op.operands[0].type) is None:
+            return None
+        moved = self._change(found[1])
+        if moved is None or (groups > 1 and promise.is_depthwise(op, groups) and moved.zero_points.any()):
+            return None
+        rewriter.set_operand(op, 1, self._flipped.of(op.operands[1], found[0], moved, rewriter))
         return None
-    type = quantized_of(source.results[0].type)
-    if type is None or (not every and source is value.owner):
-        return None
-    if linear is not None and linear.has_bias and index == BIAS:
-        return source
-    # i32 is a bias too where an addition of its own adds it.
-    return source if every and type.storage.name == "i32" else None
 
 
-def _to_float_biases(module: ModuleOp, *, every: bool) -> None:
-    done: dict[Operation, SSAValue] = {}
-    for op in list(module.walk()):
-        for k in range(len(op.operands)) if isinstance(op, OnnxOp) else ():
-            assert isinstance(op, OnnxOp)
-            source = _bias_constant(op, k, every)
-            if source is None:
+class RealBias(Pattern):
+    """A bias, as the numbers that its dequantize makes. `every`: one in steps of x_scale * w_scale too."""
+
+    def __init__(self, *, every: bool):
+        self._every = every
+        self._real: dict[Operation, SSAValue] = {}
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return issubclass(op_class, OnnxOp)
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        for k, operand in enumerate(op.operands):
+            found = self._source(op, k, operand)
+            if found is None:
                 continue
-            if source not in done:
-                done[source] = _real(source)
-            op.operands[k] = done[source]
+            if found[0] not in self._real:
+                self._real[found[0]] = _real(*found, rewriter)
+            rewriter.set_operand(op, k, self._real[found[0]])
+        return None
+
+    def _source(self, op: Operation, index: int, value: SSAValue) -> tuple[ConstantOp, UniformType] | None:
+        """The quantized constant that an operand is, or is dequantized from, if it is a bias to change."""
+        linear, found = op.get_trait(Linear), _constant_of(under_dequantize(value))
+        if found is None or (not self._every and found[0] is value.owner):
+            return None
+        if linear is not None and linear.has_bias and index == BIAS:
+            return found
+        # i32 is a bias too where an addition of its own adds it.
+        return found if self._every and found[1].storage.name == "i32" else None
 
 
-def _real(source: ConstantOp) -> SSAValue:
+def _real(source: ConstantOp, type: UniformType, rewriter: Rewriter) -> SSAValue:
     """What a dequantize of a quantized constant makes, as a constant beside it."""
-    type, array = quantized_of(source.results[0].type), real_constant(source.results[0])
-    assert type is not None
-    assert array is not None
-    values = array.astype(BY_ATTRIBUTE[type.expressed].dtype)
-    new = ConstantOp.of(from_array(values), with_element(source.results[0].type, type.expressed))
+    real = np.asarray(real_constant(source.results[0]), BY_ATTRIBUTE[type.expressed].dtype)
+    new = ConstantOp.of(from_array(real))
     new.location = location("", [f"{tensor_name(source)}_real"])
-    assert source.parent is not None
-    source.parent.insert_op_after(new, source)
+    rewriter.insert_after(source, [new])
     return new.results[0]
 
 
 @dataclass(frozen=True)
-class LegalizePass(ModulePass):
+class LegalizePass(RewritePass):
     """Types become what the target's kernels are made for."""
 
     name = "legalize"
@@ -288,14 +286,20 @@ class LegalizePass(ModulePass):
     weights: bool = True
     """Whether weights and biases become the target's too: its integer sums want weights of the other signedness."""
 
+    def patterns(self) -> Sequence[Pattern]:
+        """Of biases and weights; activations change all at once, as what makes a value and what reads it agree."""
+        wanted, patterns = target(self.target), list[Pattern]()
+        if self.weights and wanted.bias is not None:
+            patterns.append(RealBias(every=wanted.bias == "float"))
+        if self.weights and wanted.weights == "i8":
+            patterns.append(RetypeWeight(symmetric if wanted.symmetric_weights else signed))
+        return patterns
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        found = target(self.target)
-        if self.weights and found.bias is not None:
-            _to_float_biases(op, every=found.bias == "float")
-        if self.weights and found.weights == "i8":
-            _to_signed_weights(op, symmetric if found.symmetric_weights else signed)
-        if found.activations == "i8":
-            _retype_values(op, symmetric, weights=self.weights)
-        if found.activations == "u8":
-            _retype_values(op, unsigned, weights=False)
-        refresh_signatures(op)
+        super().apply(ctx, op)
+        activations = target(self.target).activations
+        with rewriting(op, self.name) as rewriter:
+            if activations == "i8":
+                _Values(op, symmetric, rewriter, weights=self.weights).retype()
+            if activations == "u8":
+                _Values(op, unsigned, rewriter, weights=False).retype()

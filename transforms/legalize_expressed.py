@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import BFloat16Type, Float16Type
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
-from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.dialects.quant import StorageCastOp
 from qdialect.ir.values import constant, constant_array
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked
@@ -33,13 +33,6 @@ def _is_half(type: Attribute) -> bool:
     return isinstance(element_of(type) if quantized is None else quantized.expressed, HALF)
 
 
-def _in_f32(type: UniformType) -> UniformType:
-    """The same integers and scales, standing for f32 numbers."""
-    if type.axis is not None:
-        return UniformType.per_axis(type.storage, type.axis, type.scales, type.zero_points)
-    return UniformType.per_tensor(type.storage, type.scale, type.zero_point)
-
-
 def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:
     """`value` as f32 numbers, its casts appended to `new`; as it is if it is not in half precision."""
     if not _is_half(value.type):
@@ -48,13 +41,15 @@ def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:
     if tensor is not None:
         if type is None:
             tensor = from_array(tensor.array().astype(np.float32))
-        made = ConstantOp.of(tensor, None if type is None else with_element(value.type, _in_f32(type)))
+        made = ConstantOp.of(
+            tensor, None if type is None else with_element(value.type, type.replace(expressed=f32))
+        )
         made.location = value.owner.location if isinstance(value.owner, Operation) else made.location
         new.append(made)
         return made.results[0]
     assert type is not None
     new.append(StorageCastOp(value, with_element(value.type, storage_element(type))))
-    new.append(StorageCastOp(new[-1].results[0], with_element(value.type, _in_f32(type))))
+    new.append(StorageCastOp(new[-1].results[0], with_element(value.type, type.replace(expressed=f32))))
     return new[-1].results[0]
 
 
@@ -87,7 +82,7 @@ class ComputeInF32(Pattern):
         types = [(r.type, quantized_of(r.type)) for r in op.results]
         wide = op.__class__.create(
             operands=operands,
-            result_types=[t if q is None else with_element(t, _in_f32(q)) for t, q in types],
+            result_types=[t if q is None else with_element(t, q.replace(expressed=f32)) for t, q in types],
             properties=op.properties,
             attributes=op.attributes,
         )

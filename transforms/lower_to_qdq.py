@@ -21,15 +21,15 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
-from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, stored, wish
+from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers, stored, wish
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.patterns.boundaries import dequantize_across
 from qdialect.promises.base import Commutes
-from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp
+from qdialect.promises.clamping import Clamp
 from qdialect.promises.layout import SizesOnly
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import refresh_signatures
@@ -176,10 +176,10 @@ class _Writer:
         return stored_now
 
     def _clip(self, real: _Real, type: UniformType, user: Operation) -> list[Operation]:
-        """What clamps to narrower storage bounds in front of a quantize, where nothing may stand behind it."""
-        if not self._target.whole_pairs or (opset_of(user, "") or 13) < CLIP_WITH_INPUTS:
+        """What clamps to narrower storage bounds in front of a quantize, where nothing may or can stand behind it."""
+        if clamps_integers(type, user) and not (self._target.whole_pairs and type.is_per_tensor):
             return []
-        return clamped_real(real.value, type)
+        return clamped_real(real.value, type, user)
 
     def _float(
         self, value: SSAValue, anchor: Operation, *, for_layout: bool = False, own: bool = False

@@ -333,9 +333,9 @@ class LowerToQoperatorPass(RewritePass):
     def patterns(self) -> Sequence[Pattern]:
         found = target(self.target)
         if self.exact:
-            return [StoreAcross(), LowerToStorage(found), FoldStorageCasts()]
+            return [StoreAcross(found), LowerToStorage(found), FoldStorageCasts()]
         return [
-            StoreAcross(),
+            StoreAcross(found),
             LowerToStorage(found),
             LowerToAnother(found),
             LowerFloatResult(found),

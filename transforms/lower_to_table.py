@@ -17,7 +17,6 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
-from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
@@ -39,7 +38,8 @@ from qdialect.ops.generated import op_named
 from qdialect.oracle.session import evaluate
 from qdialect.promises.elementwise import Elementwise
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.passes import Exactness, RewritePass
 from qdialect.rewriting.uses import has_kernel
 from qdialect.targets import Target, target
@@ -71,7 +71,7 @@ class _Cone:
 
 
 def _computes(op: object) -> bool:
-    if not isinstance(op, Operation) or KEEP_FLOAT in op.attributes:
+    if not isinstance(op, Operation) or is_kept(op):
         return False
     return isinstance(op, QuantizeOp | DequantizeOp) or op.get_trait(Elementwise) is not None
 
@@ -107,7 +107,7 @@ def _cone(value: SSAValue) -> _Cone | None:
 
 def _real(value: SSAValue, array: Array) -> Array:
     type = quantized_of(value.type)
-    return array if type is None else numerics.dequantize(array, type.scales, type.zero_points)
+    return array if type is None else type.dequantize(array)
 
 
 class LowerToTable(Pattern):
@@ -184,8 +184,7 @@ class LowerToTable(Pattern):
             made = quantized_of(one.results[0].type)
             if made is not None:
                 assert isinstance(real, np.ndarray)
-                s = made.storage
-                real = numerics.quantize(real, made.scales, made.zero_points, s.low, s.high, s.dtype)
+                real = made.quantize(real)
             assert isinstance(real, np.ndarray)
             values[one.results[0]] = real
         return values[op.results[0]]

@@ -358,7 +358,7 @@ class NarrowStorage(Pattern):
             return Blocked("zero-point-outside", "the zero point lies outside the range of the clamp")
         if low > type.storage.low and (type.zero_points == low).any():
             return None  # a clamp at the zero point is an activation, which sink-dequantize reads
-        narrow = type.with_storage(Storage.make(type.storage.width, type.storage.signed, low, high))
+        narrow = type.replace(storage=Storage.make(type.storage.width, type.storage.signed, low, high))
         cast = QuantizeOp(quantize.operands[0], narrow)
         cast.location = location(node_name(quantize))  # the tensor of that name went on beyond the clamp
         plain = StorageCastOp(cast.results[0], op.results[0].type)
@@ -373,7 +373,7 @@ class NarrowStorage(Pattern):
                 and all(isinstance(u.operation, DequantizeOp) for u in user.results[0].uses)
             ):
                 storage = Storage.make(wide.storage.width, wide.storage.signed, low, high)
-                reads, value = as_type(plain.results[0], wide.with_storage(storage))
+                reads, value = as_type(plain.results[0], wide.replace(storage=storage))
                 rewriter.replace(user, reads, [value])
         return None
 

@@ -131,7 +131,7 @@ def _types(op: OnnxOp, draft: OnnxOp, factor: Array) -> tuple[UniformType, Unifo
         return Blocked("scale-value", "the weight's scale leaves float32")
     if not scales.ndim and not w_zero.ndim:
         if known_w is not None and abs(known_w.scale - scales) <= 2 * BIAS_TOLERANCE * scales:
-            return x, known_w.with_parameters(known_w.scales, w_zero)
+            return x, known_w.replace(zero_points=w_zero)
         return x, UniformType.per_tensor(w_storage, np.float32(scales), int(w_zero))
     linear = draft.get_trait(Linear)
     axis = None if linear is None else linear.weight_axis(draft)

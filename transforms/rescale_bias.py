@@ -3,10 +3,13 @@ Bring the bias of an integer op into steps of x_scale * w_scale, as its int32 ac
 
     linear(x, w, b)  ->  linear(x, w, rint(b / (x_scale * w_scale)) : i32)
     linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    b too large: w requantized, wider
+    linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    weights all 0: of a finer scale
 
-Close: the bias moves by at most half an accumulator step; where the result is float and that would count, it stays
-float. It is never clipped: a channel whose bias does not fit in int32 together with its sums gets a wider weight scale,
-where its bias outweighs what its weights lose. Sums that could wrap whatever the bias keep the op as it is.
+Close: the bias moves by at most half an accumulator step, and by at most a quarter of a step of the result; where that
+is not so, or the result is float and the move would count, it stays float. A channel whose weights are all 0 has any
+scale: one that its bias fits. A bias is never clipped: a channel whose bias does not fit in int32 together with its
+sums gets a wider weight scale, where its bias outweighs what its weights lose. Sums that could wrap whatever the bias
+keep the op as it is.
 """
 
 from collections.abc import Sequence
@@ -36,6 +39,18 @@ MOST_MOVED = 1e-4
 The bound of `close`: how far, of a bias, the sums of its channel may move when its weights are requantized; and how
 far, of the largest bias, a float result may move when the bias is rounded.
 """
+
+MOST_STEPS = 0.25
+"""How far a quantized result may move, in its steps, when the bias is rounded: with the kernel's own rounding, one."""
+
+FLOAT_RESULT = Blocked(
+    "float-result", "the result is float, where half an accumulator step of this bias counts"
+)
+COARSE = Blocked(
+    "coarse-bias",
+    "an accumulator step is too coarse for the bias: rounded to it, the result moves",
+    "quantize the weight with a finer scale",
+)
 
 
 class _Counted(NamedTuple):
@@ -71,6 +86,34 @@ def _count(op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.floa
     return Blocked("accumulator-overflow", f"sums can reach {worst}, int32 ends at {numerics.INT32_MAX}")
 
 
+def _refine(
+    op: OnnxOp,
+    x: UniformType,
+    w: UniformType,
+    bias: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.float64],
+) -> tuple[ConstantOp, UniformType] | None:
+    """The weight, with a finer scale for channels of zeros whose bias would move by more than `allowed`."""
+    linear, tensor = op.get_trait(Linear), constant(op.operands[1])
+    axis = None if linear is None else linear.weight_axis(op)
+    if tensor is None or axis is None or w.axis != axis or w.scales.size != bias.size:
+        return None
+    stored, overflow = numerics.quantize_bias(bias, x.scales, w.scales)
+    step = numerics.bias_scale(x.scales, w.scales).astype(np.float64)
+    coarse = ~overflow & (np.abs(stored * step - bias) > allowed)
+    if not coarse.any():
+        return None
+    array = tensor.array()
+    rest = tuple(k for k in range(array.ndim) if k != axis)
+    zeros = numerics.expand_parameters(np.broadcast_to(w.zero_points, bias.shape), array.shape, axis)
+    dead = coarse & (array == zeros).all(axis=rest)
+    scales = numerics.scales_for_bias(bias, x.scales, w.scales, dead)
+    if not dead.any() or (scales == w.scales).all():
+        return None
+    type = w.replace(scales=scales, zero_points=np.broadcast_to(w.zero_points, bias.shape), axis=axis)
+    return ConstantOp.of(tensor, tensor_type(type, array.shape)), type
+
+
 def _widen(
     op: OnnxOp,
     x: UniformType,
@@ -93,7 +136,7 @@ def _widen(
     if not np.isfinite(new.scales).all() or (new.moved * reach > MOST_MOVED * np.abs(bias)).any():
         return overflow
     zeros = np.broadcast_to(w.zero_points, bias.shape)
-    type = UniformType.along(w.storage, axis, new.scales, zeros, w.expressed)
+    type = w.replace(scales=new.scales, zero_points=zeros, axis=axis)
     return ConstantOp.of(from_array(new.stored), tensor_type(type, weight.shape)), type
 
 
@@ -135,15 +178,20 @@ class RescaleBias(Pattern):
                 "grouped-scales", "each group has the same scales, the bias has one for each channel"
             )
         flat = np.broadcast_to(real.reshape(-1), (channels,)).astype(np.float32)
-        counted = _count(op, x, w, flat)
+        result = quantized_of(op.results[0].type)
+        allowed = (
+            MOST_MOVED * np.abs(flat).max(initial=0) if result is None else MOST_STEPS * float(result.scale)
+        )
+        refined = _refine(op, x, w, flat, np.asarray(allowed))
+        counted = _count(op, x, w if refined is None else refined[1], flat)
         if isinstance(counted, Blocked):
             return counted
+        if refined is not None and counted.weight is None:
+            counted = counted._replace(weight=refined[0])
         step = numerics.bias_scale(x.scales, counted.scales)
         moved = np.abs(counted.stored * step.astype(np.float64) - flat)
-        if quantized_of(op.results[0].type) is None and (moved > MOST_MOVED * np.abs(flat).max()).any():
-            return Blocked(
-                "float-result", "the result is float, where half an accumulator step of this bias counts"
-            )
+        if (moved > allowed).any():
+            return COARSE if result is not None else FLOAT_RESULT
         if counted.weight is not None:
             old = op.operands[1]
             if isinstance(old, OpResult):

@@ -21,7 +21,6 @@ from qdialect.dialects.onnx_types import quantized_of, storage_element, with_ele
 from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, cast_op
 from qdialect.forms.storage import StorageReading
-from qdialect.forms.table import form_of
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant
 from qdialect.patterns.boundaries import SinkAcross
@@ -29,6 +28,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import Exactness, RewritePass
 
 CASTS = (DequantizeOp, StorageCastOp)
@@ -45,16 +45,10 @@ def cast_source(value: SSAValue, cast: type[Operation]) -> SSAValue | None:
     return source if quantized_of(source.type) is not None else None
 
 
-class SinkCast(Pattern):
+class SinkCast(OnTrait[Commutes]):
     """Rebuild an op on the integers under its operands' casts."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Commutes) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = op.get_trait(Commutes)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> Blocked | None:
         places = promise.operands(op)
         cast = next((c for p in places for c in CASTS if cast_source(op.operands[p], c) is not None), None)
         integers = cast is StorageCastOp
@@ -96,22 +90,16 @@ def _constants_alike(
     return found
 
 
-class ReadStorage(Pattern):
+class ReadStorage(OnForm[StorageReading]):
     """A clamp or Pad of the integers under a storage cast, as the op on their type."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return form_of(op_class, StorageReading) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = form_of(op.__class__, StorageReading)
-        assert promise is not None
+    def match(self, op: OnnxOp, form: StorageReading, rewriter: Rewriter) -> Blocked | None:
         sources = [s for o in op.operands if (s := cast_source(o, StorageCastOp)) is not None]
         if len(sources) != 1:
             return None
         type = quantized_of(sources[0].type)
         assert type is not None
-        built = promise.build(op, sources[0], type)
+        built = form.build(op, sources[0], type)
         if isinstance(built, Blocked):
             return built
         new = built.ops[-1]
@@ -121,16 +109,10 @@ class ReadStorage(Pattern):
         return None
 
 
-class SinkNode(Pattern):
+class SinkNode(OnTrait[Commutes]):
     """An op on a dequantized constant that has more blocks than a type in the IR carries."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Commutes) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = op.get_trait(Commutes)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> Blocked | None:
         values = promise.operand_values(op)
         source = values[0].owner if len(values) == 1 else None
         if not isinstance(source, OnnxOp) or source.get_trait(DequantizeForm) is None:

@@ -18,12 +18,13 @@ from xdsl.ir import Operation, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.ops.generated import op_named
 from qdialect.promises.control import Carries, Slot
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 MOST_OPS = 4096
 AXES = ("scan_input_axes", "scan_output_axes")

@@ -30,7 +30,7 @@ from qdialect.promises.clamping import Clamp
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT
+from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.targets import Target
 
 QUANTIZE, DEQUANTIZE = 0.126, 0.115

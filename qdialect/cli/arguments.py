@@ -2,6 +2,11 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import Field, fields
+from typing import Any
+
+from qdialect.compiler.options import MODEL, RESULT, Options, flag
+from qdialect.targets import target_names
 
 COMMANDS = {
     "compile": "compile a quantized ONNX model to integer arithmetic",
@@ -85,15 +90,30 @@ _USAGE = {
 }
 
 
-def _add_target(parser: argparse._ActionsContainer) -> None:  # pyright: ignore[reportPrivateUsage]
-    from qdialect.cli.targets import target_names
+Parser = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage]
+"""A parser, or a group of its arguments."""
 
-    parser.add_argument(
-        "--target",
-        default="onnxruntime",
-        choices=target_names(),
-        help="what runs the result (default: %(default)s)",
-    )
+
+def _add_option(parser: Parser, one: Field[Any]) -> None:
+    """The argument that gives a field of `Options`."""
+    extra: dict[str, Any] = {"help": one.metadata["help"], "default": one.default}
+    if isinstance(one.default, bool):
+        extra["action"] = "store_true"
+    elif isinstance(one.default, tuple):
+        extra |= {"type": _list, "metavar": one.metadata["metavar"]}
+    else:
+        extra["choices"] = target_names() if one.name == "target" else one.metadata["choices"]
+    parser.add_argument(flag(one), **extra)
+
+
+def _add_options(parser: Parser, group: str) -> None:
+    for one in fields(Options):
+        if one.metadata["group"] == group:
+            _add_option(parser, one)
+
+
+def _add_target(parser: Parser) -> None:
+    _add_option(parser, next(one for one in fields(Options) if one.name == "target"))
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
@@ -109,8 +129,8 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
     _add_files(parser)
     data = "inputs that show which ranges occur, to decide what is safe, keyed by input name"
     parser.add_argument("--data", metavar="INPUTS.npz", help=data)
-    _add_result(parser.add_argument_group("the result"))
-    _add_model(parser.add_argument_group("the model"))
+    _add_result(parser.add_argument_group(RESULT))
+    _add_model(parser.add_argument_group(MODEL))
     _add_report(parser.add_argument_group("what is shown"))
 
 
@@ -118,12 +138,12 @@ def _add_quantize(parser: argparse.ArgumentParser) -> None:
     _add_files(parser)
     _add_calibration(parser.add_argument_group("calibration"))
     _add_algorithms(parser.add_argument_group("algorithms (default: what is best on samples kept apart)"))
-    _add_result(parser.add_argument_group("the result"))
-    _add_model(parser.add_argument_group("the model"))
+    _add_result(parser.add_argument_group(RESULT))
+    _add_model(parser.add_argument_group(MODEL))
     _add_report(parser.add_argument_group("what is shown"))
 
 
-def _add_calibration(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+def _add_calibration(group: Parser) -> None:
     data = "samples: an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function"
     group.add_argument("--data", metavar="DATA", help=data)
     group.add_argument(
@@ -148,7 +168,7 @@ def _add_calibration(group: argparse._ArgumentGroup) -> None:  # pyright: ignore
     group.add_argument("--layout", choices=("NCHW", "NHWC"), help="of images (default: by the model's input)")
 
 
-def _add_algorithms(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+def _add_algorithms(group: Parser) -> None:
     group.add_argument("--range", metavar="R", help="minmax, mse or a percentile as 99.99, for all tensors")
     group.add_argument("--rounding", choices=("nearest", "gptq"), help="how weights are rounded")
     weights = "what weights are stored in: int8 (int4 is compiled, but not made yet)"
@@ -160,43 +180,27 @@ def _add_algorithms(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
     )
 
 
-def _add_result(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
-    _add_target(group)
-    forms = ("qoperator", "qdq", "integer")
-    group.add_argument(
-        "--form", choices=forms, help="how integer ops are written (default: the target's own form)"
-    )
-    levels = ("exact", "close", "lossy")
-    exactness = "what rewrites may change: nothing, an integer by one step, or more (default: %(default)s)"
-    group.add_argument("--exactness", default="close", choices=levels, help=exactness)
-    group.add_argument(
-        "--integer-io", action="store_true", help="integer graph inputs and outputs, with no casts there"
-    )
+def _add_result(group: Parser) -> None:
+    _add_options(group, RESULT)
     external = "put large tensors into OUT.onnx.data (default: if they do not fit into OUT.onnx)"
     group.add_argument("--external-data", action="store_const", const=True, help=external)
 
 
-def _add_model(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
-    names, ops = "NAME,...", "OP,..."
-    group.add_argument(
-        "--decompose", type=_list, default=[], metavar=ops, help="split these ops: Gemm, BatchNormalization"
-    )
-    group.add_argument(
-        "--keep-float", type=_list, default=[], metavar=names, help="leave these nodes as they are"
-    )
-    weights = "float constants for all weights of what stays in float: faster, and a larger file"
-    group.add_argument("--float-weights", action="store_true", help=weights)
-    overridable = "keep initializers that are also graph inputs replaceable, not constant"
-    group.add_argument("--keep-overridable", action="store_true", help=overridable)
+def _add_model(group: Parser) -> None:
+    _add_options(group, MODEL)
     group.add_argument(
         "--keep-functions", action="store_true", help="do not inline the model's own functions"
     )
 
 
-def _add_report(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+def _add_report(group: Parser) -> None:
     check = "run the model before and after each pass, name the first pass beyond its class"
     group.add_argument("--check-numerics", nargs="?", metavar="=INPUTS.npz", help=check)
-    group.add_argument("--print-pipeline", action="store_true", help="print the passes that run, and stop")
+    group.add_argument(
+        "--print-pipeline",
+        action="store_true",
+        help="print the passes that run, with the reasons for their order, and stop",
+    )
     group.add_argument(
         "--report", type=_report, metavar="FILE", help="write what was done to FILE.html or FILE.json"
     )
@@ -220,10 +224,10 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _list(text: str) -> list[str]:
-    items = [item.strip() for item in text.split(",")]
+def _list(text: str) -> tuple[str, ...]:
+    items = tuple(item.strip() for item in text.split(","))
     if not all(items):
-        raise argparse.ArgumentTypeError(f"'{text}' is no list of names separated by commas")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of names separated by commas")
     return items
 
 

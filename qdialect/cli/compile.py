@@ -3,11 +3,12 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qdialect.cli.inputs import check_model, check_readable, output_format
 from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
+from qdialect.compiler.options import options_of
 from qdialect.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ def run(arguments: argparse.Namespace) -> int:
     check_paths(arguments)
     options = options_of(arguments)
     if arguments.print_pipeline:
-        from qdialect.cli.pipeline import pipeline_text
-        from qdialect.compiler.compilation import Options, pipeline
+        from qdialect.cli.pipeline import phases_text
+        from qdialect.compiler.pipeline import phases
 
-        print(pipeline_text(pipeline(Options(**options))))
+        print(phases_text(phases(options)))
         return DONE
     import qdialect
     from qdialect.onnx_io import parts as onnx_parts
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"reading {arguments.input}")
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         show(f"compiling for {arguments.target}")
-        report = qdialect.compile(module, feeds=_feeds(arguments, module), **options)
+        report = qdialect.compile(module, feeds=_feeds(arguments, module), **vars(options))
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
         write_report(arguments.report, report)
@@ -84,20 +85,6 @@ def print_remarks(report: "Report") -> None:
     for remark in report.remarks:
         if (remark.op, remark.node) not in said:
             print(remark, file=sys.stderr)
-
-
-def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The fields of `compiler.Options` that the command line gives."""
-    return {
-        "target": arguments.target,
-        "form": arguments.form,
-        "exactness": arguments.exactness,
-        "keep_overridable": arguments.keep_overridable,
-        "integer_io": arguments.integer_io,
-        "decompose": tuple(arguments.decompose or ()),
-        "float_weights": arguments.float_weights,
-        "keep_float": tuple(arguments.keep_float or ()),
-    }
 
 
 def check_paths(arguments: argparse.Namespace) -> None:

@@ -15,12 +15,14 @@ from qdialect.errors import UserError
 from qdialect.files import Outputs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
     from qdialect.cli.diagnostics import Diagnostic
-    from qdialect.cli.pipeline import Run
+    from qdialect.rewriting.manager import Hook
     from qdialect.text.assembly import ModuleParser
 
 USAGE = "%(prog)s [IN.mlir | IN.onnx | -] [-p PASSES | --pass-pipeline PIPELINE] [-o OUT] [options]"
@@ -192,29 +194,19 @@ class _Tool:
     # --- passes
 
     def apply(self, ctx: "Context", module: "ModuleOp") -> None:
-        from qdialect.cli.pipeline import Run
+        from qdialect.rewriting.manager import Hook, PassManager, Timing, Verified
 
-        run = Run()
+        timing = Timing()
+        hooks: list[Hook] = [timing, Verified()]
         if self.arguments.print_ir_after_all:
-            run.after.append(self._print_after)
+            hooks.append(_print_after(lambda module: self.print_text(module, sys.stderr)))
         if self.arguments.check_numerics is not None:
-            self._check_numerics(ctx, module, run)
-        else:
-            run.apply(self.passes, ctx, module)
+            from qdialect.oracle.checking import NumericsCheck, check_feeds
+
+            hooks.append(NumericsCheck(module, check_feeds(module, self.arguments.check_numerics)))
+        PassManager(*hooks, context=ctx).run(self.passes, module)
         if self.arguments.time_passes:
-            sys.stderr.write(run.table())
-
-    def _check_numerics(self, ctx: "Context", module: "ModuleOp", run: "Run") -> None:
-        from qdialect.oracle.checking import check_feeds, check_passes
-
-        feeds = check_feeds(module, self.arguments.check_numerics)
-        finding = check_passes(module, self.passes, feeds, lambda one: run.apply([one], ctx, module))
-        if finding is not None:
-            raise UserError(str(finding), "this is a bug in the pass")
-
-    def _print_after(self, one: "ModulePass", module: "ModuleOp") -> None:
-        print(f"// ----- IR after {one.name}", file=sys.stderr)
-        self.print_text(module, sys.stderr)
+            sys.stderr.write(timing.table())
 
     # --- output
 
@@ -336,6 +328,18 @@ class _Tool:
         except (UserError, DiagnosticException) as error:
             errors.append(Diagnostic("error", str(error), self.name))
         return [*errors, *remark_diagnostics(module, self.name)]
+
+
+def _print_after(show: "Callable[[ModuleOp], None]") -> "Hook":
+    """`--print-ir-after-all`."""
+    from qdialect.rewriting.manager import Applied, Hook
+
+    class Shown(Hook):
+        def after(self, applied: Applied, module: "ModuleOp") -> None:
+            print(f"// ----- IR after {applied.one.name}", file=sys.stderr)
+            show(module)
+
+    return Shown()
 
 
 if __name__ == "__main__":

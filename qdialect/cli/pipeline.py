@@ -1,20 +1,17 @@
-"""Pass pipelines as text, `a,b{x=1 y="s" l=1,2 flag}` or `builtin.module(a,b)`, and how they run."""
+"""Pass pipelines as text, `a,b{x=1 y="s" l=1,2 flag}` or `builtin.module(a,b)`."""
 
 import difflib
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from types import NoneType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType, ParameterType
-from xdsl.utils.exceptions import DiagnosticException, VerifyException
 from xdsl.utils.hints import isa, type_repr
 
+from qdialect.compiler.pipeline import Phase
 from qdialect.errors import UserError
 from qdialect.rewriting.passes import classes_of
 
@@ -65,7 +62,9 @@ _XDSL_SUMMARIES = {
 # --- text to passes
 
 
-_TOKEN = re.compile(r'\s*(?:(?P<mark>[(){},=])|"(?P<string>(?:\\.|[^"\\])*)"|(?P<word>[^\s(){},="]+))')
+_TOKEN = re.compile(
+    r'(?:\s|//[^\n]*\n)*(?:(?P<mark>[(){},=])|"(?P<string>(?:\\.|[^"\\])*)"|(?P<word>[^\s(){},="]+))'
+)
 
 
 class _Token(NamedTuple):
@@ -76,7 +75,7 @@ class _Token(NamedTuple):
 
 def _tokens(text: str) -> Iterator[_Token]:
     position = 0
-    text = text.rstrip()
+    text = re.sub(r"\s*(//[^\n]*)?$", "", text)
     while position < len(text):
         if (found := _TOKEN.match(text, position)) is None:
             raise PipelineError(f"bad pass pipeline at '{text[position:].strip()}'", "close the quotes")
@@ -169,6 +168,20 @@ def pipeline_text(passes: Iterable[ModulePass]) -> str:
     return f"builtin.module({','.join(_spec_text(one.pipeline_pass_spec()) for one in passes)})"
 
 
+def phases_text(phases: Iterable[Phase]) -> str:
+    """The same, a pass a line, with comments that say what each is for and which of those before it it needs."""
+    lines: list[str] = []
+    for phase in phases:
+        lines.append(f"  // {phase.name}: {phase.aim}")
+        for stage in phase.stages:
+            needs = f" [needs {', '.join(stage.needs)}]" if stage.needs else ""
+            spec = f"{_spec_text(stage.step.pipeline_pass_spec())},"
+            lines.append(f"  {spec:<40} // {stage.because}{needs}")
+    last = len(lines) - 1
+    lines[last] = lines[last].replace(", ", "  ", 1)
+    return "\n".join(["builtin.module(", *lines, ")"])
+
+
 def _spec_text(spec: ArgSpec) -> str:
     options = [f"{k}={','.join(map(_value_text, v))}" if v else k for k, v in spec.parameters.items()]
     return f"{spec.name}{{{' '.join(options)}}}" if options else spec.name
@@ -242,45 +255,3 @@ def _read_float(value: ParameterType) -> float | None:
 
 
 _READINGS: list[Callable[[ParameterType], ParameterType | None]] = [_read_bool, _read_int, _read_float, str]
-
-
-# --- running
-
-
-@dataclass
-class Run:
-    """What happens around the passes of one run; each hook gets the pass that has just run and the module."""
-
-    after: list[Callable[[ModulePass, ModuleOp], None]] = field(
-        default_factory=list[Callable[[ModulePass, ModuleOp], None]]
-    )
-    seconds: dict[str, float] = field(default_factory=dict[str, float])
-
-    def apply(self, passes: Iterable[ModulePass], ctx: Context, module: ModuleOp) -> None:
-        """Runs the passes in order, verifies after each, and names the one that fails or leaves broken IR."""
-        for number, one in enumerate(passes):
-            start = time.perf_counter()
-            try:
-                one.apply(ctx, module)
-            except UserError:
-                raise
-            except DiagnosticException as error:
-                raise UserError(f"pass '{one.name}' failed: {error}", "") from error
-            except Exception as error:
-                error.add_note(f"in pass '{one.name}'")
-                raise
-            self.seconds[f"{number + 1:3d} {one.name}"] = time.perf_counter() - start
-            try:
-                module.verify()
-            except VerifyException as error:
-                raise UserError(
-                    f"pass '{one.name}' left IR that does not verify: {error}", "this is a bug in the pass"
-                ) from error
-            for hook in self.after:
-                hook(one, module)
-
-    def table(self) -> str:
-        """`--time-passes`: seconds and share per pass, in the order in which they ran."""
-        total = sum(self.seconds.values())
-        rows = [(f"{name:<32}", time_) for name, time_ in (*self.seconds.items(), ("    total", total))]
-        return "".join(f"{name} {time_:9.4f} s {100 * time_ / (total or 1):5.1f} %\n" for name, time_ in rows)

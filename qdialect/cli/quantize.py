@@ -4,10 +4,11 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from qdialect.cli.compile import check_paths, options_of, print_remarks, write_report
+from qdialect.cli.compile import check_paths, print_remarks, write_report
 from qdialect.cli.inputs import check_readable
 from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
+from qdialect.compiler.options import options_of
 from qdialect.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,11 +22,9 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     options = options_of(arguments)
     if arguments.print_pipeline:
-        from qdialect.cli.pipeline import pipeline_text
-        from qdialect.compiler.compilation import Options
         from qdialect.compiler.quantize import quantize_pipeline
 
-        print(pipeline_text(quantize_pipeline(Options(**options))))
+        print("\n".join(str(one.spec()) for one in quantize_pipeline(options)))
         return DONE
     import qdialect
     from qdialect.compiler.quantize import quantize_module
@@ -34,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"reading {arguments.input}")
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         calibration = _calibration(arguments, module)
-        done = quantize_module(module, calibration, options, show=show)
+        done = quantize_module(module, calibration, vars(options), show=show)
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
         write_report(arguments.report, done.report)

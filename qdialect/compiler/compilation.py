@@ -1,182 +1,30 @@
-"""The fixed pipelines: what `qdialect compile` runs, per target and form."""
+"""`compile`: a module through the pipeline of its target and form, with a report of what was done."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from qdialect.compiler.report import Report, Stays, Step, op_counts, places, staying_float, surviving
+from qdialect.compiler.options import Options
+from qdialect.compiler.pipeline import pipeline
+from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.errors import UserError
 from qdialect.ir.names import called, node_name, tensor_names
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import import_domains, lower_opsets
-from qdialect.rewriting.driver import KEEP_FLOAT, recording
-from qdialect.rewriting.passes import Exactness, RewritePass, exactness_of
+from qdialect.rewriting.journal import KEEP_FLOAT
+from qdialect.rewriting.manager import Applied, Hook, PassManager
+from qdialect.rewriting.passes import RewritePass, exactness_of
 from qdialect.rewriting.remarks import remarks_of
-from qdialect.targets import Target, target
+from qdialect.targets import target
 from qdialect.targets.legality import breaches
-from qdialect.transforms import get_all_passes
-from qdialect.transforms.decompose import decomposable
-
-FORMS = ("qoperator", "qdq", "integer")
-SIMPLER = (
-    "fold-identity",
-    "fold-constants",
-    "fold-shapes",
-    "fold-branches",
-    "fold-shapes",  # and those that a branch hid
-    "fold-constants",
-    "fold-zeros",
-    "fold-identity",
-    "fold-layout",
-)
-"""What makes a graph of any kind simpler: whatever follows from constants and shapes."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a compilation is asked for, besides the model."""
-
-    target: str = "onnxruntime"
-    form: str | None = None
-    """`qoperator`, `qdq` or `integer`; None: the target's own."""
-    exactness: str = "close"
-    """`exact`, `close` or `lossy`: what may run."""
-    keep_overridable: bool = False
-    """Whether initializers that are also inputs stay inputs."""
-    integer_io: bool = False
-    """Whether quantized inputs and outputs of the graph become integers."""
-    decompose: tuple[str, ...] = ()
-    """Op types to write as the simpler ops that they are made of."""
-    float_weights: bool = False
-    """Whether ops that stay in float take all their weights as float constants: faster, and a larger file."""
-    keep_float: tuple[str, ...] = ()
-    """Names of nodes, or of the tensors they make, that stay in float."""
-
-
-def _made(name: str, **options: Any) -> ModulePass:
-    return get_all_passes()[name]()(**options)
-
-
-def _exact(options: Options) -> bool:
-    return options.exactness == Exactness.EXACT.value
-
-
-def _raising(options: Options, form: str) -> list[ModulePass]:
-    """Whatever tool made the model: its quantization in types."""
-    passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [
-        *map(_made, SIMPLER),
-        _made("raise-qoperator", every=form != "qoperator"),
-        _made("raise-qdq"),
-    ]
-    passes += [_made("raise-arithmetic", exact=_exact(options)), _made("quantize-inputs")]
-    if options.decompose:
-        passes.append(_made("decompose", ops=options.decompose))
-    return passes
-
-
-def _batch_norm(options: Options, target: Target, *, depthwise: bool) -> ModulePass:
-    lossy = options.exactness == Exactness.LOSSY.value
-    return _made("fold-batch-norm", symmetric=target.symmetric_weights, depthwise=depthwise, lossy=lossy)
-
-
-def _moving(options: Options, target: Target, form: str) -> list[ModulePass]:
-    """Casts as far down and as far up as they go; what stands between a linear op and its casts folded away."""
-    down = [_made(n) for n in ("fold-casts", "sink-dequantize", "fold-casts")]
-    down.append(_made("raise-integer", float_results=form == "qdq"))
-    if (form != "qdq" or target.symmetric_activations) and not options.integer_io:
-        # Signedness may be all that two types differ by. Not before casts are sunk: integers would seem to leave.
-        down.append(_made("legalize", target=target.name, weights=False))
-        down += [_made("sink-dequantize"), _made("fold-casts")]
-    hoist = _made("hoist-quantize", activations=form == "qdq", rewritten=form == "qoperator")
-    batch_norm = _batch_norm(options, target, depthwise=form == "qoperator")
-    scales = [] if form == "qdq" else [_made("fold-scales")]
-    compose = [_made("compose")] if form == "qoperator" and not options.decompose else []
-    fuse = ["fuse-quantized", "fold-pad", "fold-activation", "fold-casts"]
-    branches = _made("quantize-branches", target=target.name)
-    return [
-        *down,
-        branches,
-        _made("fold-constants"),
-        hoist,  # a quantize right behind a BatchNormalization lets it fold
-        batch_norm,
-        *scales,
-        *compose,
-        hoist,  # and what it folds into makes integers
-        _made("fold-casts"),
-        _made("fold-constants"),
-        *map(_made, fuse),
-    ]
-
-
-def _lowering(options: Options, target: Target, form: str) -> list[ModulePass]:
-    """Types written as what the target takes."""
-    interface = [_made("integer-io")] if options.integer_io else []
-    legalize = [
-        _made("legalize", target=target.name, weights=form != "integer"),
-        # Signedness may have been all that two types differed by.
-        _made("fold-casts"),
-        _made("fuse-quantized"),
-    ]
-    if target.symmetric_activations:  # then the integers that come in and go out are the target's too
-        passes = [*legalize, *interface]
-    else:
-        passes = [*interface, *legalize]
-    if form != "qdq":
-        passes.append(_made("fold-activation"))
-        if form == "qoperator":
-            passes += [_made(name, target=target.name) for name in ("lower-to-table", "lower-conv-transpose")]
-            passes += [_made("legalize-expressed"), _made("fold-casts"), _made("rescale-bias")]
-            folds = ("fold-groups", "fold-depth", "fold-width")
-            passes += [_made(name, target=target.name) for name in folds]
-        exact = {"exact": _exact(options)} if form == "qoperator" else {}
-        passes.append(_made(f"lower-to-{form}", target=target.name, **exact))
-        passes.append(_made("legalize-sums", target=target.name))
-        if form == "qoperator":
-            few = {"elements": sys.maxsize} if options.float_weights else {}
-            passes.append(_made("fold-float-weights", target=target.name, **few))
-            # A float weight takes the factors of what stands in front of it, which a quantized one cannot.
-            passes.append(_batch_norm(options, target, depthwise=False))
-    # Casts stood between some of what moves elements, and what they were moved by may be known only now.
-    passes += [_made("fold-identity"), _made("fold-layout")]
-    return [*passes, _made("lower-to-qdq", target=target.name)]
-
-
-def pipeline(options: Options) -> list[ModulePass]:
-    """
-    The passes for a target and form, without those of a class beyond the exactness asked for.
-
-    Raises UserError for a target, form or op that there is not.
-    """
-    found = target(options.target)
-    form = options.form or found.form
-    if form not in FORMS:
-        raise UserError(f"there is no form '{form}'", f"choose from {', '.join(FORMS)}")
-    if form != "qdq" and not found.kernels:
-        raise UserError(f"target '{options.target}' takes no integer nodes", "use --form qdq")
-    if options.decompose:
-        unknown = sorted(set(options.decompose) - set(decomposable()))
-        if unknown:
-            raise UserError(f"'{unknown[0]}' is not decomposed", f"choose from {', '.join(decomposable())}")
-    level = Exactness(options.exactness)
-    if options.decompose and not Exactness.CLOSE.within(level):
-        raise UserError(
-            f"'{options.decompose[0]}' is not decomposed at --exactness {level.value}: each part rounds",
-            "use --exactness close",
-        )
-    asked = {"integer-io"}  # it is lossy on purpose, and only there if it was asked for
-    passes = [*_raising(options, form), *_moving(options, found, form), *_lowering(options, found, form)]
-    return [p for p in passes if p.name in asked or exactness_of(p).within(level)]
 
 
 def _input_names(module: ModuleOp) -> set[str]:
@@ -186,11 +34,12 @@ def _input_names(module: ModuleOp) -> set[str]:
     return {name.data for name in names if isinstance(name, StringAttr)}
 
 
-def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
-    """Mark nodes that no rewrite may touch. Raises UserError for a name that is no node's and no tensor's."""
+def named_nodes(module: ModuleOp, names: Sequence[str]) -> list[Operation]:
+    """The nodes of these names, or of which a tensor has one. Raises UserError for a name that is no node's."""
     wanted = set(names)
     if not wanted:
-        return
+        return []
+    nodes: list[Operation] = []
     found: set[str] = set()
     for op in operations(module):
         hit = wanted & {node_name(op), *tensor_names(op)}
@@ -200,46 +49,63 @@ def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
             )
         if hit:
             found |= hit
-            op.attributes[KEEP_FLOAT] = UnitAttr()
+            nodes.append(op)
     if missing := sorted(wanted - found):
         if missing[0] in _input_names(module):
             raise UserError(f"'{missing[0]}' is an input, which no node makes", "name the node that takes it")
         raise UserError(
             f"no node or tensor is called '{missing[0]}'", "--keep-float takes names in the model"
         )
+    return nodes
+
+
+def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
+    """
+    Mark nodes that no rewrite may touch, or none. Raises UserError for a name that is no node's and no tensor's.
+    """
+    for op in named_nodes(module, names):
+        op.attributes[KEEP_FLOAT] = UnitAttr()
 
 
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass]) -> None:
-    """Run passes on a module."""
-    context = Context()
-    for one in passes:
-        one.apply(context, module)
+    """Run passes on a module. Raises UserError that names the pass that cannot do its work."""
+    PassManager().run(passes, module)
 
 
-class Compilation:
-    """A module on its way through a pipeline; notes what each pass did."""
+class Compilation(Hook):
+    """
+    A module on its way through a pipeline; notes what each pass did.
+
+    Raises UserError for options that do not fit, before it changes anything in the module.
+    """
 
     def __init__(self, module: ModuleOp, options: Options):
         self.module, self.passes = module, pipeline(options)
+        kept = named_nodes(module, options.keep_float)
         lower_opsets(module)
+        for op in kept:
+            op.attributes[KEEP_FLOAT] = UnitAttr()
         form = options.form or target(options.target).form
         names = [str(one.spec()) for one in self.passes]
         self.report = Report(options.target, form, options.exactness, names, before=op_counts(module))
-        self._there: set[tuple[str, str]] = set()
-        self._context = Context()
+        self._written: list[Operation] = []
+        self._manager = PassManager(self)
 
     def step(self, one: ModulePass) -> None:
         """Run one pass, the next."""
-        report = self.report
+        self._manager.run([one], self.module)
+
+    def before(self, one: ModulePass, module: ModuleOp) -> None:
         if one is self.passes[-1]:  # it writes what is left as casts
-            report.floats = staying_float(self.module, report.form)
-            self._there = places(self.module)
-        with recording(named=False) as records:
-            one.apply(self._context, self.module)
-        if records or not isinstance(one, RewritePass):  # counting is a walk; an idle pass changes no count
-            report.after = op_counts(self.module)
+            self.report.floats = staying_float(module, self.report.form)
+            self._written = operations(module)
+
+    def after(self, applied: Applied, module: ModuleOp) -> None:
+        one, report, rewrites = applied.one, self.report, len(applied.records)
+        if rewrites or not isinstance(one, RewritePass):  # counting is a walk; an idle pass changes no count
+            report.after = op_counts(module)
         count = sum((report.after or report.before).values())
-        report.steps.append(Step(str(one.spec()), exactness_of(one).value, len(records), count))
+        report.steps.append(Step(str(one.spec()), exactness_of(one).value, rewrites, count))
 
     def finish(self) -> Report:
         """
@@ -251,7 +117,7 @@ class Compilation:
         self.module.verify()
         found = breaches(self.module, target(self.report.target))
         self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in found]
-        self.report.remarks = surviving(remarks_of(self.module), self._there | places(self.module))
+        self.report.remarks = surviving(remarks_of(self.module), [*self._written, *operations(self.module)])
         return self.report
 
 
@@ -261,26 +127,45 @@ def compile(
     form: str | None = None,
     exactness: str = "close",
     *,
+    integer_io: bool = False,
+    decompose: Sequence[str] = (),
+    keep_float: Sequence[str] = (),
+    float_weights: bool = False,
+    keep_overridable: bool = False,
     feeds: Sequence[Mapping[str, npt.NDArray[Any]]] = (),
-    **more: Any,
 ) -> Report:
     """
-    Rewrite `module` in place into the form that `target` takes. `more` are the fields of `Options`.
+    Rewrite `module` in place into the form that a target takes.
 
-    With `feeds`, inputs by graph input name, each pass is judged by what it did to the numbers. Raises UserError for a
-    target, form, level or name that there is not, and for a pass that is beyond its class of exactness; VerifyException
-    if the module breaks a constraint afterwards.
+    target: a name that `qdialect targets` lists.
+    form: `qoperator`, `qdq` or `integer`; None is the target's own.
+    exactness: `exact`, `close` or `lossy`, what rewrites may change.
+    integer_io: whether quantized inputs and outputs of the graph become integers.
+    decompose: op types to write as the simpler ops that they are made of.
+    keep_float: names of nodes, or of tensors that nodes compute, that stay in float.
+    float_weights: whether ops that stay in float take all their weights as float constants.
+    keep_overridable: whether initializers that are also graph inputs stay inputs.
+    feeds: dictionaries from graph input name to an array of the input's type and shape. The model is run on each
+        before and after each pass, and each pass is judged by its class.
+
+    Raises UserError for a target, form, level, op or name that there is not, with the module as it was; for a pass that
+    is beyond its class of exactness; and VerifyException if the module breaks a constraint afterwards.
     """
-    options = Options(target, form, exactness, **more)
+    options = Options(
+        target=target,
+        form=form,
+        exactness=exactness,
+        integer_io=integer_io,
+        decompose=tuple(decompose),
+        keep_float=tuple(keep_float),
+        float_weights=float_weights,
+        keep_overridable=keep_overridable,
+    )
     running = Compilation(module, options)
-    keep_in_float(module, options.keep_float)
+    hooks: list[Hook] = [running]
     if feeds:
-        from qdialect.oracle.checking import check_passes
+        from qdialect.oracle.checking import NumericsCheck
 
-        finding = check_passes(module, running.passes, feeds, running.step)
-        if finding is not None:
-            raise UserError(str(finding), "this is a bug in the pass")
-    else:
-        for one in running.passes:
-            running.step(one)
+        hooks.append(NumericsCheck(module, feeds))
+    PassManager(*hooks).run(running.passes, module)
     return running.finish()

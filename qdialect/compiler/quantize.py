@@ -21,8 +21,11 @@ from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler.candidates import Candidates, Choice, Finished
-from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_float, pipeline, run_passes
+from qdialect.compiler.compilation import compile, keep_in_float, run_passes
 from qdialect.compiler.dropping import hold, parse_limit
+from qdialect.compiler.options import Options
+from qdialect.compiler.pipeline import pipeline
+from qdialect.compiler.pipeline import simplifying as simplifying_any
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
 from qdialect.compiler.smoothed import smoothed
@@ -97,7 +100,7 @@ def _made(name: str, **options: Any) -> ModulePass:
 def simplifying(options: Options, form: str) -> list[ModulePass]:
     """The passes that bring a float model into the form that is profiled."""
     passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [*map(_made, SIMPLER), _made("raise-opset", to=QUANTIZED_OPSET)]
+    passes += [*simplifying_any(), _made("raise-opset", to=QUANTIZED_OPSET)]
     passes += [_made("fold-batch-norm"), _made("fold-pad"), _made("fold-constants")]
     parts = options.decompose or (COMPONENTS if form == "qdq" else ())
     if parts:
@@ -157,7 +160,12 @@ def _feeds(module: ModuleOp, calibration: Calibration) -> Iterable[Feeds]:
     if calibration.random:
         return [fitting_feeds(module, seed=seed) for seed in range(RANDOM_SAMPLES)]
     if calibration.state:
-        return stateful(module, calibration.state, inputs, _sequences(calibration, inputs))
+        return stateful(
+            module,
+            {out: into for into, out in calibration.state.items()},
+            inputs,
+            _sequences(calibration, inputs),
+        )
     if isinstance(calibration.data, str):
         return checked(load_data(calibration.data, inputs, calibration.images), inputs)
     return checked(calibration.data or (), inputs)

@@ -19,7 +19,7 @@ from qdialect.ir.walking import operations
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
-from qdialect.rewriting.remarks import Remark, remarks_of
+from qdialect.rewriting.remarks import Remark, RemarkTable, remarks_of
 
 INTEGER_SUM = Blocked("integer-sum", "it gives sums of integers their scale, zero point or bias")
 NO_CAST = Blocked("not-quantized", "nothing around it is quantized", "quantize the model there too")
@@ -155,14 +155,13 @@ def staying_float(module: ModuleOp, form: str) -> list[Stays]:
     The nodes with an integer form that are in float in front of `lower-to-qdq`, each with the last reason that a pass
     gave for it.
     """
-    reasons: dict[tuple[str, str], Blocked] = {(r.op, r.node): r.blocked for r in remarks_of(module)}
-    ops = operations(module)
+    remarks, ops = remarks_of(module), operations(module)
     rescaling = _rescaling(ops)
     return [
         Stays(
             op.op_type,
             called(op),
-            INTEGER_SUM if op in rescaling else reasons.get((op.name, called(op)), NO_CAST),
+            INTEGER_SUM if op in rescaling else next((r.blocked for r in reversed(remarks.on(op))), NO_CAST),
         )
         for op in ops
         if isinstance(op, OnnxOp) and (op.get_trait(Kernels) or op.get_trait(Linear)) and _is_float(op, form)
@@ -194,18 +193,11 @@ def _rescaling(ops: Sequence[Operation]) -> set[Operation]:
     return found | scales
 
 
-def places(module: ModuleOp) -> set[tuple[str, str]]:
-    """Every op, by its name in the IR and what it is called."""
-    return {(op.name, called(op)) for op in operations(module)}
-
-
-def surviving(remarks: Iterable[Remark], there: set[tuple[str, str]]) -> list[Remark]:
-    """The remarks on ops that are there, each reason once however many passes gave it."""
-    found: dict[tuple[str, str, str], Remark] = {}
-    for remark in remarks:
-        if (remark.op, remark.node) in there:
-            found[remark.op, remark.node, remark.blocked.id] = remark
-    return list(found.values())
+def surviving(remarks: RemarkTable, ops: Iterable[Operation]) -> list[Remark]:
+    """The remarks on `ops`, in the order in which they arose; of one op each reason once, as the last pass gave it."""
+    last = {(op, remark.blocked.id): remark for op in ops for remark in remarks.on(op)}
+    there = set(last.values())
+    return [remark for remark in remarks if remark in there]
 
 
 def write_json(report: Report) -> str:

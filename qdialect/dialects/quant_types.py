@@ -99,33 +99,36 @@ class UniformType(Data[UniformParameters], TypeAttribute):
             UniformParameters(storage, expressed, None, tuple(blocks), scales, _like(zero_points, scales))
         )
 
-    def with_axis(self, axis: int) -> UniformType:
-        """The same per-axis parameters along another axis."""
-        return UniformType.per_axis(self.storage, axis, self.scales, self.zero_points, self.expressed)
+    def replace(
+        self,
+        *,
+        storage: Storage | None = None,
+        scales: npt.ArrayLike | None = None,
+        zero_points: npt.ArrayLike | None = None,
+        axis: int | None = None,
+        expressed: Attribute | None = None,
+    ) -> UniformType:
+        """
+        The type with something else in it; what is left out stays.
 
-    def with_parameters(self, scales: npt.ArrayLike, zero_points: npt.ArrayLike) -> UniformType:
-        """Other scales and zero points in the same layout."""
+        scales: (), or (n,) for n slices along `axis`, which a type that is per axis already has, or of the blocks'
+        rank; zero_points: as the scales, or one for all. A list of one scale becomes one for the tensor, as in `along`.
+        What is stored must move with storage and zero points. VerifyException if they do not fit.
+        """
         d = self.data
-        return UniformType(
-            UniformParameters(d.storage, d.expressed, d.axis, d.blocks, scales, _like(zero_points, scales))
-        )
-
-    def with_storage(self, storage: Storage) -> UniformType:
-        """The same scales and zero points over other integers: what is stored must move with it."""
-        d = self.data
-        return UniformType(UniformParameters(storage, d.expressed, d.axis, d.blocks, d.scales, d.zero_points))
-
-    def with_expressed(self, expressed: Attribute) -> UniformType:
-        """The same integers, standing for reals of another precision."""
-        d = self.data
-        return UniformType(UniformParameters(d.storage, expressed, d.axis, d.blocks, d.scales, d.zero_points))
-
-    def as_per_tensor(self) -> UniformType | None:
-        """The per-tensor type with the same meaning, or None where the parameters differ."""
-        scales, zero_points = self.scales.reshape(-1), self.zero_points.reshape(-1)
-        if (scales != scales[0]).any() or (zero_points != zero_points[0]).any():
-            return None
-        return UniformType.per_tensor(self.storage, scales[0], int(zero_points[0]), self.expressed)
+        zeros = d.zero_points if zero_points is None else zero_points
+        storage, expressed = storage or d.storage, expressed or d.expressed
+        if scales is None or self.blocks is not None:
+            factors = d.scales if scales is None else scales
+            place = d.axis if axis is None else axis
+            return UniformType(
+                UniformParameters(storage, expressed, place, d.blocks, factors, _like(zeros, factors))
+            )
+        if np.ndim(scales) == 0:
+            return UniformType(UniformParameters(storage, expressed, None, None, scales, zeros))
+        place = d.axis if axis is None else axis
+        assert place is not None
+        return UniformType.along(storage, place, scales, zeros, expressed)
 
     # --- Reading ---
 
@@ -191,6 +194,18 @@ class UniformType(Data[UniformParameters], TypeAttribute):
             limits.precision,
             limits.largest,
         )
+
+    # --- Computing ---
+
+    def quantize(self, reals: npt.ArrayLike) -> npt.NDArray[Any]:
+        """What is stored of a tensor of reals, each element by itself: `storage.dtype`, of the same shape."""
+        d, s = self.data, self.data.storage
+        return numerics.quantize(reals, d.scales, d.zero_points, s.low, s.high, s.dtype, d.axis, d.blocks)
+
+    def dequantize(self, stored: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
+        """The reals that a tensor of stored integers stands for, as `dtype`, of the same shape."""
+        d = self.data
+        return numerics.dequantize(stored, d.scales, d.zero_points, dtype, axis=d.axis, blocks=d.blocks)
 
     # --- Text ---
 

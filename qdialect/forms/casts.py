@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -10,10 +14,14 @@ from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, shape_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.ir.names import location, tensor_name
 from qdialect.ops.generated import op_named
+from qdialect.promises.clamping import CLIP_WITH_INPUTS
+
+CLIP_OF_BYTES = 12
+"""The first opset whose Clip takes integers."""
 
 
 def _graph_block(op: Operation) -> Block:
@@ -79,20 +87,40 @@ def clamped(value: SSAValue, type: UniformType) -> list[Operation]:
     return [*bounds, clip]
 
 
-def clamped_real(value: SSAValue, type: UniformType) -> list[Operation]:
-    """
-    A Clip of reals that are quantized next, to what the storage bounds stand for: the same integers as a clamp behind.
+def clamps_integers(type: UniformType, user: Operation) -> bool:
+    """Whether runtimes have a Clip of such integers, where `user` stands: of bytes, since opset 12."""
+    return type.storage.width == 8 and (opset_of(user, "") or 13) >= CLIP_OF_BYTES
 
-    Nothing where the bounds are the storage's own, or differ by channel.
+
+def clamped_real(value: SSAValue, type: UniformType, user: Operation) -> list[Operation]:
     """
-    if type.storage.is_full_range or not type.is_per_tensor:
+    A clamp of reals that are quantized next, to what the storage bounds stand for: the same integers as a clamp behind.
+
+    A Clip, or Max and Min where the bounds differ by channel or Clip takes none as operands. Nothing where the bounds
+    are the storage's own, or the rank is not known along which they run.
+    """
+    shape = shape_of(value.type)
+    if type.storage.is_full_range or type.blocks or (shape is None and not type.is_per_tensor):
         return []
     dtype = BY_ATTRIBUTE[type.expressed].dtype
-    ends = np.array([type.storage.low, type.storage.high], np.int32)
-    bounds = numerics.dequantize(ends, type.scales, type.zero_points, dtype)
-    made = [ConstantOp.of(from_array(np.asarray(b))) for b in bounds]
-    clip = op_named("", "Clip").build([value, *(b.results[0] for b in made)], [value.type])
-    return [*made, clip]
+    made = [
+        ConstantOp.of(from_array(np.asarray(_real_end(end, type, shape or (), dtype))))
+        for end in (type.storage.low, type.storage.high)
+    ]
+    low, high = (b.results[0] for b in made)
+    if type.is_per_tensor and (opset_of(user, "") or 13) >= CLIP_WITH_INPUTS:
+        return [*made, op_named("", "Clip").build([value, low, high], [value.type])]
+    above = op_named("", "Max").build([value, low], [value.type])
+    return [*made, above, op_named("", "Min").build([above.results[0], high], [value.type])]
+
+
+def _real_end(end: int, type: UniformType, shape: Sequence[int], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """What a stored integer stands for: (), or an array that broadcasts along the type's axis."""
+    stored = np.full(type.scales.shape, end, np.int32)
+    real = numerics.dequantize(
+        stored, type.scales, type.zero_points, dtype
+    )  # one for each channel: no axis yet
+    return real if type.is_per_tensor else numerics.expand_parameters(real, shape, type.axis)
 
 
 def cast_op(
@@ -101,7 +129,8 @@ def cast_op(
     """A QuantizeLinear or DequantizeLinear node, in the domain that has it for the type."""
     scale, zero_point = parameters.of(type, user, name)
     opset = opset_of(user, "") or 13
-    wide = type.storage.width not in (8, 32) and opset < 21
+    # What ONNX's own casts cannot say yet, onnxruntime's say in every opset.
+    beyond = (type.storage.width not in (8, 32) and opset < 21) or (type.axis is not None and opset < 13)
     attributes = {}
     if type.axis is not None:
         attributes["axis"] = int_attr(type.axis)
@@ -109,7 +138,7 @@ def cast_op(
         axis, size = max(type.blocks, key=lambda block: block[1])
         attributes |= {"axis": int_attr(axis), "block_size": int_attr(size)}
     element = storage_element(type) if quantize else type.expressed
-    cls = op_named("com.microsoft" if wide else "", "QuantizeLinear" if quantize else "DequantizeLinear")
+    cls = op_named("com.microsoft" if beyond else "", "QuantizeLinear" if quantize else "DequantizeLinear")
     return cls.build([value, scale, zero_point], [with_element(value.type, element)], attributes)
 
 

@@ -46,7 +46,7 @@ def negated(type: UniformType) -> UniformType:
     """The type of the numbers of `type` with their sign turned, as stored by `numerics.mirror`."""
     s = type.storage
     low, high, zero_point = numerics.mirror(np.array([s.high, s.low, type.zero_point], s.dtype)).tolist()
-    return UniformType.per_tensor(Storage.make(s.width, s.signed, low, high), type.scale, zero_point)
+    return type.replace(storage=Storage.make(s.width, s.signed, low, high), zero_points=zero_point)
 
 
 def _difference(op: OnnxOp) -> Sequence[Operation] | Blocked:

@@ -90,15 +90,7 @@ def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     value = pad_value(op)
     if value is None or not type.is_per_tensor:
         return Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
-    stored = numerics.quantize(
-        np.float32(value),
-        type.scales,
-        type.zero_points,
-        type.storage.low,
-        type.storage.high,
-        type.storage.dtype,
-    )
-    constant = ConstantOp.of(from_array(np.array(stored)))
+    constant = ConstantOp.of(from_array(type.quantize(np.float32(value))))
     pad = op_named("", "Pad").build(
         [x, op.input(1), constant.results[0], op.input(3)], [_result(op, type)], op.onnx_attributes
     )
@@ -226,10 +218,7 @@ def _real_bound(stored: int | None, type: UniformType, edge: int) -> tuple[list[
     """A stored bound as a real constant; none where the storage range is the bound already."""
     if stored is None or stored == edge:
         return [], None
-    real = numerics.dequantize(
-        np.array(stored), type.scales, type.zero_points, BY_ATTRIBUTE[type.expressed].dtype
-    )
-    made = ConstantOp.of(from_array(np.asarray(real)))
+    made = ConstantOp.of(from_array(type.dequantize(np.array(stored), BY_ATTRIBUTE[type.expressed].dtype)))
     return [made], made.results[0]
 
 

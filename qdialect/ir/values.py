@@ -7,7 +7,6 @@ from typing import Any
 import numpy.typing as npt
 from xdsl.ir import OpResult, SSAValue
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
@@ -27,24 +26,22 @@ def constant_array(value: SSAValue | None) -> npt.NDArray[Any] | None:
     return None if tensor is None else tensor.array()
 
 
+def under_dequantize(value: SSAValue) -> SSAValue:
+    """The quantized value that `value` is dequantized from; `value` itself if it is not."""
+    return value.owner.operands[0] if isinstance(value.owner, DequantizeOp) else value
+
+
 def is_constant(value: SSAValue | None) -> bool:
     """Whether `real_constant` knows the values, without reading them."""
-    if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
-        value = value.op.operands[0]
-    return constant(value) is not None
+    return value is not None and constant(under_dequantize(value)) is not None
 
 
 def real_constant(value: SSAValue | None) -> npt.NDArray[Any] | None:
     """The real values of a constant, dequantized if its type says so or a cast does; None if they are computed."""
-    if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
-        value = value.op.operands[0]
-    tensor = constant(value)
-    type = None if value is None else quantized_of(value.type)
-    if tensor is None or type is None:
-        return None if tensor is None else tensor.array()
-    return numerics.dequantize(
-        tensor.array(), type.scales, type.zero_points, axis=type.axis, blocks=type.blocks
-    )
+    if value is None or (tensor := constant(value := under_dequantize(value))) is None:
+        return None
+    type = quantized_of(value.type)
+    return tensor.array() if type is None else type.dequantize(tensor.array())
 
 
 def constant_ints(value: SSAValue | None) -> tuple[int, ...] | None:

@@ -28,7 +28,8 @@ def newest_known() -> int:
     return snapshot().newest("")
 
 
-def _version(imports: Attribute | None) -> int:
+def version_of(imports: Attribute | None) -> int:
+    """The opset of ai.onnx among a module's imports; 0 if there is none."""
     version = imports.data.get("ai.onnx") if isinstance(imports, DictionaryAttr) else None
     return version.value.data if isinstance(version, IntegerAttr) else 0
 
@@ -70,7 +71,9 @@ def lower_opsets(module: ModuleOp) -> None:
     Raises UserError if an op in use has changed since, or may have: the opset is newer than the snapshot.
     """
     scopes: list[Operation] = [module, *(op for op in module.ops if isinstance(op, FunctionOp))]
-    newest = max(_version(scope.attributes.get(IMPORTS) or scope.properties.get(IMPORTS)) for scope in scopes)
+    newest = max(
+        version_of(scope.attributes.get(IMPORTS) or scope.properties.get(IMPORTS)) for scope in scopes
+    )
     if newest > newest_known():
         raise UserError(
             f"the model imports opset {newest}; the newest that this version knows is {newest_known()}",
@@ -82,7 +85,7 @@ def lower_opsets(module: ModuleOp) -> None:
                 _check(op)
         for scope in scopes:
             for attributes in (scope.attributes, scope.properties):
-                if _version(imports := attributes.get(IMPORTS)) > MAX_OPSET and imports is not None:
+                if version_of(imports := attributes.get(IMPORTS)) > MAX_OPSET and imports is not None:
                     attributes[IMPORTS] = _lowered(imports)
     version = module.attributes.get("onnx.ir_version")
     if isinstance(version, IntegerAttr) and version.value.data > MAX_IR_VERSION:

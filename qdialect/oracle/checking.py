@@ -21,14 +21,13 @@ Loop and Scan give: each round starts from the differences of the one before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -38,13 +37,16 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp
+from qdialect.errors import UserError
+from qdialect.exactness import Exactness
 from qdialect.ir.names import called
 from qdialect.oracle.feeds import fitting_feeds, given_feeds
 from qdialect.oracle.form import is_visible, main_of
 from qdialect.oracle.observing import OUTPUT, Seen, as_stored, computed, is_random, names_of, observe, taken
 from qdialect.promises.control import Carries
-from qdialect.rewriting.driver import Rewritten, recording
-from qdialect.rewriting.passes import Exactness, exactness_of
+from qdialect.rewriting.manager import Applied, Hook, PassManager
+from qdialect.rewriting.passes import exactness_of
+from qdialect.rewriting.records import Rewritten
 
 Array = npt.NDArray[Any]
 CLOSE_FLOAT = 1e-4
@@ -321,39 +323,62 @@ def _pattern_at(difference: Difference, records: Sequence[Rewritten]) -> str:
     return next((r.pattern for r in reversed(records) if wanted & r.names), "")
 
 
+class BeyondClass(UserError):
+    """A pass moved numbers by more than its class allows."""
+
+    def __init__(self, finding: Finding):
+        super().__init__(str(finding), "this is a bug in the pass")
+        self.finding = finding
+
+
+class NumericsCheck(Hook):
+    """Judges what each pass did to the numbers, and raises BeyondClass for the first that is beyond its class."""
+
+    reads_names = True
+
+    def __init__(self, module: ModuleOp, feeds: Sequence[Mapping[str, Array]], *, verify: bool = False):
+        """
+        `feeds`: inputs by graph input name, each judged by itself. `verify`: what a pass changed is verified too.
+
+        Raises UserError if onnxruntime cannot run the module.
+        """
+        self._feeds, self._verify = feeds, verify
+        self._references = [Reference(module, one) for one in feeds]
+        self._rows = _rows(module)
+
+    def after(self, applied: Applied, module: ModuleOp) -> None:
+        before, self._rows = self._rows, _rows(module)
+        changed = _changed(before, self._rows)
+        if not changed and len(self._rows) == len(before):
+            return
+        exactness = exactness_of(applied.one)
+        if exactness is Exactness.LOSSY:
+            self._references = [Reference(module, one) for one in self._feeds]
+            return
+        for op in changed if self._verify else ():
+            if op.parent_op() is not None:
+                op.verify(verify_nested_ops=not isinstance(op, FuncOp))
+        records = applied.records
+        for reference in self._references:
+            if found := reference.differences(module, exactness, changed, records.stands_for):
+                pattern = _pattern_at(found[0], records)
+                raise BeyondClass(Finding(applied.one.name, exactness.value, pattern, found[0]))
+
+
 def check_passes(
     module: ModuleOp,
     passes: Iterable[ModulePass],
     feeds: Sequence[Mapping[str, Array]],
-    apply: Callable[[ModulePass], None] | None = None,
     *,
     verify: bool = False,
 ) -> Finding | None:
     """
     Run `passes` on `module` in place and judge each; the first that is beyond its class ends it and is returned.
 
-    `feeds`: inputs by graph input name, each judged by itself. `apply` runs one pass, by default on a plain context;
-    `verify`: what it changed is verified. Raises UserError if onnxruntime cannot run the module.
+    Raises UserError if onnxruntime cannot run the module.
     """
-    context = Context()
-    references = [Reference(module, one) for one in feeds]
-    now = _rows(module)
-    for module_pass in passes:
-        before = now
-        with recording() as records:
-            apply(module_pass) if apply else module_pass.apply(context, module)
-        now = _rows(module)
-        changed = _changed(before, now)
-        if not changed and len(now) == len(before):
-            continue
-        exactness = exactness_of(module_pass)
-        if exactness is Exactness.LOSSY:
-            references = [Reference(module, one) for one in feeds]
-            continue
-        for op in changed if verify else ():
-            if op.parent_op() is not None:
-                op.verify(verify_nested_ops=not isinstance(op, FuncOp))
-        for reference in references:
-            if found := reference.differences(module, exactness, changed, records.stands_for):
-                return Finding(module_pass.name, exactness.value, _pattern_at(found[0], records), found[0])
+    try:
+        PassManager(NumericsCheck(module, feeds, verify=verify)).run(passes, module)
+    except BeyondClass as error:
+        return error.finding
     return None

@@ -36,7 +36,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
-from qdialect.forms.casts import Parameters, cast_op, clamped
+from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
 
@@ -169,8 +169,10 @@ class _Writer:
     def _quantize(self, real: SSAValue, result: Attribute, user: Operation) -> SSAValue:
         type = quantized_of(result)
         assert type is not None
+        before = [] if clamps_integers(type, user) else clamped_real(real, type, user)
+        real = before[-1].results[0] if before else real
         cast = cast_op(True, real, type, self._constants, user, "")
-        ops = [cast, *clamped(cast.results[0], type)]
+        ops = [*before, cast, *(() if before else clamped(cast.results[0], type))]
         self.block.add_ops(ops)
         return ops[-1].results[0]
 

@@ -18,14 +18,15 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_of, with_element
-from qdialect.dialects.quant import DequantizeOp, UniformType
+from qdialect.dialects.quant import DequantizeOp
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.values import constant, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.promises.affine import AffineMap, affine_map
 from qdialect.promises.linear import WRONG_AXIS, Linear
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.journal import is_kept
 
 Array = npt.NDArray[Any]
 
@@ -48,8 +49,7 @@ class Chain(NamedTuple):
 
 def movable_map(value: SSAValue) -> AffineMap | Blocked | None:
     """`affine_map` of what may go: None too if the op that makes the value was asked to stay."""
-    kept = isinstance(value, OpResult) and KEEP_FLOAT in value.op.attributes
-    return None if kept else affine_map(value)
+    return None if is_kept(value.owner) else affine_map(value)
 
 
 def chain_to(op: OnnxOp, found: AffineMap) -> Chain:
@@ -133,17 +133,11 @@ def folded_weight(
             f"{int(new.clamped.sum())} channels with a negative factor hold {low}, which has no negative",
             "quantize weights to a narrow range, or use --exactness lossy",
         )
-    element = _typed(type, axis, new)
+    element = type.replace(scales=new.scales, zero_points=new.zero_points, axis=axis)
     attribute = tensor if new.stored is stored else from_array(new.stored)
     made = ConstantOp.of(attribute, with_element(source.type, element))
     name_after(made, source)
     return [made] if source is w else [made, DequantizeOp(made.results[0])]
-
-
-def _typed(type: UniformType, axis: int, new: numerics.FoldedWeight) -> UniformType:
-    if new.scales.ndim:
-        return UniformType.along(type.storage, axis, new.scales, new.zero_points, type.expressed)
-    return UniformType.per_tensor(type.storage, new.scales.item(), new.zero_points.item(), type.expressed)
 
 
 def _scaled(weight: Array, rows: Array, axis: int) -> Array:

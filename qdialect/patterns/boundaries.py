@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from qdialect import numerics
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
@@ -19,8 +18,9 @@ from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.values import constant, constant_array
 from qdialect.promises.control import Carries, Slot, argument, result, yields
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, KEPT, Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.uses import OTHER_REGION, quantized_anyway, quantized_uses, read_sizes_of
+from qdialect.targets import Target
 
 FLOAT_SIDE = Blocked(
     "float-side",
@@ -57,14 +57,7 @@ def _expressible(value: SSAValue, type: UniformType, cast: Cast = DequantizeOp) 
         return element_of(value.type) == storage_element(type) and type.storage.is_full_range
     if array.dtype != BY_ATTRIBUTE[type.expressed].dtype:
         return False
-    stored = _stored(array, type)
-    real = numerics.dequantize(stored, type.scales, type.zero_points, array.dtype)
-    return bool(np.array_equal(real, array))
-
-
-def _stored(array: np.ndarray, type: UniformType) -> np.ndarray:
-    s = type.storage
-    return numerics.quantize(array, type.scales, type.zero_points, s.low, s.high, s.dtype)
+    return np.array_equal(type.dequantize(type.quantize(array), array.dtype), array)
 
 
 def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: Rewriter) -> SSAValue:
@@ -74,7 +67,7 @@ def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: R
     tensor = constant(value)
     assert tensor is not None
     plain = element_of(value.type) == storage_element(type)
-    stored = tensor if plain else from_array(_stored(tensor.array(), type))
+    stored = tensor if plain else from_array(type.quantize(tensor.array()))
     made = ConstantOp.of(stored, with_element(value.type, type))
     rewriter.insert_before(before, [made])
     return made.results[0]
@@ -98,12 +91,10 @@ def _read(
 ) -> Operation:
     """A cast of `value`, of `type`, for all its users."""
     assert before is not None
-    uses = list(value.uses)
     plain = with_element(value.type, storage_element(type))
     made = StorageCastOp(value, plain) if cast is StorageCastOp else DequantizeOp(value)
     rewriter.insert_before(before, [made])
-    for use in uses:
-        rewriter.set_operand(use.operation, use.index, made.results[0])
+    rewriter.replace_uses(value, made.results[0], made)
     return made
 
 
@@ -181,8 +172,6 @@ class HoistAcross(Pattern):
         slot = next((s for s in promise.slots(owner) if s.result == source.index), None)
         if slot is None:
             return None
-        if KEEP_FLOAT in owner.attributes:
-            return KEPT
         if slot.operand is not None:
             return Blocked("carried", "a round would start from the rounded result of the one before")
         if not quantized_anyway(source):
@@ -230,7 +219,7 @@ class RequantizeBehind(Pattern):
     def _slot(self, op: OnnxOp, slot: Slot, place: int, rewriter: Rewriter) -> None:
         type, sides = quantized_of(op.results[place].type), yields(op, slot)
         owners = [value.owner for _, _, value in sides]
-        casts = [c for c in owners if isinstance(c, QuantizeOp) and KEEP_FLOAT not in c.attributes]
+        casts = [c for c in owners if isinstance(c, QuantizeOp)]
         casts = [c for c in casts if c.results[0].has_one_use()]  # or there would be one more
         sources = [cast.operands[0] for cast in casts]
         types = {_cast_type(source) for source in sources}
@@ -242,7 +231,6 @@ class RequantizeBehind(Pattern):
         for (end, k, _), source in zip(sides, sources, strict=True):
             rewriter.set_operand(end, k, _integers(source, below, end, rewriter))
         new = rewriter.retype(op.results[place], with_element(op.results[place].type, below), is_same=False)
-        uses = list(new.uses)
         real = DequantizeOp(new)
         again = QuantizeOp(real.results[0], type)
         again.location = casts[0].location
@@ -251,12 +239,14 @@ class RequantizeBehind(Pattern):
             names = [other if k != place else "" for k, other in enumerate(tensor_names(op))]
             op.location = location(node_name(op), names)
         rewriter.insert_before(op.next_op, [real, again])
-        for use in uses:
-            rewriter.set_operand(use.operation, use.index, again.results[0])
+        rewriter.replace_uses(new, again.results[0], real)
 
 
 class StoreAcross(Pattern):
-    """Values of quantized types that enter or leave subgraphs, as the integers that are stored."""
+    """Values of quantized types that enter or leave subgraphs, as the integers that are stored, where those can."""
+
+    def __init__(self, target: Target):
+        self._target = target
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class.get_trait(Carries) is not None
@@ -265,8 +255,24 @@ class StoreAcross(Pattern):
         assert isinstance(op, OnnxOp)
         promise = op.get_trait(Carries)
         assert promise is not None
+        found: Blocked | None = None
         for slot in promise.slots(op):
-            self._slot(op, slot, rewriter)
+            blocked = self._runs(op, slot)
+            if blocked is None:
+                self._slot(op, slot, rewriter)
+            found = found or blocked
+        return found
+
+    def _runs(self, op: OnnxOp, slot: Slot) -> Blocked | None:
+        """Why the integers of a value cannot cross, if they cannot."""
+        sides = [argument(op, slot), result(op, slot), *(value for _, _, value in yields(op, slot))]
+        sides += [] if slot.operand is None else [op.operands[slot.operand]]
+        types = [type for v in sides if v is not None and (type := quantized_of(v.type)) is not None]
+        for name in (type.storage.name for type in types):
+            if not self._target.runs_on_storage(op.op_type, name, opset_of(op, "") or 13):
+                return Blocked(
+                    "no-kernel", f"{self._target.name} has no {op.op_type} on {name} in this opset"
+                )
         return None
 
     def _slot(self, op: OnnxOp, slot: Slot, rewriter: Rewriter) -> None:
@@ -283,10 +289,9 @@ class StoreAcross(Pattern):
             if type is None or before is None:
                 return
             new = rewriter.retype(value, with_element(value.type, storage_element(type)))
-            uses, cast = list(new.uses), StorageCastOp(new, value.type)
+            cast = StorageCastOp(new, value.type)
             rewriter.insert_before(before, [cast])
-            for use in uses:
-                rewriter.set_operand(use.operation, use.index, cast.results[0])
+            rewriter.replace_uses(new, cast.results[0], cast)
 
         if (inside := argument(op, slot)) is not None:
             read(inside, op.regions[0].block.first_op)

@@ -12,7 +12,7 @@ from qdialect.forms.storage import clip_between
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEEP_FLOAT, Pattern, Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 
 
 class FoldRequantize(Pattern):
@@ -104,7 +104,7 @@ class ReadNarrowing(Pattern):
             return Blocked("opset", f"Clip takes its bounds as operands from opset {CLIP_WITH_INPUTS} on")
         if not all(isinstance(u, DequantizeOp | StorageCastOp) for u in users):
             return Blocked("narrow-users", "an op takes the narrower type as it is")
-        wide = type.with_storage(Storage.make(type.storage.width, type.storage.signed))
+        wide = type.replace(storage=Storage.make(type.storage.width, type.storage.signed))
         cast = QuantizeOp(op.operands[0], wide)
         built = clip_between(type.storage.low, type.storage.high, op, cast.results[0], wide)
         if isinstance(built, Blocked):
@@ -125,4 +125,4 @@ class ReadNarrowing(Pattern):
 
 
 def _alike(a: Operation, b: Operation) -> bool:
-    return a.results[0].type == b.results[0].type and KEEP_FLOAT not in a.attributes
+    return a.results[0].type == b.results[0].type

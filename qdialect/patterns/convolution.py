@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of, tensor_type
-from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import location
 from qdialect.patterns.im2col import is_regular, shape_of_conv
 from qdialect.targets import Target
@@ -43,7 +42,7 @@ def tiled(
         if type.axis is not None:
             scales, zeros = np.tile(type.scales, times), np.tile(type.zero_points, times)
             along = type.axis if axis is None else axis
-            element = UniformType.per_axis(type.storage, along, scales, zeros, type.expressed)
+            element = type.replace(scales=scales, zero_points=zeros, axis=along)
         made = ConstantOp.of(from_array(array), tensor_type(element, array.shape))
     made.location = location("", [name])
     return made

@@ -130,7 +130,7 @@ class LowerFloatResult(Pattern):
         matrix = ConstantOp.of(from_array(np.ascontiguousarray(rows)))
         matrix.location = location("", [f"{wish(op.operands[1]) or 'weight'}_matrix"])
         made.append(matrix)
-        by_column = w if w.is_per_tensor else w.with_axis(1)
+        by_column = w if w.is_per_tensor else w.replace(axis=1)
         ws, wz = self._parameters.of(by_column, op, wish(op.operands[1]))
         inputs: list[SSAValue | None] = [beside, matrix.results[0], xs, ws, xz, wz]
         if (bias := op.input(2)) is not None:

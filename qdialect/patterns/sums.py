@@ -68,7 +68,7 @@ class LowerToSum(Pattern):
             return Blocked("expressed-type", f"the scales are in {x.expressed}, not in f32")
         if not x.is_per_tensor or w.blocks or (w.axis is not None and w.axis != linear.weight_axis(op)):
             return Blocked("per-axis", "the activation has more than one scale")
-        if form.one_zero_point and np.unique(w.zero_points).size > 1:
+        if _wants_one_zero_point(op, form) and np.unique(w.zero_points).size > 1:
             return Blocked("weight-zero-points", "the channels of the weight have different zero points")
         bias = op.input(2)
         if bias is not None:
@@ -102,7 +102,7 @@ class LowerToSum(Pattern):
         if form.turned(op):
             integers[1] = _turned(integers[1], ops)
         zero_x = self._parameters.of(x, op, wish(op.operands[0]))[1]
-        single = w if w.is_per_tensor or not form.one_zero_point else _one_zero_point(w)
+        single = w if w.is_per_tensor or not _wants_one_zero_point(op, form) else _one_zero_point(w)
         zero_w = self._parameters.of(single, op, wish(op.operands[1]))[1]
         shape = op.results[0].type
         inputs = [*integers, zero_x, zero_w]
@@ -165,6 +165,11 @@ def _instead(old: SSAValue, array: npt.NDArray[Any], ops: list[Operation]) -> SS
         old.owner.erase()
     ops.append(new)
     return new.results[0]
+
+
+def _wants_one_zero_point(op: OnnxOp, form: IntegerSum) -> bool:
+    """Whether the weight may not have a zero point for each channel: nor may several matrices."""
+    return form.one_zero_point or rank_of(op.operands[1]) != 2
 
 
 def _one_zero_point(w: UniformType) -> UniformType:

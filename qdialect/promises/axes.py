@@ -38,8 +38,8 @@ def taken(type: UniformType, moved: Moved) -> UniformType:
     """A per-axis type with the entries that `moved` picks."""
     scales, zero_points = type.scales[moved.indices], type.zero_points[moved.indices]
     if moved.axis is None:
-        return UniformType.per_tensor(type.storage, scales.item(), zero_points.item(), type.expressed)
-    return UniformType.along(type.storage, moved.axis, scales, zero_points, type.expressed)
+        scales, zero_points = scales.reshape(()), zero_points.reshape(())
+    return type.replace(scales=scales, zero_points=zero_points, axis=moved.axis)
 
 
 def follow(rule: AxisRule, blocks: BlockRule | None = None) -> Transfer:
@@ -61,7 +61,7 @@ def follow(rule: AxisRule, blocks: BlockRule | None = None) -> Transfer:
             case Moved() as moved:
                 return [taken(head, moved)] if moved.indices.size else NO_SCALES
             case axis:
-                return [head.with_axis(axis)]
+                return [head.replace(axis=axis)]
 
     return transfer
 

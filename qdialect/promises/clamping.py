@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import is_constant, real_constant
@@ -64,7 +63,7 @@ class Keeps(Promise):
         if type.storage.width > WIDEST or not type.round_trips:
             return False
         stored = np.arange(type.storage.low, type.storage.high + 1)
-        return bool(np.all(self.kept(op, numerics.dequantize(stored, type.scales, type.zero_points))))
+        return bool(np.all(self.kept(op, type.dequantize(stored))))
 
 
 def _not_negative(op: OnnxOp, x: Array) -> npt.NDArray[np.bool_]:

@@ -61,7 +61,7 @@ def _part(type: UniformType, axis: int, start: int, stop: int, size: int) -> Uni
     if type.blocks:
         return blocks.cut(type, axis, start, stop, size)
     at = slice(start, stop)
-    return UniformType.along(type.storage, axis, type.scales[at], type.zero_points[at], type.expressed)
+    return type.replace(scales=type.scales[at], zero_points=type.zero_points[at], axis=axis)
 
 
 def _axis(op: OnnxOp, value: SSAValue, default: int) -> int | Blocked:

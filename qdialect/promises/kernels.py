@@ -16,7 +16,7 @@ from xdsl.ir import Attribute
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
-from qdialect.ir.values import normal_axis, rank_of
+from qdialect.ir.values import normal_axis, rank_of, static_shape
 from qdialect.promises.base import Promise
 from qdialect.reasons import Blocked
 
@@ -80,7 +80,27 @@ def _pool_guard(op: OnnxOp) -> Blocked | None:
     dilations = op.ints_attr("dilations")
     if dilations is not None and any(d != 1 for d in dilations):
         return Blocked("dilated-pool", "no integer kernel averages over a dilated window")
+    if op.int_attr("ceil_mode", 0) and op.int_attr("count_include_pad", 0) and not _windows_fit(op):
+        return Blocked(
+            "ragged-pool",
+            "a window ends beyond the padding, and the kernel counts that part where the op does not",
+        )
     return None
+
+
+def _windows_fit(op: OnnxOp) -> bool:
+    """Whether the windows of a pool are known to end within the padded operand, so that rounding up adds none."""
+    shape, kernel = static_shape(op.operands[0]), op.ints_attr("kernel_shape")
+    if shape is None or kernel is None or op.str_attr("auto_pad", "NOTSET") != "NOTSET":
+        return False
+    strides, pads = (
+        op.ints_attr("strides") or [1] * len(kernel),
+        op.ints_attr("pads") or [0] * 2 * len(kernel),
+    )
+    if len(shape) != len(kernel) + 2 or len(strides) != len(kernel) or len(pads) != 2 * len(kernel):
+        return False
+    sizes = (size + sum(pads[k :: len(kernel)]) for k, size in enumerate(shape[2:]))
+    return all((n - k) % stride == 0 for n, k, stride in zip(sizes, kernel, strides, strict=True))
 
 
 def _softmax_axis(op: OnnxOp) -> tuple[int, bool]:

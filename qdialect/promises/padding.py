@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import Attribute
 
-from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr, string_attr
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
@@ -112,15 +111,7 @@ def pad_forward(op: OnnxOp, types: Types) -> Types | Blocked:
     assert value is not None
     if value == 0:
         return moved
-    stored = numerics.quantize(
-        np.float32(value),
-        type.scales,
-        type.zero_points,
-        type.storage.low,
-        type.storage.high,
-        type.storage.dtype,
-    )
-    if numerics.dequantize(stored, type.scales, type.zero_points) != np.float32(value):
+    if type.dequantize(type.quantize(np.float32(value))) != np.float32(value):
         return Blocked("pad-value-rounds", f"Pad puts in {value:g}, which the type cannot express")
     return moved
 

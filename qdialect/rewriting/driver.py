@@ -1,17 +1,18 @@
 """
 The one driver of all passes: a worklist of operations, patterns chosen by operation class, names carried, dead
-producers erased, blocked rewrites noted, and a cap on rewrites that names the pattern which does not end.
+producers erased, blocked rewrites noted, kept operations left alone, and a cap on rewrites that names the pattern which
+does not end.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import NamedTuple
+from typing import TypeVar
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, FunctionType, ModuleOp
+from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, FunctionType, LocationAttr, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
@@ -19,17 +20,16 @@ from xdsl.traits import Pure
 
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import shape_of
-from qdialect.dialects.quant import StorageCastOp
-from qdialect.ir.names import called, location, node_name, tensor_names
+from qdialect.ir.names import called, location, node_name
 from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked
+from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, is_kept
+from qdialect.rewriting.records import named, record
 from qdialect.rewriting.remarks import remarks_of
 
 DIMS = "onnx.dims"
 """The names of symbolic sizes, one list per result."""
 
-KEEP_FLOAT = "qdialect.keep_float"
-"""An operation with this attribute is left as it is, on request."""
 KEPT = Blocked("kept-float", "it was asked to stay in float")
 
 REWRITES_PER_OP = 64
@@ -48,51 +48,7 @@ class Pattern(ABC):
         """Rewrite around `op` and return None, or return why not; None without a change if `op` does not match."""
 
 
-class Rewritten(NamedTuple):
-    """One rewrite, for those who look for the one that went wrong."""
-
-    pass_name: str
-    pattern: str
-    op: str
-    """How the operation is called."""
-    names: frozenset[str]
-    """The names of its node and tensors, and of those around it."""
-
-
-class Records(list[Rewritten]):
-    """The rewrites of a `recording`."""
-
-    def __init__(self, named: bool = True):
-        super().__init__()
-        self.named = named
-        self.stands_for: dict[SSAValue, SSAValue] = {}
-        """The value that was replaced, by the value in its place; the quantized, by the stored integers it reads."""
-
-    def replaced(self, old: SSAValue, new: SSAValue) -> None:
-        """Note that `new` came in the place of `old`."""
-        self.stands_for.setdefault(new, old)
-        if isinstance(new.owner, StorageCastOp):
-            self.stands_for.setdefault(new.owner.operands[0], new)
-
-
-_RECORDS: list[Records] = []
-
-
-@contextmanager
-def recording(*, named: bool = True) -> Generator[Records]:
-    """A list that grows with every rewrite made inside; the names cost time, so they are left out on demand."""
-    records = Records(named)
-    _RECORDS.append(records)
-    try:
-        yield records
-    finally:
-        _RECORDS[:] = [one for one in _RECORDS if one is not records]
-
-
-def _names_around(op: Operation) -> frozenset[str]:
-    around = [op, *(o.op for o in op.operands if isinstance(o, OpResult))]
-    around += [use.operation for result in op.results for use in result.uses]
-    return frozenset(name for one in around for name in (node_name(one), *tensor_names(one)) if name)
+OpT = TypeVar("OpT", bound=Operation)
 
 
 class EndlessRewriting(Exception):
@@ -120,23 +76,32 @@ def _carry_dims(op: Operation, old: SSAValue, new: SSAValue) -> None:
 
 
 class Rewriter:
-    """What a pattern changes the IR with; it keeps the worklist and carries the names."""
+    """
+    What a pass changes the IR with. It carries names, symbolic sizes and remarks to what stands in for an operation,
+    counts rewrites, erases what nobody reads any more, and keeps its hands off operations that were asked to stay.
+    """
 
-    def __init__(self, patterns: Sequence[Pattern], pass_name: str = ""):
+    def __init__(self, module: ModuleOp, pass_name: str = "", patterns: Sequence[Pattern] = ()):
         self._patterns = patterns
         self._by_class: dict[type[Operation], list[Pattern]] = {}
         self._worklist: list[Operation] = []
         self._queued: set[Operation] = set()
         self._pass_name = pass_name
+        self._remarks = remarks_of(module)
+        self._ops = operations(module)
+        self._keeps = any(KEEP_FLOAT in op.attributes for op in self._ops)
+        self._journal: Journal | None = None
+        self._replaced: list[tuple[SSAValue, SSAValue]] = []
+        self._heirs: list[tuple[Operation, Operation]] = []
         self.rewrites = 0
         self.blocked: dict[Operation, Blocked] = {}
 
     def patterns_for(self, op_class: type[Operation]) -> list[Pattern]:
         """The patterns that accept a class of operations."""
-        found = self._by_class.get(op_class)
-        if found is None:
-            found = self._by_class[op_class] = [p for p in self._patterns if p.accepts(op_class)]
-        return found
+        patterns = self._by_class.get(op_class)
+        if patterns is None:
+            patterns = self._by_class[op_class] = [p for p in self._patterns if p.accepts(op_class)]
+        return patterns
 
     def push(self, op: Operation) -> None:
         """Look at `op` (again)."""
@@ -152,6 +117,15 @@ class Rewriter:
             if isinstance(use.operation, YieldOp) and (around := use.operation.parent_op()) is not None:
                 self.push(around)
 
+    def touch(self, op: Operation) -> None:
+        """
+        Say that `op` will compute with other numbers, though none of its operands is another value.
+
+        Raises Kept if it was asked to stay in float.
+        """
+        if self._journal is not None:
+            self._journal.touch(op)
+
     def insert_before(self, anchor: Operation, ops: Sequence[Operation]) -> None:
         """Insert new operations in front of `anchor`; one without a name is named after the anchor's node."""
         assert isinstance(anchor.parent, Block)
@@ -159,8 +133,20 @@ class Rewriter:
             if op.location is UNKNOWN_LOC:
                 op.location = location(node_name(anchor))
         anchor.parent.insert_ops_before(ops, anchor)
+        if self._journal is not None:
+            self._journal.inserted(ops)
         for op in ops:
             self.push(op)
+
+    def insert_at_start(self, block: Block, ops: Sequence[Operation]) -> None:
+        """Insert new operations in front of all others of a block, which has some."""
+        assert block.first_op is not None
+        self.insert_before(block.first_op, ops)
+
+    def insert_after(self, anchor: Operation, ops: Sequence[Operation]) -> None:
+        """Insert new operations behind `anchor`, which ends no block; those without a name take the next node's."""
+        assert anchor.next_op is not None
+        self.insert_before(anchor.next_op, ops)
 
     def replace(
         self, op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue] | None = None
@@ -168,34 +154,62 @@ class Rewriter:
         """
         Replace `op` by new operations; `results` (by default those of the last) stand in for its results.
 
-        The operation that makes the first result takes over the names.
+        The operation that makes the first result takes over the names; the remarks go to the new operation of the same
+        kind, if there is one. Raises Kept if `op`, or what it alone needed, was asked to stay in float.
         """
+        self.touch(op)
         self.rewrites += 1
         if results is None:
             results = ops[-1].results
         heir = results[0].owner if results else None
         if isinstance(heir, Operation) and heir.location is UNKNOWN_LOC:
-            heir.location = op.location
+            self._locate(heir, op.location)
         self.insert_before(op, ops)
+        self._heirs += [(op, one) for one in ops if one.name == op.name][-1:]
         for old, new in zip(op.results, results, strict=True):
             _carry_dims(op, old, new)
-            old.replace_all_uses_with(new)
-            self._push_around(new)
-            for records in _RECORDS:
-                records.replaced(old, new)
+            self._redirect(old, new)
         self.erase(op)
 
-    def replace_uses(self, old: SSAValue, new: SSAValue) -> None:
-        """Let every user of `old` take `new`."""
-        self.rewrites += 1
-        old.replace_all_uses_with(new)
+    def _locate(self, op: Operation, place: LocationAttr) -> None:
+        """Name an operation, which may be there already."""
+        if self._journal is not None:
+            former = op.location
+            self._journal.on_undo(lambda: setattr(op, "location", former))
+        op.location = place
+
+    def _redirect(self, old: SSAValue, new: SSAValue, but: Operation | None = None) -> None:
+        """Let every user of `old` but one take `new`."""
+        if self._journal is not None:
+            self._journal.watch(old)
+            self._journal.uses(old)
+        old.replace_uses_with_if(new, lambda use: use.operation is not but)
         self._push_around(new)
+        self._replaced.append((old, new))
+
+    def replace_uses(self, old: SSAValue, new: SSAValue, but: Operation | None = None) -> None:
+        """
+        Let every user of `old` take `new`, the same numbers; but one operation, which makes `new` from `old`.
+
+        Raises Kept if that leaves an operation which was asked to stay in float without a user.
+        """
+        self.rewrites += 1
+        self._redirect(old, new, but)
         if isinstance(old, OpResult):
+            if _is_dead(old.op):
+                self.touch(old.op)
             self.push(old.op)
 
     def set_operand(self, op: Operation, index: int, value: SSAValue) -> None:
-        """Let `op` take `value` as its operand `index`; the former producer goes if nothing else needs it."""
+        """
+        Let `op` take `value` as its operand `index`; the former producer goes if nothing else needs it.
+
+        Raises Kept if `op`, or the producer, was asked to stay in float.
+        """
+        self.touch(op)
         self.rewrites += 1
+        if self._journal is not None:
+            self._journal.operand(op, index)
         old = op.operands[index]
         op.operands[index] = value
         self.push(op)
@@ -209,31 +223,50 @@ class Rewriter:
         `is_same`: whether it stands for the numbers that it did.
         """
         self.rewrites += 1
+        if self._journal is not None:
+            self._journal.watch(value)
+            self._journal.retyped(value)
         new = PlainRewriter.replace_value_with_new_type(value, type)
         self._push_around(new)
-        for records in _RECORDS if is_same else ():
-            records.replaced(value, new)
+        if is_same:
+            self._replaced.append((value, new))
         return new
 
     def erase(self, op: Operation) -> None:
-        """Erase an operation without users, and the producers that it leaves without users."""
+        """
+        Erase an operation without users, and the producers that it leaves without users.
+
+        Raises Kept if one of them was asked to stay in float.
+        """
         stack = [op]
         while stack:
             dead = stack.pop()
             producers = {o.op: None for o in dead.operands if isinstance(o, OpResult)}
-            self._queued.discard(dead)
-            self.blocked.pop(dead, None)
-            dead.detach()
-            dead.drop_all_references()
+            self._erase(dead)
             for producer in producers:
                 if _is_dead(producer):
                     stack.append(producer)
                 else:
                     self.push(producer)
 
-    def run(self, module: ModuleOp) -> None:
+    def _erase(self, op: Operation) -> None:
+        if self._journal is None:
+            self._queued.discard(op)
+            self.blocked.pop(op, None)
+            op.detach()
+            op.drop_all_references()
+            return
+        self._journal.touch(op)
+        if op in self._queued:
+            self._queued.discard(op)
+            self._journal.on_undo(lambda: self._queued.add(op))
+        if (reason := self.blocked.pop(op, None)) is not None:
+            self._journal.on_undo(lambda: self.blocked.__setitem__(op, reason))
+        self._journal.erase(op)
+
+    def run(self) -> None:
         """Rewrite until nothing matches. Raises EndlessRewriting past the cap."""
-        ops = operations(module)
+        ops = self._ops
         limit = REWRITES_PER_OP * (len(ops) + 16)
         candidates = {op_class for op_class in set(map(type, ops)) if self.patterns_for(op_class)}
         self._worklist = [op for op in reversed(ops) if type(op) in candidates] if candidates else []
@@ -245,34 +278,66 @@ class Rewriter:
             self._queued.discard(op)
             if op.parent is None:
                 continue
+            self.blocked.pop(op, None)
             if _is_dead(op):
-                self.erase(op)
-                continue
-            self._apply(op, limit)
+                self.attempt(op, "", _erase)
+            else:
+                self._apply(op, limit)
 
     def _apply(self, op: Operation, limit: int) -> None:
-        self.blocked.pop(op, None)
-        if KEEP_FLOAT in op.attributes:
+        if is_kept(op):
             self.blocked[op] = KEPT
             return
         for pattern in self.patterns_for(type(op)):
-            before = self.rewrites
-            names = (
-                (called(op), _names_around(op))
-                if any(one.named for one in _RECORDS)
-                else ("", frozenset[str]())
-            )
-            blocked = pattern.rewrite(op, self)
-            if self.rewrites > limit:
-                raise EndlessRewriting(f"{type(pattern).__name__} does not come to an end at '{called(op)}'")
-            if self.rewrites != before:
-                for records in _RECORDS:
-                    records.append(Rewritten(self._pass_name, type(pattern).__name__, *names))
+            name = type(pattern).__name__
+            if self.attempt(op, name, pattern.rewrite):
+                if self.rewrites > limit:
+                    raise EndlessRewriting(f"{name} does not come to an end at '{called(op)}'")
                 if op.parent is not None:
                     self.push(op)
                 return
-            if blocked is not None:
-                self.blocked.setdefault(op, blocked)
+
+    def attempt(self, op: OpT, name: str, rewrite: Callable[[OpT, Rewriter], Blocked | None]) -> bool:
+        """
+        One rewrite around `op`: all of it or, if it would change what was asked to stay in float, nothing.
+
+        Returns whether it rewrote anything. Its reason is noted, unless an earlier one is. `name`: the pattern, for
+        `recording`.
+        """
+        before, pending = self.rewrites, len(self._worklist)
+        names = named(op)
+        self._replaced, self._heirs = [], []
+        self._journal = Journal() if self._keeps else None
+        try:
+            blocked = rewrite(op, self)
+            if self._journal is not None:
+                self._journal.check()
+                self._journal.commit()
+        except Kept:
+            assert self._journal is not None
+            self._journal.rollback()
+            self._queued.difference_update(self._worklist[pending:])
+            del self._worklist[pending:]
+            self.rewrites, blocked = before, KEPT
+        self._journal = None
+        if blocked is not None and op.parent is not None:
+            self.blocked.setdefault(op, blocked)
+        if self.rewrites == before:
+            return False
+        for former, heir in self._heirs:
+            self._remarks.moved(former, heir)
+        record(self._pass_name, name, names, self._replaced)
+        return True
+
+    def finish(self, module: ModuleOp) -> None:
+        """Let functions' types say what they return now, and note why what is still there was left alone."""
+        refresh_signatures(module)
+        for op, blocked in self.blocked.items():
+            self._remarks.add(self._pass_name, op, blocked)
+
+
+def _erase(op: Operation, rewriter: Rewriter) -> None:
+    rewriter.erase(op)
 
 
 def erase_unused(module: ModuleOp) -> None:
@@ -292,11 +357,21 @@ def refresh_signatures(module: ModuleOp) -> None:
 
 
 def apply_patterns(module: ModuleOp, pass_name: str, patterns: Sequence[Pattern]) -> int:
-    """Apply patterns until none matches, note what was blocked, and return how many rewrites were made."""
-    rewriter = Rewriter(patterns, pass_name)
-    rewriter.run(module)
-    refresh_signatures(module)
-    table = remarks_of(module)
-    for op, blocked in rewriter.blocked.items():
-        table.add(pass_name, op, blocked)
+    """Apply patterns until none matches, note what was blocked, and return how many rewrites there were."""
+    rewriter = Rewriter(module, pass_name, patterns)
+    rewriter.run()
+    rewriter.finish(module)
     return rewriter.rewrites
+
+
+@contextmanager
+def rewriting(module: ModuleOp, pass_name: str) -> Generator[Rewriter]:
+    """
+    A rewriter for a pass that finds its operations by itself.
+
+    Each rewrite is an `attempt` with a function. Outside of one nothing holds an operation that was asked to stay in
+    float, nor is a rewrite counted.
+    """
+    rewriter = Rewriter(module, pass_name)
+    yield rewriter
+    rewriter.finish(module)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
@@ -30,21 +30,38 @@ class Remark:
         return f"remark: {self.op} '{self.node}': {self.blocked.message}{fix} [{self.pass_name}: {self.blocked.id}]"
 
 
-@dataclass
 class RemarkTable:
-    """The remarks of one module, in the order in which they arose, each once."""
+    """
+    The remarks of one module by the operation that they are on, each once, in the order in which they arose.
 
-    remarks: dict[Remark, None] = field(default_factory=dict[Remark, None])
+    Operations are held weakly: those that are erased take their remarks with them, but for `iter`, which lists all.
+    """
+
+    def __init__(self) -> None:
+        self._all: dict[Remark, None] = {}
+        self._on: WeakKeyDictionary[Operation, dict[tuple[str, Blocked], Remark]] = WeakKeyDictionary()
 
     def add(self, pass_name: str, op: Operation, blocked: Blocked) -> None:
         """Note that `pass_name` left `op` alone."""
-        self.remarks[Remark(pass_name, op.name, called(op), blocked, op.location)] = None
+        remark = Remark(pass_name, op.name, called(op), blocked, op.location)
+        self._all[remark] = None
+        self._on.setdefault(op, {})[pass_name, blocked] = remark
+
+    def moved(self, former: Operation, op: Operation) -> None:
+        """Let the remarks on `former` be on `op`, which comes in its place."""
+        remarks = self._on.pop(former, None)
+        if remarks:
+            self._on.setdefault(op, {}).update(remarks)
+
+    def on(self, op: Operation) -> list[Remark]:
+        """The remarks on an operation, and on those that it came in the place of; the last pass's last."""
+        return list(self._on.get(op, {}).values())
 
     def __iter__(self):
-        return iter(self.remarks)
+        return iter(self._all)
 
     def __len__(self) -> int:
-        return len(self.remarks)
+        return len(self._all)
 
 
 _TABLES: WeakKeyDictionary[ModuleOp, RemarkTable] = WeakKeyDictionary()

@@ -1,7 +1,7 @@
 """
 What a kernel is expected to cost on a target, from what was measured there (`targets/costs/`).
 
-The model is linear in `TERMS`; `benchmarks/kernel_costs.py` measures and fits the nanoseconds of each.
+The model is linear in `TERMS`; `benchmarks/fit_costs.py` measures and fits the nanoseconds of each.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 // RUN: OPT %s -p 'legalize{target=tensorrt}' | FILECHECK %s
 // RUN: OPT %s -p 'legalize{target=generic}' | FILECHECK %s --check-prefix=GENERIC
+// RUN: DIAGNOSTICS -p 'legalize{target=tensorrt}'
 
 !x = !quant.uniform<u8:f32, 0.02:128>
 !i = !quant.uniform<i8:f32, 0.02>
@@ -60,15 +61,17 @@ func.func @boundary(%x: tensor<2x4xui8>) -> tensor<2x4xui8> {
 
 // Any other zero point stays, of u8 and of i8, and a channel's among several.
 
-// CHECK-LABEL: func.func @unchanged_zero_points(
+// CHECK-LABEL: func.func @unmoved_zero_points(
 // CHECK-NEXT: quant.qcast %x : tensor<2x2xf32> to tensor<2x2x!quant.uniform<u8:f32, 0.04:9>>
 // CHECK: quant.qcast %x : tensor<2x2xf32> to tensor<2x2x!quant.uniform<i8:f32, 0.04:-9>>
 // CHECK{LITERAL}: quant.qcast %x : tensor<2x2xf32> to tensor<2x2x!quant.uniform<u8:f32:0, {0.5:128,0.25:127}>>
-func.func @unchanged_zero_points(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
+func.func @unmoved_zero_points(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
+  // expected-remark@+1 {{the zero point is not 128, so as i8 it would not be 0; quantize the model symmetrically [legalize: zero-point]}}
   %a = quant.qcast %x : tensor<2x2xf32> to tensor<2x2x!z>
   %p = quant.dcast %a : tensor<2x2x!z> to tensor<2x2xf32>
   %b = quant.qcast %x : tensor<2x2xf32> to tensor<2x2x!quant.uniform<i8:f32, 0.04:-9>>
   %q = quant.dcast %b : tensor<2x2x!quant.uniform<i8:f32, 0.04:-9>> to tensor<2x2xf32>
+  // expected-remark@+1 {{the zero point is not 128, so as i8 it would not be 0; quantize the model symmetrically [legalize: zero-point]}}
   %c = quant.qcast %x : tensor<2x2xf32> to tensor<2x2x!quant.uniform<u8:f32:0, {0.5:128,0.25:127}>>
   %r = quant.dcast %c : tensor<2x2x!quant.uniform<u8:f32:0, {0.5:128,0.25:127}>> to tensor<2x2xf32>
   func.return %p, %q, %r : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>

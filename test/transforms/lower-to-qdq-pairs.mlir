@@ -105,3 +105,18 @@ func.func @unchanged_per_axis(%x: tensor<2xf32>) -> tensor<2xf32> {
 }
 
 }
+
+// Integers of 16 bits have no Clip: their bounds are reals in front, for each channel.
+
+// CHECK-LABEL: func.func @wide_per_axis(
+// CHECK: %[[L:.*]] = onnx.Constant() {value = #onnx.tensor<[-256.0, -128.0] : tensor<2x1xf32>>}
+// CHECK: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[255.5, 127.75] : tensor<2x1xf32>>}
+// CHECK: %[[M:.*]] = onnx.Max(%x, %[[L]])
+// CHECK: %[[N:.*]] = onnx.Min(%[[M]], %[[H]])
+// CHECK: %[[Q:.*]] = {{.*}}QuantizeLinear(%[[N]],
+// CHECK-NEXT: {{.*}}DequantizeLinear(%[[Q]],
+func.func @wide_per_axis(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %p = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<i16<-512:511>:f32:0, {0.5,0.25}>>
+  %u = quant.dcast %p : tensor<2x3x!quant.uniform<i16<-512:511>:f32:0, {0.5,0.25}>> to tensor<2x3xf32>
+  func.return %u : tensor<2x3xf32>
+}

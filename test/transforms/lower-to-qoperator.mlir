@@ -319,6 +319,15 @@ func.func @unmoved_dilated_pool(%a: tensor<1x2x5x5x!x>) -> tensor<1x2x3x3x!y> {
   func.return %t : tensor<1x2x3x3x!y>
 }
 
+// CHECK-LABEL: func.func @unmoved_ragged_pool(
+// CHECK: %[[T:.*]] = onnx.AveragePool(
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_ragged_pool(%a: tensor<1x2x5x4x!x>) -> tensor<1x2x3x2x!y> {
+  // expected-remark@+1 {{a window ends beyond the padding, and the kernel counts that part where the op does not [lower-to-qoperator: ragged-pool]}}
+  %t = onnx.AveragePool(%a) {ceil_mode = 1 : i64, count_include_pad = 1 : i64, kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x2x5x4x!x>) -> tensor<1x2x3x2x!y>
+  func.return %t : tensor<1x2x3x2x!y>
+}
+
 // CHECK-LABEL: func.func @unmoved_clip_per_axis(
 // CHECK: %[[T:.*]] = onnx.Clip(
 // CHECK-NEXT: func.return %[[T]]

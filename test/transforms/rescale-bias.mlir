@@ -4,7 +4,8 @@
 !x = !quant.uniform<u8:f32, 0.5:13>
 !w = !quant.uniform<i8:f32:0, {0.25:3,0.125:-7}>
 !v = !quant.uniform<i8:f32, 0.25:3>
-!y = !quant.uniform<u8:f32, 0.03:7>
+!y = !quant.uniform<u8:f32, 0.7:7>
+!f = !quant.uniform<u8:f32, 0.03:7>
 
 // One step for each channel: x_scale * w_scale, half to even.
 
@@ -43,6 +44,30 @@ func.func @broadcast(%x: tensor<2x4x!x>, %w: tensor<4x3x!v>) -> (tensor<2x3x!y>,
   %c = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0] : tensor<1x3xf32>>} : () -> tensor<1x3xf32>
   %t = onnx.Gemm(%x, %w, %c) : (tensor<2x4x!x>, tensor<4x3x!v>, tensor<1x3xf32>) -> tensor<2x3x!y>
   func.return %s, %t : tensor<2x3x!y>, tensor<2x3x!y>
+}
+
+// Weights that are all 0, or their zero point, have any scale: one that lets the bias be what it is.
+
+// CHECK-LABEL: func.func @refined(
+// CHECK: %[[W:.*]] = onnx.Constant() {{.*}}: () -> tensor<3x2x!quant.uniform<i8:f32:1, {0.25:3,2.3841858e-07:-7}>>
+// CHECK-NEXT: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[8, 1048576] : tensor<2xi32>>}
+// CHECK-NEXT: onnx.Gemm(%x, %[[W]], %[[B]])
+func.func @refined(%x: tensor<2x3x!x>) -> tensor<2x2x!f> {
+  %w = onnx.Constant() {value = #onnx.tensor<[5, -7, 6, -7, 7, -7] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32:1, {0.25:3,1.0:-7}>>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0, 0.125] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %t = onnx.Gemm(%x, %w, %b) : (tensor<2x3x!x>, tensor<3x2x!quant.uniform<i8:f32:1, {0.25:3,1.0:-7}>>, tensor<2xf32>) -> tensor<2x2x!f>
+  func.return %t : tensor<2x2x!f>
+}
+
+// Nothing moves: half an accumulator step is eight steps of the result, and the weight's own integers need the scale.
+
+// CHECK-LABEL: func.func @unmoved_coarse_bias(
+// CHECK: onnx.Gemm({{.*}}tensor<2xf32>) ->
+func.func @unmoved_coarse_bias(%x: tensor<2x3x!x>, %w: tensor<3x2x!quant.uniform<i8:f32:1, {0.25:3,1.0:-7}>>) -> tensor<2x2x!f> {
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0, 0.22] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{an accumulator step is too coarse for the bias: rounded to it, the result moves; quantize the weight with a finer scale [rescale-bias: coarse-bias]}}
+  %t = onnx.Gemm(%x, %w, %b) : (tensor<2x3x!x>, tensor<3x2x!quant.uniform<i8:f32:1, {0.25:3,1.0:-7}>>, tensor<2xf32>) -> tensor<2x2x!f>
+  func.return %t : tensor<2x2x!f>
 }
 
 // Nothing moves: the bias is one for each row of the result, which happens to have as many rows as columns.

@@ -71,7 +71,7 @@ COULD_NOT: list[tuple[Callable[[list[str]], int], str, str]] = [
     (opt, "invalid.mlir -o out.mlir", "invalid.mlir:2:3: error: 'func.return' op: "),
     (opt, "elided.mlir -o out.mlir", "--print-constants"),
     (opt, "deep.mlir -o out.mlir", "nested too deeply"),
-    (opt, "outside.mlir -o out.mlir", "is not a file inside the input's folder"),
+    (opt, "outside.mlir -o out.mlir", "is not inside the folder of the file that names it"),
     (opt, "short.mlir -o out.mlir", "bytes 8 to 107 are not in 'short.weights', which has 99"),
     (opt, "good.mlir -o out.txt", "neither a .mlir nor a .onnx"),
     (opt, "good.mlir -o missing/out.mlir", "cannot write 'missing/out.mlir'"),
@@ -121,7 +121,7 @@ WRONG_USAGE: list[tuple[Callable[[list[str]], int], str, str]] = [
     (main, "compile good.onnx -o out.onnx --form float", "invalid choice: 'float'"),
     (main, "compile good.onnx -o out.onnx --exactness roughly", "invalid choice: 'roughly'"),
     (main, "compile good.onnx -o out.onnx --report out.pdf", "neither a .html nor a .json"),
-    (main, "compile good.onnx -o out.onnx --keep-float a,,b", "no list of names"),
+    (main, "compile good.onnx -o out.onnx --keep-float a,,b", "is not a list of names"),
     (main, "quantize good.onnx -o out.onnx", "--data"),
     (main, "compare good.onnx good.onnx", "--data"),
 ]

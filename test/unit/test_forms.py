@@ -15,7 +15,7 @@ import onnx.numpy_helper as onh
 import pytest
 
 import qdialect
-from qdialect.compiler.compilation import FORMS
+from qdialect.compiler.options import FORMS
 from qdialect.errors import UserError
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
@@ -194,6 +194,7 @@ def test_a_packed_weight_is_the_weight_it_was(inputs: int, block: int, zeros: bo
         ({"keep_float": ("w",)}, "a constant"),
         ({"keep_float": ("nothing",)}, "no node or tensor is called 'nothing'"),
         ({"decompose": ("Gemm",), "exactness": "exact"}, "--exactness exact"),
+        ({"exactness": "roughly"}, "there is no level 'roughly'"),
         ({"decompose": ("Gemm", "Nothing")}, "'Nothing' is not decomposed"),
     ],
 )

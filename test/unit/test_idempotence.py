@@ -1,21 +1,15 @@
 """Compiling what was compiled changes nothing: one graph for each reason why it once did."""
 
-import importlib
-import sys
-from pathlib import Path
-from typing import Any
-
 import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from graphs.structure import difference
 from qdialect.compiler.compilation import compile
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.ops import get_all_dialects
 from qdialect.text.assembly import parse_module
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 HEAD = """
 !u = !quant.uniform<u8:f32, 0.02:13>
@@ -397,15 +391,6 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x2xf32> {onnx
 """A bias in steps of its own was dequantized in each run, and a float constant when read again."""
 
 
-@pytest.fixture(scope="module")
-def structure() -> Any:
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        return importlib.import_module("structure")
-    finally:
-        sys.path.remove(str(BENCHMARKS))
-
-
 def parse(text: str) -> ModuleOp:
     context = Context()
     for name, dialect in get_all_dialects().items():
@@ -441,11 +426,11 @@ def parse(text: str) -> ModuleOp:
         (ROUNDS, "generic"),
     ],
 )
-def test_twice_is_once(structure: Any, text: str, target: str):
+def test_twice_is_once(text: str, target: str):
     module = parse(text)
     compile(module, target)
     first = export_model(module)
     assert ("com.microsoft" in {n.domain for n in first.graph.node}) == (len(first.opset_import) > 1)
     again = import_model(export_model(module))
     compile(again, target)
-    assert structure.difference(first, export_model(again)) == ""
+    assert difference(first, export_model(again)) == ""

@@ -10,6 +10,7 @@ ROOMS = (
     "numerics",
     "reasons",
     "errors",
+    "exactness",
     "files",
     "dialects",
     "ir",
@@ -132,5 +133,6 @@ def test_the_package_explains_itself():
     """About five files and a room for each idea."""
     files = [p.name for p in (ROOT / "qdialect").glob("*.py")]
     assert sorted(files) == [
-        "__init__.py", "__main__.py", "errors.py", "files.py", "numerics.py", "reasons.py", "universe.py"
+        "__init__.py", "__main__.py", "errors.py", "exactness.py", "files.py", "numerics.py", "reasons.py",
+        "universe.py",
     ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,7 @@ EXAMPLE = ROOT / "examples" / "digits_qdq.onnx"
 @pytest.fixture(scope="module")
 def plugin() -> Any:
     """`benchmarks/openvino_layers.py`."""
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    try:
-        return importlib.import_module("openvino_layers")
-    finally:
-        sys.path.remove(str(ROOT / "benchmarks"))
+    return importlib.import_module("openvino_layers")
 
 
 def test_same_numbers_and_as_many_int8_layers(plugin: Any, tmp_path: Path):

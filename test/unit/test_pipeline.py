@@ -9,8 +9,9 @@ from xdsl.dialects.test import TestOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from qdialect.cli.pipeline import PipelineError, Run, get_available_passes, parse_pipeline, pipeline_text
+from qdialect.cli.pipeline import PipelineError, get_available_passes, parse_pipeline, pipeline_text
 from qdialect.errors import UserError
+from qdialect.rewriting.manager import Applied, Hook, PassManager, Timing, Verified
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ PASSES = {"options": lambda: Options, "other": lambda: Options}
         ("options{scale=2}", Options(scale=2.0)),
         ("options{scale}", Options(scale=None)),
         ("builtin.module( options{eps=0.25} )", Options(eps=0.25)),
+        ('// why, in "words"\noptions  // because {this}\n{count=4}  // and that', Options(count=4)),
     ],
 )
 def test_options_are_read_and_read_back(text: str, expected: Options):
@@ -127,17 +129,26 @@ class Fail(ModulePass):
 
 def test_the_pass_that_breaks_the_ir_is_named():
     with pytest.raises(UserError, match="pass 'break' left IR that does not verify: it is broken"):
-        Run().apply([Options(), Break(), Fail()], Context(), ModuleOp([]))
+        PassManager(Verified()).run([Options(), Break(), Fail()], ModuleOp([]))
 
 
 def test_the_pass_that_fails_is_named():
     with pytest.raises(UserError, match="pass 'fail' failed: no such thing"):
-        Run().apply([Options(), Fail()], Context(), ModuleOp([]))
+        PassManager().run([Options(), Fail()], ModuleOp([]))
 
 
-def test_hooks_run_after_each_pass():
+def test_hooks_run_around_each_pass_in_order():
     seen: list[str] = []
-    run = Run(after=[lambda one, _: seen.append(str(one))])
-    run.apply([Options(count=2), Options(count=3)], Context(), ModuleOp([]))
-    assert seen == ["options{count=2}", "options{count=3}"]
-    assert len(run.seconds) == 2
+
+    class Note(Hook):
+        def before(self, one: ModulePass, module: ModuleOp) -> None:
+            seen.append(f"before {one}")
+
+        def after(self, applied: Applied, module: ModuleOp) -> None:
+            seen.append(f"after {applied.one}")
+
+    timing = Timing()
+    PassManager(Note(), timing).run([Options(count=2), Options(count=3)], ModuleOp([]))
+    runs = ("options{count=2}", "options{count=3}")
+    assert seen == [f"{when} {one}" for one in runs for when in ("before", "after")]
+    assert [name for name, _ in timing.seconds] == ["options", "options"]

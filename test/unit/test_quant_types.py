@@ -237,14 +237,15 @@ def test_damaged_text_is_an_error_of_parsing(seed: int):
 
 
 def test_derived_types():
-    assert str(SAME.with_axis(0)) == "!quant.uniform<i8:f32:0, {0.5:3,0.25:-4}>"
-    assert str(SAME.with_parameters([2, 4, 8], 1)) == "!quant.uniform<i8:f32:1, {2.0:1,4.0:1,8.0:1}>"
-    assert str(SAME.with_storage(Storage.of("i16"))) == "!quant.uniform<i16:f32:1, {0.5:3,0.25:-4}>"
-    assert str(SAME.with_expressed(f16)) == "!quant.uniform<i8:f16:1, {0.5:3,0.25:-4}>"
-    assert SAME.as_per_tensor() is None
-    assert SAME.with_parameters([2, 2], 1).as_per_tensor() == UniformType.per_tensor(I8, 2, 1)
+    assert str(SAME.replace(axis=0)) == "!quant.uniform<i8:f32:0, {0.5:3,0.25:-4}>"
+    assert (
+        str(SAME.replace(scales=[2, 4, 8], zero_points=1)) == "!quant.uniform<i8:f32:1, {2.0:1,4.0:1,8.0:1}>"
+    )
+    assert str(SAME.replace(storage=Storage.of("i16"))) == "!quant.uniform<i16:f32:1, {0.5:3,0.25:-4}>"
+    assert str(SAME.replace(expressed=f16)) == "!quant.uniform<i8:f16:1, {0.5:3,0.25:-4}>"
+    assert SAME.replace(scales=[2], zero_points=1) == UniformType.per_tensor(I8, 2, 1)
     with pytest.raises(VerifyException, match="out of storage range"):
-        SAME.with_storage(U8)
+        SAME.replace(storage=U8)
 
 
 def test_the_one_scale():
@@ -278,12 +279,12 @@ def test_normalized(given: str, expected: str | None):
 
 def test_casts_are_built_with_their_types():
     x = TestOp(result_types=[TensorType(f16, [3, 2])])
-    q = QuantizeOp(x, SAME.with_expressed(f16))
+    q = QuantizeOp(x, SAME.replace(expressed=f16))
     r = DequantizeOp(q)
     s = StorageCastOp(q, TensorType(i8, [3, 2]))
     for op in (q, r, s):
         op.verify()
-        assert op.element_type == SAME.with_expressed(f16)
+        assert op.element_type == SAME.replace(expressed=f16)
     assert r.result.type == TensorType(f16, [3, 2])
     assert StorageCastOp(s, q.result.type).element_type is q.element_type
     assert q.clone().is_structurally_equivalent(q)

@@ -54,7 +54,7 @@ def test_counts_differ():
 
 def test_zero_points_are_integers():
     with pytest.raises(VerifyException, match="integers of 32 bits"):
-        UniformType.per_tensor(Storage.of("i8"), 0.5).with_parameters(0.5, np.array(1.5))
+        UniformType.per_tensor(Storage.of("i8"), 0.5).replace(scales=0.5, zero_points=np.array(1.5))
 
 
 def test_deep_nesting_does_not_exhaust_the_stack():

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from element_costs import session
 from onnx import NodeProto, TensorProto, helper
 
+from costs.elements import session
 from qdialect.targets.pricing import (
     BLOCK,
     DEPTHWISE,

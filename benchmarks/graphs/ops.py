@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from drawing import Drawing, Value, bias, f32, weight
 from onnx import NodeProto
+
+from graphs.drawing import Drawing, Value, bias, f32, weight
 
 Draw = Callable[[Drawing, Value], "Value | None"]
 

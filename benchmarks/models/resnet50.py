@@ -15,7 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 import onnxruntime as ort
-from graph import Graph, Shape
+
+from models.graph import Graph, Shape
 
 F32 = npt.NDArray[np.float32]
 

@@ -1,8 +1,9 @@
 """How each dialect of quantized ONNX writes a layer of ResNet-50."""
 
 import numpy as np
-from graph import MS, Graph
-from resnet50 import (
+
+from models.graph import MS, Graph
+from models.resnet50 import (
     EPSILON,
     F32,
     POOL,

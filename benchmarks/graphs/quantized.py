@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 import onnxruntime as ort
-from drawing import (
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+from graphs.drawing import (
     STORAGES,
     Array,
     Bias,
@@ -26,10 +28,9 @@ from drawing import (
     parameter_names,
     parameters_of,
 )
-from graph_forms import FORMS
-from graph_more_ops import MORE
-from graph_ops import OPS
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from graphs.forms import FORMS
+from graphs.more_ops import MORE
+from graphs.ops import OPS
 
 SHAPES = [(1, 4, 5, 7), (2, 3, 6, 5), (1, 8, 4, 6), (2, 5, 9), (3, 7), (1, 12), (2, 3, 4)]
 MAX_ELEMENTS = 3000

@@ -10,7 +10,9 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from drawing import (
+from onnx import NodeProto, TensorProto, helper
+
+from graphs.drawing import (
     STORAGES,
     Array,
     Drawing,
@@ -21,8 +23,7 @@ from drawing import (
     f32,
     parameters_of,
 )
-from graph_ops import Draw, partner
-from onnx import NodeProto, TensorProto, helper
+from graphs.ops import Draw, partner
 
 MICROSOFT = "com.microsoft"
 

@@ -1,20 +1,20 @@
 """
 Models to measure with, from seeded random numbers: nothing to download, on one machine always the same bytes.
 
-    python benchmarks/models.py FOLDER      # writes one of each, the large ones small
+    python benchmarks/write_models.py FOLDER      # writes one of each, the large ones small
 """
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import onnx
-from dialects import QatBatchNorm, Qdq, QOperator
-from graph import Graph
 from onnx import TensorProto
-from resnet50 import random, write_resnet50
+
+from models.dialects import QatBatchNorm, Qdq, QOperator
+from models.graph import Graph
+from models.resnet50 import random, write_resnet50
 
 
 def resnet50_qdq(path: Path) -> None:
@@ -112,14 +112,9 @@ def write_resnets(folder: Path) -> list[Path]:
     return paths
 
 
-def main(folder: Path) -> None:
+def write_all(folder: Path) -> None:
+    """One of each into `folder`, which is created; the large ones small."""
     folder.mkdir(parents=True, exist_ok=True)
     write_resnets(folder)
     chain(folder / "chain.onnx", 10_000)
     large_external(folder / "large.onnx", 0.1)
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python benchmarks/models.py FOLDER")
-    main(Path(sys.argv[1]))

@@ -1,6 +1,6 @@
 """
 More ops of random graphs: those that pick elements by index, mask or order, loops, and the kernels of com.microsoft
-that `graph_forms` has not. Some ask for an opset; a draw that does not fit gives None.
+that `graphs.forms` does not have. Some ask for an opset; a draw that does not fit gives None.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from drawing import STORAGES, Drawing, Mark, Value, f32
-from graph_forms import MICROSOFT, add_node, both, integer_weight, integers, narrow, quantized, real_of
-from graph_ops import Draw, partner
 from onnx import GraphProto, NodeProto, TensorProto, helper
+
+from graphs.drawing import STORAGES, Drawing, Mark, Value, f32
+from graphs.forms import MICROSOFT, add_node, both, integer_weight, integers, narrow, quantized, real_of
+from graphs.ops import Draw, partner
 
 
 def plain(d: Drawing, mark: Mark) -> list[str]:

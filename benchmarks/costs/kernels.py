@@ -1,7 +1,7 @@
 """
 Measure what a convolution of u8 activations and i8 weights costs in each of its forms.
 
-    python benchmarks/kernel_costs.py [--runs 31] [-o qdialect/targets/costs/onnxruntime.toml]
+    python benchmarks/fit_costs.py [--runs 31] [-o qdialect/targets/costs/onnxruntime.toml]
 
 One thread, onnxruntime's default optimization, the forms in turn, the least time of each. The costs are fitted to what
 `qdialect/targets/pricing.py` counts, as relative least squares: the form that is cheapest should come out cheapest, so
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import onnxruntime as ort
-from conv_costs import rest
-from conv_costs import rows as grouped_rows
-from element_costs import elementwise_costs, move_costs, overhead, quantize_costs, session
 from onnx import NodeProto, TensorProto, helper
 
+from costs.convolutions import rest
+from costs.convolutions import rows as grouped_rows
+from costs.elements import elementwise_costs, move_costs, overhead, quantize_costs, session
 from qdialect.targets.pricing import (
     ALIGNED,
     DEPTHWISE,
@@ -40,10 +40,10 @@ from qdialect.targets.pricing import (
 
 Array = npt.NDArray[Any]
 
-DEFAULT = Path(__file__).parent.parent / "qdialect" / "targets" / "costs" / "onnxruntime.toml"
+DEFAULT = Path(__file__).parents[2] / "qdialect" / "targets" / "costs" / "onnxruntime.toml"
 HEADER = """\
 # What a convolution of u8 activations and i8 weights costs in onnxruntime, in nanoseconds, as
-# benchmarks/kernel_costs.py measured it: the terms are those of qdialect/targets/pricing.py. Conv (ConvPacked with
+# benchmarks/fit_costs.py measured it: the terms are those of qdialect/targets/pricing.py. Conv (ConvPacked with
 # a weight that is a float constant), ConvInteger (ConvIntegerSigned with i8 activations) and MatMulIntegerToFloat
 # make a float result, QLinearConv makes u8: also in groups of channels, one channel for each output and along three
 # axes. Columns are bytes gathered along one axis. QuantizeLinear is one whose zero point is computed at run time.
@@ -377,7 +377,3 @@ def main() -> None:
     ]
     args.output.parent.mkdir(exist_ok=True)
     args.output.write_text(HEADER + "\n".join(lines) + "\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,240 @@
+"""The fixed pipelines: what `qdialect compile` runs, per target and form, and why in that order."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from xdsl.passes import ModulePass
+
+from qdialect.compiler.options import FORMS, LEVELS, Options
+from qdialect.errors import UserError
+from qdialect.exactness import Exactness
+from qdialect.rewriting.passes import exactness_of
+from qdialect.targets import Target, target
+from qdialect.transforms import get_all_passes
+from qdialect.transforms.decompose import decomposable
+
+
+class Stage(NamedTuple):
+    """One pass of a pipeline."""
+
+    step: ModulePass
+    because: str
+    """What it is for, or why it stands where it does."""
+    needs: tuple[str, ...] = ()
+    """Names of passes that it may not change places with, right in front of it: the result would be another."""
+
+
+class Phase(NamedTuple):
+    """Passes that bring a module from one form into the next."""
+
+    name: str
+    aim: str
+    """What holds of the module behind it."""
+    stages: Sequence[Stage]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Options, checked, with what follows from them."""
+
+    options: Options
+    target: Target
+    form: str
+    level: Exactness
+
+    @property
+    def is_exact(self) -> bool:
+        return self.level is Exactness.EXACT
+
+
+def _stage(name: str, because: str, *needs: str, **options: Any) -> Stage:
+    return Stage(get_all_passes()[name]()(**options), because, needs)
+
+
+def _simplifying() -> Iterator[Stage]:
+    """What makes a graph of any kind simpler: whatever follows from constants and shapes."""
+    yield _stage("fold-identity", "a copy of a constant is a constant", "freeze")
+    yield _stage("fold-constants", "scales that are computed of constants are constants", "freeze")
+    yield _stage("fold-shapes", "lists of sizes are constants, or nearly so")
+    yield _stage("fold-branches", "conditions that follow from sizes")
+    yield _stage("fold-shapes", "sizes that a branch hid")
+    yield _stage("fold-constants", "what was computed of sizes")
+    yield _stage("fold-zeros", "states that start at zero, whose size is all there was to compute")
+    yield _stage("fold-identity", "ops that change nothing, by sizes known now")
+    yield _stage("fold-layout", "ops that move elements one after the other")
+
+
+def simplifying() -> list[ModulePass]:
+    """The passes that make a graph of any kind simpler."""
+    return [stage.step for stage in _simplifying()]
+
+
+def _raising(r: Request) -> Iterator[Stage]:
+    """Whatever tool made the model: its quantization in types."""
+    if not r.options.keep_overridable:
+        yield _stage("freeze", "an initializer that is an input too is a constant")
+    yield _stage(
+        "raise-opset", "opset 13 is the first whose casts have a scale for each channel", quantized=True
+    )
+    yield from _simplifying()
+    yield _stage(
+        "raise-qoperator",
+        "while all types are ONNX's own: what is unknown of them behind com.microsoft is inferred",
+        every=r.form != "qoperator",
+    )
+    yield _stage("raise-qdq", "casts with constant parameters are types")
+    yield _stage(
+        "raise-arithmetic",
+        "rounding that is spelled out is a cast; after raise-qdq, which knows what it scales",
+        exact=r.is_exact,
+    )
+    yield _stage("quantize-inputs", "inputs in steps of a scale that only raise-arithmetic has found")
+    if r.options.decompose:
+        yield _stage("decompose", "as asked for, before casts move past the parts", ops=r.options.decompose)
+
+
+def _batch_norm(r: Request, because: str, *, depthwise: bool) -> Stage:
+    lossy = r.level is Exactness.LOSSY
+    symmetric = r.target.symmetric_weights
+    return _stage("fold-batch-norm", because, symmetric=symmetric, depthwise=depthwise, lossy=lossy)
+
+
+def _sinking(r: Request) -> Iterator[Stage]:
+    """Casts as far down as they go, and products of integers read as ops between casts."""
+    yield _stage("fold-casts", "casts that undo each other do not travel")
+    yield _stage("sink-dequantize", "an op that moves or selects does so on integers")
+    yield _stage("fold-casts", "casts that have met undo each other")
+    yield _stage(
+        "raise-integer",
+        "a product of integers knows their scales by the casts that stand right above it now",
+        float_results=r.form == "qdq",
+    )
+    if (r.form != "qdq" or r.target.symmetric_activations) and not r.options.integer_io:
+        yield _stage(
+            "legalize",
+            "signedness may be all that two types differ by; before casts are sunk, integers would seem to leave",
+            target=r.target.name,
+            weights=False,
+        )
+        yield _stage("sink-dequantize", "types that differed by signedness alone are one type now")
+        yield _stage("fold-casts", "casts that have met undo each other")
+
+
+def _hoisting(r: Request) -> Iterator[Stage]:
+    """Quantizes as far up as they go; what stands between a linear op and its casts folded away."""
+    hoist = {"activations": r.form == "qdq", "rewritten": r.form == "qoperator"}
+    yield _stage("quantize-branches", "each branch in the type of the others", target=r.target.name)
+    yield _stage("fold-constants", "constants below the casts that were sunk")
+    yield _stage("hoist-quantize", "a quantize right behind a BatchNormalization lets it fold", **hoist)
+    yield _batch_norm(r, "factors and shifts go into scales and zero points", depthwise=r.form == "qoperator")
+    if r.form != "qdq":
+        yield _stage("fold-scales", "a scale for each channel between two products becomes one for all")
+    if r.form == "qoperator" and not r.options.decompose:
+        yield _stage("compose", "a MatMul and its Add are one kernel")
+    yield _stage("hoist-quantize", "what a BatchNormalization has folded into makes integers", **hoist)
+    yield _stage("fold-casts", "casts that have met undo each other")
+    yield _stage("fold-constants", "quantizes that have met constants")
+    yield _stage("fuse-quantized", "an op between casts is the op on quantized types")
+    yield _stage("fold-pad", "a Pad of a quantized type goes into the pads of the op below it")
+    yield _stage("fold-activation", "a clamp that the range of a quantized type is already")
+    yield _stage("fold-casts", "casts that have met undo each other")
+
+
+def _legalizing(r: Request) -> Iterator[Stage]:
+    """Quantized types that the target takes."""
+    legalize = [
+        _stage(
+            "legalize", "the target's own storage types", target=r.target.name, weights=r.form != "integer"
+        ),
+        _stage("fold-casts", "signedness may have been all that two types differed by"),
+        _stage("fuse-quantized", "signedness may have been all that two types differed by"),
+    ]
+    interface = [_stage("integer-io", "asked for")] if r.options.integer_io else []
+    # Where activations must be symmetric, the integers that come in and go out are so too.
+    yield from [*legalize, *interface] if r.target.symmetric_activations else [*interface, *legalize]
+
+
+def _lowering(r: Request) -> Iterator[Stage]:
+    """Types written as what the target takes."""
+    name = r.target.name
+    if r.form != "qdq":
+        yield _stage("fold-activation", "a clamp that the range of a type of the target's is already")
+    if r.form == "qoperator":
+        yield _stage("lower-to-table", "one lookup for what has no kernel", target=name)
+        yield _stage("lower-conv-transpose", "a ConvTranspose as a Conv, which has a kernel", target=name)
+        yield _stage("legalize-expressed", "kernels dequantize to float32")
+        yield _stage("fold-casts", "casts that have met undo each other")
+        yield _stage("rescale-bias", "kernels add int32 in steps of x_scale * w_scale")
+        yield _stage("fold-groups", "few channels in each group, by cost", target=name)
+        yield _stage("fold-depth", "three axes as two, by cost", target=name)
+        yield _stage("fold-width", "columns packed into channels, by cost", target=name)
+    if r.form != "qdq":
+        exact = {"exact": r.is_exact} if r.form == "qoperator" else {}
+        yield _stage(f"lower-to-{r.form}", "integer kernels", target=name, **exact)
+        yield _stage("legalize-sums", "sums of integers on the types that run fastest", target=name)
+    if r.form == "qoperator":
+        few = {"elements": sys.maxsize} if r.options.float_weights else {}
+        yield _stage("fold-float-weights", "dequantized once, not in each run", target=name, **few)
+        yield _batch_norm(r, "a float weight takes factors that a quantized one cannot", depthwise=False)
+    yield _stage("fold-identity", "ops that change nothing, by types known now")
+    yield _stage("fold-layout", "casts stood between some of what moves elements")
+    yield _stage(
+        "lower-to-qdq", "what has no kernel: QuantizeLinear and DequantizeLinear around it", target=name
+    )
+
+
+def _checked(options: Options) -> Request:
+    """Raises UserError for a target, form, level or op that there is not."""
+    found = target(options.target)
+    form = options.form or found.form
+    if form not in FORMS:
+        raise UserError(f"there is no form '{form}'", f"choose from {', '.join(FORMS)}")
+    if options.exactness not in LEVELS:
+        raise UserError(f"there is no level '{options.exactness}'", f"choose from {', '.join(LEVELS)}")
+    if form != "qdq" and not found.kernels:
+        raise UserError(f"target '{options.target}' takes no integer nodes", "use --form qdq")
+    if options.decompose:
+        unknown = sorted(set(options.decompose) - set(decomposable()))
+        if unknown:
+            raise UserError(f"'{unknown[0]}' is not decomposed", f"choose from {', '.join(decomposable())}")
+    level = Exactness(options.exactness)
+    if options.decompose and not Exactness.CLOSE.within(level):
+        raise UserError(
+            f"'{options.decompose[0]}' is not decomposed at --exactness {level.value}: each part rounds",
+            "use --exactness close",
+        )
+    return Request(options, found, form, level)
+
+
+ASKED_FOR = ("integer-io",)
+"""Lossy on purpose, and only there if it was asked for."""
+
+
+def phases(options: Options) -> list[Phase]:
+    """
+    The passes for a target and form, without those of a class beyond the exactness asked for.
+
+    Raises UserError for a target, form, level or op that there is not.
+    """
+    r = _checked(options)
+
+    def phase(name: str, aim: str, *parts: Iterable[Stage]) -> Phase:
+        stages = [stage for part in parts for stage in part]
+        return Phase(
+            name, aim, [s for s in stages if s.step.name in ASKED_FOR or exactness_of(s.step).within(r.level)]
+        )
+
+    return [
+        phase("raise", "constant quantization parameters are in types", _raising(r)),
+        phase("move", "what can be is an op on quantized types", _sinking(r), _hoisting(r)),
+        phase("lower", "no type is quantized: what the target takes", _legalizing(r), _lowering(r)),
+    ]
+
+
+def pipeline(options: Options) -> list[ModulePass]:
+    """The passes of all phases, in order. Raises UserError as `phases` does."""
+    return [stage.step for phase in phases(options) for stage in phase.stages]

@@ -1,0 +1,77 @@
+"""What was rewritten, for those who look for the rewrite that went wrong, or count them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.dialects.quant import StorageCastOp
+from qdialect.ir.names import called, node_name, tensor_names
+
+
+class Rewritten(NamedTuple):
+    """One rewrite, for those who look for the one that went wrong."""
+
+    pass_name: str
+    pattern: str
+    op: str
+    """How the operation is called."""
+    names: frozenset[str]
+    """The names of its node and tensors, and of those around it."""
+
+
+class Records(list[Rewritten]):
+    """The rewrites of a `recording`."""
+
+    def __init__(self, named: bool = True):
+        super().__init__()
+        self.named = named
+        self.stands_for: dict[SSAValue, SSAValue] = {}
+        """The value that was replaced, by the value in its place; the quantized, by the stored integers it reads."""
+
+    def replaced(self, old: SSAValue, new: SSAValue) -> None:
+        """Note that `new` came in the place of `old`."""
+        self.stands_for.setdefault(new, old)
+        if isinstance(new.owner, StorageCastOp) and new.owner.operands:
+            self.stands_for.setdefault(new.owner.operands[0], new)
+
+
+_RECORDS: list[Records] = []
+
+
+@contextmanager
+def recording(*, named: bool = True) -> Generator[Records]:
+    """A list that grows with every rewrite made inside; the names cost time, so they are left out on demand."""
+    records = Records(named)
+    _RECORDS.append(records)
+    try:
+        yield records
+    finally:
+        _RECORDS[:] = [one for one in _RECORDS if one is not records]
+
+
+def named(op: Operation) -> tuple[str, frozenset[str]]:
+    """What a record says of the operation, if somebody reads it."""
+    return (called(op), _names_around(op)) if any(one.named for one in _RECORDS) else ("", frozenset())
+
+
+def _names_around(op: Operation) -> frozenset[str]:
+    around = [op, *(o.op for o in op.operands if isinstance(o, OpResult))]
+    around += [use.operation for result in op.results for use in result.uses]
+    return frozenset(name for one in around for name in (node_name(one), *tensor_names(one)) if name)
+
+
+def record(
+    pass_name: str,
+    pattern: str,
+    names: tuple[str, frozenset[str]],
+    replaced: Sequence[tuple[SSAValue, SSAValue]],
+) -> None:
+    """Note one rewrite, what its operation was called, and the values that came in the place of others."""
+    for records in _RECORDS:
+        for old, new in replaced:
+            records.replaced(old, new)
+        records.append(Rewritten(pass_name, pattern, *names))

@@ -1,0 +1,76 @@
+"""Options are fields of one class: the command line, the API and what runs have the same, with the same defaults."""
+
+import inspect
+from dataclasses import fields
+from typing import Any, get_args, get_type_hints
+
+import onnx
+import onnx.helper as oh
+import pytest
+
+import qdialect
+from qdialect.cli.arguments import parse
+from qdialect.compiler.options import Options, options_of
+from qdialect.errors import UserError
+from qdialect.exactness import Exactness
+from qdialect.onnx_io.importer import import_model
+from qdialect.text.assembly import print_module
+from qdialect.transforms.fold_batch_norm import FoldBatchNormPass
+from qdialect.transforms.lower_to_qoperator import LowerToQoperatorPass
+
+BESIDE = {"module", "feeds"}
+"""What `compile` takes besides options."""
+
+
+def test_compile_takes_what_options_has():
+    parameters = inspect.signature(qdialect.compile).parameters
+    hints, wanted = get_type_hints(qdialect.compile), get_type_hints(Options)
+    assert [name for name in parameters if name not in BESIDE] == [one.name for one in fields(Options)]
+    for one in fields(Options):
+        assert parameters[one.name].default == one.default
+        same = set(get_args(hints[one.name])) & set(get_args(wanted[one.name]))
+        assert hints[one.name] == wanted[one.name] or same, one.name
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", Options()),
+        ("--target tensorrt --form qdq --exactness exact", Options("tensorrt", "qdq", "exact")),
+        ("--integer-io --float-weights", Options(integer_io=True, float_weights=True)),
+        ("--keep-float a,b --decompose Gemm", Options(keep_float=("a", "b"), decompose=("Gemm",))),
+        ("--keep-overridable", Options(keep_overridable=True)),
+    ],
+)
+def test_the_command_line_gives_options(words: str, expected: Options):
+    assert options_of(parse(["compile", "in.onnx", "-o", "out.onnx", *words.split()])) == expected
+
+
+@pytest.mark.parametrize(
+    "options", [{"keep_float": ["nobody"]}, {"target": "nobody"}, {"form": "nothing"}, {"exactness": "some"}]
+)
+def test_a_mistake_leaves_the_module_as_it_was(options: dict[str, Any]):
+    """Opset 27 is lowered first of all; the file is not read again, so nothing may have changed."""
+    from io import StringIO
+
+    x, y = (oh.make_tensor_value_info(name, 1, [2, 3]) for name in "xy")
+    graph = oh.make_graph([oh.make_node("Relu", ["x"], ["y"], "relu")], "g", [x], [y])
+    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 27)], ir_version=onnx.IR_VERSION)
+    module = import_model(model)
+
+    def text() -> str:
+        print_module(module, stream := StringIO(), locations=True)
+        return stream.getvalue()
+
+    before = text()
+    with pytest.raises(UserError):
+        qdialect.compile(module, **options)
+    assert text() == before
+    qdialect.compile(module, keep_float=["relu"])
+    assert text() != before
+
+
+def test_exactness_is_that_of_the_application():
+    assert FoldBatchNormPass().level is FoldBatchNormPass.exactness is Exactness.CLOSE
+    assert FoldBatchNormPass(lossy=True).level is Exactness.LOSSY
+    assert LowerToQoperatorPass(exact=True).level is Exactness.EXACT
