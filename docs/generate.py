@@ -77,6 +77,7 @@ def passes_page() -> str:
 RULES = {
     "symmetric_activations": "activations have zero point 0",
     "symmetric_weights": "weights have zero point 0",
+    "per_tensor_weights": "a weight has one scale",
     "weight_scales_only": "only weights have a scale for each channel, along their output channels",
     "whole_pairs": "QuantizeLinear and DequantizeLinear come in pairs, but for a weight's DequantizeLinear",
     "own_pairs": "the branch of a residual block has a QuantizeLinear and DequantizeLinear of its own",

@@ -89,7 +89,9 @@ class QuantizeUses(Pattern):
         return self._dequantized[value]
 
 
-def quantized_weight(op: OnnxOp, storage: Storage, levels: int) -> tuple[np.ndarray, UniformType] | None:
+def quantized_weight(
+    op: OnnxOp, storage: Storage, levels: int, *, per_tensor: bool = False
+) -> tuple[np.ndarray, UniformType] | None:
     """
     The stored integers and the type of an op's constant weight, rounded to nearest, symmetric, a scale for each output
     channel; None if it is not constant.
@@ -99,11 +101,14 @@ def quantized_weight(op: OnnxOp, storage: Storage, levels: int) -> tuple[np.ndar
     if tensor is None or axis is None:
         return None
     weight = tensor.array()
-    others = tuple(k for k in range(weight.ndim) if k != axis)
-    reach = np.abs(weight).max(axis=others).astype(np.float64)
+    others = None if per_tensor else tuple(k for k in range(weight.ndim) if k != axis)
+    reach = np.asarray(np.abs(weight).max(axis=others), np.float64)
     scales = (reach / levels).astype(np.float32)
     scales = np.where(scales < np.finfo(np.float32).tiny, np.float32(1), scales).astype(np.float32)
-    type = UniformType.along(storage, axis, scales, np.zeros(scales.shape, np.int32))
+    if per_tensor:
+        type = UniformType.per_tensor(storage, float(scales))
+    else:
+        type = UniformType.along(storage, axis, scales, np.zeros(scales.shape, np.int32))
     stored = numerics.quantize(
         weight, type.scales, type.zero_points, -levels, levels, storage.dtype, axis=type.axis
     )
@@ -114,10 +119,15 @@ class QuantizeWeight(Pattern):
     """A linear op with a float constant as weight."""
 
     def __init__(
-        self, ops: Sequence[OnnxOp], dynamic: Sequence[OnnxOp], levels: int, weights: RoundedWeights
+        self,
+        placement: Placement,
+        levels: int,
+        weights: RoundedWeights,
+        *,
+        per_tensor: bool,
     ):
-        self._ops, self._dynamic, self._levels = set[Operation](ops), set[Operation](dynamic), levels
-        self._weights = weights
+        self._ops, self._dynamic = set[Operation](placement.linear), set[Operation](placement.dynamic)
+        self._levels, self._weights, self._per_tensor = levels, weights, per_tensor
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class.get_trait(Linear) is not None
@@ -126,7 +136,9 @@ class QuantizeWeight(Pattern):
         assert isinstance(op, OnnxOp)
         if op not in self._ops and op not in self._dynamic:
             return reason_for_float(op)
-        found = self._rounded(op) or quantized_weight(op, Storage.of("i8"), self._levels)
+        found = self._rounded(op) or quantized_weight(
+            op, Storage.of("i8"), self._levels, per_tensor=self._per_tensor
+        )
         if found is None:
             return None
         stored, type = found
@@ -249,13 +261,10 @@ class InsertCastsPass(RewritePass):
 def insert_casts(
     module: ModuleOp, found: Target, placement: Placement, weights: RoundedWeights, levels: int
 ) -> None:
-    """
-    Write a placement as casts and quantized weights: those of `weights` where it has them, else
-    rounded to nearest.
-    """
+    """Write a placement as casts and weights: those of `weights` where it has them, else rounded to nearest."""
     bounds = ranges(placement)
     types = {value: activation_type(bounds[value], found) for value in placement.pairs}
-    linear = QuantizeWeight(placement.linear, placement.dynamic, levels, weights)
+    linear = QuantizeWeight(placement, levels, weights, per_tensor=found.per_tensor_weights)
     recurrent = QuantizeRecurrent(found, only=set[Operation](placement.dynamic))
     apply_patterns(module, InsertCastsPass.name, [QuantizeUses(types, placement), linear, recurrent])
     clear(module)

@@ -171,7 +171,7 @@ def _add_calibration(group: Parser) -> None:
 def _add_algorithms(group: Parser) -> None:
     group.add_argument("--range", metavar="R", help="minmax, mse or a percentile as 99.99, for all tensors")
     group.add_argument("--rounding", choices=("nearest", "gptq"), help="how weights are rounded")
-    weights = "what weights are stored in: int8 (int4 is compiled, but not made yet)"
+    weights = "int8, or int4[,block=32]: weights alone, of matrix products"
     group.add_argument("--weights", default="int8", metavar="TYPE", help=weights)
     group.add_argument(
         "--max-drop",

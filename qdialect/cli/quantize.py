@@ -49,7 +49,13 @@ def _check(arguments: argparse.Namespace) -> None:
             "there is nothing to calibrate on", "give --data, a --profile made before, or --random"
         )
     if arguments.weights != "int8":
-        raise UserError(f"--weights {arguments.weights} is not implemented yet", "leave it out")
+        from qdialect.compiler.weights_alone import parse_weights
+
+        parse_weights(arguments.weights)
+    if arguments.max_drop is not None:
+        from qdialect.compiler.dropping import parse_limit
+
+        parse_limit(arguments.max_drop)
     data, arguments.data = arguments.data, None
     check_paths(arguments)
     arguments.data = data
@@ -69,7 +75,9 @@ def _calibration(arguments: argparse.Namespace, module: "ModuleOp") -> "Calibrat
         memory=arguments.memory,
         random=arguments.random,
         state=dict(arguments.state),
+        weights=arguments.weights,
         max_drop=arguments.max_drop,
+        budget=arguments.verbose,
         range=arguments.range,
         rounding=arguments.rounding,
         workers=arguments.workers,
@@ -81,7 +89,7 @@ def _say(arguments: argparse.Namespace, done: "Quantized") -> None:
     """What came of it: on stderr, so that a pipe can drop it."""
     if arguments.verbose:
         for line in done.log:
-            print(f"tried {line}", file=sys.stderr)
+            print(line, file=sys.stderr)
         for step in done.report.steps:
             print(f"{step.name}: {step.rewrites} rewrites, {step.ops} nodes", file=sys.stderr)
     if not arguments.quiet:

@@ -191,7 +191,14 @@ class Candidates:
             moments = Moments(wave, largest, len(rows))
             observe_samples(observer, moments.values, rows, moments.look, memory=self.memory)
             for rounding, bias in keys:
-                done = round_layers(wave, moments, self.levels, nearest=rounding == "nearest", centered=bias)
+                done = round_layers(
+                    wave,
+                    moments,
+                    self.levels,
+                    per_channel=not self.target.per_tensor_weights,
+                    nearest=rounding == "nearest",
+                    centered=bias,
+                )
                 self._rounded[rounding, bias].layers.update(done.layers)
 
     def expected(self) -> list[list[Array]]:

@@ -25,6 +25,8 @@ from qdialect.ir.names import called
 
 SAMPLES = 16
 """Samples that a noise budget is made from."""
+SHOWN, LEAST_SHOWN = 10, 0.005
+"""Layers that a report of the noise names, and parts of it that are too small to name."""
 ALIKE = 0.02
 """Expected times that differ by less than this part of the float model's are alike."""
 
@@ -82,6 +84,26 @@ def noise_budget(candidates: Candidates, trial: Trial) -> Budget:
         candidates.show(f"noise budget, {count} samples")
         noise.add(row)
     return noise.budget
+
+
+def budget_lines(candidates: Candidates, trial: Trial) -> list[str]:
+    """The largest shares of a candidate's noise: the layer, its causes, and what `--keep-float` is expected to give."""
+    if not candidates.samples.judging or not trial.integer:
+        return []
+    try:
+        budget = noise_budget(candidates, trial)
+    except UserError as error:
+        return [f"no noise budget: {error}"]
+    lines: list[str] = []
+    for share in budget.shares()[:SHOWN]:
+        causes = sorted(share.causes.items(), key=lambda pair: -pair[1])
+        said = ", ".join(f"{cause} {100 * part:.0f} %" for cause, part in causes if abs(part) >= LEAST_SHOWN)
+        left = budget.predict([share.layer])
+        expected = "no noise" if left == 0 else f"{-10 * log10(left):.1f} dB"
+        lines.append(
+            f"noise {100 * share.total:.0f} % ({said}): --keep-float {share.layer}, {expected} expected"
+        )
+    return lines
 
 
 def hold(candidates: Candidates, best: Trial, limit: Limit) -> Held:

@@ -15,20 +15,23 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from qdialect.calibration.data import ImageOptions, checked, load_data, model_inputs
+from qdialect.calibration.equalization import equalize
 from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.profiling import Profiler
+from qdialect.calibration.samples import measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
-from qdialect.compiler.candidates import Candidates, Choice, Finished
+from qdialect.compiler.candidates import Candidates, Choice, Finished, outputs
 from qdialect.compiler.compilation import compile, keep_in_float, run_passes
-from qdialect.compiler.dropping import hold, parse_limit
+from qdialect.compiler.dropping import budget_lines, hold, parse_limit
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import pipeline
 from qdialect.compiler.pipeline import simplifying as simplifying_any
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
 from qdialect.compiler.smoothed import smoothed
+from qdialect.compiler.weights_alone import OPSET, parse_weights, quantize_weights
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
 from qdialect.onnx_io.exporter import export_model
@@ -78,6 +81,8 @@ class Quantized:
     """Layers with constant weights."""
     limit: list[str] = field(default_factory=list[str])
     """What keeps the limit that was asked for, and what to write for the same again."""
+    how: str = "in integers"
+    """What was done to them."""
     module: ModuleOp | None = None
     """The integer model, where `quantize` was given a module that one."""
 
@@ -89,7 +94,7 @@ class Quantized:
         if self.floating:
             return [*lines, f"all {self.layers} layers stay in float: {self.floating}"]
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
-        lines.append(f"{self.integer} of {self.layers} layers in integers, {noise}: {self.choice}")
+        lines.append(f"{self.integer} of {self.layers} layers {self.how}, {noise}: {self.choice}")
         return lines + self.limit
 
 
@@ -111,10 +116,13 @@ def simplifying(options: Options, form: str) -> list[ModulePass]:
 
 def prepare(module: ModuleOp, options: Options) -> None:
     """Simplify a float model in place, into what is profiled."""
-    form = options.form or target_named(options.target).form
+    found = target_named(options.target)
+    form = options.form or found.form
     lower_opsets(module)
     keep_in_float(module, options.keep_float)
     run_passes(module, simplifying(options, form))
+    if found.per_tensor_weights:
+        equalize(module)
 
 
 def replace_module(module: ModuleOp, by: ModuleOp) -> None:
@@ -140,7 +148,11 @@ class Calibration:
     random: bool = False
     state: Mapping[str, str] = field(default_factory=dict[str, str])
     """Output by input that it is fed to in the next sample."""
+    weights: str = "int8"
+    """`int8`, or `int4[,block=N]` for weights alone."""
     max_drop: str | None = None
+    budget: bool = False
+    """Whether the log says which layers make the noise."""
     range: str | None = None
     rounding: str | None = None
     workers: int = 1
@@ -220,7 +232,9 @@ def quantize_module(
 
     Raises UserError for data that the model does not take, a profile of another model, and wrong options.
     """
-    asked = Options(**options)
+    asked, weights = Options(**options), parse_weights(calibration.weights)
+    if weights.bits == 4:
+        return _weights_alone(module, calibration, asked, weights.block, show)
     original = export_model(module).SerializeToString(deterministic=True)
     prepared = module.clone()
     prepare(prepared, asked)
@@ -238,6 +252,8 @@ def quantize_module(
         best = best if calibration.rounding is not None else corrected(candidates, best)
     held = None if limit is None else hold(candidates, best, limit)
     best = best if held is None else held.trial
+    if calibration.budget:
+        candidates.log += budget_lines(candidates, best)
     log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)
     layers, profile = count_layers(prepared, candidates), profiler.profile
     done = candidates.finish(best.choice)
@@ -249,6 +265,29 @@ def quantize_module(
         return Quantized(report, best.choice, inf, profile, log, 0, floating, layers, asked_for)
     replace_module(module, done.module)
     return Quantized(done.report, best.choice, done.ratio, profile, log, best.layers, "", layers, asked_for)
+
+
+def _weights_alone(
+    module: ModuleOp, calibration: Calibration, asked: Options, block: int, show: Callable[[str], None]
+) -> Quantized:
+    """Weights in 4 bits, activations in float. The result is of opset 21."""
+    prepared = module.clone()
+    prepare(prepared, asked)
+    run_passes(prepared, [_made("raise-opset", to=OPSET)])
+    profiler = _profile(prepared, calibration, show)
+    rows, judges = profiler.samples.steering, profiler.samples.judging
+    wanted = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
+    log = quantize_weights(prepared, profiler.profile, rows, block, memory=calibration.memory, show=show)
+    o = asked
+    report = compile(prepared, o.target, o.form, o.exactness, keep_overridable=o.keep_overridable)
+    ratio = float("nan")
+    if judges:
+        found = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
+        ratio = measure_noise(wanted, found).ratio()
+    replace_module(module, prepared)
+    choice = Choice(range="activations in float", rounding=f"blocks of {block}")
+    how = "with weights of 4 bits"
+    return Quantized(report, choice, ratio, profiler.profile, log, len(log), "", len(log), how=how)
 
 
 def count_layers(module: ModuleOp, candidates: Candidates) -> int:
@@ -289,6 +328,7 @@ def quantize(
     save_profile: str | None = None,
     memory: int = 1 << 30,
     state: Mapping[str, str] | None = None,
+    weights: str = "int8",
     max_drop: str | None = None,
     range: str | None = None,
     rounding: str | None = None,
@@ -306,7 +346,8 @@ def quantize(
 
     data: feeds keyed by graph input name, the first axis of each array being samples; or a path, or `module:function`.
     profiles: files made by `save_profile`, in place of data or besides. memory: bytes of tensors that are looked at
-    together. state: graph outputs by the inputs that they are fed to in the next sample. max_drop: `40dB` or `1%`.
+    together. state: graph outputs by the inputs that they are fed to in the next sample. weights: `int8`, or
+    `int4[,block=N]` for weights alone. max_drop: a limit for the noise, `40dB`, or for the decisions that change, `1%`.
     range and rounding: `minmax`, `mse` or a percentile, `nearest` or `gptq`, in place of what is best. show: called
     with what is being done.
 
@@ -319,6 +360,7 @@ def quantize(
         save_profile=save_profile,
         memory=memory,
         state=state or {},
+        weights=weights,
         max_drop=max_drop,
         range=range,
         rounding=rounding,

@@ -51,6 +51,8 @@ class Target:
     A 4-bit (inputs, outputs) weight of more elements than this is left to the session, which makes MatMulNBits of it
     itself; None: no session does.
     """
+    per_tensor_weights: bool = False
+    """Whether a weight has one scale, not one for each output channel."""
     largest_weight: int | None = None
     """The largest magnitude of an 8-bit weight that no kernel's sums saturate with; None: any."""
     like: str | None = None

@@ -1,0 +1,163 @@
+"""
+`--weights int4`: the weights of matrix products in 4 bits, a scale for each block, activations in float.
+
+Codes are rounded by GPTQ where there are samples and other samples confirm it, else to nearest. The target's own passes
+make MatMulNBits, or what else they have, of the DequantizeLinear that is written here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult, SSAValue
+
+from qdialect import numerics
+from qdialect.calibration.geometry import layer_of
+from qdialect.calibration.gptq import blocked_codes
+from qdialect.calibration.layers import Array, Float64
+from qdialect.calibration.observer import Observer, observe_samples, value_names
+from qdialect.calibration.profile import Profile
+from qdialect.calibration.rounding import Moments, number_layers, waves_of
+from qdialect.calibration.samples import Row
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.errors import UserError
+from qdialect.ir.names import called, location, tensor_name
+from qdialect.ir.values import constant_array
+from qdialect.ops.generated import op_named
+from qdialect.promises.weight_only import WeightOnly
+from qdialect.reasons import Blocked
+
+OPSET = 21
+"""The first whose DequantizeLinear knows blocks and 4 bits."""
+LOW, HIGH = -8, 7
+BLOCK = 32
+SIZES = (16, 32, 64, 128, 256)
+"""What MatMulNBits takes."""
+
+
+@dataclass(frozen=True)
+class WeightFormat:
+    """What `--weights` says."""
+
+    bits: int = 8
+    block: int = BLOCK
+    """Summed elements that share a scale, in 4 bits."""
+
+
+def parse_weights(text: str) -> WeightFormat:
+    """`int8`, `int4` or `int4,block=N`. UserError for anything else."""
+    if text == "int8":
+        return WeightFormat()
+    match = re.fullmatch(r"int4(?:,block=(\d+))?", text)
+    if match is None:
+        raise UserError(f"there are no weights of type '{text}'", "say int8, int4 or int4,block=32")
+    block = int(match[1] or BLOCK)
+    if block not in SIZES:
+        raise UserError(f"{block} is no block size", f"choose from {', '.join(map(str, SIZES))}")
+    return WeightFormat(4, block)
+
+
+def quantize_weights(
+    module: ModuleOp,
+    profile: Profile,
+    rows: Sequence[Row],
+    block: int,
+    *,
+    memory: int,
+    show: Callable[[str], None] = lambda text: None,
+) -> list[str]:
+    """
+    Write the weights of a float module's matrix products in 4 bits, in place; a line for each of them.
+
+    The module is of opset 21 or newer. rows: samples that steer the rounding; none: to nearest.
+    """
+    layers = {n: op for n, op in number_layers(module).items() if _takes(op)}
+    log: list[str] = []
+    observer, names = Observer(module), value_names(module)
+
+    def largest(value: SSAValue) -> float:
+        seen = profile.tensors.get(names.get(value, ""))
+        return 1.0 if seen is None or not seen.counts.size else max(-seen.low, seen.high)
+
+    for wave in waves_of({n: op for n, op in layers.items() if observer.is_visible(op.operands[0])}, memory):
+        show(f"rounding {len(wave)} layers")
+        moments = Moments(wave, largest, max(len(rows), 1))
+        observe_samples(observer, moments.values, rows, moments.look, memory=memory)
+        for number, op in wave.items():
+            steering, judging = moments.steering[number], moments.judging[number]
+            seen = steering.matrix()[0] if steering.count else None
+            judge = judging.matrix()[0] if judging.count else seen
+            log.append(_quantize_one(op, seen, judge, block))
+    return log
+
+
+def _takes(op: OnnxOp) -> bool:
+    """Whether a kernel for weights alone computes the op."""
+    promise, layer = op.get_trait(WeightOnly), layer_of(op)
+    if promise is None or layer is None or isinstance(promise.guard(op), Blocked):
+        return False
+    return layer.rows_shape[0] == 1 and len(layer.weight_shape) == 2
+
+
+def _nearest(rows: Array, block: int) -> tuple[Array, Array]:
+    codes, scales = (
+        np.empty(rows.shape, np.int8),
+        np.empty((rows.shape[0], -(-rows.shape[1] // block)), np.float32),
+    )
+    for b in range(scales.shape[1]):
+        part = rows[:, b * block : (b + 1) * block]
+        reach = np.abs(part).max(axis=1) / HIGH
+        scales[:, b] = np.where(reach > 0, reach, 1.0)
+        codes[:, b * block : (b + 1) * block] = numerics.quantize(
+            part, scales[:, b, None], 0, LOW, HIGH, np.int8
+        )
+    return codes, scales
+
+
+def _error(rows: Array, codes: Array, scales: Array, block: int, hessian: Float64) -> float:
+    real = numerics.dequantize(codes, scales, 0, blocks=[(1, block)])
+    error = rows.astype(np.float64) - real
+    return float(np.einsum("nk,nk->", error @ hessian, error))
+
+
+def _quantize_one(op: OnnxOp, seen: Float64 | None, judge: Float64 | None, block: int) -> str:
+    layer, weight = layer_of(op), constant_array(op.operands[1])
+    assert layer is not None
+    assert weight is not None
+    rows = layer.rows(weight)[0]
+    codes, scales = _nearest(rows, block)
+    said = "to nearest"
+    if seen is not None and judge is not None:
+        others = blocked_codes(rows, seen, block, LOW, HIGH, np.int8)
+        plain, better = (_error(rows, *pair, block, judge) for pair in ((codes, scales), others))
+        if better < plain:
+            (codes, scales), gain = others, 10 * np.log10(plain / max(better, 1e-300))
+            said = f"by GPTQ, {gain:.1f} dB better than to nearest"
+    _write(op, layer.output_axis or 0, codes, scales, block)
+    return f"{called(op)}: {said}"
+
+
+def _write(op: OnnxOp, output_axis: int, codes: Array, scales: Array, block: int) -> None:
+    """The weight as a DequantizeLinear of constants."""
+    stored, steps = (codes, scales) if output_axis == 0 else (codes.T, scales.T)
+    value = op.operands[1]
+    name = tensor_name(value.op) if isinstance(value, OpResult) else ""
+    made: list[ConstantOp] = []
+    for array, suffix in ((stored.astype(ml_dtypes.int4), "int4"), (steps, "scales")):
+        new = ConstantOp.of(from_array(np.ascontiguousarray(array)))
+        new.location = location("", [f"{name}_{suffix}" if name else ""])
+        made.append(new)
+    attributes = {"axis": int_attr(1 - output_axis), "block_size": int_attr(block)}
+    inputs: list[SSAValue | None] = [made[0].results[0], made[1].results[0]]
+    real = op_named("", "DequantizeLinear").build(inputs, [value.type], attributes)
+    real.location = location("", [f"{name}_dequantized" if name else ""])
+    assert op.parent is not None
+    op.parent.insert_ops_before([*made, real], op)
+    op.operands[1] = real.results[0]

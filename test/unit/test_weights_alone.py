@@ -1,0 +1,90 @@
+"""`--weights int4`: what is written, and what is left of the signal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import qdialect
+from qdialect.compiler.quantize import Calibration, quantize_module
+from qdialect.compiler.weights_alone import WeightFormat, parse_weights
+from qdialect.errors import UserError
+from qdialect.onnx_io.importer import import_model
+
+INPUTS, HIDDEN, OUTPUTS = 80, 48, 10
+
+
+def model() -> onnx.ModelProto:
+    """A product, an activation, a Gemm with its weight the other way round."""
+    draw = np.random.default_rng(0)
+    arrays = {
+        "w1": draw.normal(size=(INPUTS, HIDDEN)).astype(np.float32),
+        "w2": draw.normal(size=(OUTPUTS, HIDDEN)).astype(np.float32),
+        "b2": draw.normal(size=OUTPUTS).astype(np.float32),
+    }
+    nodes = [
+        helper.make_node("MatMul", ["x", "w1"], ["h"], "first"),
+        helper.make_node("Relu", ["h"], ["r"], "relu"),
+        helper.make_node("Gemm", ["r", "w2", "b2"], ["y"], "second", transB=1),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", INPUTS])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", OUTPUTS])],
+        [numpy_helper.from_array(array, name) for name, array in arrays.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def data(count: int = 90) -> list[dict[str, Any]]:
+    draw = np.random.default_rng(1)
+    mix = draw.normal(size=(INPUTS // 4, INPUTS))
+    x = draw.normal(size=(count, INPUTS // 4)) @ mix + 0.2 * draw.normal(size=(count, INPUTS))
+    return [{"x": row[None].astype(np.float32)} for row in x]
+
+
+@pytest.mark.parametrize("block", [16, 32])
+@pytest.mark.parametrize("target", ["onnxruntime", "generic"])
+def test_the_file_runs_and_gptq_pays(block: int, target: str, tmp_path: Path) -> None:
+    given = model().SerializeToString()
+    float_results = [_run(given, feeds) for feeds in data()]
+    noises: list[float] = []
+    for feeds in (data(), data(1)):
+        module = import_model(model())
+        calibration = Calibration(data=feeds, weights=f"int4,block={block}")
+        done = quantize_module(module, calibration, {"target": target})
+        assert "2 of 2 layers with weights of 4 bits" in done.summary()[0]
+        path = tmp_path / "out.onnx"
+        qdialect.save(module, str(path))
+        written = onnx.load(path)
+        kinds = {node.op_type for node in written.graph.node}
+        fits = target == "onnxruntime" and INPUTS % block == 0  # the kernel wants whole blocks
+        assert ("MatMulNBits" if fits else "DequantizeLinear") in kinds
+        found = [_run(path.read_bytes(), one) for one in data()]
+        error = sum(float(np.square(a - b).sum()) for a, b in zip(float_results, found, strict=True))
+        noises.append(error / sum(float(np.square(a).sum()) for a in float_results))
+    assert noises[0] < 10**-1.5
+    assert noises[0] < 0.6 * noises[1]
+
+
+def _run(model: bytes, feeds: dict[str, Any]) -> Any:
+    return ort.InferenceSession(model).run(None, feeds)[0]
+
+
+def test_what_the_flag_says() -> None:
+    assert parse_weights("int8") == WeightFormat()
+    assert parse_weights("int4") == WeightFormat(4, 32)
+    assert parse_weights("int4,block=128") == WeightFormat(4, 128)
+
+
+@pytest.mark.parametrize("text", ["int3", "int4,block=", "int4,block=5", "int8,block=32", ""])
+def test_what_it_cannot_say(text: str) -> None:
+    with pytest.raises(UserError):
+        parse_weights(text)
