@@ -29,6 +29,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parsed = _make_parser().parse_args(bind_optional_values(argv, "--check-numerics"))
     if parsed.command in ("compile", "quantize") and parsed.output is None and not parsed.print_pipeline:
         parsed.parser.error("there is no output file: name it with -o OUT.onnx")
+    if parsed.command == "quantize" and not (
+        parsed.data or parsed.profile or parsed.random or parsed.print_pipeline
+    ):
+        parsed.parser.error("there is nothing to calibrate on: give --data, --profile or --random")
     return parsed
 
 

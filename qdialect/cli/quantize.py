@@ -9,7 +9,6 @@ from qdialect.cli.inputs import check_readable
 from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
 from qdialect.compiler.options import options_of
-from qdialect.errors import UserError
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -43,11 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """UserError for what cannot do, before the work instead of after it."""
-    given = arguments.data or arguments.profile or arguments.random
-    if not given and not arguments.print_pipeline:
-        raise UserError(
-            "there is nothing to calibrate on", "give --data, a --profile made before, or --random"
-        )
     if arguments.weights != "int8":
         from qdialect.compiler.weights_alone import parse_weights
 
