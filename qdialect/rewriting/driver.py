@@ -61,7 +61,8 @@ def _is_pure(op_class: type[Operation]) -> bool:
 
 
 def _is_dead(op: Operation) -> bool:
-    return not any(r.first_use for r in op.results) and _is_pure(type(op))
+    # What has no results, as the end of a subgraph, is there for what it does.
+    return bool(op.results) and not any(r.first_use for r in op.results) and _is_pure(type(op))
 
 
 def _carry_dims(op: Operation, old: SSAValue, new: SSAValue) -> None:
