@@ -26,6 +26,7 @@ NAMES = (
     "freeze",
     "fuse-quantized",
     "hoist-quantize",
+    "infer-shapes",
     "insert-casts",
     "integer-io",
     "legalize",

@@ -15,12 +15,13 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.quant import DequantizeOp
+from qdialect.exactness import Exactness
 from qdialect.forms.composition import TakesBias
 from qdialect.forms.table import form_of
 from qdialect.promises.joins import Adds
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 
 def _is_bias(value: SSAValue) -> bool:

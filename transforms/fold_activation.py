@@ -17,13 +17,14 @@ from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import quantized_of
+from qdialect.exactness import Exactness
 from qdialect.forms.storage import StorageReading
 from qdialect.forms.table import form_of
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 
 class FoldRedundantClamp(Pattern):

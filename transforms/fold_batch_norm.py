@@ -34,6 +34,7 @@ from qdialect.dialects.onnx_types import (
     with_element,
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
+from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant, normal_axis, real_constant, static_shape
 from qdialect.ops.generated import op_named
@@ -60,7 +61,7 @@ from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import quantized_uses
 
 

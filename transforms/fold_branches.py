@@ -18,7 +18,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.exactness import Exactness
 from qdialect.ir.values import constant_array
 from qdialect.ir.walking import operations
-from qdialect.onnx_io.shapes import Cast, learn_unknown
+from qdialect.onnx_io.shapes import Cast, infer_unknown
 from qdialect.promises.control import Carries
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, erase_unused, refresh_signatures
@@ -69,5 +69,5 @@ class FoldBranchesPass(RewritePass):
             return
         erase_unused(op)  # what only the other branch took
         if not any(isinstance(one, Cast) for one in ops):
-            learn_unknown(op)
+            infer_unknown(op)
             refresh_signatures(op)

@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from qdialect.exactness import Exactness
 from qdialect.patterns.boundaries import RequantizeBehind
 from qdialect.patterns.casts import FoldRequantize, FoldStorageCasts, MergeQuantizes, ReadNarrowing
 from qdialect.rewriting.driver import Pattern
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 
 @dataclass(frozen=True)

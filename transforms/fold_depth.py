@@ -25,6 +25,7 @@ from qdialect.dialects.onnx_attributes import ints_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of, tensor_type
+from qdialect.exactness import Exactness
 from qdialect.forms.casts import wish
 from qdialect.ir.names import location, node_name
 from qdialect.ir.values import constant, static_shape
@@ -35,7 +36,7 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.padding import ZeroPads
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import VOLUME, joined_cost, quantized_cost
 

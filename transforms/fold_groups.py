@@ -22,6 +22,7 @@ from xdsl.ir import Operation
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
+from qdialect.exactness import Exactness
 from qdialect.forms.casts import wish
 from qdialect.ir.values import constant, static_shape
 from qdialect.patterns.convolution import MOVES, WORTH, is_measured, shape_of_fold, tiled
@@ -29,7 +30,7 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.padding import ZeroPads
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import GROUPED, Convolution, best_cost
 

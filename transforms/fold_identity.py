@@ -14,18 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, OpResult
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.exactness import Exactness
-from qdialect.ir.values import constant
-from qdialect.ir.walking import operations
-from qdialect.onnx_io.shapes import fits, fitted, learn_sizes
+from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.promises.copies import Copies
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.passes import RewritePass
 
 ANNOTATION = "onnx.quantization."
@@ -76,9 +72,3 @@ class FoldIdentityPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         return [FoldCopy()]
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        copied = [o.operands[0] for o in operations(op) if o.operands and o.get_trait(Copies) is not None]
-        super().apply(ctx, op)
-        if learn_sizes(op, [value for value in copied if constant(value) is not None]):
-            refresh_signatures(op)

@@ -15,10 +15,11 @@ from xdsl.ir import Operation, OpResult
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of
+from qdialect.exactness import Exactness
 from qdialect.promises.padding import AddsPadding, ZeroPads
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 
 class FoldPad(Pattern):

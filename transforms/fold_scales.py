@@ -20,6 +20,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import rank_of, static_shape
 from qdialect.ops.generated import op_named
@@ -37,7 +38,7 @@ from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 INTEGER_MIN_OPSET = 12
 """The opset from which Min takes 8-bit integers."""

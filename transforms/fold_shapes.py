@@ -25,57 +25,55 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant, static_shape
 from qdialect.ir.walking import operations
-from qdialect.onnx_io.shapes import Cast, learn
+from qdialect.onnx_io.shapes import Cast, infer
 from qdialect.patterns.sizes import Sizes
 from qdialect.promises.layout import SizesOnly
 from qdialect.promises.sizes import Elements, TakesShape
-from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter, rewriting
+from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
 from qdialect.rewriting.passes import RewritePass
 
 
 class _Sweep:
     """One walk over a module, operands first."""
 
-    def __init__(self, *, learns: bool):
-        self.sizes, self.learns = Sizes(), learns
+    def __init__(self, module: ModuleOp, name: str, *, learns: bool):
+        self.sizes, self.rewriter, self.learns = Sizes(), Rewriter(module, name), learns
         self._learnt: set[SSAValue] = set()
 
-    def visit(self, op: OnnxOp, rewriter: Rewriter) -> Blocked | None:
+    def visit(self, op: OnnxOp) -> None:
         """Learn the op's types if they may follow from what was learnt, and fold it or its list of sizes."""
         self._learn(op)
         elements = self.sizes.visit(op)
         if elements is not None and all(isinstance(e, int) for e in elements):
-            self._replace(op, elements, rewriter)
-            return None
+            self._replace(op, elements)
+            return
         promise = op.get_trait(TakesShape)
         if promise is None or len(op.operands) <= promise.place:
-            return None
+            return
         if constant(op.operands[promise.place]) is not None:
-            return None
+            return
         listed = self.sizes.listed(op, promise)
         if listed is not None:
             sizes = ConstantOp.of(from_array(np.array(listed, np.int64)))
-            rewriter.insert_before(op, [sizes])
-            rewriter.set_operand(op, promise.place, sizes.results[0])
+            self.rewriter.insert_before(op, [sizes])
+            self.rewriter.set_operand(op, promise.place, sizes.results[0])
             self._learnt.add(sizes.results[0])
             self._learn(op)
-        return None
 
     def _learn(self, op: OnnxOp) -> None:
         follows = not self._learnt.isdisjoint(op.operands) and any(
             static_shape(r) is None for r in op.results
         )
         if self.learns and follows:
-            self._learnt.update(learn(op))
+            self._learnt.update(infer(op))
 
-    def _replace(self, op: OnnxOp, elements: Elements, rewriter: Rewriter) -> None:
+    def _replace(self, op: OnnxOp, elements: Elements) -> None:
         element, shape = BY_ATTRIBUTE.get(element_of(op.results[0].type)), static_shape(op.results[0])  # pyright: ignore[reportArgumentType]
         assert element is not None
         assert shape is not None
         new = ConstantOp.of(from_array(np.array(elements, element.dtype).reshape(shape)))
         new.location = location(node_name(op), [tensor_name(op)])
-        rewriter.replace(op, [new])
+        self.rewriter.replace(op, [new])
         self._learnt.add(new.results[0])
 
 
@@ -96,8 +94,9 @@ class FoldShapesPass(RewritePass):
         ops: list[Operation] = operations(op)
         if not any(one.get_trait(SizesOnly) is not None for one in ops):
             return
-        sweep = _Sweep(learns=not any(isinstance(one, Cast) for one in ops))
-        with rewriting(op, self.name) as rewriter:
-            for one in ops:
-                if isinstance(one, OnnxOp) and not isinstance(one, ConstantOp) and one.parent is not None:
-                    rewriter.attempt(one, "FoldShapes", sweep.visit)
+        sweep = _Sweep(op, self.name, learns=not any(isinstance(one, Cast) for one in ops))
+        for one in ops:
+            if isinstance(one, OnnxOp) and not isinstance(one, ConstantOp) and one.parent is not None:
+                sweep.visit(one)
+        if sweep.rewriter.rewrites:
+            refresh_signatures(op)

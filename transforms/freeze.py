@@ -17,9 +17,9 @@ from xdsl.passes import ModulePass
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.onnx_tensor import TensorAttr
+from qdialect.exactness import Exactness
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
-from qdialect.rewriting.passes import Exactness
 
 FROZEN = Blocked(
     "frozen-input",

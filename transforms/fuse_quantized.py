@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.ir.values import constant
 from qdialect.promises.base import Commutes
@@ -24,7 +25,7 @@ from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import OTHER_REGION, quantized_anyway, quantized_uses, read_sizes_of
 
 NOT_QUANTIZED = Blocked("not-quantized", "no quantize follows", "quantize the result")

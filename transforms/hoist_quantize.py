@@ -21,6 +21,7 @@ from xdsl.ir import Operation, OpResult
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
+from qdialect.exactness import Exactness
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, node_name, tensor_names
@@ -30,7 +31,7 @@ from qdialect.promises.clamping import Clamp
 from qdialect.promises.linear import Transposed
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import (
     OTHER_REGION,
     has_kernel,

@@ -18,10 +18,10 @@ from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_types import storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.exactness import Exactness
 from qdialect.ir.names import location
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
-from qdialect.rewriting.passes import Exactness
 from qdialect.rewriting.uses import quantized_uses
 
 LEAST_WIDTH = 8

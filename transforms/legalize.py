@@ -32,6 +32,7 @@ from qdialect.dialects.onnx_types import (
     with_element,
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
+from qdialect.exactness import Exactness
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import real_constant, under_dequantize
 from qdialect.ir.walking import operations
@@ -39,7 +40,7 @@ from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, rewriting
 from qdialect.rewriting.matching import OnTrait
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
 
 HALF = 128

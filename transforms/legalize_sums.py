@@ -22,6 +22,7 @@ from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, with_element
+from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant_array, static_shape
 from qdialect.ops.generated import op_named
@@ -29,7 +30,7 @@ from qdialect.patterns.im2col import shape_of_conv
 from qdialect.promises.arithmetic import IntegerProduct, QuantizesAtRunTime
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import QUANTIZE, SIGNED, SUM, cost
 

@@ -28,6 +28,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of, tensor_type
 from qdialect.dialects.quant import UniformType
+from qdialect.exactness import Exactness
 from qdialect.forms.casts import wish
 from qdialect.ir.names import location, node_name
 from qdialect.ir.values import constant, static_shape
@@ -37,7 +38,7 @@ from qdialect.patterns.im2col import SLICES, SOME_SIZE, TO_THE_END, is_regular, 
 from qdialect.promises.linear import Transposed
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import ALIGNED, Convolution, cheapest, cost, float_kernels, quantized_cost
 

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from qdialect.exactness import Exactness
 from qdialect.patterns.casts import FoldStorageCasts
 from qdialect.patterns.sums import LowerToSum
 from qdialect.rewriting.driver import Pattern
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
+from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers, stored, wish
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.patterns.boundaries import dequantize_across
@@ -33,7 +34,6 @@ from qdialect.promises.clamping import Clamp
 from qdialect.promises.layout import SizesOnly
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import refresh_signatures
-from qdialect.rewriting.passes import Exactness
 from qdialect.rewriting.uses import more_work
 from qdialect.targets import Target, target
 

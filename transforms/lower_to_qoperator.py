@@ -23,6 +23,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters, clamped, stored, wish
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.storage import StorageForm
@@ -39,7 +40,7 @@ from qdialect.promises.kernels import Kernel, Kernels
 from qdialect.promises.linear import Linear, bias_matches, largest_sums
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 
 

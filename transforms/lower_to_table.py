@@ -29,6 +29,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.errors import UserError
+from qdialect.exactness import Exactness
 from qdialect.forms.casts import stored, wish
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
@@ -40,7 +41,7 @@ from qdialect.promises.elementwise import Elementwise
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.journal import is_kept
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import has_kernel
 from qdialect.targets import Target, target
 

@@ -19,10 +19,11 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
+from qdialect.exactness import Exactness
 from qdialect.promises.joins import Joins, KnownRange
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
 
 

@@ -19,11 +19,12 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.errors import UserError
+from qdialect.exactness import Exactness
 from qdialect.ir.values import constant
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 STORAGES = ("i8", "u8")
 

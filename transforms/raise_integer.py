@@ -22,6 +22,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, tensor_type
 from qdialect.dialects.quant import QuantizeOp, Storage, StorageCastOp, UniformType
+from qdialect.exactness import Exactness
 from qdialect.ir.names import location
 from qdialect.ir.values import constant_array, rank_of
 from qdialect.ops.generated import op_named
@@ -34,7 +35,7 @@ from qdialect.promises.linear import BIAS_TOLERANCE, Linear
 from qdialect.promises.qoperator import storage_of
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 Array = npt.NDArray[Any]
 

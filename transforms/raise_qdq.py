@@ -21,11 +21,12 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of, shape_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.exactness import Exactness
 from qdialect.patterns.reading import reads_as
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
 ANNOTATION = "onnx.quantization."

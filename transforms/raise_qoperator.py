@@ -13,16 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import storage_element, with_element
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
+from qdialect.exactness import Exactness
 from qdialect.forms.foreign import StandsFor, perm_of
 from qdialect.forms.table import form_of
-from qdialect.onnx_io.shapes import learn_types
 from qdialect.ops.generated import op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
 from qdialect.promises.base import Commutes
@@ -30,7 +28,7 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import QOperator, Types, read_attributes, read_types, reading
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 DEFAULT_OPSET = 13
 
@@ -169,7 +167,3 @@ class RaiseQoperatorPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         return [RaiseQOperator(self.every), RaiseForeign(self.every)]
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        learn_types(op)  # onnx's inference stops at com.microsoft
-        super().apply(ctx, op)

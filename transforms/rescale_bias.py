@@ -26,13 +26,14 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import quantized_of, tensor_type
 from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
+from qdialect.exactness import Exactness
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant, real_constant
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 MOST_MOVED = 1e-4
 """

@@ -19,6 +19,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
+from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters, cast_op
 from qdialect.forms.storage import StorageReading
 from qdialect.ir.names import location, node_name, tensor_name
@@ -29,7 +30,7 @@ from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 CASTS = (DequantizeOp, StorageCastOp)
 AMBIGUOUS = Blocked(

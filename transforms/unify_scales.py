@@ -15,10 +15,11 @@ from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
+from qdialect.exactness import Exactness
 from qdialect.promises.base import Commutes
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.passes import Exactness, RewritePass
+from qdialect.rewriting.passes import RewritePass
 
 
 class UnifyOperands(Pattern):

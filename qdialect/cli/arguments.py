@@ -32,7 +32,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if parsed.command == "quantize" and not (
         parsed.data or parsed.profile or parsed.random or parsed.print_pipeline
     ):
-        parsed.parser.error("there is nothing to calibrate on: give --data, --profile or --random")
+        parsed.parser.error("there is nothing to calibrate on: give --data, a saved --profile, or --random")
     return parsed
 
 

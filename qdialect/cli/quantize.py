@@ -21,9 +21,10 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     options = options_of(arguments)
     if arguments.print_pipeline:
+        from qdialect.cli.pipeline import pipeline_text
         from qdialect.compiler.quantize import quantize_pipeline
 
-        print("\n".join(str(one.spec()) for one in quantize_pipeline(options)))
+        print(pipeline_text(quantize_pipeline(options)))
         return DONE
     import qdialect
     from qdialect.compiler.quantize import quantize_module
@@ -32,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"reading {arguments.input}")
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         calibration = _calibration(arguments, module)
-        done = quantize_module(module, calibration, vars(options), show=show)
+        done = quantize_module(module, calibration, options, show=show)
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
         write_report(arguments.report, done.report)

@@ -31,7 +31,8 @@ from qdialect.calibration.rounding import (
     waves_of,
 )
 from qdialect.calibration.samples import Noise, Row, Samples, measure_noise
-from qdialect.compiler.compilation import Options, compile, keep_in_float, run_passes
+from qdialect.compiler.compilation import compile, keep_in_float, run_passes
+from qdialect.compiler.options import Options
 from qdialect.compiler.report import Report
 from qdialect.errors import UserError
 from qdialect.onnx_io.exporter import export_model

@@ -55,35 +55,29 @@ def _stage(name: str, because: str, *needs: str, **options: Any) -> Stage:
     return Stage(get_all_passes()[name]()(**options), because, needs)
 
 
-def _simplifying() -> Iterator[Stage]:
-    """What makes a graph of any kind simpler: whatever follows from constants and shapes."""
+def simplifying() -> Iterator[Stage]:
+    """A graph of any kind, made simpler: whatever follows from constants and shapes."""
+    yield _stage("infer-shapes", "while nothing is quantized: guards and costs ask for sizes", "freeze")
     yield _stage("fold-identity", "a copy of a constant is a constant", "freeze")
     yield _stage("fold-constants", "scales that are computed of constants are constants", "freeze")
-    yield _stage("fold-shapes", "lists of sizes are constants, or nearly so")
-    yield _stage("fold-branches", "conditions that follow from sizes")
+    yield _stage("fold-shapes", "sizes that are known are constants")
+    yield _stage("fold-branches", "a condition that is a constant chooses a branch")
     yield _stage("fold-shapes", "sizes that a branch hid")
-    yield _stage("fold-constants", "what was computed of sizes")
-    yield _stage("fold-zeros", "states that start at zero, whose size is all there was to compute")
-    yield _stage("fold-identity", "ops that change nothing, by sizes known now")
-    yield _stage("fold-layout", "ops that move elements one after the other")
-
-
-def simplifying() -> list[ModulePass]:
-    """The passes that make a graph of any kind simpler."""
-    return [stage.step for stage in _simplifying()]
+    yield _stage("fold-constants", "what depends on sizes alone")
+    yield _stage("fold-zeros", "products with zero, and sums of nothing")
+    yield _stage("fold-identity", "what became a copy")
+    yield _stage("fold-layout", "moves of elements that undo or follow each other")
 
 
 def _raising(r: Request) -> Iterator[Stage]:
     """Whatever tool made the model: its quantization in types."""
     if not r.options.keep_overridable:
         yield _stage("freeze", "an initializer that is an input too is a constant")
-    yield _stage(
-        "raise-opset", "opset 13 is the first whose casts have a scale for each channel", quantized=True
-    )
-    yield from _simplifying()
+    yield _stage("raise-opset", "casts of older opsets have one scale for a whole tensor", quantized=True)
+    yield from simplifying()
     yield _stage(
         "raise-qoperator",
-        "while all types are ONNX's own: what is unknown of them behind com.microsoft is inferred",
+        "QOperator nodes are ops on quantized types",
         every=r.form != "qoperator",
     )
     yield _stage("raise-qdq", "casts with constant parameters are types")
@@ -180,8 +174,8 @@ def _lowering(r: Request) -> Iterator[Stage]:
         few = {"elements": sys.maxsize} if r.options.float_weights else {}
         yield _stage("fold-float-weights", "dequantized once, not in each run", target=name, **few)
         yield _batch_norm(r, "a float weight takes factors that a quantized one cannot", depthwise=False)
-    yield _stage("fold-identity", "ops that change nothing, by types known now")
-    yield _stage("fold-layout", "casts stood between some of what moves elements")
+    yield _stage("fold-identity", "copies that casts stood between")
+    yield _stage("fold-layout", "moves of elements that casts stood between")
     yield _stage(
         "lower-to-qdq", "what has no kernel: QuantizeLinear and DequantizeLinear around it", target=name
     )

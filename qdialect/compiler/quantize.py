@@ -22,12 +22,12 @@ from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.samples import measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
+from qdialect.compiler import pipeline as stages
 from qdialect.compiler.candidates import Candidates, Choice, Finished, outputs
 from qdialect.compiler.compilation import compile, keep_in_float, run_passes
 from qdialect.compiler.dropping import budget_lines, hold, parse_limit
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import pipeline
-from qdialect.compiler.pipeline import simplifying as simplifying_any
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
 from qdialect.compiler.smoothed import smoothed
@@ -105,7 +105,7 @@ def _made(name: str, **options: Any) -> ModulePass:
 def simplifying(options: Options, form: str) -> list[ModulePass]:
     """The passes that bring a float model into the form that is profiled."""
     passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [*simplifying_any(), _made("raise-opset", to=QUANTIZED_OPSET)]
+    passes += [*(stage.step for stage in stages.simplifying()), _made("raise-opset", to=QUANTIZED_OPSET)]
     passes += [_made("fold-batch-norm"), _made("fold-pad"), _made("fold-constants")]
     parts = options.decompose or (COMPONENTS if form == "qdq" else ())
     if parts:
@@ -223,7 +223,7 @@ def _add(
 def quantize_module(
     module: ModuleOp,
     calibration: Calibration,
-    options: Mapping[str, Any],
+    options: Options,
     *,
     show: Callable[[str], None] = lambda text: None,
 ) -> Quantized:
@@ -232,15 +232,15 @@ def quantize_module(
 
     Raises UserError for data that the model does not take, a profile of another model, and wrong options.
     """
-    asked, weights = Options(**options), parse_weights(calibration.weights)
+    weights = parse_weights(calibration.weights)
     if weights.bits == 4:
-        return _weights_alone(module, calibration, asked, weights.block, show)
+        return _weights_alone(module, calibration, options, weights.block, show)
     original = export_model(module).SerializeToString(deterministic=True)
     prepared = module.clone()
-    prepare(prepared, asked)
+    prepare(prepared, options)
     profiler = _profile(prepared, calibration, show)
     candidates = Candidates(
-        prepared, profiler.profile, profiler.samples, asked, original, memory=calibration.memory, show=show
+        prepared, profiler.profile, profiler.samples, options, original, memory=calibration.memory, show=show
     )
     first = Choice(calibration.range or "minmax", calibration.rounding or "gptq")
     limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
@@ -257,7 +257,7 @@ def quantize_module(
     log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)
     layers, profile = count_layers(prepared, candidates), profiler.profile
     done = candidates.finish(best.choice)
-    as_asked = asked.form is not None or bool(asked.decompose)
+    as_asked = options.form is not None or bool(options.decompose)
     floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
     if floating:
         log.append(f"the model stays in float: {floating}")
@@ -367,16 +367,16 @@ def quantize(
         workers=workers,
         scheduler=scheduler,
     )
-    options: dict[str, Any] = {
-        "target": target,
-        "form": form,
-        "exactness": exactness,
-        "keep_float": tuple(keep_float),
-        "decompose": tuple(decompose),
-        "integer_io": integer_io,
-        "float_weights": float_weights,
-        "keep_overridable": keep_overridable,
-    }
+    options = Options(
+        target=target,
+        form=form,
+        exactness=exactness,
+        keep_float=tuple(keep_float),
+        decompose=tuple(decompose),
+        integer_io=integer_io,
+        float_weights=float_weights,
+        keep_overridable=keep_overridable,
+    )
     done = quantize_module(module, calibration, options, show=show)
     done.module = module
     return done

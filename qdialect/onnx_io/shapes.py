@@ -8,14 +8,13 @@ stops at Loop too, whose rounds may change a shape; where operand, argument and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     Float32Type,
-    ModuleOp,
     TensorType,
     UnrankedTensorType,
     i1,
@@ -36,9 +35,8 @@ from qdialect.dialects.onnx_types import (
     tensor_type,
     with_element,
 )
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.values import constant, static_shape
-from qdialect.ir.walking import operations
 from qdialect.onnx_io.export_attributes import write_attribute, write_type
 from qdialect.onnx_io.import_attributes import value_type
 from qdialect.ops.generated import op_named
@@ -62,59 +60,22 @@ def _is_known(value: SSAValue) -> bool:
     return not (isinstance(value.type, UnrankedTensorType) or element_of(value.type) == ANY)
 
 
-def learn_types(module: ModuleOp) -> None:
-    """Infer the types of results that have none, behind a QOperator node or subgraphs, and sizes that follow."""
-    if any(_hides(op) for op in operations(module)):
-        _learn_from(module, set())
+def is_complete(op: Operation) -> bool:
+    """Whether the types of all results are known, with all sizes."""
+    return all(static_shape(result) is not None and _is_known(result) for result in op.results)
 
 
-def learn_unknown(module: ModuleOp) -> None:
-    """Infer the types of all results that have none, in the order of the ops."""
-    _learn_from(module, set())
+def is_typed(op: Operation) -> bool:
+    """Whether the element types and ranks of all results are known."""
+    return all(map(_is_known, op.results))
 
 
-def learn_sizes(module: ModuleOp, known: Iterable[SSAValue]) -> bool:
-    """
-    Infer the sizes that follow from lists which are `known` as constants only now; whether there were any.
-
-    Not where casts stand: what is on both sides of one has the same sizes, and only ONNX's own types are inferred.
-    """
-    sizes = _lists(known)
-    if not sizes or any(isinstance(o, Cast) for o in operations(module)):
+def is_list(value: SSAValue) -> bool:
+    """Whether a value is a list of integers that may be a shape, axes or repeats."""
+    shape = static_shape(value)
+    if shape is None or len(shape) > 1 or prod(shape) > SMALL:
         return False
-    _learn_from(module, sizes)
-    return True
-
-
-def _learn_from(module: ModuleOp, learnt: set[SSAValue]) -> None:
-    for op in list(_inside_first(module)):
-        if not isinstance(op, OnnxOp) or op.SCHEMA is None:
-            continue
-        follows = not learnt.isdisjoint(op.operands) and any(static_shape(r) is None for r in op.results)
-        if follows or not all(map(_is_known, op.results)):
-            learnt.update(learn(op))
-
-
-def learn(op: OnnxOp) -> list[OpResult]:
-    """Infer what is not known of the types of an op's results; those of which there is something new."""
-    if op.SCHEMA is None:
-        return []
-    before = [result.type for result in op.results]
-    _learn(op)
-    return [r for r, type in zip(op.results, before, strict=True) if r.type != type]
-
-
-def _lists(values: Iterable[SSAValue]) -> set[SSAValue]:
-    """Those of some values that are lists of integers and that a result of unknown sizes depends on."""
-    return {
-        c
-        for c in values
-        if (shape := static_shape(c)) is not None
-        and len(shape) <= 1
-        and prod(shape) <= SMALL
-        and element_of(c.type) in (i32, i64)
-        and any(static_shape(r) is None for use in c.uses for r in use.operation.results)
-    }
+    return element_of(value.type) in (i32, i64)
 
 
 def fits(value: SSAValue, op: OnnxOp) -> bool:
@@ -174,18 +135,31 @@ def _resize_casts(value: SSAValue, like: Attribute, rewriter: Rewriter) -> None:
             _resize(use.operation.results[0], like, rewriter)
 
 
-def _inside_first(op: Operation) -> Iterator[Operation]:
+def inside_first(op: Operation) -> Iterator[Operation]:
     """All operations below `op`, those of subgraphs before the op that they belong to, and it."""
     for region in op.regions:
         for block in region.blocks:
             for inner in block.ops:
-                yield from _inside_first(inner)
+                yield from inside_first(inner)
     yield op
 
 
-def _hides(op: Operation) -> bool:
-    hides = op.get_trait(QOperator) is not None or op.get_trait(Carries) is not None
-    return hides and not all(map(_is_known, op.results))
+def infer_unknown(module: Operation) -> None:
+    """Infer the types of all results that have none, in the order of the ops."""
+    for op in list(inside_first(module)):
+        if op.results and not is_typed(op):
+            infer(op)
+
+
+def infer(op: Operation) -> list[SSAValue]:
+    """Learn the types of an op's results from its operands; the results of which more is known now."""
+    before = [result.type for result in op.results]
+    if isinstance(op, Cast):
+        element = element_of(op.results[0].type)
+        _set(op.results, [None if element is None else with_element(op.operands[0].type, element)])
+    elif isinstance(op, OnnxOp) and op.SCHEMA is not None:
+        _learn(op)
+    return [r for r, type in zip(op.results, before, strict=True) if r.type != type]
 
 
 def _learn(op: OnnxOp) -> None:
@@ -245,8 +219,20 @@ def _carriers(found: Any) -> Sequence[SSAValue]:
 
 def _set(results: Sequence[OpResult], types: Sequence[Attribute | None]) -> None:
     for result, type in zip(list(results), types, strict=True):
+        if type is not None and (own := quantized_of(result.type)) is not None:
+            type = (
+                with_element(type, own) if _suits(own, type) else None
+            )  # inference knows what it stands for
         if type is not None and _says_more(type, result):
             PlainRewriter.replace_value_with_new_type(result, type)
+
+
+def _suits(element: UniformType, type: Attribute) -> bool:
+    """Whether there may be a tensor of `element` in the shape of `type`: a scale for each of so many channels."""
+    shape = shape_of(type)
+    if element.is_per_tensor or shape is None:
+        return element.is_per_tensor
+    return element.axis is not None and shape[element.axis] in (DYNAMIC, len(element.scales))
 
 
 def _says_more(type: Attribute, value: SSAValue) -> bool:

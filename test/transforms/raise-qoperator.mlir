@@ -25,26 +25,6 @@ func.func @conv(%x : tensor<1x2x4x5xui8>) -> tensor<1x3x2x5xui8> {
 
 // -----
 
-// As many rows come out of a Scan as went in; a state keeps its type.
-
-// CHECK-LABEL: func.func @unknown_rows(
-// CHECK: = onnx.Scan(
-// CHECK: } : (tensor<2xf32>, tensor<3x4xf32>) -> (tensor<2xf32>, tensor<3x4x1xf32>)
-func.func @unknown_rows(%s : tensor<2xf32>, %x : tensor<3x4xui8>) -> (tensor<*xf32>, tensor<?x4x1xf32>) {
-  %xs = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
-  %xz = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
-  %a = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
-  %r = onnx_ms.QLinearLeakyRelu(%x, %xs, %xz, %xs, %xz) {alpha = 0.5 : f32} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*x!onnx.any>
-  %f = onnx.DequantizeLinear(%r, %xs, %xz) : (tensor<*x!onnx.any>, tensor<f32>, tensor<ui8>) -> tensor<*xf32>
-  %t, %y = onnx.Scan(%s, %f) {num_scan_inputs = 1 : i64} body {
-  ^bb0(%i: tensor<2xf32>, %row: tensor<4xf32>):
-    %n = onnx.Neg(%i) : (tensor<2xf32>) -> tensor<2xf32>
-    %u = onnx.Unsqueeze(%row, %a) : (tensor<4xf32>, tensor<1xi64>) -> tensor<4x1xf32>
-    onnx.Yield(%n, %u) : (tensor<2xf32>, tensor<4x1xf32>) -> ()
-  } : (tensor<2xf32>, tensor<*xf32>) -> (tensor<*xf32>, tensor<?x4x1xf32>)
-  func.return %t, %y : tensor<*xf32>, tensor<?x4x1xf32>
-}
-
 // Nothing moves: onnxruntime's kernel divides to 0 for rows so short, and what it makes of them is not Softmax.
 
 // CHECK-LABEL: func.func @unmoved_short_softmax(
@@ -56,21 +36,6 @@ func.func @unmoved_short_softmax(%x: tensor<3x4xui8>) -> tensor<3x4xui8> {
   // expected-remark@+1 {{[raise-qoperator: short-softmax]}}
   %r = onnx_ms.QLinearSoftmax(%x, %xs, %xz, %ys, %xz) {axis = -1 : i64, opset = 13 : i64} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x4xui8>
   func.return %r : tensor<3x4xui8>
-}
-
-// Behind a com.microsoft node the model says no type; the node's own inputs do.
-// CHECK-LABEL: func.func @unknown_result
-// CHECK: %[[R:.*]] = onnx.LeakyRelu(%{{.*}}) {alpha = 5.000000e-01 : f32} : {{.*}} -> tensor<3x4x!quant.uniform<u8:f32, 0.25:90>>
-// CHECK: %[[I:.*]] = quant.scast %[[R]] : {{.*}} to tensor<3x4xui8>
-// CHECK: onnx.Transpose(%[[I]]) {{.*}} -> tensor<4x3xui8>
-func.func @unknown_result(%x : tensor<3x4xui8>) -> tensor<*x!onnx.any> {
-  %xs = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
-  %xz = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
-  %ys = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
-  %yz = onnx.Constant() {value = #onnx.tensor<[90] : tensor<ui8>>} : () -> tensor<ui8>
-  %r = onnx_ms.QLinearLeakyRelu(%x, %xs, %xz, %ys, %yz) {alpha = 0.5 : f32} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*x!onnx.any>
-  %y = onnx.Transpose(%r) {perm = array<i64: 1, 0>} : (tensor<*x!onnx.any>) -> tensor<*x!onnx.any>
-  func.return %y : tensor<*x!onnx.any>
 }
 
 // -----
@@ -156,38 +121,17 @@ func.func @float_bias(%x : tensor<3x2xui8>) -> tensor<3x4xf32> {
 
 // -----
 
-// A value that goes round keeps its shape where every round gives what it took; the second takes any.
-
-// CHECK-LABEL: func.func @unknown_rounds(
-// CHECK: } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<2x3xf32>
-// CHECK: } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
-func.func @unknown_rounds(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
-  %y = onnx.Loop(%n, %c, %x) body {
-  ^bb0(%i: tensor<i64>, %g: tensor<i1>, %v: tensor<2x3xf32>):
-    %m = onnx.Neg(%v) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-    onnx.Yield(%g, %m) : (tensor<i1>, tensor<2x3xf32>) -> ()
-  } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
-  %z = onnx.Loop(%n, %c, %x) body {
-  ^bb0(%i: tensor<i64>, %g: tensor<i1>, %v: tensor<?x3xf32>):
-    %m = onnx.Concat(%v, %x) {axis = 0 : i64} : (tensor<?x3xf32>, tensor<2x3xf32>) -> tensor<?x3xf32>
-    onnx.Yield(%g, %m) : (tensor<i1>, tensor<?x3xf32>) -> ()
-  } : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
-  func.return %y, %z : tensor<*xf32>, tensor<*xf32>
-}
-
-// -----
-
-// The condition of a Where is not quantized; what is learnt of its result goes on. Where its casts belong is for others.
+// The condition of a Where is not quantized. Where its casts belong is for others.
 // CHECK-LABEL: func.func @where
 // CHECK: %[[W:.*]] = onnx.Where(%c, %{{.*}}, %{{.*}}) : (tensor<3x4xi1>, tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
 // CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[W]] : tensor<3x4xf32> to tensor<3x4x!quant.uniform<u8:f32, 0.5>>
 // CHECK-NEXT: %[[S:.*]] = quant.scast %[[Q]]
 // CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[S]]) {perm = array<i64: 1, 0>} : (tensor<3x4xui8>) -> tensor<4x3xui8>
-func.func @where(%c: tensor<3x4xi1>, %x : tensor<3x4xui8>) -> tensor<*x!onnx.any> {
+func.func @where(%c: tensor<3x4xi1>, %x : tensor<3x4xui8>) -> tensor<4x3xui8> {
   %xs = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %ys = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[0] : tensor<ui8>>} : () -> tensor<ui8>
-  %r = onnx_ms.QLinearWhere(%c, %x, %xs, %z, %x, %xs, %z, %ys, %z) : (tensor<3x4xi1>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<*x!onnx.any>
-  %y = onnx.Transpose(%r) {perm = array<i64: 1, 0>} : (tensor<*x!onnx.any>) -> tensor<*x!onnx.any>
-  func.return %y : tensor<*x!onnx.any>
+  %r = onnx_ms.QLinearWhere(%c, %x, %xs, %z, %x, %xs, %z, %ys, %z) : (tensor<3x4xi1>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x4xui8>
+  %y = onnx.Transpose(%r) {perm = array<i64: 1, 0>} : (tensor<3x4xui8>) -> tensor<4x3xui8>
+  func.return %y : tensor<4x3xui8>
 }

@@ -89,7 +89,7 @@ COULD_NOT: list[tuple[Callable[[list[str]], int], str, str]] = [
     (main, "compile truncated.onnx -o out.onnx", "truncated.onnx"),
     (main, "compile noise.onnx -o out.onnx", "noise.onnx"),
     (main, "compile good.onnx -o out.onnx --check-numerics=missing.npz", "cannot open 'missing.npz'"),
-    (main, "quantize good.onnx --data missing.npz -o out.onnx", "cannot open 'missing.npz'"),
+    (main, "quantize good.onnx --data missing.npz -o out.onnx", "cannot read data 'missing.npz'"),
     (main, "explain missing.onnx", "cannot open 'missing.onnx'"),
     (main, "compare good.onnx missing.onnx --data good.npz", "cannot open 'missing.onnx'"),
     (main, "compare good.onnx truncated.onnx --data good.npz", "truncated.onnx"),

@@ -2,19 +2,24 @@
 
 import faulthandler
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import onnx
 import pytest
 from onnx import GraphProto, TensorProto, helper, numpy_helper
+from xdsl.context import Context
+from xdsl.ir import SSAValue
 
 from qdialect.compiler.compilation import compile
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.onnx_io.shapes import learn_types
 from qdialect.oracle.form import main_of
+from qdialect.patterns import computing
+from qdialect.transforms.infer_shapes import InferShapesPass
 
 
 def model() -> onnx.ModelProto:
@@ -110,7 +115,36 @@ def test_types_are_learnt_behind_kernels_branches_and_wide_casts():
     graph = helper.make_graph(nodes, "g", inputs, outputs, tensors)
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     module = import_model(helper.make_model(graph, opset_imports=imports, ir_version=8))
-    learn_types(module)
+    InferShapesPass().apply(Context(), module)
     end = main_of(module).body.block.last_op
     assert end is not None
     assert str(end.operands[0].type) == "tensor<3x2xf32>"
+
+
+def test_each_list_is_computed_once(monkeypatch: pytest.MonkeyPatch):
+    """Layer by layer a list says the size of the next, and all of them hang on one chain of sums."""
+    computed: list[int] = []
+    evaluate = computing.evaluate
+
+    def counted(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> dict[SSAValue, TensorAttr]:
+        computed.append(len(ops))
+        return evaluate(ops, outputs)
+
+    monkeypatch.setattr(computing, "evaluate", counted)
+    layers = 40
+    nodes = [helper.make_node("Add", ["one", "none"], ["l0"])]
+    for k in range(layers):
+        # onnx's own inference follows sums of lists, but not a remainder
+        nodes.append(helper.make_node("Mod", [f"l{k}", "many"], [f"l{k + 1}"]))
+        nodes.append(helper.make_node("ConstantOfShape", [f"l{k + 1}"], [f"z{k}"]))
+        nodes.append(helper.make_node("Concat", [f"z{k}", f"z{k}"], [f"y{k}"], axis=0))
+    constants = {"one": np.array([3]), "none": np.array([0]), "many": np.array([7])}
+    outputs = [helper.make_tensor_value_info(f"y{k}", TensorProto.FLOAT, [None]) for k in range(layers)]
+    tensors = [numpy_helper.from_array(v, n) for n, v in constants.items()]
+    graph = helper.make_graph(nodes, "g", [], outputs, tensors)
+    module = import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+    InferShapesPass().apply(Context(), module)
+    end = main_of(module).body.block.last_op
+    assert end is not None
+    assert {str(value.type) for value in end.operands} == {"tensor<6xf32>"}
+    assert sum(computed) <= 2 * layers  # a sum and a remainder, then a remainder for each layer

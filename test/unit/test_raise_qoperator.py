@@ -41,9 +41,8 @@ def raised(original: onnx.ModelProto) -> ModuleOp:
     """The module after raising, which must have left no node of the QOperator family."""
     module = import_model(original)
     passes = get_all_passes()
-    run_passes(
-        module, [passes[p]()() for p in ("raise-qoperator", "raise-qdq", "sink-dequantize", "fold-casts")]
-    )
+    names = ("infer-shapes", "raise-qoperator", "raise-qdq", "sink-dequantize", "fold-casts")
+    run_passes(module, [passes[name]()() for name in names])
     module.verify()
     return module
 

@@ -1,0 +1,257 @@
+"""
+Ops of older opsets as the ops that newer ones have: what was an attribute is an operand, what is gone is other ops.
+
+Only ops whose form changed are here. The others are the same op under a newer number, or newer opsets take more types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from qdialect.dialects.onnx_attributes import int_attr, numbers
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.forms.base import Form
+from qdialect.ir.values import constant_array, normal_axis, rank_of, static_shape
+from qdialect.ops.generated import op_named
+from qdialect.reasons import Blocked
+
+Parts = Sequence[Operation]
+UNKNOWN_TYPE = Blocked(
+    "unknown-type", "the type of the operand is not known", "run ONNX shape inference on the model"
+)
+TO_THE_END = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class NewerForm(Form):
+    """The op as opset `since` and later ones write it; the last part makes its results."""
+
+    since: int
+    parts: Callable[[OnnxOp], Parts | Blocked]
+
+
+def _list(values: Sequence[float] | npt.NDArray[np.generic], dtype: str = "int64") -> ConstantOp:
+    return ConstantOp.of(from_array(np.asarray(values, np.dtype(dtype))))
+
+
+def _built(
+    op: OnnxOp, name: str, inputs: Sequence[SSAValue | None], attributes: Mapping[str, Attribute]
+) -> OnnxOp:
+    """An op with the results of `op`."""
+    types = [None if value is None else value.type for value in op.outputs]
+    return op_named("", name).build(inputs, types, attributes)
+
+
+def _operand(op: OnnxOp, value: Attribute) -> ConstantOp | Blocked:
+    """An attribute as a constant: integers as i64, a float as an element of the op's first operand."""
+    if isinstance(value, DenseArrayBase):
+        return _list(numbers(value))
+    if isinstance(value, IntegerAttr):
+        return _list([value.value.data])
+    element = BY_ATTRIBUTE.get(element_of(op.operands[0].type))  # pyright: ignore[reportArgumentType]
+    if element is None or not isinstance(value, FloatAttr):
+        return UNKNOWN_TYPE
+    return ConstantOp.of(from_array(np.array(value.value.data, element.dtype)))
+
+
+def _attributes_as_inputs(places: Mapping[str, int], op: OnnxOp) -> Parts | Blocked:
+    """The attributes of `places` become operands there."""
+    rest = dict(op.onnx_attributes)
+    inputs, made = list(op.inputs), list[Operation]()
+    for name, place in places.items():
+        if (value := rest.pop(name, None)) is None:
+            continue
+        constant = _operand(op, value)
+        if isinstance(constant, Blocked):
+            return constant
+        made.append(constant)
+        inputs += [None] * (place + 1 - len(inputs))
+        inputs[place] = constant.results[0]
+    return [*made, _built(op, op.op_type, inputs, rest)]
+
+
+def _without(names: Sequence[str], op: OnnxOp) -> Parts | Blocked:
+    """Attributes go that mean nothing at inference."""
+    if not any(name in op.properties for name in names):
+        return [_built(op, op.op_type, op.inputs, op.onnx_attributes)]
+    rest = {k: v for k, v in op.onnx_attributes.items() if k not in names}
+    return [_built(op, op.op_type, op.inputs, rest)]
+
+
+def _dropout(op: OnnxOp) -> Parts | Blocked:
+    """Dropout drops nothing at inference: neither its ratio nor its seed means anything."""
+    if any(mask.first_use for mask in op.results[1:]):
+        return Blocked(
+            "dropout-mask",
+            "the mask of a Dropout that drops nothing was undefined, and is all true in newer opsets",
+        )
+    return _without(["ratio", "seed"], op)
+
+
+def _normalization(op: OnnxOp) -> Parts | Blocked:
+    if not op.int_attr("spatial", 1):
+        return Blocked(
+            "old-form", "BatchNormalization has parameters for each pixel, which newer opsets have not"
+        )
+    if sum(value is not None for value in op.outputs) > 1:
+        return Blocked(
+            "training-mode", "BatchNormalization computes its own statistics", "export for inference"
+        )
+    return _without(["spatial"], op)
+
+
+def _softmax(op: OnnxOp) -> Parts | Blocked:
+    """Over all axes from `axis` on together, which is by default the second."""
+    rank, given = rank_of(op.operands[0]), op.int_attr("axis", 1)
+    if given == -1 or (rank is not None and normal_axis(given, rank) == rank - 1):
+        return [_built(op, op.op_type, op.inputs, {"axis": int_attr(-1)})]
+    element = element_of(op.operands[0].type)
+    if element not in BY_ATTRIBUTE:
+        return UNKNOWN_TYPE
+    shape = static_shape(op.operands[0])
+    pixels = (DYNAMIC, DYNAMIC) if shape is None else (prod(shape[:given]), prod(shape[given:]))
+    flat = tensor_type(element, pixels)
+    flatten = op_named("", "Flatten").build([op.operands[0]], [flat], {"axis": int_attr(given)})
+    whole = op_named("", op.op_type).build([flatten.results[0]], [flat], {"axis": int_attr(1)})
+    listed = tensor_type(i64, (DYNAMIC if rank is None else rank,))
+    sizes = op_named("", "Shape").build([op.operands[0]], [listed]) if shape is None else _list(shape)
+    return [flatten, whole, sizes, _built(op, "Reshape", [whole.results[0], sizes.results[0]], {})]
+
+
+def _resize(op: OnnxOp) -> Parts | Blocked:
+    """Upsample, and Resize without a region: pixels are counted from the corner, the nearest is the one before."""
+    made, scales = list[Operation](), op.input(1)
+    if isinstance(given := op.properties.get("scales"), DenseArrayBase):
+        made.append(_list(numbers(given), "float32"))
+        scales = made[-1].results[0]
+    if scales is None:
+        return Blocked(
+            "old-form", f"{op.op_type} says by its height and width how it scales", "export it newer"
+        )
+    factors = constant_array(scales)
+    if factors is None or (factors < 1).any():
+        return Blocked("old-form", f"{op.op_type} makes an image smaller, which newer opsets round otherwise")
+    region = _list([], "float32")
+    rest: dict[str, Attribute] = {"mode": op.properties.get("mode", StringAttr("nearest"))}
+    rest |= {"coordinate_transformation_mode": StringAttr("asymmetric"), "nearest_mode": StringAttr("floor")}
+    return [*made, region, _built(op, "Resize", [op.operands[0], region.results[0], scales], rest)]
+
+
+def _split_in(op: OnnxOp) -> Parts | Blocked:
+    """Equal parts, of which there are as many as results."""
+    rest = dict(op.onnx_attributes)
+    if op.input(1) is None:
+        rest["num_outputs"] = int_attr(len(op.outputs))
+    return [_built(op, "Split", op.inputs, rest)]
+
+
+def _renamed(name: str, op: OnnxOp) -> Parts | Blocked:
+    return [_built(op, name, op.inputs, op.onnx_attributes)]
+
+
+def _refused(why: str, op: OnnxOp) -> Parts | Blocked:
+    return Blocked("old-form", why, "export the model with a newer opset")
+
+
+def _numbers(op: OnnxOp, name: str) -> tuple[float, ...]:
+    value = op.onnx_attributes.get(name)
+    return numbers(value) if isinstance(value, DenseArrayBase) else ()
+
+
+def _number(op: OnnxOp, name: str, default: float) -> float:
+    value = op.onnx_attributes.get(name)
+    return value.value.data if isinstance(value, FloatAttr) else default
+
+
+def _typed(op: OnnxOp) -> list[Attribute]:
+    """The type of a removed op's result: its operand's, where nothing says it."""
+    known = element_of(op.results[0].type) in BY_ATTRIBUTE
+    return [op.results[0].type if known else op.operands[0].type]
+
+
+def _crop(op: OnnxOp) -> Parts | Blocked:
+    """Crop of images: `border` pixels go at the left, the top, the right and the bottom; `scale` is what is left."""
+    border, scale = [int(v) for v in _numbers(op, "border")], [int(v) for v in _numbers(op, "scale")]
+    shape, element = shape_of(op.operands[0].type), element_of(op.operands[0].type)
+    if len(border) != 4 or len(scale) not in (0, 2):
+        return Blocked("old-form", "Crop does not say what it cuts off", "check the model")
+    left, top, right, bottom = border
+    if scale:
+        ends = [top + scale[0], left + scale[1]]
+    else:
+        ends = [-bottom or TO_THE_END, -right or TO_THE_END]
+    operands = [_list([top, left]), _list(ends), _list([2, 3])]
+    type = op.results[0].type
+    if shape is not None and len(shape) == 4 and element in BY_ATTRIBUTE:
+        pixels = zip(shape[2:], (top, left), ends, strict=True)
+        cut = (DYNAMIC if n == DYNAMIC else len(range(n)[first:end]) for n, first, end in pixels)
+        type = tensor_type(element, (*shape[:2], *cut))
+    inputs = [op.operands[0], *(o.results[0] for o in operands)]
+    return [*operands, op_named("", "Slice").build(inputs, [type])]
+
+
+def _scaled(factor: float, shift: npt.NDArray[np.float32], op: OnnxOp) -> Parts:
+    constants = [_list(np.array(factor), "float32"), ConstantOp.of(from_array(shift))]
+    product = op_named("", "Mul").build([op.operands[0], constants[0].results[0]], _typed(op))
+    return [
+        *constants,
+        product,
+        op_named("", "Add").build([product.results[0], constants[1].results[0]], _typed(op)),
+    ]
+
+
+def _image_scaler(op: OnnxOp) -> Parts | Blocked:
+    """ImageScaler: x * scale + bias of each channel."""
+    shift = np.array(_numbers(op, "bias"), np.float32).reshape(-1, 1, 1)
+    return _scaled(_number(op, "scale", 1.0), shift, op)
+
+
+def _affine(op: OnnxOp) -> Parts | Blocked:
+    """Affine: alpha * x + beta."""
+    shift = np.array(_number(op, "beta", 0.0), np.float32)
+    return _scaled(_number(op, "alpha", 1.0), shift, op)
+
+
+def _to_inputs(since: int, **places: int) -> NewerForm:
+    return NewerForm(since, partial(_attributes_as_inputs, places))
+
+
+def _no_longer(since: int, why: str) -> NewerForm:
+    return NewerForm(since, partial(_refused, why))
+
+
+NEWER: dict[tuple[str, str], tuple[NewerForm, ...]] = {
+    ("", "BatchNormalization"): (NewerForm(9, _normalization),),
+    ("", "Scan"): (_no_longer(9, "Scan has batches of its own"),),
+    ("", "Slice"): (_to_inputs(10, starts=1, ends=2, axes=3),),
+    ("", "TopK"): (_to_inputs(10, k=1),),
+    ("", "Upsample"): (NewerForm(10, _resize),),
+    ("", "Crop"): (NewerForm(10, _crop),),
+    ("", "ImageScaler"): (NewerForm(10, _image_scaler),),
+    ("", "Affine"): (NewerForm(10, _affine),),
+    ("", "Clip"): (_to_inputs(11, min=1, max=2),),
+    ("", "Pad"): (_to_inputs(11, pads=1, value=2),),
+    ("", "Resize"): (NewerForm(11, _resize),),
+    ("", "Scatter"): (NewerForm(11, partial(_renamed, "ScatterElements")),),
+    ("", "Dropout"): (NewerForm(12, _dropout),),
+    **{("", name): (NewerForm(13, _softmax),) for name in ("Softmax", "LogSoftmax", "Hardmax")},
+    **{("", name): (_to_inputs(13, axes=1),) for name in ("Squeeze", "Unsqueeze", "ReduceSum")},
+    ("", "Split"): (_to_inputs(13, split=1), NewerForm(18, _split_in)),
+    **{
+        ("", f"Reduce{name}"): (_to_inputs(18, axes=1),)
+        for name in ("Mean", "Max", "Min", "Prod", "L1", "L2", "LogSum", "LogSumExp", "SumSquare")
+    },
+    ("", "GridSample"): (_no_longer(20, "GridSample has other modes since"),),
+    ("", "GroupNormalization"): (_no_longer(21, "GroupNormalization has other scales since"),),
+}
+"""The forms of each op, oldest first."""

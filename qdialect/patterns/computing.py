@@ -1,0 +1,263 @@
+"""
+What depends on constants alone, and its value: every op is run by onnxruntime without optimization.
+
+What would grow is left: a result of more bytes than `MAX_GROWTH` times the operands and more than `SMALL_RESULT`.
+"""
+
+from collections.abc import Container, Iterable, Sequence
+from math import prod
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.traits import Pure
+
+from qdialect import numerics
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import TensorAttr, from_array
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_element, tensor_type
+from qdialect.dialects.quant import UniformType
+from qdialect.errors import UserError
+from qdialect.ir.names import called, location, node_name, tensor_name
+from qdialect.ir.values import constant, static_shape
+from qdialect.onnx_io.external import tensor_bytes
+from qdialect.oracle.session import evaluate
+from qdialect.promises.base import Commutes
+from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import KEPT
+from qdialect.rewriting.journal import KEEP_FLOAT
+
+MAX_GROWTH = 2
+SMALL_RESULT = 1 << 16
+"""Bytes."""
+SMALL_MODEL = 1 << 26
+"""Bytes that all results may take together, besides `MAX_GROWTH` times the model's constants."""
+LONGEST_LIST = 1 << 16
+"""Elements."""
+
+
+TOGETHER = Blocked("results-grow", "what constants give would take too much memory, all together")
+
+
+def quantized_constant(tensor: TensorAttr, type: UniformType) -> TensorAttr:
+    """The integers that stand for a constant of floats."""
+    stored = numerics.quantize(
+        tensor.array(),
+        type.scales,
+        type.zero_points,
+        type.storage.low,
+        type.storage.high,
+        BY_ATTRIBUTE[storage_element(type)].dtype,
+        type.axis,
+        type.blocks,
+    )
+    return from_array(stored)
+
+
+def _bytes(value: SSAValue) -> int | None:
+    shape = static_shape(value)
+    if shape is None:
+        return None
+    type = quantized_of(value.type)
+    element = BY_ATTRIBUTE.get(storage_element(type) if type else value.type.element_type)  # pyright: ignore
+    return None if element is None else prod(shape) * max(element.bits, 8) // 8
+
+
+def _foldable(op: Operation, known: Container[SSAValue]) -> bool | Blocked:
+    """Whether an op can be computed from `known` values alone."""
+    if not isinstance(op, OnnxOp) or isinstance(op, ConstantOp) or op.SCHEMA is None:
+        return False
+    if not op.operands or op.regions or any(o not in known for o in op.operands):
+        return False
+    if not op.has_trait(Pure) or op.get_trait(DequantizeForm):
+        return False
+    if KEEP_FLOAT in op.attributes:
+        return KEPT
+    promise = op.get_trait(Commutes)
+    if any(quantized_of(v.type) for v in (*op.operands, *op.results)) and not (
+        promise and promise.moves_storage
+    ):
+        return False
+    sizes = [_bytes(r) for r in op.results]
+    if any(s is None for s in sizes):
+        return Blocked("result-size", "the size of the result is not known, so it is not computed in advance")
+    limit = max(SMALL_RESULT, MAX_GROWTH * sum(_bytes(o) or 0 for o in op.operands))
+    if sum(s or 0 for s in sizes) > limit:
+        return Blocked("result-grows", f"the result would take more than {limit} bytes")
+    return True
+
+
+def _long_list(op: OnnxOp) -> bool:
+    """
+    Whether an op computes a long list from what is computed itself. onnxruntime takes every list for a shape and
+    carries its elements along one by one, before it runs anything.
+    """
+    if all(constant(o) is not None for o in op.operands):
+        return False
+    shapes = [static_shape(r) for r in op.results]
+    return any(shape is not None and len(shape) == 1 and shape[0] > LONGEST_LIST for shape in shapes)
+
+
+def _renamed(op: OnnxOp) -> list[ConstantOp]:
+    """The constant for an op that only gives one a new shape or name; no bytes are touched. Empty for another op."""
+    tensor = constant(op.operands[0])
+    promise = op.get_trait(Commutes)
+    shape = static_shape(op.results[0])
+    if tensor is None or promise is None or not promise.keeps_order or shape is None:
+        return []
+    if prod(shape) != tensor.data.count:  # a model may say of a shape what is not so
+        return []
+    data = tensor.data.with_type(tensor_type(tensor.type.element_type, shape))
+    return [ConstantOp.of(type(tensor)(data), op.results[0].type)]
+
+
+def _quantized(op: OnnxOp) -> list[ConstantOp]:
+    """The same for a QuantizeLinear, without onnxruntime's copies of what may be large weights."""
+    if op.get_trait(QuantizeForm) is None or (tensor := constant(op.operands[0])) is None:
+        return []
+    type = quantize_type(op)
+    if isinstance(type, Blocked) or op.results[0].type != tensor_type(
+        storage_element(type), tensor.data.shape
+    ):
+        return []
+    return [ConstantOp.of(quantized_constant(tensor, type), op.results[0].type)]
+
+
+def _substitute(op: OnnxOp, constants: Sequence[ConstantOp]) -> list[SSAValue]:
+    """Constants for the results of an op, which goes; their values."""
+    block = op.parent
+    assert block is not None
+    for k, (old, new) in enumerate(zip(op.results, constants, strict=True)):
+        new.location = location(node_name(op), [tensor_name(op, k)])
+        block.insert_op_before(new, op)
+        old.replace_all_uses_with(new.results[0])
+    _erase(op)
+    return [new.results[0] for new in constants]
+
+
+def _erase(op: Operation) -> None:
+    """Erase an op and the constants that it alone needed."""
+    sources = {o.op: None for o in op.operands if isinstance(o, OpResult) and isinstance(o.op, ConstantOp)}
+    op.detach()
+    op.erase()
+    for source in sources:
+        if not source.results[0].first_use:
+            source.detach()
+            source.erase()
+
+
+def _called(value: SSAValue) -> str:
+    return f"what '{called(value.op)}' makes" if isinstance(value, OpResult) else "a value"
+
+
+def _values(
+    ops: Sequence[OnnxOp], needed: Sequence[OnnxOp], remarks: dict[Operation, Blocked]
+) -> dict[SSAValue, TensorAttr]:
+    """The results of `needed`, all at once; one by one if that fails, so that one op does not spoil the others."""
+    try:
+        values = evaluate(ops, [r for op in needed for r in op.results])
+        for result, value in values.items():
+            if value.type.get_shape() != static_shape(result):
+                raise UserError(f"{_called(result)} has another shape than the model says")
+        return values
+    except UserError as error:
+        if len(needed) == 1:
+            remarks[needed[0]] = Blocked("not-computable", str(error))
+            return {}
+    found: dict[SSAValue, TensorAttr] = {}
+    for op in needed:
+        found |= _values(_ancestry(op, ops), [op], remarks)
+    return found
+
+
+def _ancestry(op: OnnxOp, ops: Sequence[OnnxOp]) -> list[OnnxOp]:
+    """Those of `ops` that `op` depends on, and itself, operands first."""
+    wanted: set[Operation] = {op}
+    for one in reversed(ops):
+        if one in wanted:
+            wanted.update(o.op for o in one.operands if isinstance(o, OpResult))
+    return [one for one in ops if one in wanted]
+
+
+class Computation:
+    """
+    What of a module depends on constants alone, as its operations are shown to it, operands first.
+
+    `left`: why an op is not computed whose operands are known.
+    """
+
+    def __init__(self, module: ModuleOp):
+        self._module = module
+        self._known: set[SSAValue] = set()
+        self._waiting: dict[OnnxOp, int] = {}
+        """What can be computed and has not been yet, with its place in the order of operations."""
+        # Each op may double what it takes; together they may not, or forty in a row fill all memory.
+        self._budget: int | None = None
+        self.left: dict[Operation, Blocked] = {}
+
+    def show(self, op: Operation) -> None:
+        """Note whether `op` can be computed from what is known."""
+        if isinstance(op, ConstantOp):
+            if op.value is not None:
+                self._known.update(op.results)
+            return
+        can = _foldable(op, self._known)
+        if isinstance(can, Blocked):
+            self.left[op] = can
+        elif can:
+            assert isinstance(op, OnnxOp)
+            if self._budget is None:
+                self._budget = SMALL_MODEL + MAX_GROWTH * tensor_bytes(self._module)
+            self._budget -= sum(_bytes(r) or 0 for r in op.results)
+            if self._budget < 0 or _long_list(op):
+                self.left[op] = TOGETHER
+                return
+            self._known.update(op.results)
+            self._waiting[op] = len(self._known)
+
+    def is_waiting(self, value: SSAValue) -> bool:
+        """Whether a value can be computed and has not been yet."""
+        return isinstance(value, OpResult) and value.op in self._waiting
+
+    def compute_all(self) -> None:
+        """Constants for everything that can be computed."""
+        self._compute(list(self._waiting))
+
+    def compute(self, values: Iterable[SSAValue]) -> list[SSAValue]:
+        """Constants for `values`, which are waiting, and for what they are computed from; the new constants."""
+        wanted: dict[OnnxOp, int] = {}
+        stack = [value.op for value in values if isinstance(value, OpResult)]
+        while stack:
+            op = stack.pop()
+            if isinstance(op, OnnxOp) and op in self._waiting and op not in wanted:
+                wanted[op] = self._waiting[op]
+                stack += [o.op for o in op.operands if isinstance(o, OpResult)]
+        return self._compute(sorted(wanted, key=wanted.__getitem__))
+
+    def _compute(self, ops: Sequence[OnnxOp]) -> list[SSAValue]:
+        """Compute each of some ops once: constants for what others use, and nothing of the rest stays."""
+        for op in ops:
+            del self._waiting[op]
+        new: list[SSAValue] = []
+        rest: list[OnnxOp] = []
+        computed: set[SSAValue] = set()
+        for op in ops:
+            constants = _renamed(op) or _quantized(op)
+            if constants:
+                new += _substitute(op, constants)
+            elif all(
+                o in computed or constant(o) is not None for o in op.operands
+            ):  # else what it needs has failed
+                rest.append(op)
+                computed.update(op.results)
+        inside = set(rest)
+        needed = [op for op in rest if any(u.operation not in inside for r in op.results for u in r.uses)]
+        values = _values(rest, needed, self.left) if needed else {}
+        for op in needed:
+            if all(r in values for r in op.results):
+                new += _substitute(op, [ConstantOp.of(values[r], r.type) for r in op.results])
+        for op in reversed(rest):
+            if op.parent is not None and not any(r.first_use for r in op.results):
+                _erase(op)
+        self._known.update(new)
+        return new

@@ -1,0 +1,51 @@
+"""
+Infer the types and sizes of results that the model does not say, from operands, attributes and computed lists.
+
+    op(x : known) : unknown              ->  op(x) : inferred
+    Reshape(x, computed list) : ?x?      ->  Reshape(x, [2, 3]) : 2x3        the list becomes a constant
+    qcast(x : 2x3) : ?x?, likewise dcast, scast  ->  2x3                     a cast has one shape on both sides
+
+Exact: no element changes. One walk, operands first: a list is computed when the first result depends on it, and no op
+is computed twice. ONNX's own inference has run when the model was read; it stops at lists that only onnxruntime can
+compute, at com.microsoft and at subgraphs. There a QOperator node has the shape of the op that it stands for, branches
+agree on a type, and rounds keep what goes around.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from qdialect.exactness import Exactness
+from qdialect.onnx_io.shapes import infer, inside_first, is_complete, is_list, is_typed
+from qdialect.patterns.computing import Computation
+from qdialect.rewriting.driver import refresh_signatures
+
+
+@dataclass(frozen=True)
+class InferShapesPass(ModulePass):
+    """Types and sizes that follow from those of operands."""
+
+    name = "infer-shapes"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = "op(x) : unknown -> op(x) : inferred: types alone change"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        computation = Computation(op)
+        learnt: set[SSAValue] = set()
+        for one in list(inside_first(op)):
+            if one.results and not is_complete(one):
+                learnt.update(_lists(one, computation))
+                if not is_typed(one) or any(o in learnt for o in one.operands):
+                    learnt.update(infer(one))
+            computation.show(one)
+        if learnt:
+            refresh_signatures(op)
+
+
+def _lists(op: Operation, computation: Computation) -> list[SSAValue]:
+    """The lists that an op takes and that can be computed, as constants."""
+    return computation.compute([o for o in op.operands if computation.is_waiting(o) and is_list(o)])
