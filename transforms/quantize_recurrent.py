@@ -1,7 +1,7 @@
 """
 Quantize the weights of recurrent ops for a kernel that quantizes their activations whenever it runs.
 
-    LSTM(x, W, R, ..)  ->  DynamicQuantizeLSTM(x, qcast(W), qcast(R), .., scales, zero points)  a scale a column
+    LSTM(x, W, R, ..)  ->  DynamicQuantizeLSTM(x, qcast(W), qcast(R), .., scales, zero points)    one for each column
 
 Lossy: 8 bits. Only where the target has such a kernel, and it was measured to be faster than the float one: a loop
 taken apart is slower than either.

@@ -38,8 +38,7 @@ def checked_pairs(
     """
     Input by output, as they are: pairs of graph outputs and the inputs that they are fed to.
 
-    Raises UserError for names that there are not, an input that two outputs are fed to, and shapes or types that
-    differ.
+    Raises UserError for names that there are not, an input that two outputs are fed to, and other shapes or types.
     """
     by_input, by_output = {one.name: one for one in inputs}, {one.name: one for one in outputs}
     taken: dict[str, str] = {}
@@ -98,10 +97,7 @@ def matched_pairs(inputs: Sequence[Input], outputs: Sequence[Input]) -> dict[str
 
 
 def model_outputs(module: ModuleOp) -> list[Input]:
-    """
-    The graph outputs as inputs are described; one of unknown type has that of floats, one of unknown
-    rank no axes.
-    """
+    """The graph outputs as inputs are described; one of unknown type is float32, one of unknown rank has no axes."""
     func = main_of(module)
     end, rows = func.body.block.last_op, func.res_attrs.data if func.res_attrs is not None else ()
     found: list[Input] = []
@@ -119,7 +115,7 @@ def sequences(feeds: Iterable[Feeds | Iterable[Feeds]]) -> Iterator[Iterable[Fee
     pending: list[Feeds] = []
     for one in feeds:
         if isinstance(one, Mapping):
-            pending.append(cast(Feeds, one))
+            pending.append(cast("Feeds", one))
             continue
         if pending:
             yield pending

@@ -9,7 +9,6 @@ from qdialect.cli.inputs import check_readable
 from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
 from qdialect.compiler.options import options_of
-from qdialect.errors import UserError
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

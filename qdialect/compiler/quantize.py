@@ -23,14 +23,11 @@ from qdialect.calibration.samples import measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler import pipeline as stages
-from qdialect.compiler.candidates import Candidates, Choice, Finished
-from qdialect.compiler.compilation import compile, keep_in_float, run_passes
-from qdialect.compiler.dropping import hold, parse_limit
+from qdialect.compiler.candidates import Candidates, Choice, Finished, outputs
+from qdialect.compiler.compilation import Options, compile, keep_in_float, pipeline, run_passes
+from qdialect.compiler.dropping import budget_lines, hold, parse_limit
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import pipeline
-from qdialect.compiler.candidates import Candidates, Choice, Finished, outputs
-from qdialect.compiler.compilation import SIMPLER, Options, compile, keep_in_float, pipeline, run_passes
-from qdialect.compiler.dropping import budget_lines, hold, parse_limit
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
 from qdialect.compiler.smoothed import smoothed
@@ -175,7 +172,12 @@ def _feeds(module: ModuleOp, calibration: Calibration) -> Iterable[Feeds]:
     if calibration.random:
         return [fitting_feeds(module, seed=seed) for seed in range(RANDOM_SAMPLES)]
     if calibration.state:
-        return stateful(module, calibration.state, inputs, _sequences(calibration, inputs))
+        return stateful(
+            module,
+            {out: into for into, out in calibration.state.items()},
+            inputs,
+            _sequences(calibration, inputs),
+        )
     if isinstance(calibration.data, str):
         return checked(load_data(calibration.data, inputs, calibration.images), inputs)
     return checked(calibration.data or (), inputs)
@@ -255,7 +257,8 @@ def quantize_module(
     log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)
     layers, profile = count_layers(prepared, candidates), profiler.profile
     done = candidates.finish(best.choice)
-    floating = "" if options.form is not None else _reason_for_float(done, any_integers=best.integer)
+    as_asked = options.form is not None or bool(options.decompose)
+    floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
     if floating:
         log.append(f"the model stays in float: {floating}")
         report = _stay_float(module, prepared, candidates)

@@ -82,3 +82,15 @@ func.func @unmoved_other_axis(%s: tensor<3xf32>, %x: tensor<3x2xf32>) -> tensor<
   } : (tensor<3xf32>, tensor<3x2xf32>) -> tensor<3xf32>
   func.return %last : tensor<3xf32>
 }
+
+// CHECK-LABEL: func.func @unmoved_computed_steps(
+// CHECK: onnx.Loop
+func.func @unmoved_computed_steps(%n: tensor<i64>, %go: tensor<i1>, %s: tensor<3xf32>) -> tensor<3xf32> {
+  // expected-remark@+1 {{how many steps there are is computed [unroll: computed-steps]}}
+  %last = onnx.Loop(%n, %go, %s) body {
+  ^bb0(%k: tensor<i64>, %again: tensor<i1>, %state: tensor<3xf32>):
+    %sum = onnx.Add(%state, %state) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    onnx.Yield(%again, %sum) : (tensor<i1>, tensor<3xf32>) -> ()
+  } : (tensor<i64>, tensor<i1>, tensor<3xf32>) -> tensor<3xf32>
+  func.return %last : tensor<3xf32>
+}
