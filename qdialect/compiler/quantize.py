@@ -24,7 +24,7 @@ from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler import pipeline as stages
 from qdialect.compiler.candidates import Candidates, Choice, Finished, outputs
-from qdialect.compiler.compilation import Options, compile, keep_in_float, pipeline, run_passes
+from qdialect.compiler.compilation import compile, keep_in_float, run_passes
 from qdialect.compiler.dropping import budget_lines, hold, parse_limit
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import pipeline
