@@ -22,7 +22,8 @@ import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 import qdialect
-from qdialect.compiler.compilation import Compilation, Options
+from qdialect.compiler.compilation import Compilation
+from qdialect.compiler.options import Options
 from qdialect.onnx_io import messages
 
 LIMIT = 1.5
