@@ -16,7 +16,7 @@ from qdialect.calibration.equalization import equalization_factors, equalize, pa
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.switches import Outputs
 from qdialect.compiler.candidates import Candidates, Choice
-from qdialect.compiler.compilation import Options
+from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import prepare
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.onnx_types import quantized_of

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.profiling import Profiler
 from qdialect.compiler.candidates import Candidates, Choice
-from qdialect.compiler.compilation import Options
+from qdialect.compiler.options import Options
 from qdialect.compiler.dropping import hold, parse_limit
 from qdialect.compiler.quantize import Calibration, prepare, quantize_module
 from qdialect.errors import UserError
@@ -82,7 +82,7 @@ def test_the_limit_holds_and_the_flag_says_how() -> None:
 
 def test_of_the_command() -> None:
     module = model()
-    done = quantize_module(module, Calibration(data=data(), max_drop="50%"), {})
+    done = quantize_module(module, Calibration(data=data(), max_drop="50%"), Options())
     assert done.limit == ["50% holds with no layer kept in float"]
 
 
