@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.profiling import Profiler
 from qdialect.compiler.candidates import Candidates, Choice
-from qdialect.compiler.options import Options
 from qdialect.compiler.dropping import hold, parse_limit
+from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import Calibration, prepare, quantize_module
 from qdialect.errors import UserError
 from qdialect.onnx_io.importer import import_model
