@@ -96,7 +96,7 @@ def load_data(
         return _file(path, inputs, images or ImageOptions())
     if ":" in source and not path.exists():
         return _function(source, inputs)
-    raise UserError(f"cannot open '{source}', no such file or folder", f"give {KINDS}")
+    raise UserError(f"cannot read data '{source}', no such file or folder", f"give {KINDS}")
 
 
 def _only(inputs: Sequence[Input], what: str) -> Input:

@@ -208,8 +208,8 @@ class _Graph:
             return _picoseconds(1.5)
         place = self.target.costs["Placement"]
         calls, moves = place["call"], 0.0
-        if rank_of(value) == IMAGE:  # channels last in integers
-            moves, calls = place["move_byte"], 2 * calls
+        if rank_of(value) == IMAGE:  # channels last in integers, in blocks in float
+            moves, calls = place["move_byte"] + place["reorder"], 3 * calls
         return _picoseconds(calls + count * (each + moves))
 
     def _readers(self, value: SSAValue) -> list[int | None]:

@@ -58,7 +58,7 @@ COMPONENTS = ("Gemm", "BatchNormalization", "LSTM", "GRU", "RNN")
 RANDOM_SAMPLES = 8
 LEAST_RATIO, RATIO_FOR_TIME = 10.0, 20.0
 """Signal to noise that must be left, in dB, for no time at all, and more for all of it: a slow model must be good."""
-NO_GAIN = 0.97
+NO_GAIN = 0.95
 """Of the float model's time: an integer model that is expected to take more is not worth its noise."""
 
 

@@ -21,6 +21,7 @@ from qdialect.calibration.smoothing import (
     smooth,
 )
 from qdialect.calibration.switches import Outputs
+from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import Calibration, quantize_module
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.onnx_io.importer import import_model
@@ -129,6 +130,8 @@ def test_nothing_is_known_of_zeros() -> None:
 
 
 def test_it_is_chosen_where_it_pays() -> None:
-    done = quantize_module(model(residual=False, nodes_used=2), Calibration(data=samples()), {"form": "qdq"})
+    done = quantize_module(
+        model(residual=False, nodes_used=2), Calibration(data=samples()), Options(form="qdq")
+    )
     assert any("smoothing" in line for line in done.log)
     assert done.choice.smooth

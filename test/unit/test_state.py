@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 import qdialect
 from qdialect.calibration.data import model_inputs
 from qdialect.calibration.state import FeedBack, checked_pairs, matched_pairs, sequences, stateful
+from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import Calibration, quantize_module
 from qdialect.errors import UserError
 from qdialect.oracle.data import Input
@@ -144,6 +145,6 @@ def test_the_state_is_in_the_profile(tmp_path: Path) -> None:
     module = accumulator(tmp_path)
     x = np.ones((6, 4), np.float32)
     data = [{"x": x}]
-    done = quantize_module(module, Calibration(data=data, state={"h": "h_new"}), {})
+    done = quantize_module(module, Calibration(data=data, state={"h": "h_new"}), Options())
     assert done.profile.tensors["h"].high == 5
     assert done.profile.samples == 6

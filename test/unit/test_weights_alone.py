@@ -12,6 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import qdialect
+from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import Calibration, quantize_module
 from qdialect.compiler.weights_alone import WeightFormat, parse_weights
 from qdialect.errors import UserError
@@ -59,7 +60,7 @@ def test_the_file_runs_and_gptq_pays(block: int, target: str, tmp_path: Path) ->
     for feeds in (data(), data(1)):
         module = import_model(model())
         calibration = Calibration(data=feeds, weights=f"int4,block={block}")
-        done = quantize_module(module, calibration, {"target": target})
+        done = quantize_module(module, calibration, Options(target=target))
         assert "2 of 2 layers with weights of 4 bits" in done.summary()[0]
         path = tmp_path / "out.onnx"
         qdialect.save(module, str(path))
