@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -90,7 +91,7 @@ def subgraphs(count: int) -> ModelProto:
     nodes: list[NodeProto] = []
     source = "x"
     for k in range(count // 7 + 1):
-        branches = {
+        branches: dict[str, Any] = {
             "then_branch": _branch("Sigmoid", f"d{k}", f"then{k}"),
             "else_branch": _branch("Tanh", f"d{k}", f"else{k}"),
         }

@@ -114,7 +114,7 @@ LEVELS: tuple[Any, ...] = (
     "options", [*({"target": t} for t in target_names()), {"form": "qdq"}, {"form": "integer"}], ids=str
 )
 @pytest.mark.parametrize("exactness", ["exact", "close"])
-def test_a_session_takes_what_it_took(name: str, options: dict[str, str], exactness: str):
+def test_a_session_takes_what_it_took(name: str, options: dict[str, Any], exactness: str):
     if options.get("target") == "tensorrt" and name == "sum":
         pytest.skip(
             "TensorRT takes no such result; i8 throughout, onnxruntime makes it a kernel and refuses it"
@@ -142,7 +142,7 @@ CAPTURED = """g (bool p, float[3,4] x) => (float[N,M] y) <float s = {0.1}, uint8
 
 
 @pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
-def test_no_subgraph_captures_what_a_dequantize_is_moved_to(options: dict[str, str]):
+def test_no_subgraph_captures_what_a_dequantize_is_moved_to(options: dict[str, Any]):
     # A session would abort the process.
     result = compiled(CAPTURED, **options)[1]
     makers = {name: node for node in result.graph.node for name in node.output}
@@ -171,7 +171,7 @@ MOVED = """g (float[2,6] x) => (float[4,3] y, float[6,2] z) <float s = {0.1}, in
 
 
 @pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
-def test_signed_integers_are_moved_between_casts_in_new_opsets(options: dict[str, str]):
+def test_signed_integers_are_moved_between_casts_in_new_opsets(options: dict[str, Any]):
     result = compiled(MOVED, opset=21, **options)[1]
     run(result, {"x": np.ones((2, 6), np.float32)}, LEVELS[1])
     module = import_model(result)
