@@ -296,6 +296,8 @@ class RealBias(OnOp[OnnxOp]):
         linear, found = op.get_trait(Linear), _constant_of(under_dequantize(value))
         if found is None or (not self._every and found[0] is value.owner):
             return None
+        if not self._every and quantized_of(under_dequantize(op.operands[0]).type) is None:
+            return None  # an op on a float activation reads the bias with the bias's own scale
         if linear is not None and linear.has_bias and index == BIAS:
             return found
         # i32 is a bias too where an addition of its own adds it.

@@ -99,16 +99,17 @@ class PairWriter:
 
     def _dequantize(self, op: DequantizeOp) -> None:
         """What reads real numbers shares a cast in each block, but for the residual edges that want their own pair."""
-        source, result = op.operands[0], op.results[0]
-        assert op.parent is not None
+        source, result, block = op.operands[0], op.results[0], op.parent
+        assert block is not None
         known = self._quantized.get(source)
         for use in list(result.uses):
             if known is not None and known.users > 1 and use.operation in self._joining:
                 self._pair(known, source, use)
         if result.first_use is None:
-            self._rewriter.erase(op)
+            if op.parent is block:  # else it went with its last user
+                self._rewriter.erase(op)
             return
-        key = source, op.parent
+        key = source, block
         shared = self._dequantized.get(key)
         if shared is None:
             anchor = self._first_user(source, op)

@@ -170,3 +170,21 @@ func.func @kept_apart(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %r = quant.dcast %m : tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>> to tensor<2x4xf32>
   func.return %r : tensor<2x4xf32>
 }
+
+// Nothing moves: a bias in steps of its own, which an op on a float activation reads as such; behind a quantized one
+// it becomes float, since a session takes it for one in steps of x_scale * w_scale.
+
+// CHECK-LABEL: func.func @own_scale_bias(
+// CHECK: %[[R:.*]] = onnx.Constant() {value = #onnx.tensor<[1.5, -2.0] : tensor<2xf32>>}
+// CHECK: onnx.Conv(%x, %{{.*}}, %b)
+// CHECK: onnx.Conv(%{{.*}}, %{{.*}}, %[[R]])
+func.func @own_scale_bias(%x: tensor<1x2x5x4xf32>, %w: tensor<2x2x1x1x!w>) -> (tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>) {
+  %i = onnx.Constant() {value = #onnx.tensor<[3, -4] : tensor<2xi32>>} : () -> tensor<2x!quant.uniform<i32:f32, 0.5>>
+  %b = quant.dcast %i : tensor<2x!quant.uniform<i32:f32, 0.5>> to tensor<2xf32>
+  %d = quant.dcast %w : tensor<2x2x1x1x!w> to tensor<2x2x1x1xf32>
+  %t = onnx.Conv(%x, %d, %b) : (tensor<1x2x5x4xf32>, tensor<2x2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x5x4xf32>
+  %q = quant.qcast %x : tensor<1x2x5x4xf32> to tensor<1x2x5x4x!quant.uniform<u8:f32, 0.02:13>>
+  %r = quant.dcast %q : tensor<1x2x5x4x!quant.uniform<u8:f32, 0.02:13>> to tensor<1x2x5x4xf32>
+  %u = onnx.Conv(%r, %d, %b) : (tensor<1x2x5x4xf32>, tensor<2x2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x5x4xf32>
+  func.return %t, %u : tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>
+}
