@@ -44,8 +44,11 @@ The bound of `close`: how far, of a bias, the sums of its channel may move when 
 far, of the largest bias, a float result may move when the bias is rounded.
 """
 
-MOST_STEPS = 0.25
-"""How far a quantized result may move, in its steps, when the bias is rounded: with the kernel's own rounding, one."""
+MOST_STEPS = 0.5
+"""
+How far a quantized result may move, in its steps, when the bias is rounded: rounded results of numbers that are less
+than a step apart are one apart at most, and the rest of the step is for what float32 sums lose.
+"""
 
 FLOAT_RESULT = Blocked(
     "float-result", "the result is float, where half an accumulator step of this bias counts"

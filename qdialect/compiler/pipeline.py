@@ -163,15 +163,15 @@ def _lowering(r: Request) -> Iterator[Stage]:
         yield _stage("legalize-expressed", "kernels dequantize to float32")
         yield _stage("rescale-bias", "kernels add int32 in steps of x_scale * w_scale")
         yield _stage(
-            "choose-convolution-form", "by cost, where an integer kernel takes the bias", target=name
+            "choose-convolution-form",
+            "by cost, where an integer kernel takes the bias",
+            "rescale-bias",
+            target=name,
         )
         yield _stage("rescale-bias", "of what was a transposed convolution, which has no kernel")
     if r.form != "qdq":
         exact = {"exact": r.is_exact} if r.form == "qoperator" else {}
-        needs = ["fold-width"] if r.form == "qoperator" else []
-        yield _stage(
-            f"lower-to-{r.form}", "integer kernels, of forms that are chosen", *needs, target=name, **exact
-        )
+        yield _stage(f"lower-to-{r.form}", "integer kernels, of forms that are chosen", target=name, **exact)
         yield _stage("legalize-sums", "sums of integers on the types that run fastest", target=name)
     if r.form == "qoperator":
         few = {"elements": sys.maxsize} if r.options.float_weights else {}

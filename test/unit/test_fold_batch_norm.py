@@ -137,13 +137,17 @@ def weight(kind: str, rng: np.random.Generator, inputs: int, channels: int) -> t
     return rng.integers(-128, 128, shape).astype(np.int8), axis
 
 
-def model(kind: str, seed: int, quantized: float | None) -> tuple[onnx.ModelProto, Array]:
+def model(
+    kind: str, seed: int, quantized: float | None, *, coarse: bool = False
+) -> tuple[onnx.ModelProto, Array]:
     """x -> Q -> DQ -> linear op on int8 weights -> BatchNormalization [-> Q], and an input."""
     rng = np.random.default_rng(seed)
     inputs, channels = 5, 48
     stored, axis = weight(kind, rng, inputs, channels)
     per_axis = bool(rng.integers(2))
     gamma, beta, mean, variance = statistics(rng, channels)
+    if quantized and not coarse:  # an accumulator step is less than a step of the result
+        gamma, variance = np.clip(gamma, -4, 4), np.maximum(variance, np.float32(0.05))
     constants = {
         "xs": np.float32(X_SCALE), "xz": np.uint8(X_ZERO), "w": stored,
         "ws": rng.uniform(1e-3, 1e-2, channels if per_axis else ()).astype(np.float32),
@@ -240,6 +244,18 @@ def test_integer_results_differ_by_one_step_at_most(kind: str):
         difference = np.abs(expected.astype(int) - got.astype(int))
         assert difference.max() <= 1, seed
         assert (difference != 0).mean() < 0.005
+
+
+@pytest.mark.parametrize("kind", ["Conv", "Gemm"])
+def test_a_bias_that_accumulator_steps_lose_keeps_the_sums_in_float(kind: str):
+    made, x = model(kind, 10, 0.031, coarse=True)
+    module = taken(made)
+    compile(module, "onnxruntime")
+    assert "coarse-bias" in {remark.blocked.id for remark in remarks_of(module)}
+    compiled = export_model(module)
+    assert kind in [n.op_type for n in compiled.graph.node]
+    (expected,), (got,) = oracle.run(made, {"x": x}), oracle.run(compiled, {"x": x})
+    assert np.abs(expected.astype(int) - got.astype(int)).max() <= 1
 
 
 def test_a_product_that_is_scaled_is_another_tensor():
