@@ -35,6 +35,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant, normal_axis, rank_of, real_constant, static_shape, under_dequantize
 from qdialect.ops.generated import op_named
 from qdialect.patterns.affine import (
@@ -58,7 +59,7 @@ from qdialect.promises.affine import Affine, AffineMap, affine_map
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
-from qdialect.reasons import Blocked
+from qdialect.reasons import NOT_QUANTIZED, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -174,7 +175,7 @@ class FoldInFront(OnTrait[Linear]):
             return None
         if not isinstance(x.op, OnnxOp):
             return None
-        chain = chain_to(x.op, found)
+        chain = chain_to(onnx_op(x.op), found)
         border = linear.sees_border(op) and not chain.map.is_scale
         if border and chain.map.is_shift and chain.length == 1:
             return None  # as it is after folding
@@ -287,7 +288,7 @@ class FoldAlone(OnTrait[Affine]):
         ):
             return Blocked("no-convolution", "no convolution of rank 3 or 4 has these channels")
         if not _is_quantized_next(op.results[0]):
-            return Blocked("not-quantized", "no quantize follows", "quantize the result")
+            return NOT_QUANTIZED
         self._replace(op, chain, shape, rewriter)
         return None
 
@@ -328,8 +329,7 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
             return None
         if not x.has_one_use():
             return SECOND_CONSUMER
-        assert isinstance(x.op, OnnxOp)
-        map, source, _ = chain_to(x.op, found)
+        map, source, _ = chain_to(onnx_op(x.op), found)
         if map.is_shift and linear_of(source) is not None:
             return None  # a bias, which zero points would round
         if not (map.factor > 0).all():

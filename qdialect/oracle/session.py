@@ -139,7 +139,8 @@ def _only_moved(ops: Sequence[OnnxOp]) -> bool:
 def _module_of(op: Operation) -> ModuleOp | FunctionOp:
     scope: Operation | None = op
     while not isinstance(scope, ModuleOp | FunctionOp):
-        assert scope is not None
+        if scope is None:
+            raise ValueError(f"{op.name} is in no module")
         scope = scope.parent_op()
     return scope
 

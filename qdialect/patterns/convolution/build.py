@@ -12,16 +12,16 @@ from xdsl.ir import Attribute, SSAValue
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of, tensor_type
+from qdialect.dialects.onnx_types import known_element, quantized_of, tensor_type, uniform_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import location, node_name, wish
-from qdialect.ir.values import constant
+from qdialect.ir.values import known_array
 from qdialect.ops.generated import op_named
-from qdialect.patterns.convolution.step import Nodes, Step
+from qdialect.patterns.convolution.step import ImageNodes, Step
 from qdialect.promises.window import Geometry
 
 
-def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: Nodes) -> OnnxOp:
+def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: ImageNodes) -> OnnxOp:
     """
     The steps' operations in `nodes`, in order, the last with the location of `op`; the convolution among them.
 
@@ -34,8 +34,7 @@ def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: Nodes) -> 
     inputs: list[SSAValue | None] = [x, _weight(op, steps, copies, nodes)]
     if (bias := op.input(2)) is not None:
         inputs.append(bias if copies == 1 else _repeated(bias, copies, nodes))
-    element = element_of(op.results[0].type)
-    assert element is not None
+    element = known_element(op.results[0].type)
     shape = (geometry.images, geometry.outputs * geometry.groups, *geometry.results)
     attributes = window_attributes(op, geometry)
     conv = op_named("", gathering).build(inputs, [tensor_type(element, shape)], attributes)
@@ -63,11 +62,8 @@ def window_attributes(op: OnnxOp, geometry: Geometry) -> dict[str, Attribute]:
     return found
 
 
-def _weight(op: OnnxOp, steps: Sequence[Step], copies: int, nodes: Nodes) -> SSAValue:
-    old, tensor, type = op.operands[1], constant(op.operands[1]), quantized_of(op.operands[1].type)
-    assert tensor is not None
-    assert type is not None
-    array = tensor.array()
+def _weight(op: OnnxOp, steps: Sequence[Step], copies: int, nodes: ImageNodes) -> SSAValue:
+    old, type, array = op.operands[1], uniform_of(op.operands[1].type), known_array(op.operands[1])
     zeros = np.asarray(type.zero_points).astype(array.dtype).reshape(-1)
     first = steps[0].after.geometry
     zeros = np.broadcast_to(zeros, (first.outputs * first.groups // steps[0].copies,))
@@ -82,11 +78,9 @@ def _what(steps: Sequence[Step]) -> str:
     return type(steps[0]).__name__.lower()
 
 
-def _repeated(bias: SSAValue, copies: int, nodes: Nodes) -> SSAValue:
-    tensor = constant(bias)
-    assert tensor is not None
+def _repeated(bias: SSAValue, copies: int, nodes: ImageNodes) -> SSAValue:
     return _constant(
-        np.tile(tensor.array(), copies),
+        np.tile(known_array(bias), copies),
         quantized_of(bias.type),
         copies,
         f"{wish(bias) or 'bias'}_repeated",
@@ -95,11 +89,11 @@ def _repeated(bias: SSAValue, copies: int, nodes: Nodes) -> SSAValue:
 
 
 def _constant(
-    array: npt.NDArray[Any], type: UniformType | None, copies: int, name: str, nodes: Nodes
+    array: npt.NDArray[Any], type: UniformType | None, copies: int, name: str, nodes: ImageNodes
 ) -> SSAValue:
     """`array` under `type`, whose scales and zero points, if there are several, run `copies` times along axis 0."""
     if type is None:
-        return nodes.constant(array, name)
+        return nodes.constant(array, name=name)
     element = type
     if type.axis is not None:
         scales, zeros = np.tile(type.scales, copies), np.tile(type.zero_points, copies)
