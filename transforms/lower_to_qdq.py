@@ -32,7 +32,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, settle_names, tensor_names
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
-from qdialect.patterns.captured import pair_captured, pair_moved
+from qdialect.patterns.captured import pair_captured, pair_moved, widen_biases
 from qdialect.patterns.pairs import PairWriter
 from qdialect.patterns.placement import Hoisting
 from qdialect.promises.base import Commutes
@@ -182,6 +182,8 @@ class _Expander:
     def _taken(self, op: OnnxOp, promise: Commutes) -> dict[int, SSAValue]:
         """The operands whose quantize the op can stand in front of, by place, and the real numbers under it."""
         types = [t for t in promise.types(op).results if t is not None]
+        if not types:
+            return {}  # no quantize could stand behind an op whose results are indices alone
         above: dict[int, SSAValue] = {}
         for place in promise.operands(op):
             value = op.operands[place]
@@ -274,4 +276,5 @@ class LowerToQdqPass(ModulePass):
             PairWriter(rules, rewriter).write(op)
             pair_captured(op)
             pair_moved(op)
+            widen_biases(op)
             constants_in_order(op)
