@@ -50,9 +50,6 @@ def _max_pool_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """NhwcMaxPool: MaxPool of images, channels last."""
     if (opset_of(op, "") or FIRST_INTEGER_POOL) < FIRST_INTEGER_POOL:
         return Blocked("opset", f"MaxPool takes integers from opset {FIRST_INTEGER_POOL} on")
-    element = element_of(op.operands[0].type)
-    if element is None:
-        return Blocked("storage-type", "the type of the integers is not known")
     source, nodes = op.operands[0].owner, Nodes()
     if isinstance(source, TRANSPOSE) and perm_of(source) == TO_LAST and source.parent is op.parent:
         x = source.operands[0]
