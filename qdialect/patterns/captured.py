@@ -24,6 +24,8 @@ from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type
+from qdialect.promises.joins import Adds
+from qdialect.promises.linear import Linear
 from qdialect.targets import target
 
 SESSION = "onnxruntime"
@@ -64,9 +66,9 @@ def pair_moved(module: ModuleOp) -> None:
 
 
 def widen_biases(module: ModuleOp) -> None:
-    """Behind a MatMul of i8 in several matrices, from opset `TYPED_CASTS` on: a vector of the result's rank is added."""
+    """Behind a product of several matrices of i8, from opset `TYPED_CASTS` on: the vector added has the result's rank."""
     for op in operations(module):
-        if not isinstance(op, OnnxOp) or op.op_type != "Add" or (opset_of(op, "") or 13) < TYPED_CASTS:
+        if not isinstance(op, OnnxOp) or op.get_trait(Adds) is None or (opset_of(op, "") or 13) < TYPED_CASTS:
             continue
         product, bias = sorted(op.operands, key=lambda value: isinstance(value.owner, ConstantOp))
         rank, tensor = rank_of(product), constant(bias)
@@ -85,9 +87,9 @@ def widen_biases(module: ModuleOp) -> None:
 
 
 def _is_product_of_i8(value: SSAValue) -> bool:
-    """Whether `value` is a MatMul of dequantized i8 of three axes or more."""
+    """Whether `value` is a product, without a bias, of dequantized i8 of three axes or more."""
     product = value.owner
-    if not isinstance(product, OnnxOp) or product.op_type != "MatMul":
+    if not isinstance(product, OnnxOp) or (linear := product.get_trait(Linear)) is None or linear.has_bias:
         return False
     cast, rank = product.operands[0].owner, rank_of(product.operands[0])
     is_cast = isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None
