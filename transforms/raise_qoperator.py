@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from qdialect.dialects.onnx_base import CustomOp, OnnxOp, opset_of
-from qdialect.dialects.onnx_types import storage_element, with_element
+from qdialect.dialects.onnx_types import AnyElementType, element_of, storage_element, with_element
 from qdialect.dialects.onnx_verify import verify_at
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
@@ -85,7 +85,7 @@ class RaiseQOperator(OnTrait[QOperator]):
         types = read_types(node, found, new)
         if not isinstance(types, Blocked) and types.result is not None:
             _make(new, types.result)
-        blocked = types if isinstance(types, Blocked) else found.kernel.guard(new)
+        blocked = types if isinstance(types, Blocked) else _unknown(new, types) or found.kernel.guard(new)
         if isinstance(types, Blocked) or blocked is not None:
             new.erase()
             return blocked
@@ -135,6 +135,13 @@ class RepairQOperator(RaiseQOperator):
                 "quantize the model again",
             )
         return None
+
+
+def _unknown(op: OnnxOp, types: Types) -> Blocked | None:
+    """An operand of which only its being a tensor is known: no cast reads that."""
+    if any(isinstance(element_of(op.operands[place].type), AnyElementType) for place in types.operands):
+        return Blocked("unknown-type", "what an operand's elements are is not known", "infer-shapes")
+    return None
 
 
 def quantize_operands(op: OnnxOp, types: Types) -> list[Operation]:

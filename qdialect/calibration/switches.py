@@ -182,9 +182,12 @@ def with_switches(float_module: ModuleOp, quantized: ModuleOp) -> Switches:
 
 
 def _operands(writer: _Writer, old: Operation, new: Operation) -> None:
-    """Switches for the constants of an op that are not what they were: one for all of them."""
+    """Switches for the constants of an op that are not what they were: one for all of them; a new bias was zeros."""
     changed: list[tuple[int, Array]] = []
-    for k, (before, after) in enumerate(zip(old.operands, new.operands, strict=True)):
+    for k, after in enumerate(new.operands[len(old.operands) :], len(old.operands)):
+        if (bias := real_constant(after)) is not None:
+            changed.append((k, np.zeros_like(bias)))
+    for k, (before, after) in enumerate(zip(old.operands, new.operands, strict=False)):
         real = real_constant(before)
         now = real_constant(after) if constant(before) is not None else None
         if real is not None and now is not None and not np.array_equal(real, now):

@@ -41,7 +41,10 @@ class Options:
     )
     integer_io: bool = _option(False, RESULT, "integer graph inputs and outputs, with no casts there")
     decompose: tuple[str, ...] = _option(
-        (), MODEL, "split these ops into simpler ones: Gemm, BatchNormalization", metavar="OP,..."
+        (),
+        MODEL,
+        "split these ops into simpler ones: BatchNormalization, Gemm, GRU, LSTM, RNN",
+        metavar="OP,...",
     )
     keep_float: tuple[str, ...] = _option(
         (), MODEL, "leave these nodes, or what computes these tensors, as they are", metavar="NAME,..."

@@ -109,7 +109,9 @@ def simplifying(options: Options, form: str) -> list[ModulePass]:
     passes += [_made("fold-batch-norm"), _made("fold-pad"), _made("fold-constants")]
     parts = options.decompose or (COMPONENTS if form == "qdq" else ())
     if parts:
-        passes += [_made("decompose", ops=tuple(parts)), _made("unroll")]
+        passes += [_made("decompose", ops=tuple(parts))]
+        # Steps of their own find their casts by cost, and so small a product rarely pays; in a loop they are one kernel.
+        passes += [_made("unroll")] if form == "qdq" else []
         passes += [_made("fold-constants"), _made("fold-identity")]
     return passes
 

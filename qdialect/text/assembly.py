@@ -15,7 +15,7 @@ from typing import IO, Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, TypeAttribute
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, TypeAttribute
 from xdsl.parser import Parser, ParserState
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, ParseError, UnregisteredConstructException
@@ -23,7 +23,9 @@ from xdsl.utils.lexer import Input, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
 from qdialect.dialects.onnx_tensor import SMALL, FileSlice, TensorData, print_payload
+from qdialect.dialects.quant import StorageCastOp
 from qdialect.errors import UserError
+from qdialect.text.signless import merge_pairs, signless_pair
 from qdialect.text.weights import WeightsFile, resolve_slice
 
 Constants = Literal["elide", "inline"] | WeightsFile
@@ -92,8 +94,24 @@ class ModulePrinter(Printer):
             print_payload(self, data, inline=self.constants != "elide")
 
     def print_op(self, op: Operation) -> None:
+        pair = signless_pair(op) if self.print_generic_format and isinstance(op, StorageCastOp) else []
+        if pair:
+            self._print_pair(op.results[0], pair)
+            return
         with self._location_of(op):
             super().print_op(op)
+
+    def _print_pair(self, result: OpResult, pair: list[Operation]) -> None:
+        """Two ops in place of the one that `result` is of; its name is that of the second's result."""
+        last = pair[-1].results[0]
+        if (name := self._ssa_values.get(result)) is not None:
+            self._ssa_values[last] = name
+        self.print_op(pair[0])
+        self._print_new_line()
+        self.print_op(pair[1])
+        self._ssa_values[result] = self._ssa_values[last]
+        for one in reversed(pair):
+            one.erase()
 
     def print_block_argument(self, arg: BlockArgument, print_type: bool = True) -> None:
         with self._location_of(arg):
@@ -121,7 +139,7 @@ def print_module(
     Writes `module` and a line end. Equal modules give equal text.
 
     Args:
-        generic: every op in MLIR's generic form.
+        generic: every op in MLIR's generic form, as upstream's tools verify it.
         locations: with `loc(...)` where it is known.
         constants: what becomes of constants over 64 elements: "elide", "inline", or a file for them.
         aliases: whether long quantized types are printed once, on top.
@@ -206,7 +224,9 @@ class ModuleParser(Parser):
         if self._current_token.kind is MLIRTokenKind.EOF:
             self.raise_error("the input is empty; it needs a module or ops")
         try:
-            return super().parse_module(allow_implicit_module)
+            module = super().parse_module(allow_implicit_module)
+            merge_pairs(module)
+            return module
         except ParseError:
             raise
         except (DiagnosticException, UnregisteredConstructException, ValueError, OverflowError) as error:

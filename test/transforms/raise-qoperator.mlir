@@ -106,6 +106,20 @@ func.func @unmoved_bias_type(%x : tensor<3x2xui8>, %b : tensor<4x!onnx.any>) -> 
 
 // -----
 
+// No cast reads integers of a type that nobody knows.
+// CHECK-LABEL: func.func @unmoved_unknown_type
+// CHECK: onnx.QLinearMatMul(
+func.func @unmoved_unknown_type(%x : tensor<*x!onnx.any>) -> tensor<3x4xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8] : tensor<2x4xui8>>} : () -> tensor<2x4xui8>
+  // expected-remark@+1 {{[raise-qoperator: unknown-type]}}
+  %y = onnx.QLinearMatMul(%x, %s, %z, %w, %s, %z, %s, %z) {} : (tensor<*x!onnx.any>, tensor<f32>, tensor<ui8>, tensor<2x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x4xui8>
+  func.return %y : tensor<3x4xui8>
+}
+
+// -----
+
 // A float bias joins the sum behind the scales.
 // CHECK-LABEL: func.func @float_bias
 // CHECK: %[[M:.*]] = onnx.MatMul(

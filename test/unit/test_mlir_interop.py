@@ -6,7 +6,10 @@ import subprocess
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
+from onnx import helper, numpy_helper
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
@@ -14,7 +17,10 @@ from xdsl.dialects.test import Test
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+import qdialect
 from qdialect.dialects.quant import Quant
+from qdialect.text.assembly import parse_module, print_module
+from qdialect.transforms.raise_qdq import RaiseQdqPass
 
 DIALECT_TESTS = Path(__file__).parents[1] / "dialects/quant"
 MLIR_OPT = shutil.which("mlir-opt-22") or shutil.which("mlir-opt")
@@ -69,6 +75,58 @@ def test_our_test_files_survive_mlir(name: str):
     # Upstream takes signless integers only.
     module = parse(text.replace("xui8>", "xi8>"))
     assert through_mlir(module).is_structurally_equivalent(module)
+
+
+UNSIGNED = """
+func.func @both(%x: tensor<2x3xui8>) -> (tensor<2x3xui8>, tensor<2x3xi8>) {
+  %q = quant.scast %x : tensor<2x3xui8> to tensor<2x3x!quant.uniform<u8:f32, 0.25:7>>
+  %p = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.25:7>> to tensor<2x3xui8>
+  %s = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.25:7>> to tensor<2x3xi8>
+  func.return %p, %s : tensor<2x3xui8>, tensor<2x3xi8>
+}
+"""
+
+
+@pytest.mark.parametrize("flags", [(), ("--cse",)], ids=["as it is", "merged"])
+def test_unsigned_integers_survive_mlir(flags: tuple[str, ...]):
+    """Upstream's `quant.scast` takes signless integers only: the generic form says it in two ops, read as one."""
+    module = parse(UNSIGNED)
+    stream = StringIO()
+    print_module(module, stream, generic=True)
+    result = mlir_opt(stream.getvalue(), *flags)
+    assert result.returncode == 0, result.stderr
+    context = Context()
+    for dialect in (Builtin, Func, Quant):
+        context.load_dialect(dialect)
+    for text in (stream.getvalue(), result.stdout):
+        again = parse_module(context, text, "text", None)
+        again.verify()
+        casts = [op.name for op in again.walk() if "cast" in op.name]
+        assert casts == ["quant.scast"] * 3
+        if not flags:
+            assert again.is_structurally_equivalent(module)
+
+
+def test_compiled_models_pass_mlir(tmp_path: Path):
+    """With unsigned integers at both ends, where casts of storage stay."""
+    x, y = (helper.make_tensor_value_info(name, 2, [2, 3]) for name in "xy")
+    numbers = {"s": np.float32(0.25), "z": np.uint8(7), "t": np.float32(0.3), "v": np.uint8(9)}
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "s", "z"], ["a"]),
+        helper.make_node("Sigmoid", ["a"], ["b"]),
+        helper.make_node("QuantizeLinear", ["b", "t", "v"], ["y"]),
+    ]
+    constants = [numpy_helper.from_array(np.asarray(v), k) for k, v in numbers.items()]
+    graph = helper.make_graph(nodes, "g", [x], [y], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "m.onnx")
+    module = qdialect.load(tmp_path / "m.onnx")
+    RaiseQdqPass().apply(Context(), module)
+    stream = StringIO()
+    print_module(module, stream, generic=True)
+    assert "xui8>) -> tensor<2x3xi8>" in stream.getvalue()
+    result = mlir_opt(stream.getvalue())
+    assert result.returncode == 0, result.stderr
 
 
 INVALID = (DIALECT_TESTS / "invalid.mlir").read_text().split("// -----")

@@ -1,0 +1,70 @@
+"""
+`quant.scast` as upstream verifies it: its plain side is signless, so that unsigned integers take one more cast.
+
+    scast(q : u8) : ui8   <->   unrealized_conversion_cast(scast(q : u8) : i8) : ui8       likewise from ui8
+
+MLIR's own tools know nothing else from ui8 to i8. Only the generic form is written so; the reader makes one op of two.
+"""
+
+from xdsl.dialects.builtin import IntegerType, Signedness, UnrealizedConversionCastOp
+from xdsl.ir import Attribute, Operation
+
+from qdialect.dialects.quant import StorageCastOp, element_type_of, with_element_type
+
+
+def _signless(type: Attribute) -> Attribute | None:
+    """The same type of signless integers; None if its integers are not unsigned."""
+    element = element_type_of(type)
+    if not isinstance(element, IntegerType) or element.signedness.data is not Signedness.UNSIGNED:
+        return None
+    return with_element_type(type, IntegerType(element.width))
+
+
+def signless_pair(op: StorageCastOp) -> list[Operation]:
+    """The two ops that say the same, the last with the result; none if `op` is what upstream takes."""
+    if (plain := _signless(op.input.type)) is not None:
+        first = UnrealizedConversionCastOp.get([op.input], [plain])
+        pair: list[Operation] = [first, StorageCastOp(first.results[0], op.result.type)]
+    elif (plain := _signless(op.result.type)) is not None:
+        first = StorageCastOp(op.input, plain)
+        pair = [first, UnrealizedConversionCastOp.get([first.result], [op.result.type])]
+    else:
+        return []
+    for one in pair:
+        one.location = op.location
+    pair[-1].results[0].name_hint = op.result.name_hint
+    return pair
+
+
+def _merge(cast: UnrealizedConversionCastOp) -> None:
+    """One `quant.scast` for each pair that `cast` is part of."""
+    if len(cast.operands) != 1 or len(cast.results) != 1:
+        return
+    source, result = cast.operands[0], cast.results[0]
+    above = source.owner
+    if _signless(source.type) == result.type:
+        for use in list(result.uses):
+            if isinstance(use.operation, StorageCastOp):
+                use.operation.operands[use.index] = source
+    elif (
+        _signless(result.type) == source.type and isinstance(above, StorageCastOp) and cast.parent is not None
+    ):
+        whole = StorageCastOp(above.input, result.type)
+        whole.location = above.location
+        whole.result.name_hint = result.name_hint
+        cast.parent.insert_op_before(whole, cast)
+        result.replace_all_uses_with(whole.result)
+    else:
+        return
+    if result.first_use is None:
+        cast.detach()
+        cast.erase()
+    if isinstance(above, StorageCastOp) and above.result.first_use is None:
+        above.detach()
+        above.erase()
+
+
+def merge_pairs(module: Operation) -> None:
+    """Make one op of each pair, in place."""
+    for op in [op for op in module.walk() if isinstance(op, UnrealizedConversionCastOp)]:
+        _merge(op)
