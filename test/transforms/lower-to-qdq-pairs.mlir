@@ -37,6 +37,24 @@ func.func @residual(%x: tensor<3xf32>, %y: tensor<3xf32>) -> (tensor<3xf32>, ten
   func.return %u, %s : tensor<3xf32>, tensor<3xf32>
 }
 
+// Where only residual edges read it, the cast that they shared is gone, and so is what it read.
+
+// CHECK-LABEL: func.func @residuals(
+// CHECK: %[[P:.*]] = onnx.QuantizeLinear(%x,
+// CHECK-NEXT: %[[A:.*]] = onnx.DequantizeLinear(%[[P]],
+// CHECK-NEXT: %[[S:.*]] = onnx.Add(%[[A]], %y)
+// CHECK-NEXT: %[[Q:.*]] = onnx.QuantizeLinear(%x,
+// CHECK-NEXT: %[[B:.*]] = onnx.DequantizeLinear(%[[Q]],
+// CHECK-NEXT: %[[T:.*]] = onnx.Sub(%[[B]], %y)
+// CHECK-NEXT: func.return %[[S]], %[[T]]
+func.func @residuals(%x: tensor<3xf32>, %y: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %p = quant.qcast %x : tensor<3xf32> to tensor<3x!x>
+  %u = quant.dcast %p : tensor<3x!x> to tensor<3xf32>
+  %s = onnx.Add(%u, %y) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %t = onnx.Sub(%u, %y) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  func.return %s, %t : tensor<3xf32>, tensor<3xf32>
+}
+
 // Integers that come in, moved and read, are dequantized once; a pair would only complete nothing.
 
 // CHECK-LABEL: func.func @integers(
