@@ -182,6 +182,8 @@ class _Expander:
     def _taken(self, op: OnnxOp, promise: Commutes) -> dict[int, SSAValue]:
         """The operands whose quantize the op can stand in front of, by place, and the real numbers under it."""
         types = [t for t in promise.types(op).results if t is not None]
+        if not types:
+            return {}  # no quantize could stand behind an op whose results are indices alone
         above: dict[int, SSAValue] = {}
         for place in promise.operands(op):
             value = op.operands[place]

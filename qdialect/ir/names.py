@@ -146,37 +146,47 @@ class UniqueNames:
 def settle_names(module: ModuleOp) -> None:
     """
     Give each result the name that it is written under, so that what is named after it is called the same when the
-    written model is read and written again.
+    written model is read and written again. Names that tensors have come first: none goes to another tensor.
     """
-    names, outputs = UniqueNames(), dict[SSAValue, str]()
+    ops, known = operations(module), UniqueNames()
+    settled = _settled(ops, known)
+    for op in ops:
+        ours = op.location is UNKNOWN_LOC or isinstance(op.location, NameLoc | FusedLoc)
+        if op.results and ours and not isinstance(op, DequantizeOp | StorageCastOp):
+            old, new = tensor_names(op), [settled.get(r) or known.fresh(wish(r)) for r in op.results]
+            if new != old:
+                helps = isinstance(op, QuantizeOp) and not any(old)
+                op.location = location(f"{new[0]}_QuantizeLinear" if helps else node_name(op), new)
+
+
+def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str]:
+    """The names of results that have one, or that graphs and subgraphs state for their outputs; each goes to one."""
+    settled: dict[SSAValue, str] = {}
 
     def enter(block: Block, results: Attribute | None, *, fixed: bool) -> None:
         end = block.last_op
-        stated, given = _stated(results), _inputs(block)
+        stated, inputs = _stated(results), _inputs(block)
         if fixed:
-            names.take(*given, *stated)
+            names.take(*inputs, *stated)
         else:
-            given, stated = (
-                [names.fresh(n or "arg") for n in given],
-                [names.fresh(n or "out") for n in stated],
-            )
+            for name in inputs:
+                names.fresh(name or "arg")
+            stated = [names.fresh(n or "out") for n in stated]
         for value, name in zip(map(stored_value, () if end is None else end.operands), stated, strict=False):
             if isinstance(value, OpResult) and value.op.parent is block:
-                outputs.setdefault(value, name)
+                settled.setdefault(value, name)
 
-    for op in operations(module):
+    for op in ops:
         if isinstance(op, FuncOp):
             enter(op.body.block, op.res_attrs, fixed=True)
             continue
-        ours = op.location is UNKNOWN_LOC or isinstance(op.location, NameLoc | FusedLoc)
-        if op.results and ours and not isinstance(op, DequantizeOp | StorageCastOp):
-            known, given = tensor_names(op), [outputs.get(r) or names.fresh(wish(r)) for r in op.results]
-            if given != known:
-                helps = isinstance(op, QuantizeOp) and not any(known)
-                op.location = location(f"{given[0]}_QuantizeLinear" if helps else node_name(op), given)
+        for result in op.results:
+            if not isinstance(op, DequantizeOp | StorageCastOp) and (name := tensor_name(op, result.index)):
+                settled[result] = settled.get(result) or names.fresh(name)
         for block in (block for region in op.regions for block in region.blocks):
             end = block.last_op
             enter(block, None if end is None else end.attributes.get("onnx.outputs"), fixed=False)
+    return settled
 
 
 def _stated(rows: Attribute | None) -> list[str]:

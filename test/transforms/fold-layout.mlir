@@ -53,6 +53,20 @@ func.func @nothing_left(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   func.return %b : tensor<2x3xf32>
 }
 
+// The other user is one move that does nothing, found after this: what is left alone with the value is looked at again.
+
+// CHECK-LABEL: func.func @left_alone(
+// CHECK-NEXT: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[3, 1] : tensor<2xi64>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Reshape(%x, %[[S]])
+// CHECK-NEXT: func.return %[[Y]], %x
+func.func @left_alone(%x: tensor<1x3xf32>) -> (tensor<3x1xf32>, tensor<1x3xf32>) {
+  %k = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %a = onnx.Squeeze(%x, %k) : (tensor<1x3xf32>, tensor<1xi64>) -> tensor<3xf32>
+  %b = onnx.Flatten(%a) {axis = 1 : i64} : (tensor<3xf32>) -> tensor<3x1xf32>
+  %c = onnx.Flatten(%a) {axis = 0 : i64} : (tensor<3xf32>) -> tensor<1x3xf32>
+  func.return %b, %c : tensor<3x1xf32>, tensor<1x3xf32>
+}
+
 // Somebody else takes what stands between: two moves stay two.
 
 // CHECK-LABEL: func.func @unmoved_shared(

@@ -7,6 +7,23 @@
 
 builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
 
+// Another type saturates: its casts stay above an op whose results are indices, behind which no quantize could stand.
+
+// CHECK-LABEL: func.func @unmoved_indices(
+// CHECK: %[[M:.*]] = onnx.ReduceMax(
+// CHECK: %[[Q:.*]] = onnx.QuantizeLinear(%[[M]],
+// CHECK-NEXT: %[[D:.*]] = onnx.DequantizeLinear(%[[Q]],
+// CHECK-NEXT: onnx.ArgMin(%[[D]])
+func.func @unmoved_indices(%x: tensor<2x3x5xf32>) -> (tensor<1x1x5xi64>, tensor<2x3x5xf32>) {
+  %q = quant.qcast %x : tensor<2x3x5xf32> to tensor<2x3x5x!x>
+  %d = quant.dcast %q : tensor<2x3x5x!x> to tensor<2x3x5xf32>
+  %m = onnx.ReduceMax(%q) {axes = array<i64: 1>} : (tensor<2x3x5x!x>) -> tensor<2x1x5x!x>
+  %r = quant.dcast %m : tensor<2x1x5x!x> to tensor<2x1x5xf32>
+  %p = quant.qcast %r : tensor<2x1x5xf32> to tensor<2x1x5x!quant.uniform<u8:f32, 0.01>>
+  %i = onnx.ArgMin(%p) {axis = 0 : i64} : (tensor<2x1x5x!quant.uniform<u8:f32, 0.01>>) -> tensor<1x1x5xi64>
+  func.return %i, %d : tensor<1x1x5xi64>, tensor<2x3x5xf32>
+}
+
 // An op between casts. A clamp behind it shares its quantize: nothing is quantized between.
 
 // CHECK-LABEL: func.func @conv(

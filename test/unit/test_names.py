@@ -4,9 +4,14 @@ from pathlib import Path
 
 import pytest
 from onnx import TensorProto, helper
+from onnx.parser import parse_model
 
 import qdialect
 from qdialect.errors import UserError
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.names import location, settle_names, tensor_name
+from qdialect.ir.walking import operations
+from qdialect.onnx_io.importer import import_model
 
 MARK = b"zz-mark-zz"
 
@@ -28,3 +33,15 @@ def test_a_name_that_is_not_utf8_is_refused(place: str, tmp_path: Path):
     path.write_bytes(model.SerializeToString().replace(MARK, b"zz\xff\xfemarkzz"))
     with pytest.raises(UserError, match=r"not UTF-8|no ONNX model"):
         qdialect.load(path)
+
+
+def test_a_name_stays_with_its_tensor():
+    """What has no name yet, and stands in front, takes none that a tensor has."""
+    module = import_model(
+        parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+            g (float[2,3] x) => (float[2,3] y) { t = Abs(x) n_Abs = Neg(t) y = Sqrt(n_Abs) }""")
+    )
+    first, second, last = [op for op in operations(module) if isinstance(op, OnnxOp)]
+    first.location = location("n", [])
+    settle_names(module)
+    assert [tensor_name(op) for op in (first, second, last)] == ["n_Abs_1", "n_Abs", "y"]
