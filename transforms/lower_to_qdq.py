@@ -32,7 +32,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, settle_names, tensor_names
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
-from qdialect.patterns.captured import pair_captured, pair_moved
+from qdialect.patterns.captured import pair_captured, pair_moved, widen_biases
 from qdialect.patterns.pairs import PairWriter
 from qdialect.patterns.placement import Hoisting
 from qdialect.promises.base import Commutes
@@ -276,4 +276,5 @@ class LowerToQdqPass(ModulePass):
             PairWriter(rules, rewriter).write(op)
             pair_captured(op)
             pair_moved(op)
+            widen_biases(op)
             constants_in_order(op)

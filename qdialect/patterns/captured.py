@@ -4,7 +4,8 @@ Casts behind what only moves, where onnxruntime cannot put them itself.
 onnxruntime moves a DequantizeLinear down past ops that only move elements, on each edge to a consumer. An edge into a
 subgraph it does not see, and the session aborts; from opset 21 on it writes the casts of i8 with a type that it then
 changes elsewhere, and refuses the model (1.31: measured). Behind a pair of the same type, which changes no number, it
-stops.
+stops. Of a MatMul of several matrices and the Add of a vector it makes a Gemm behind a Reshape, past which it moves the
+cast too; not of the Add of a tensor of the result's rank.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue, Use
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import location
-from qdialect.ir.values import rank_of
+from qdialect.ir.values import constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
@@ -58,6 +60,37 @@ def pair_moved(module: ModuleOp) -> None:
             and element_of(cast.operands[0].type) == I8
         ):
             _pair(value, cast, uses)
+
+
+def widen_biases(module: ModuleOp) -> None:
+    """Behind a MatMul of i8 in several matrices, from opset `TYPED_CASTS` on: a vector of the result's rank is added."""
+    for op in operations(module):
+        if not isinstance(op, OnnxOp) or op.op_type != "Add" or (opset_of(op, "") or 13) < TYPED_CASTS:
+            continue
+        product, bias = sorted(op.operands, key=lambda value: isinstance(value.owner, ConstantOp))
+        rank, tensor = rank_of(product), constant(bias)
+        if rank is None or tensor is None or rank_of(bias) != 1 or not _is_product_of_i8(product):
+            continue
+        wide = ConstantOp.of(from_array(tensor.array().reshape([1] * (rank - 1) + [-1])))
+        if isinstance(bias.owner, Operation) and bias.has_one_use():
+            wide.location = bias.owner.location
+        block = op.parent
+        assert block is not None
+        block.insert_op_before(wide, op)
+        op.operands[0], op.operands[1] = [wide.results[0] if v is bias else v for v in op.operands]
+        if bias.first_use is None and isinstance(bias.owner, Operation):
+            bias.owner.detach()
+            bias.owner.erase()
+
+
+def _is_product_of_i8(value: SSAValue) -> bool:
+    """Whether `value` is a MatMul of dequantized i8 of three axes or more."""
+    product = value.owner
+    if not isinstance(product, OnnxOp) or product.op_type != "MatMul":
+        return False
+    cast, rank = product.operands[0].owner, rank_of(product.operands[0])
+    is_cast = isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None
+    return is_cast and element_of(cast.operands[0].type) == I8 and (rank is None or rank > 2)
 
 
 def _moved_cast(value: OpResult) -> OnnxOp | None:

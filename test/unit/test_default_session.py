@@ -179,6 +179,28 @@ def test_signed_integers_are_moved_between_casts_in_new_opsets(options: dict[str
     assert [n.op_type for n in export_model(module).graph.node] == [n.op_type for n in result.graph.node]
 
 
+BIASED = """g (float[2,5,4] x) => (float[2,5,3] y, float[3] c)
+<float s = {0.1}, int8 zp = {3}, float[4,3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, float[3] b = {1, 2, 3}> {
+  q = QuantizeLinear(x, s, zp)
+  d = DequantizeLinear(q, s, zp)
+  m = MatMul(d, w)
+  y = Add(b, m)
+  c = Identity(b)
+}"""
+
+
+@pytest.mark.parametrize("target", target_names())
+def test_no_reshape_is_made_behind_signed_integers_in_new_opsets(target: str):
+    model, result = compiled(BIASED, opset=21, target=target)
+    x = {"x": np.random.default_rng(0).normal(size=(2, 5, 4)).astype(np.float32)}
+    np.testing.assert_array_equal(run(result, x, LEVELS[0]), run(model, x, LEVELS[0]))
+    np.testing.assert_allclose(run(result, x, LEVELS[1]), run(model, x, LEVELS[0]), atol=1e-4)
+    again = import_model(result)
+    first = result.SerializeToString(deterministic=True)
+    qdialect.compile(again, target=target)
+    assert export_model(again).SerializeToString(deterministic=True) == first
+
+
 MATRICES = """g (float[2,3] x) => (float[2,2,2] y)
 <float s = {0.02}, uint8 z = {128}, int8[2,3,2] w = {1, 2, 3, 4, 5, 6, -7, -8, 9, 10, 11, -12},
  float[2] ws = {0.1, 0.2}, int8[2] wz = {0, 0}, float t = {0.05}, int8 u = {3}> {
