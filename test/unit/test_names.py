@@ -7,8 +7,8 @@ from onnx import TensorProto, helper
 from onnx.parser import parse_model
 
 import qdialect
-from qdialect.errors import UserError
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.errors import UserError
 from qdialect.ir.names import location, settle_names, tensor_name
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.importer import import_model

@@ -1,0 +1,64 @@
+"""
+What keeps a session from making an integer kernel that it then refuses.
+
+A session of onnxruntime fuses an op between casts of integers of one type into the op's integer kernel, without looking
+at the scales; but for the weight of a convolution or of a product a kernel takes one scale, and the model is refused
+(1.31: measured). Of one operand a Sum is the identity: behind it, the cast is the op's no more.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import element_of, shape_of
+from qdialect.ir.names import location, node_name, wish
+from qdialect.ir.walking import operations
+from qdialect.ops.generated import op_named
+from qdialect.promises.casts import DequantizeForm, QuantizeForm
+from qdialect.promises.kernels import Kernels
+from qdialect.promises.linear import Linear
+
+
+def keep_unfused(module: ModuleOp) -> None:
+    """Write a Sum between an op with an integer kernel and its quantize, where one of the casts has several scales."""
+    for op in operations(module):
+        real = op.operands[0] if isinstance(op, OnnxOp) and op.get_trait(QuantizeForm) is not None else None
+        if not isinstance(op, OnnxOp) or not isinstance(real, OpResult) or not real.has_one_use():
+            continue
+        if not isinstance(real.op, OnnxOp) or real.op.get_trait(Kernels) is None:
+            continue
+        casts = _casts(real.op)
+        fuses = bool(casts) and element_of(casts[0].operands[0].type) == element_of(op.results[0].type)
+        if fuses and any(_has_scales(cast) for cast in (op, *casts)):
+            copy = op_named("", "Sum").build([real], [real.type])
+            copy.location = location(f"{node_name(op)}_Sum", [f"{wish(op.results[0])}_sum"])
+            assert op.parent is not None
+            op.parent.insert_op_before(copy, op)
+            op.operands[0] = copy.results[0]
+
+
+def _casts(op: OnnxOp) -> list[OnnxOp]:
+    """The dequantizes of an op's operands, but of its bias and of a weight that has no scales within a channel."""
+    is_linear = op.get_trait(Linear) is not None
+    return [
+        cast
+        for place, cast in enumerate(value.owner for value in op.operands)
+        if isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None
+        if not (
+            place and is_linear and isinstance(cast.operands[0].owner, ConstantOp) and not _in_blocks(cast)
+        )
+    ]
+
+
+def _in_blocks(cast: OnnxOp) -> bool:
+    return bool(cast.int_attr("block_size", 0))
+
+
+def _has_scales(cast: OnnxOp) -> bool:
+    """Whether a cast has several scales, or as many as nobody knows."""
+    shape = shape_of(cast.operands[1].type)
+    return shape is None or prod(shape) != 1
