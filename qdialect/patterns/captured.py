@@ -63,7 +63,7 @@ def pair_moved(module: ModuleOp) -> None:
 
 
 def widen_biases(module: ModuleOp) -> None:
-    """Behind a MatMul of i8 in several matrices, from opset `TYPED_CASTS` on: a vector of the result's rank is added."""
+    """Behind a MatMul of i8 in matrices, from opset `TYPED_CASTS` on: a vector is added in the rank of the result."""
     for op in operations(module):
         if not isinstance(op, OnnxOp) or op.op_type != "Add" or (opset_of(op, "") or 13) < TYPED_CASTS:
             continue

@@ -3,7 +3,8 @@ What keeps a session from making an integer kernel that it then refuses.
 
 A session of onnxruntime fuses an op between casts of integers of one type into the op's integer kernel, without looking
 at the scales; but for the weight of a convolution or of a product a kernel takes one scale, and the model is refused
-(1.31: measured). Of one operand a Sum is the identity: behind it, the cast is the op's no more.
+(1.31: measured). Some kernels overflow at some scales, also where a session makes all integers u8 first. Of one operand
+a Sum is the identity: behind it, the cast is the op's no more.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import OpResult
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of, shape_of
 from qdialect.ir.names import location, node_name, wish
+from qdialect.ir.values import constant_array
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
@@ -24,21 +26,28 @@ from qdialect.promises.linear import Linear
 
 
 def keep_unfused(module: ModuleOp) -> None:
-    """Write a Sum between an op with an integer kernel and its quantize, where one of the casts has several scales."""
+    """Write a Sum between an op and its quantize, where its integer kernel takes not all of the scales."""
     for op in operations(module):
         real = op.operands[0] if isinstance(op, OnnxOp) and op.get_trait(QuantizeForm) is not None else None
         if not isinstance(op, OnnxOp) or not isinstance(real, OpResult) or not real.has_one_use():
             continue
-        if not isinstance(real.op, OnnxOp) or real.op.get_trait(Kernels) is None:
+        kernels = real.op.get_trait(Kernels) if isinstance(real.op, OnnxOp) else None
+        if not isinstance(real.op, OnnxOp) or kernels is None:
             continue
         casts = _casts(real.op)
-        fuses = bool(casts) and element_of(casts[0].operands[0].type) == element_of(op.results[0].type)
-        if fuses and any(_has_scales(cast) for cast in (op, *casts)):
+        is_one_type = bool(casts) and element_of(casts[0].operands[0].type) == element_of(op.results[0].type)
+        is_refused = is_one_type and any(map(_has_scales, (op, *casts)))
+        if is_refused or (casts and _overflows(real.op, kernels, op.operands[1])):
             copy = op_named("", "Sum").build([real], [real.type])
             copy.location = location(f"{node_name(op)}_Sum", [f"{wish(op.results[0])}_sum"])
             assert op.parent is not None
             op.parent.insert_op_before(copy, op)
             op.operands[0] = copy.results[0]
+
+
+def _overflows(op: OnnxOp, kernels: Kernels, scale: SSAValue) -> bool:
+    array = constant_array(scale)
+    return array is not None and any(kernel.overflows(op, float(array)) for kernel in kernels.forms)
 
 
 def _casts(op: OnnxOp) -> list[OnnxOp]:
