@@ -47,7 +47,9 @@ def keep_unfused(module: ModuleOp) -> None:
 
 def _overflows(op: OnnxOp, kernels: Kernels, scale: SSAValue) -> bool:
     array = constant_array(scale)
-    return array is not None and any(kernel.overflows(op, float(array)) for kernel in kernels.forms)
+    if array is None or array.size != 1:
+        return False
+    return any(kernel.overflows(op, float(array.reshape(()))) for kernel in kernels.forms)
 
 
 def _casts(op: OnnxOp) -> list[OnnxOp]:
