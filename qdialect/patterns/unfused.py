@@ -16,7 +16,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of, shape_of
-from qdialect.ir.names import location, node_name, wish
+from qdialect.ir.names import location, wish
 from qdialect.ir.values import constant_array
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
@@ -39,7 +39,7 @@ def keep_unfused(module: ModuleOp) -> None:
         is_refused = is_one_type and any(map(_has_scales, (op, *casts)))
         if is_refused or (casts and _overflows(real.op, kernels, op.operands[1])):
             copy = op_named("", "Sum").build([real], [real.type])
-            copy.location = location(f"{node_name(op)}_Sum", [f"{wish(op.results[0])}_sum"])
+            copy.location = location(f"{wish(op.results[0])}_Sum", [f"{wish(op.results[0])}_sum"])
             assert op.parent is not None
             op.parent.insert_op_before(copy, op)
             op.operands[0] = copy.results[0]

@@ -88,6 +88,20 @@ def test_a_result_that_nobody_reads():
     assert_stays(model, "generic")
 
 
+def test_several_scales_that_are_moved():
+    """What joins tensors of several scales had a type of its own, for fear of a session; casts stood around it once."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3,4] x) => (float[4,3,4] y)
+        <float[3] s = {0.02, 0.03, 0.05}, int8[3] z = {3, -7, 0}, float t = {0.04}, uint8 u = {128}> {
+            q = QuantizeLinear<axis = 1>(x, s, z)
+            d = DequantizeLinear<axis = 1>(q, s, z)
+            c = Concat<axis = 0>(d, d)
+            p = QuantizeLinear(c, t, u)
+            y = DequantizeLinear(p, t, u)
+        }""")
+    assert_stays(model)
+
+
 class _Counting(set[str]):
     """A set that counts how often it is asked."""
 
