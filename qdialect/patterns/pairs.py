@@ -105,8 +105,6 @@ class PairWriter:
         for use in list(result.uses):
             if known is not None and known.users > 1 and use.operation in self._joining:
                 self._pair(known, source, use)
-        if op.parent is None:
-            return  # every user has a pair of its own: the cast went with the last one
         if result.first_use is None:
             if op.parent is block:  # else it went with its last user
                 self._rewriter.erase(op)
