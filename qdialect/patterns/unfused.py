@@ -55,14 +55,15 @@ def _overflows(op: OnnxOp, kernels: Kernels, scale: SSAValue) -> bool:
 def _casts(op: OnnxOp) -> list[OnnxOp]:
     """The dequantizes of an op's operands, but of its bias and of a weight that has no scales within a channel."""
     is_linear = op.get_trait(Linear) is not None
-    return [
-        cast
-        for place, cast in enumerate(value.owner for value in op.operands)
-        if isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None
-        if not (
-            place and is_linear and isinstance(cast.operands[0].owner, ConstantOp) and not _in_blocks(cast)
-        )
-    ]
+    casts: list[OnnxOp] = []
+    for place, value in enumerate(op.operands):
+        cast = value.owner
+        if not isinstance(cast, OnnxOp) or cast.get_trait(DequantizeForm) is None:
+            continue
+        is_weight = place > 0 and is_linear and isinstance(cast.operands[0].owner, ConstantOp)
+        if not is_weight or _in_blocks(cast):
+            casts.append(cast)
+    return casts
 
 
 def _in_blocks(cast: OnnxOp) -> bool:

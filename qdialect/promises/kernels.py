@@ -142,7 +142,7 @@ def _softmax_overflows(op: OnnxOp, scale: float) -> bool:
 
 def _softmax_guard(op: OnnxOp) -> Blocked | None:
     type = quantized_of(op.results[0].type)
-    if type is None or not type.is_per_tensor or not _softmax_overflows(op, type.scale):
+    if type is None or not type.is_per_tensor or not _softmax_overflows(op, float(type.scale)):
         return None
     return Blocked(
         "short-softmax", "the kernel overflows at this scale for a row so short, or of unknown length"
