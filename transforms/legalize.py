@@ -36,6 +36,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import real_constant, under_dequantize
 from qdialect.ir.walking import operations
+from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
@@ -174,6 +175,9 @@ class _Values:
         maker = op.operands[0].owner if isinstance(op, QuantizeOp) else op
         if not isinstance(maker, OnnxOp) or maker.get_trait(Kernels) is None:
             return
+        moves = maker.get_trait(Commutes)
+        if maker is op and moves is not None and moves.moves(maker):
+            return  # it has no casts around it that could be fused
         types = [quantized_of(under_dequantize(operand).type) for operand in maker.operands]
         changes = any(self._change(type) is not None for type in types if type is not None)
         for result in list(op.results):
@@ -308,7 +312,9 @@ def _real(source: ConstantOp, type: UniformType, rewriter: Rewriter) -> SSAValue
     """What a dequantize of a quantized constant makes, as a constant beside it."""
     real = np.asarray(real_constant(source.results[0]), BY_ATTRIBUTE[type.expressed].dtype)
     new = ConstantOp.of(from_array(real))
-    new.location = location("", [f"{tensor_name(source)}_real"])
+    name = tensor_name(source)
+    real = name.removesuffix("_quantized") if name.endswith("_quantized") else f"{name}_real"
+    new.location = location("", [real])
     rewriter.insert_after(source, [new])
     return new.results[0]
 

@@ -35,6 +35,7 @@ from qdialect.patterns.boundaries import real_across, yields_only
 from qdialect.patterns.captured import pair_captured, pair_moved, widen_biases
 from qdialect.patterns.pairs import PairWriter
 from qdialect.patterns.placement import Hoisting
+from qdialect.patterns.unfused import keep_unfused
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.control import Carries
@@ -277,4 +278,5 @@ class LowerToQdqPass(ModulePass):
             pair_captured(op)
             pair_moved(op)
             widen_biases(op)
+            keep_unfused(op)
             constants_in_order(op)

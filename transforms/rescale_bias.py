@@ -246,7 +246,9 @@ class RescaleBias(OnTrait[Linear]):
         new = ConstantOp.of(from_array(stored), tensor_type(type, stored.shape))
         source = under_dequantize(bias)
         if isinstance(source, OpResult):
-            new.location = location("", [f"{tensor_name(source.op)}_quantized"])
+            name = tensor_name(source.op)  # of integers read as reals: theirs again, the next time too
+            name = name.removesuffix("_real") if name.endswith("_real") else f"{name}_quantized"
+            new.location = location("", [name])
         rewriter.insert_before(op, [new])
         rewriter.set_operand(op, 2, new.results[0])
 

@@ -66,7 +66,7 @@ def pair_moved(module: ModuleOp) -> None:
 
 
 def widen_biases(module: ModuleOp) -> None:
-    """Behind a product of several matrices of i8, from opset `TYPED_CASTS` on: the vector added has the result's rank."""
+    """Behind a product of matrices of i8, from opset `TYPED_CASTS` on: the vector added has the result's rank."""
     for op in operations(module):
         if not isinstance(op, OnnxOp) or op.get_trait(Adds) is None or (opset_of(op, "") or 13) < TYPED_CASTS:
             continue
@@ -89,9 +89,12 @@ def widen_biases(module: ModuleOp) -> None:
 def _is_product_of_i8(value: SSAValue) -> bool:
     """Whether `value` is a product, without a bias, of dequantized i8 of three axes or more."""
     product = value.owner
-    if not isinstance(product, OnnxOp) or (linear := product.get_trait(Linear)) is None or linear.has_bias:
+    if not isinstance(product, OnnxOp):
         return False
-    cast, rank = product.operands[0].owner, rank_of(product.operands[0])
+    linear, first = product.get_trait(Linear), product.operands[0]
+    if linear is None or linear.has_bias:
+        return False
+    cast, rank = first.owner, rank_of(first)
     is_cast = isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None
     return is_cast and element_of(cast.operands[0].type) == I8 and (rank is None or rank > 2)
 

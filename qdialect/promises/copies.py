@@ -91,7 +91,7 @@ def _tile(op: OnnxOp) -> int | None:
 
 
 def _alone(op: OnnxOp) -> int | None:
-    """Concat of one tensor, Split into one."""
+    """Concat or Sum of one tensor, Split into one."""
     return 0 if len(op.operands) == 1 == len(op.results) else None
 
 
@@ -128,6 +128,7 @@ COPIES: dict[tuple[str, str], Copies] = {
     ("", "Tile"): Copies(_tile),
     ("", "Concat"): Copies(_alone),
     ("", "Split"): Copies(_alone),
+    ("", "Sum"): Copies(_alone),
     ("", "Add"): _neutral(0, (0, 1)),
     ("", "Sub"): _neutral(0, (1,)),
     ("", "Mul"): _neutral(1, (0, 1)),

@@ -26,8 +26,11 @@ SOFTMAX_STEPS = 128
 
 
 def _no_guard(op: OnnxOp) -> Blocked | None:
-
     return None
+
+
+def _never(op: OnnxOp, scale: float) -> bool:
+    return False
 
 
 def _no_extra(op: OnnxOp) -> dict[str, Attribute]:
@@ -52,6 +55,8 @@ class Kernel(Promise):
     drops: tuple[str, ...] = ()
     """Attributes that the node does not have; where they say something, `guard` refuses."""
     guard: Callable[[OnnxOp], Blocked | None] = _no_guard
+    overflows: Callable[[OnnxOp, float], bool] = _never
+    """Whether the kernel, which a session makes of the op between casts too, is wrong for a result of this scale."""
     extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
     """Attributes that the node has besides."""
     rows: Callable[[OnnxOp], tuple[int, int] | None] | None = None
@@ -126,14 +131,18 @@ def _softmax_rows(op: OnnxOp) -> tuple[int, int] | None:
     return count, prod(row)
 
 
-def _softmax_guard(op: OnnxOp) -> Blocked | None:
+def _softmax_overflows(op: OnnxOp, scale: float) -> bool:
     """The kernel divides in 32 bits, which overflow to 0 where a row is short and the result's scale small."""
-    type, shape = quantized_of(op.results[0].type), shape_of(op.operands[0].type)
-    if type is None or not type.is_per_tensor or 1 / type.scale <= SOFTMAX_STEPS:
-        return None
-    axis, one_row = _softmax_axis(op)
+    if 1 / scale <= SOFTMAX_STEPS:
+        return False
+    shape, (axis, one_row) = shape_of(op.operands[0].type), _softmax_axis(op)
     row = () if shape is None else shape[axis:] if one_row else (shape[axis],)
-    if row and DYNAMIC not in row and 1 / type.scale <= SOFTMAX_STEPS * prod(row):
+    return not row or DYNAMIC in row or 1 / scale > SOFTMAX_STEPS * prod(row)
+
+
+def _softmax_guard(op: OnnxOp) -> Blocked | None:
+    type = quantized_of(op.results[0].type)
+    if type is None or not type.is_per_tensor or not _softmax_overflows(op, float(type.scale)):
         return None
     return Blocked(
         "short-softmax", "the kernel overflows at this scale for a row so short, or of unknown length"
@@ -180,6 +189,7 @@ KERNELS: dict[tuple[str, str], Kernels] = {
                 "QLinearSoftmax",
                 _UNARY,
                 guard=_softmax_guard,
+                overflows=_softmax_overflows,
                 rows=_softmax_rows,
                 extra=_softmax_extra,
                 read=_softmax_read,

@@ -201,6 +201,53 @@ def test_no_reshape_is_made_behind_signed_integers_in_new_opsets(target: str):
     assert export_model(again).SerializeToString(deterministic=True) == first
 
 
+SCALES = """g (float[2,3,4] x) => (float[2,3,4] y, float[2,3,4] z)
+<float[3] s = {0.02, 0.03, 0.05}, uint8[3] u = {128, 120, 131}, float t = {0.05}, uint8 v = {3},
+ uint8[4,4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, float ws = {0.1}, uint8 wz = {7}> {
+  q = QuantizeLinear<axis = 1>(x, s, u)
+  d = DequantizeLinear<axis = 1>(q, s, u)
+  a = Add(d, d)
+  p = QuantizeLinear(a, t, v)
+  e = DequantizeLinear(p, t, v)
+  wd = DequantizeLinear(k, ws, wz)
+  m = MatMul(e, wd)
+  r = QuantizeLinear<axis = 1>(m, s, u)
+  y = DequantizeLinear<axis = 1>(r, s, u)
+  z = DequantizeLinear(p, t, v)
+}""".replace("uint8[4,4] w ", "uint8[4,4] k ")  # `w` is dequantized by column above
+
+
+@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+def test_several_scales_before_or_behind_an_op_are_no_kernel(options: dict[str, Any]):
+    model, result = compiled(SCALES, **options)
+    x = {"x": np.random.default_rng(0).normal(size=(2, 3, 4)).astype(np.float32)}
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=0.0501)
+    first = result.SerializeToString(deterministic=True)
+    again = import_model(result)
+    qdialect.compile(again, **options)
+    assert export_model(again).SerializeToString(deterministic=True) == first
+
+
+SOFTMAX = """g (float[4,2] x) => (float[4,2] y)
+<float s = {0.02}, uint8 z = {128}, float t = {0.0024}, uint8 u = {0}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  m = Softmax<axis = 1>(d)
+  p = QuantizeLinear(m, t, u)
+  y = DequantizeLinear(p, t, u)
+}"""
+
+
+@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+def test_a_kernel_that_overflows_is_not_made(options: dict[str, Any]):
+    """At this scale a row of two elements comes to 0 in onnxruntime's own kernel, 255 steps away."""
+    model, result = compiled(SOFTMAX, **options)
+    x = {"x": np.random.default_rng(0).normal(size=(4, 2)).astype(np.float32)}
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=0.0025)
+
+
 MATRICES = """g (float[2,3] x) => (float[2,2,2] y)
 <float s = {0.02}, uint8 z = {128}, int8[2,3,2] w = {1, 2, 3, 4, 5, 6, -7, -8, 9, 10, 11, -12},
  float[2] ws = {0.1, 0.2}, int8[2] wz = {0, 0}, float t = {0.05}, int8 u = {3}> {
