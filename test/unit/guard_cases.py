@@ -19,6 +19,7 @@ ALIASES = """
 !t = !quant.uniform<i8:f32, 0.25>
 !one = !quant.uniform<u8:f32, 1.0>
 !rows = !quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>
+!others = !quant.uniform<i8:f32:0, {0.5:3,0.75:-7,0.125}>
 !columns = !quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>
 !like = !quant.uniform<i8:f32:1, {0.5:9,2.0:9}>
 !four = !quant.uniform<u4:f32, 0.25:7>

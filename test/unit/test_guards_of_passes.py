@@ -103,6 +103,12 @@ CASES = [
         a = dcast p : 3x4xf32
         b = dcast q : 3x4xf32
         y = Concat(a, b) {axis = 0 : i64} : 6x4xf32"""),
+    Case("sink-dequantize", "mixed-scales", """
+        p: 3x4x!rows
+        q: 3x4x!others
+        a = dcast p : 3x4xf32
+        b = dcast q : 3x4xf32
+        y = Concat(a, b) {axis = 1 : i64} : 3x8xf32"""),
     Case("sink-dequantize", "other-operand", """
         p: 3x4x!u
         a: 3x4xui8
