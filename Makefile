@@ -4,7 +4,7 @@ BIN    := .venv/bin
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench coverage clean
+.PHONY: help demo test guards lint bench coverage clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
@@ -20,6 +20,13 @@ demo: $(BIN)/qdialect-opt ## compile a trained int8 model: kernels, accuracy and
 test: $(BIN)/qdialect-opt ## lit, then pytest
 	$(BIN)/lit --quiet -j $(JOBS) test
 	$(BIN)/pytest --quiet
+
+guards: export PYTHONPATH := $(CURDIR)/test/guards:$(PYTHONPATH)
+guards: $(BIN)/qdialect-opt ## lit and pytest, and every guard was returned in some test
+	rm -rf build/guards
+	$(BIN)/lit --quiet -j $(JOBS) test
+	$(BIN)/pytest --quiet
+	@$(BIN)/python test/guards/report.py
 
 lint: $(BIN)/qdialect-opt ## ruff and pyright (strict)
 	$(BIN)/ruff check .

@@ -1,4 +1,5 @@
-"""The places where the sources give a reason why a rewrite does not fire, found and instrumented in their syntax trees.
+"""
+The places where the sources give a reason why a rewrite does not fire, found and instrumented in their syntax trees.
 
 A place is a `Blocked(...)` inside a function, or a name there that a module binds to one (`UNKNOWN_RANK`). It is
 called `file:function id`, with a number where a function has several of one id, so that edits elsewhere in the file

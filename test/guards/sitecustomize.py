@@ -1,4 +1,5 @@
-"""Record which guards return a reason: python imports this first of all where the folder is on PYTHONPATH.
+"""
+Record which guards return a reason: python imports this first of all where the folder is on PYTHONPATH.
 
 The compiler itself knows nothing of it. Its modules are compiled from instrumented syntax trees, and the byte code is
 kept in a cache of its own, so that a run costs what it costs without.
@@ -7,7 +8,15 @@ kept in a cache of its own, so that a run costs what it costs without.
 import builtins
 import os
 import sys
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import (
+    BYTECODE_SUFFIXES,
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    SourceFileLoader,
+    SourcelessFileLoader,
+)
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -40,7 +49,7 @@ class Recording(SourceFileLoader):
         finally:
             sys.pycache_prefix = before
 
-    def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> CodeType:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> CodeType:
         real = Path(os.path.realpath(path))
         if isinstance(data, bytes) and str(real).startswith(FOLDERS):
             from guard_places import instrumented  # only where the cache has not the module
@@ -50,17 +59,9 @@ class Recording(SourceFileLoader):
 
 
 def install() -> None:
-    from importlib.machinery import (
-        BYTECODE_SUFFIXES,
-        EXTENSION_SUFFIXES,
-        SOURCE_SUFFIXES,
-        ExtensionFileLoader,
-        FileFinder,
-        SourcelessFileLoader,
-    )
-
+    """Load what is imported from now on with `Recording`."""
     RECORDED.parent.mkdir(parents=True, exist_ok=True)
-    setattr(builtins, "__guard__", record)
+    builtins.__dict__["__guard__"] = record
     finder = FileFinder.path_hook(
         (ExtensionFileLoader, EXTENSION_SUFFIXES),
         (Recording, SOURCE_SUFFIXES),

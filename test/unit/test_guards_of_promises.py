@@ -8,16 +8,11 @@ The cases are short of everything but the reason: a cast on one side of an op, a
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from xdsl.context import Context
+from guard_cases import check_unmoved
 
-from qdialect.ops import get_all_dialects
-from qdialect.rewriting.passes import RewritePass
-from qdialect.rewriting.remarks import remarks_of
-from qdialect.text.assembly import parse_module
 from qdialect.transforms.hoist_quantize import HoistQuantizePass
 from qdialect.transforms.sink_dequantize import SinkDequantizePass
 
@@ -126,22 +121,11 @@ def text(case: Case, *, hoists: bool) -> str:
     )
 
 
-def check(case: Case, rewrite: RewritePass, *, hoists: bool):
-    context = Context()
-    for name, dialect in get_all_dialects().items():
-        context.register_dialect(name, dialect)
-    module = parse_module(context, text(case, hoists=hoists), "test", Path())
-    before = str(module)
-    rewrite.apply(context, module)
-    assert str(module) == before
-    assert case.reason in [r.blocked.id for r in remarks_of(module)]
-
-
 @pytest.mark.parametrize("case", SINKS, ids=str)
 def test_a_dequantize_stays_above(case: Case):
-    check(case, SinkDequantizePass(), hoists=False)
+    check_unmoved(text(case, hoists=False), SinkDequantizePass(), case.reason)
 
 
 @pytest.mark.parametrize("case", HOISTS, ids=str)
 def test_a_quantize_stays_below(case: Case):
-    check(case, HoistQuantizePass(), hoists=True)
+    check_unmoved(text(case, hoists=True), HoistQuantizePass(), case.reason)

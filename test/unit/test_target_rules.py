@@ -230,6 +230,14 @@ def test_each_rule_is_looked_at(rule: str):
         assert {blocked.id for _, blocked in found} <= {rule, "zero-point", "storage-type"}
 
 
+def test_a_kernel_has_its_types():
+    """onnxruntime's QLinearConv takes no int8 activation with a uint8 weight."""
+    given = {"s": np.float32(0.5), "z": np.int8(0), "w_u": np.ones((1, 1, 1, 1), np.uint8), "v": np.uint8(7)}
+    conv = oh.make_node("QLinearConv", ["x_q", "s", "z", "w_u", "s", "v", "s", "z"], ["y_q"])
+    made = model([conv], given, {"x_q": (1, 1, 4, 3)}, ["y_q"])
+    assert [blocked.id for _, blocked in breaches(read(made), target("onnxruntime"))] == ["no-kernel"]
+
+
 @pytest.mark.parametrize(
     "rule", sorted(set(BROKEN) - ONLY_THE_USER_CAN - {"domain", "no-kernel", "float-branch"})
 )

@@ -1,0 +1,106 @@
+"""Modules that are short to write, and what a pass says of them: for tests of guards."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xdsl.context import Context
+from xdsl.passes import ModulePass
+
+from qdialect.ops import get_all_dialects
+from qdialect.rewriting.remarks import remarks_of
+from qdialect.text.assembly import parse_module
+
+ALIASES = """
+!u = !quant.uniform<u8:f32, 0.02:13>
+!s = !quant.uniform<i8:f32, 0.5:-3>
+!t = !quant.uniform<i8:f32, 0.25>
+!one = !quant.uniform<u8:f32, 1.0>
+!rows = !quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>
+!others = !quant.uniform<i8:f32:0, {0.5:3,0.75:-7,0.125}>
+!columns = !quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>
+!like = !quant.uniform<i8:f32:1, {0.5:9,2.0:9}>
+!four = !quant.uniform<u4:f32, 0.25:7>
+!fours = !quant.uniform<u4:f32:0, {0.5:3,0.25:7,0.125}>
+!apart = !quant.uniform<i8:f32:1, {0.5:-128,2.0:5}>
+!huge = !quant.uniform<u8:f32, 1.0e+20:13>
+!pair = !quant.uniform<i8:f32:0, {0.5,0.25}>
+!unsigned = !quant.uniform<u8:f32:0, {0.5,0.25}>
+"""
+
+
+MICROSOFT = ("MatMulNBits", "NhwcMaxPool", "QLinearAdd", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearWhere")
+
+
+class Case(NamedTuple):
+    """
+    What a pass gives `reason` for.
+
+    The body is that of a function: inputs `x: 3x4xf32`, constants `k = [1.0] : f32`, ops `y = Add(x, k) : 3x4xf32`, and
+    casts `q = qcast x : 3x4x!u`. Its last line makes the result.
+    """
+
+    rewrite: str
+    reason: str
+    body: str
+    options: dict[str, Any] = {}
+    opset: int = 17
+
+
+def tensor(spec: str) -> str:
+    return f"tensor<{spec.strip()}>"
+
+
+def text(case: Case) -> str:
+    """The case as a module."""
+    inputs, lines, types = list[str](), list[str](), dict[str, str]()
+    last = ""
+    for line in filter(None, (line.strip() for line in case.body.splitlines())):
+        if "=" not in line.split(":", maxsplit=1)[0]:
+            name, spec = line.split(":", maxsplit=1)
+            inputs.append(f"%{name}: {tensor(spec)}")
+            types[name] = tensor(spec)
+            continue
+        names, rest = (part.strip() for part in line.split("=", maxsplit=1))
+        what, spec = rest.rsplit(" : ", maxsplit=1)
+        results = [tensor(one) for one in spec.split(",")]
+        last = ", ".join(names.split(", ")[:1])
+        given = ", ".join(f"%{n}" for n in names.split(", "))
+        types |= dict(zip(names.split(", "), results, strict=True))
+        if what.startswith("["):
+            plain, _, typed = spec.partition(" as ")
+            value = f"#onnx.tensor<{what} : {tensor(plain)}>"
+            types[names] = tensor(typed or plain)
+            lines.append(f"{given} = onnx.Constant() {{value = {value}}} : () -> {types[names]}")
+        elif what.split()[0] in ("qcast", "dcast", "scast"):
+            kind, operand = what.split()
+            lines.append(f"{given} = quant.{kind} %{operand} : {types[operand]} to {results[0]}")
+        else:
+            called = re.fullmatch(r"(\w+)\(([^)]*)\)(.*)", what)
+            assert called is not None, line
+            operands = [o.strip() for o in called[2].split(",") if o.strip()]
+            taken = ", ".join("_" if o == "_" else f"%{o}" for o in operands)
+            signature = ", ".join(types[o] for o in operands if o != "_")
+            made = results[0] if len(results) == 1 else f"({', '.join(results)})"
+            dialect = "onnx_ms" if called[1] in MICROSOFT else "onnx"
+            lines.append(f"{given} = {dialect}.{called[1]}({taken}){called[3]} : ({signature}) -> {made}")
+    body = "\n    ".join([*lines, f"func.return %{last} : {types[last]}"])
+    opsets = f"onnx.opset_import = {{ai.onnx = {case.opset} : i64, com.microsoft = 1 : i64}}"
+    return (
+        f"{ALIASES}builtin.module attributes {{{opsets}}} {{\n"
+        f"  func.func @f({', '.join(inputs)}) -> {types[last]} {{\n    {body}\n  }}\n}}"
+    )
+
+
+def check_unmoved(source: str, rewrite: ModulePass, reason: str):
+    """The pass leaves the module as it is, and says why."""
+    context = Context()
+    for name, dialect in get_all_dialects().items():
+        context.register_dialect(name, dialect)
+    module = parse_module(context, source, "test", Path())
+    before = str(module)
+    rewrite.apply(context, module)
+    assert str(module) == before
+    assert reason in [r.blocked.id for r in remarks_of(module)]
