@@ -31,7 +31,7 @@ from qdialect.ir.values import constant
 from qdialect.patterns.convolution.build import written
 from qdialect.patterns.convolution.phases import spread_phases, spreading_cost
 from qdialect.patterns.convolution.product import product, product_guard
-from qdialect.patterns.convolution.search import FORMS, Plan, Search, float_kernel, kernel_cost
+from qdialect.patterns.convolution.search import FORMS, Plan, Rejected, Search, float_kernel, kernel_cost
 from qdialect.patterns.convolution.step import Nodes, Spec, Step
 from qdialect.patterns.sums import LowerToSum
 from qdialect.promises.window import Window
@@ -80,7 +80,9 @@ class ChooseConvolutionForm(OnTrait[Window]):
             return self._take(op, plan.steps, promise, rewriter)
         if spec.is_float and self._form in ("", *KERNELS):
             return self._float_result(op, spec, rewriter)
-        return _does_not_pay(plan, kernel_cost(spec, self._target.costs)) if plan.rejected else None
+        if plan.rejected is None:
+            return None
+        return _does_not_pay(plan.rejected, kernel_cost(spec, self._target.costs))
 
     def _spec(self, op: OnnxOp, window: Window, x: UniformType, w: UniformType) -> Spec | Blocked:
         y, bias = quantized_of(op.results[0].type), op.input(2)
@@ -116,10 +118,9 @@ class ChooseConvolutionForm(OnTrait[Window]):
         if self._form in NAMES:
             return self._asked(spec)
         plan = self._search.best(spec)
-        if not plan.steps and (step := self._search.best(spec, blocked=True).blocked) is not None:
-            assert step.blocked is not None
-            return step.blocked
-        return plan
+        if plan.steps:
+            return plan
+        return self._search.best(spec, blocked=True).blocked or plan
 
     def _asked(self, spec: Spec) -> Plan | Blocked:
         """The step that was asked for, whatever it costs."""
@@ -174,9 +175,8 @@ class ChooseConvolutionForm(OnTrait[Window]):
         return Blocked("float-is-faster", "with these channels the convolution is as fast in float")
 
 
-def _does_not_pay(plan: Plan, now: float) -> Blocked | None:
-    assert plan.rejected is not None
-    form, taken = plan.rejected
+def _does_not_pay(rejected: Rejected, now: float) -> Blocked | None:
+    form, taken = rejected
     return Blocked(
         "does-not-pay",
         f"form '{form}' would take {taken / 1e3:.1f} us instead of {now / 1e3:.1f} us, which is not enough less",

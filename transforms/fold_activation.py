@@ -20,19 +20,18 @@ from qdialect.forms.storage import StorageReading
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.matching import OnForm
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnForm, OnOp
 from qdialect.rewriting.passes import RewritePass
 
 
-class FoldRedundantClamp(Pattern):
+class FoldRedundantClamp(OnOp[OnnxOp]):
     """A clamp, or what keeps numbers, on one quantized type."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class.get_trait(Clamp) is not None or op_class.get_trait(Keeps) is not None
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
         clamp, keeps = op.get_trait(Clamp), op.get_trait(Keeps)
         place = 0 if keeps is None else keeps.place(op)
         if place is None:

@@ -35,6 +35,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant, normal_axis, rank_of, real_constant, static_shape, under_dequantize
 from qdialect.ops.generated import op_named
 from qdialect.patterns.affine import (
@@ -174,7 +175,7 @@ class FoldInFront(OnTrait[Linear]):
             return None
         if not isinstance(x.op, OnnxOp):
             return None
-        chain = chain_to(x.op, found)
+        chain = chain_to(onnx_op(x.op), found)
         border = linear.sees_border(op) and not chain.map.is_scale
         if border and chain.map.is_shift and chain.length == 1:
             return None  # as it is after folding
@@ -328,8 +329,7 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
             return None
         if not x.has_one_use():
             return SECOND_CONSUMER
-        assert isinstance(x.op, OnnxOp)
-        map, source, _ = chain_to(x.op, found)
+        map, source, _ = chain_to(onnx_op(x.op), found)
         if map.is_shift and linear_of(source) is not None:
             return None  # a bias, which zero points would round
         if not (map.factor > 0).all():

@@ -12,7 +12,6 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.exactness import Exactness
@@ -22,18 +21,17 @@ from qdialect.onnx_io.shapes import Cast, infer_unknown
 from qdialect.promises.control import Carries
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, erase_unused, refresh_signatures
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 
-class FoldBranch(Pattern):
+class FoldBranch(OnTrait[Carries]):
     """One of several branches, chosen by a constant."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        promise = op_class.get_trait(Carries)
-        return promise is not None and promise.branches
+    def wants(self, promise: Carries, /) -> bool:
+        return promise.branches
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
         chosen = constant_array(op.operands[0])
         if chosen is None or chosen.size != 1:
             return None

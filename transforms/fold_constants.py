@@ -46,10 +46,9 @@ class ReadConstant(OnOp[StorageCastOp]):
     def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]
         tensor = constant(source)
-        if tensor is None or static_shape(op.results[0]) is None:
+        if tensor is None or not isinstance(source, OpResult) or static_shape(op.results[0]) is None:
             return None
         new = ConstantOp.of(tensor, op.results[0].type)
-        assert isinstance(source, OpResult)
         new.location = location("", [tensor_name(source.op) or tensor_name(op)])
         rewriter.replace(op, [new])
         return None

@@ -27,6 +27,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.layout import Permutes
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 
@@ -57,17 +58,13 @@ def _above(op: OnnxOp) -> OnnxOp | None:
     return above if isinstance(above, OnnxOp) and above.parent is op.parent else None
 
 
-class FoldTransposes(Pattern):
+class FoldTransposes(OnTrait[Permutes]):
     """Two that turn axes."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Permutes) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        above, second = _above(op), op.get_trait(Permutes)
+    def match(self, op: OnnxOp, second: Permutes, rewriter: Rewriter, /) -> Blocked | None:
+        above = _above(op)
         first = None if above is None else above.get_trait(Permutes)
-        if above is None or first is None or second is None or not _may_merge(op, above):
+        if above is None or first is None or not _may_merge(op, above):
             return None
         before, after = first.order(above), second.order(op)
         if before is None or after is None or len(before) != len(after):
@@ -86,7 +83,7 @@ def _may_merge(op: OnnxOp, above: OnnxOp) -> bool:
     return above.results[0].has_one_use() or above.operands[0].type == op.results[0].type
 
 
-class FoldReshapes(Pattern):
+class FoldReshapes(OnOp[OnnxOp]):
     """Two that keep elements in their order."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
@@ -94,8 +91,7 @@ class FoldReshapes(Pattern):
         ordered = commutes is not None and commutes.keeps_order
         return issubclass(op_class, OnnxOp) and (ordered or op_class.get_trait(Permutes) is not None)
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
         above = _above(op)
         if above is None or not _accepted(above) or not (keeps_order(op) and keeps_order(above)):
             return None

@@ -20,7 +20,7 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, known_element, known_shape
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant, static_shape
@@ -68,9 +68,7 @@ class _Sweep:
             self._learnt.update(infer(op))
 
     def _replace(self, op: OnnxOp, elements: Elements) -> None:
-        element, shape = BY_ATTRIBUTE.get(element_of(op.results[0].type)), static_shape(op.results[0])  # pyright: ignore[reportArgumentType]
-        assert element is not None
-        assert shape is not None
+        element, shape = BY_ATTRIBUTE[known_element(op.results[0].type)], known_shape(op.results[0].type)
         new = ConstantOp.of(from_array(np.array(elements, element.dtype).reshape(shape)))
         new.location = location(node_name(op), [tensor_name(op)])
         self.rewriter.replace(op, [new])

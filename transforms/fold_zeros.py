@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.exactness import Exactness
@@ -18,19 +18,15 @@ from qdialect.patterns.filled import filled_with
 from qdialect.promises.defaults import ZeroByDefault
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 
-class LeaveOutZeros(Pattern):
+class LeaveOutZeros(OnTrait[ZeroByDefault]):
     """An op with operands that may be left out."""
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(ZeroByDefault) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise, inputs = op.get_trait(ZeroByDefault), list(op.inputs)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: ZeroByDefault, rewriter: Rewriter, /) -> Blocked | None:
+        inputs = list(op.inputs)
         zeros = [k for k in promise.places if k < len(inputs) and _is_zero(inputs[k])]
         if not zeros:
             return None

@@ -25,6 +25,7 @@ from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import OTHER_REGION, quantized_anyway, quantized_uses, read_sizes_of
 
@@ -35,7 +36,7 @@ def _is_float(value: SSAValue) -> bool:
     return isinstance(element_of(value.type), Float32Type | Float16Type | BFloat16Type)
 
 
-class FuseQuantized(Pattern):
+class FuseQuantized(OnOp[OnnxOp]):
     """One op between casts."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
@@ -45,8 +46,7 @@ class FuseQuantized(Pattern):
             return False
         return True
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
         promise = op.get_trait(Commutes)
         if promise is not None and len(promise.operands(op)) == 1:
             return None  # sink and hoist have moved what can be moved

@@ -18,7 +18,7 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.calibration.annotations import annotate, clear
@@ -33,12 +33,14 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformTy
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
+from qdialect.ir.place import behind
 from qdialect.ir.values import constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.recurrent import QuantizeRecurrent
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 
@@ -78,13 +80,10 @@ class QuantizeUses(Pattern):
         if value not in self._dequantized:
             cast = QuantizeOp(value, type)
             real = DequantizeOp(cast.results[0])
-            owner = value.owner
-            anchor = owner.first_op if isinstance(owner, Block) else owner.next_op
-            assert anchor is not None
             name = tensor_name(value.op, value.index) if isinstance(value, OpResult) else ""
             cast.location = location("", [f"{name}_quantized" if name else ""])
             real.location = location("")
-            rewriter.insert_before(anchor, [cast, real])
+            rewriter.insert_before(behind(value), [cast, real])
             self._dequantized[value] = real.results[0]
         return self._dequantized[value]
 
@@ -115,7 +114,7 @@ def quantized_weight(
     return stored, type
 
 
-class QuantizeWeight(Pattern):
+class QuantizeWeight(OnTrait[Linear]):
     """A linear op with a float constant as weight."""
 
     def __init__(
@@ -129,11 +128,7 @@ class QuantizeWeight(Pattern):
         self._ops, self._dynamic = set[Operation](placement.linear), set[Operation](placement.dynamic)
         self._levels, self._weights, self._per_tensor = levels, weights, per_tensor
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        return op_class.get_trait(Linear) is not None
-
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         if op not in self._ops and op not in self._dynamic:
             return reason_for_float(op)
         found = self._rounded(op) or quantized_weight(
@@ -143,7 +138,7 @@ class QuantizeWeight(Pattern):
             return None
         stored, type = found
         if op in self._dynamic:
-            self._at_run_time(op, stored, type, rewriter)
+            self._at_run_time(op, promise, stored, type, rewriter)
             return None
         self._ops.discard(op)
         weight = op.operands[1]
@@ -164,10 +159,10 @@ class QuantizeWeight(Pattern):
         type = UniformType.along(Storage.of("i8"), axis, scales, np.zeros(scales.shape, np.int32))
         return found.stored, type
 
-    def _at_run_time(self, op: OnnxOp, stored: np.ndarray, type: UniformType, rewriter: Rewriter) -> None:
+    def _at_run_time(
+        self, op: OnnxOp, linear: Linear, stored: np.ndarray, type: UniformType, rewriter: Rewriter
+    ) -> None:
         """As the kernel that quantizes its activation, row by row of the same scale, whenever it runs."""
-        linear = op.get_trait(Linear)
-        assert linear is not None
         given = stored.shape
         if linear.weight_axis(op) == 0:
             stored = np.ascontiguousarray(stored.reshape(given[:2]).T)

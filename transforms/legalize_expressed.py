@@ -25,6 +25,7 @@ from qdialect.promises.kernels import Kernels
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
 
 HALF = (Float16Type, BFloat16Type)
@@ -55,14 +56,13 @@ def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:
     return new[-1].results[0]
 
 
-class ComputeInF32(Pattern):
+class ComputeInF32(OnOp[OnnxOp]):
     """An op that has an integer kernel, itself or in another form, on quantized types of half precision."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class.get_trait(Kernels) is not None or op_class.get_trait(Window) is not None
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
         half = [v for v in (*op.operands, *op.results) if _is_half(v.type)]
         quantized = [t for v in half if (t := quantized_of(v.type)) is not None]
         if not quantized:

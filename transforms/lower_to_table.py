@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -73,22 +73,22 @@ class _Cone:
     """Operands first."""
 
 
-def _computes(op: object) -> bool:
-    if not isinstance(op, Operation) or is_kept(op):
+def _computes(op: Operation) -> bool:
+    if is_kept(op):
         return False
     return isinstance(op, QuantizeOp | DequantizeOp) or op.get_trait(Elementwise) is not None
 
 
 def _cone(value: SSAValue) -> _Cone | None:
     """The cone of a value; None if it comes from more than one tensor, or from one that is not of 8 bits."""
-    cone, seen, stack = _Cone(), set[SSAValue](), [(value, False)]
+    cone, seen = _Cone(), set[SSAValue]()
+    stack: list[tuple[SSAValue, Operation | None]] = [(value, None)]
     while stack:
         one, done = stack.pop()
         if len(seen) > MOST:
             return None
-        if done:
-            assert isinstance(one.owner, Operation)
-            cone.ops.append(one.owner)
+        if done is not None:
+            cone.ops.append(done)
             continue
         array = constant_array(one)
         if one in seen or (array is not None and array.size == 1):
@@ -97,14 +97,13 @@ def _cone(value: SSAValue) -> _Cone | None:
         ends = _eight_bits(one) is not None and one is not value
         if array is not None or (quantized_of(one.type) is not None and _eight_bits(one) is None):
             return None
-        if not _computes(one.owner) or (ends and not one.has_one_use()):
+        if isinstance(one.owner, Block) or not _computes(one.owner) or (ends and not one.has_one_use()):
             if not ends or (cone.source is not None and cone.source is not one):
                 return None
             cone.source = one
             continue
-        assert isinstance(one.owner, Operation)
-        stack.append((one, True))
-        stack += [(operand, False) for operand in one.owner.operands]
+        stack.append((one, one.owner))
+        stack += [(operand, None) for operand in one.owner.operands]
     return cone if cone.source is not None else None
 
 

@@ -55,9 +55,7 @@ class QuantizeInput(OnTrait[Linear]):
             return Blocked("second-consumer", "the graph input is used in float besides")
         quantize = QuantizeOp(x, self._type)
         real = DequantizeOp(quantize.results[0])
-        first = x.owner.first_op
-        assert first is not None
-        rewriter.insert_before(first, [quantize, real])
+        rewriter.insert_at_start(x.owner, [quantize, real])
         for user in users:
             rewriter.set_operand(user, 0, real.results[0])
         return None

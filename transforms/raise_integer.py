@@ -24,6 +24,7 @@ from qdialect.dialects.onnx_types import element_of, quantized_of, tensor_type
 from qdialect.dialects.quant import QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location
+from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant_array, rank_of
 from qdialect.ops.generated import op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
@@ -51,6 +52,12 @@ class _Chain(NamedTuple):
     """int32 (channels,)."""
     float_bias: Array | None
     """float32 (channels,)."""
+
+    @property
+    def bias(self) -> Array:
+        """The bias that was added, integer or float; 0 without one."""
+        biases = (self.integer_bias, self.float_bias)
+        return next((b for b in biases if b is not None), np.zeros(1, np.float32))
 
 
 def _second_consumer(what: str) -> Blocked:
@@ -184,8 +191,7 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
         if chain.integer_bias is not None:
             return Blocked("integer-bias", "a bias is added to the integer sum of a batch of matrices")
         before = next(o.owner for o in chain.last.operands if not isinstance(o.owner, ConstantOp))
-        assert isinstance(before, OnnxOp)
-        return self._raise(op, promise.name, chain._replace(last=before, float_bias=None), rewriter)
+        return self._raise(op, promise.name, chain._replace(last=onnx_op(before), float_bias=None), rewriter)
 
     def _raise(self, op: OnnxOp, name: str, chain: _Chain, rewriter: Rewriter) -> Blocked | None:
         cls = op_named("", name)
@@ -225,10 +231,10 @@ def _has_bias(chain: _Chain) -> bool:
 
 def _bias(chain: _Chain, x: UniformType, w: UniformType, channels: int) -> ConstantOp:
     """The bias as operand, one value for each channel: int32 in steps of x_scale * w_scale, or float as it was."""
+    bias = np.broadcast_to(chain.bias, (channels,))
     if chain.integer_bias is None:
-        assert chain.float_bias is not None
-        return ConstantOp.of(from_array(np.broadcast_to(chain.float_bias, (channels,)).copy()))
-    stored = np.broadcast_to(chain.integer_bias.astype(np.int32), (channels,)).copy()
+        return ConstantOp.of(from_array(bias.copy()))
+    stored = bias.astype(np.int32)
     scales, storage = numerics.bias_scale(x.scales, w.scales), Storage.of("i32")
     if scales.ndim:
         type = UniformType.along(storage, 0, scales)

@@ -24,6 +24,7 @@ from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp
 from qdialect.dialects.onnx_verify import verify_at
 from qdialect.exactness import Exactness
 from qdialect.forms.newer import NEWER, NewerForm
+from qdialect.ir.place import onnx_op
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import IMPORTS, version_of
 from qdialect.onnx_io.shapes import infer_unknown
@@ -74,11 +75,9 @@ def _parts(op: OnnxOp, now: int, to: int) -> Sequence[Operation] | Blocked:
         if isinstance(newer, Blocked):
             _discard(parts)
             return newer
-        last = newer[-1]
-        assert isinstance(last, OnnxOp)
         if parts:  # an older form of the same op
             _discard(parts[-1:])
-        parts, whole = [*parts[:-1], *newer], last
+        parts, whole = [*parts[:-1], *newer], onnx_op(newer[-1])
     if isinstance(op, CustomOp) and not parts:
         return _as_written(op, to)
     if op.SCHEMA is None or (not parts and op.SCHEMA.at(now) == op.SCHEMA.at(to)):

@@ -115,7 +115,9 @@ class RepairQOperator(RaiseQOperator):
         return op_class is CustomOp
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, CustomOp)
+        return self._repair(op, rewriter) if isinstance(op, CustomOp) else None
+
+    def _repair(self, op: CustomOp, rewriter: Rewriter) -> None:
         meant = op_class(op.domain, op.op_type)
         if meant is None or meant.get_trait(QOperator) is None or op.regions or len(op.results) != 1:
             return None

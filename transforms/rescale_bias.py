@@ -25,11 +25,11 @@ from xdsl.ir import OpResult, SSAValue
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import quantized_of, tensor_type
+from qdialect.dialects.onnx_types import quantized_of, tensor_type, uniform_of
 from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, tensor_name
-from qdialect.ir.values import constant, real_constant, under_dequantize
+from qdialect.ir.values import constant, known_array, real_constant, under_dequantize
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.promises.window import Window
@@ -86,8 +86,7 @@ def _count(op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.floa
             return widened
         made, type = widened
         stored, overflow = numerics.quantize_bias(bias, x.scales, type.scales)
-        assert made.value is not None
-        bound = largest_sums(op, x, type, made.value.array(), stored)
+        bound = largest_sums(op, x, type, known_array(made.results[0]), stored)
         if not overflow.any() and (bound is None or (bound <= numerics.INT32_MAX).all()):
             return _Counted(stored, type.scales, made)
     worst = 0 if bound is None else int(bound.max())
@@ -197,13 +196,8 @@ class RescaleBias(OnTrait[Linear]):
     def _rescale(
         self, op: OnnxOp, bias: SSAValue, real: npt.NDArray[Any], counts: bool, rewriter: Rewriter
     ) -> Blocked | None:
-        x, w, flat = (
-            quantized_of(op.operands[0].type),
-            quantized_of(op.operands[1].type),
-            real.astype(np.float32),
-        )
-        assert x is not None
-        assert w is not None
+        x, w = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
+        flat = real.astype(np.float32)
         result = quantized_of(op.results[0].type)
         allowed = MOST_MOVED * np.abs(flat).max(initial=0)
         if result is not None:

@@ -15,15 +15,23 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.dialects.onnx_types import (
+    DYNAMIC,
+    known_element,
+    known_shape,
+    shape_of,
+    tensor_type,
+)
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_names
+from qdialect.ir.place import end_of
 from qdialect.ops.generated import op_named
 from qdialect.promises.control import Carries, Slot
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 MOST_OPS = 4096
@@ -35,20 +43,16 @@ def _is_reverse(op: OnnxOp, name: str, place: int) -> bool:
     return place < len(directions) and directions[place] == 1
 
 
-class Unroll(Pattern):
+class Unroll(OnTrait[Carries]):
     """An op whose body runs once for each slice of an operand."""
 
     def __init__(self, steps: int):
         self._steps = steps
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        promise = op_class.get_trait(Carries)
-        return promise is not None and not promise.branches
+    def wants(self, promise: Carries, /) -> bool:
+        return not promise.branches
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        promise = op.get_trait(Carries)
-        assert promise is not None
+    def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
         slots = promise.slots(op)
         given = [slot for slot in slots if slot.operand is not None]
         stacked = [slot for slot in given if slot.stacked]
@@ -91,23 +95,25 @@ class _Steps:
             values = self._step(step, state)
             state = {s.argument: values[s.yielded] for s in carried if s.yielded is not None}
         found: list[SSAValue] = list(op.results)
+        outputs = [s for s in self._slots if s.stacked and s.operand is None]
         for slot in self._slots:
             if slot.result is None:
                 continue
-            found[slot.result] = self._stack(slot) if slot.stacked else state[slot.argument]
+            if slot.stacked and slot.yielded is not None:
+                found[slot.result] = self._stack(slot.result, slot.yielded, outputs.index(slot))
+            else:
+                found[slot.result] = state[slot.argument]
         return _Written(self._ops, found)
 
     def _step(self, step: int, state: dict[int | None, SSAValue]) -> list[SSAValue]:
         """One copy of the body; what it yields."""
         body = self._op.regions[0].block
         values: dict[SSAValue, SSAValue] = {}
-        inputs = [s for s in self._slots if s.stacked and s.operand is not None]
-        for k, slot in enumerate(inputs):
-            assert slot.argument is not None
-            assert slot.operand is not None
+        inputs = [(s.argument, s.operand) for s in self._slots if s.stacked]
+        known = ((a, o) for a, o in inputs if a is not None and o is not None)
+        for k, (argument, operand) in enumerate(known):
             place = self._count - 1 - step if _is_reverse(self._op, "scan_input_directions", k) else step
-            argument = body.args[slot.argument]
-            values[argument] = self._slice(self._op.operands[slot.operand], place)
+            values[body.args[argument]] = self._slice(self._op.operands[operand], place)
         for place, value in state.items():
             if place is not None:
                 values[body.args[place]] = value
@@ -117,20 +123,15 @@ class _Steps:
             copy = op.clone(values)
             copy.location = location(f"{node_name(op)}/{step}", [f"{n}/{step}" for n in tensor_names(op)])
             self._ops.append(copy)
-        end = body.last_op
-        assert end is not None
-        yielded = [values.get(v, v) for v in end.operands]
-        outputs = [s for s in self._slots if s.stacked and s.operand is None]
-        for slot in outputs:
-            assert slot.yielded is not None
-            self._stacks.setdefault(slot.yielded, []).append(yielded[slot.yielded])
+        yielded = [values.get(v, v) for v in end_of(body, YieldOp).operands]
+        for slot in self._slots:
+            if slot.stacked and slot.operand is None and slot.yielded is not None:
+                self._stacks.setdefault(slot.yielded, []).append(yielded[slot.yielded])
         return yielded
 
     def _slice(self, value: SSAValue, place: int) -> SSAValue:
         index = ConstantOp.of(from_array(np.array(place, np.int64)))
-        element, shape = element_of(value.type), shape_of(value.type)
-        assert element is not None
-        assert shape is not None
+        element, shape = known_element(value.type), known_shape(value.type)
         made = op_named("", "Gather").build(
             [value, index.results[0]], [tensor_type(element, shape[1:])], {"axis": IntegerAttr(0, i64)}
         )
@@ -138,18 +139,13 @@ class _Steps:
         self._ops += [index, made]
         return made.results[0]
 
-    def _stack(self, slot: Slot) -> SSAValue:
-        """What all steps yielded, along a new first axis."""
-        assert slot.yielded is not None
-        assert slot.result is not None
-        parts = self._stacks[slot.yielded]
-        outputs = [s for s in self._slots if s.stacked and s.operand is None]
-        if _is_reverse(self._op, "scan_output_directions", outputs.index(slot)):
+    def _stack(self, place: int, yielded: int, output: int) -> SSAValue:
+        """What all steps yielded, along a new first axis: result `place`, the `output`th that is stacked."""
+        parts = self._stacks[yielded]
+        if _is_reverse(self._op, "scan_output_directions", output):
             parts = parts[::-1]
-        type = self._op.results[slot.result].type
-        element, shape = element_of(type), shape_of(type)
-        assert element is not None
-        assert shape is not None
+        type = self._op.results[place].type
+        element, shape = known_element(type), known_shape(type)
         axes = ConstantOp.of(from_array(np.array([0], np.int64)))
         self._ops.append(axes)
         rows: list[SSAValue] = []
@@ -161,7 +157,7 @@ class _Steps:
             rows.append(row.results[0])
         whole = op_named("", "Concat").build(rows, [type], {"axis": IntegerAttr(0, i64)})
         names = tensor_names(self._op)
-        name = [names[slot.result]] if slot.result < len(names) else []
+        name = [names[place]] if place < len(names) else []
         whole.location = location(f"{node_name(self._op)}/stack", name)
         self._ops.append(whole)
         return whole.results[0]

@@ -16,12 +16,13 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from qdialect.calibration.geometry import layer_of
+from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.layers import Array, Float64, Layer
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.ir.names import location, tensor_name
-from qdialect.ir.values import constant_array, rank_of
+from qdialect.ir.place import insert_before
+from qdialect.ir.values import constant_array, known_array, rank_of
 from qdialect.oracle.form import main_of
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
@@ -120,12 +121,8 @@ def _inputs(layer: Layer) -> int:
 
 def _equalize_pair(pair: Pair) -> float:
     """How far a factor was from 1."""
-    one, two = layer_of(pair.first), layer_of(pair.second)
-    assert one is not None
-    assert two is not None
-    w1, w2 = constant_array(pair.first.operands[1]), constant_array(pair.second.operands[1])
-    assert w1 is not None
-    assert w2 is not None
+    one, two = known_layer(pair.first), known_layer(pair.second)
+    w1, w2 = known_array(pair.first.operands[1]), known_array(pair.second.operands[1])
     rows1, rows2 = one.rows(w1), two.rows(w2)
     groups, outputs, _ = rows2.shape
     split = rows2.reshape(groups, outputs, _inputs(two) // groups, -1)
@@ -140,8 +137,7 @@ def _equalize_pair(pair: Pair) -> float:
     by_input = divisor.reshape(groups, 1, -1, 1)
     _put(pair.second, 1, two.weight((split * by_input).reshape(rows2.shape)))
     if len(pair.first.operands) > 2:
-        bias = constant_array(pair.first.operands[2])
-        assert bias is not None
+        bias = known_array(pair.first.operands[2])
         scaled = np.broadcast_to(bias, (*bias.shape[:-1], s.size)) / divisor
         _put(pair.first, 2, scaled.astype(np.float32))
     return change
@@ -151,8 +147,7 @@ def _put(op: OnnxOp, place: int, array: Array) -> None:
     value = op.operands[place]
     new = ConstantOp.of(from_array(array))
     new.location = location("", [tensor_name(value.owner) if isinstance(value.owner, ConstantOp) else ""])
-    assert op.parent is not None
-    op.parent.insert_op_before(new, op)
+    insert_before(op, new)
     op.operands[place] = new.results[0]
     old = value.owner
     if isinstance(old, ConstantOp) and not any(value.uses):

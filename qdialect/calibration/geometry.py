@@ -9,6 +9,13 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.window import Window as SlidingWindow
 
 
+def known_layer(op: OnnxOp) -> Layer:
+    """`layer_of` an op that is known to be a product of matrices. ValueError if it is none."""
+    if (layer := layer_of(op)) is None:
+        raise ValueError(f"{op.op_type} is no product of matrices")
+    return layer
+
+
 def layer_of(op: OnnxOp) -> Layer | None:
     """How a linear op is a product of matrices; None if it is none, or if its weight's shape is not known or odd."""
     linear, shape = op.get_trait(Linear), static_shape(op.operands[1]) if len(op.operands) > 1 else None

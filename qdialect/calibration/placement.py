@@ -299,9 +299,10 @@ def _pairs(
     graph: _Graph, takes: Collection[Operation], makes: Collection[Operation], found: Placement
 ) -> None:
     for op in graph.block.ops:
-        promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+        if not isinstance(op, OnnxOp):
+            continue
+        promise = op.get_trait(Commutes)
         if promise is not None and op in takes and op.get_trait(Clamp) is None:
-            assert isinstance(op, OnnxOp)
             values = [
                 v for v in (*promise.operand_values(op), *promise.result_values(op)) if constant(v) is None
             ]

@@ -18,14 +18,15 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.calibration.bias import analytic_shift, confirmed
-from qdialect.calibration.geometry import layer_of
+from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.gptq import Grid, Rounded, round_weight, weight_grid
 from qdialect.calibration.hessian import Hessian, grid_step, hessian_bytes, rows_per_sample
 from qdialect.calibration.layers import Array, Float64, Layer
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.ir.names import called, location, tensor_name
-from qdialect.ir.values import constant_array
+from qdialect.ir.place import insert_before
+from qdialect.ir.values import constant_array, known_array
 from qdialect.oracle.form import main_of
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
@@ -69,9 +70,7 @@ def waves_of(layers: Mapping[int, OnnxOp], memory: int) -> Iterator[dict[int, On
     wave: dict[int, OnnxOp] = {}
     used = 0
     for number, op in layers.items():
-        layer = layer_of(op)
-        assert layer is not None
-        size = 2 * hessian_bytes(layer)
+        size = 2 * hessian_bytes(known_layer(op))
         if wave and used + size > memory:
             yield wave
             wave, used = {}, 0
@@ -94,8 +93,7 @@ class Moments:
         self.judging: dict[int, Hessian] = {}
         self._seen: dict[SSAValue, int] = {}
         for number, op in layers.items():
-            layer, value = layer_of(op), op.operands[0]
-            assert layer is not None
+            layer, value = known_layer(op), op.operands[0]
             step, limit = grid_step(largest(value)), rows_per_sample(layer, samples)
             self.steering[number] = Hessian(layer, step, limit)
             self.judging[number] = Hessian(layer, step, limit)
@@ -157,9 +155,7 @@ def round_layers(
     """
     found = RoundedWeights()
     for number, op in layers.items():
-        layer, weight = layer_of(op), constant_array(op.operands[1])
-        assert layer is not None
-        assert weight is not None
+        layer, weight = known_layer(op), known_array(op.operands[1])
         grid = weight_grid(layer, weight, -levels, levels, per_channel=per_channel)
         steering, judging = moments.steering[number], moments.judging[number]
         rounded = _rounded(layer, weight, grid, steering, judging, nearest=nearest, centered=centered)
@@ -260,9 +256,7 @@ def shift_biases(module: ModuleOp, shifts: Mapping[int, Float64]) -> int:
         number = layer_number(op)
         if number is None or number not in shifts or not shifts[number].any():
             continue
-        assert isinstance(op, OnnxOp)
-        place = bias_place(op)
-        if place is not None:
+        if isinstance(op, OnnxOp) and (place := bias_place(op)) is not None:
             _shift_one(op, place, shifts[number])
             changed += 1
     return changed
@@ -283,16 +277,14 @@ def _shift_one(op: OnnxOp, place: BiasPlace, shift: Float64) -> None:
     new = ConstantOp.of(from_array(values))
     name = _name(op, place)
     new.location = location("", [name])
-    block = place.op.parent
-    assert block is not None
-    block.insert_op_before(new, place.op)
+    insert_before(place.op, new)
     if place.index < len(place.op.operands):
         place.op.operands[place.index] = new.results[0]
         return
     whole = op.__class__.build([*op.operands[:2], new.results[0]], list(op.result_types), op.onnx_attributes)
     whole.location = op.location
     whole.attributes.update(op.attributes)
-    block.insert_op_before(whole, op)
+    insert_before(op, whole)
     op.results[0].replace_all_uses_with(whole.results[0])
     op.detach()
     op.erase()

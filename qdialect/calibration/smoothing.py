@@ -16,14 +16,15 @@ from math import inf, log10
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.calibration.geometry import layer_of
+from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.layers import Array, Float64
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.ir.names import called, location, tensor_name
-from qdialect.ir.values import constant_array, rank_of
+from qdialect.ir.place import behind, insert_before, onnx_op
+from qdialect.ir.values import constant_array, known_array, rank_of
 from qdialect.ops.generated import op_named
 from qdialect.oracle.form import main_of
 from qdialect.promises.homogeneous import Scaled
@@ -158,16 +159,14 @@ def _constant(array: Array, like: SSAValue, before: Operation) -> SSAValue:
     op = ConstantOp.of(from_array(array))
     name = tensor_name(like.owner, like.index) if isinstance(like, OpResult) else ""
     op.location = location("", [f"{name}_smoothed" if name else ""])
-    assert before.parent is not None
-    before.parent.insert_op_before(op, before)
+    insert_before(before, op)
     return op.results[0]
 
 
 def _scale_weight(op: OnnxOp, s: Array) -> None:
-    layer, rows = layer_of(op), _rows(op)
-    assert layer is not None
-    assert rows is not None
-    op.operands[1] = _constant(layer.weight((rows * s)[None]), op.operands[1], op)
+    if (rows := _rows(op)) is None:
+        raise ValueError(f"the weight of {op.op_type} is no constant matrix")
+    op.operands[1] = _constant(known_layer(op).weight((rows * s)[None]), op.operands[1], op)
 
 
 def _places(group: Group, count: int) -> tuple[int, ...]:
@@ -185,25 +184,20 @@ def _places(group: Group, count: int) -> tuple[int, ...]:
 
 
 def _fold(value: SSAValue, places: Sequence[int], s: Array) -> None:
-    op = value.owner
-    assert isinstance(op, OnnxOp)
+    op = onnx_op(value.owner)
     for place in places:
-        array = constant_array(op.operands[place])
-        assert array is not None
+        array = known_array(op.operands[place])
         op.operands[place] = _constant(array.reshape(-1) / s, op.operands[place], op)
 
 
 def _divide(group: Group, s: Array) -> None:
     """A Mul in front of the layers."""
-    owner = group.value.owner
-    first = owner.first_op if isinstance(owner, Block) else owner.next_op
-    assert first is not None
+    first = behind(group.value)
     factor = _constant(np.float32(1) / s, group.value, first)
     product = op_named("", "Mul").build([group.value, factor], [group.value.type])
-    name = tensor_name(owner, group.value.index) if isinstance(group.value, OpResult) else ""  # pyright: ignore[reportArgumentType]
+    name = tensor_name(group.value.op, group.value.index) if isinstance(group.value, OpResult) else ""
     product.location = location(f"{name}_smoothing", [f"{name}_smoothed_values"])
-    assert first.parent is not None
-    first.parent.insert_op_before(product, first)
+    insert_before(first, product)
     for op in group.layers:
         op.operands[0] = product.results[0]
 

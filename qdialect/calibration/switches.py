@@ -34,6 +34,7 @@ from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.errors import UserError
 from qdialect.ir.names import called
+from qdialect.ir.place import end_of, next_of, onnx_op
 from qdialect.ir.values import constant, real_constant
 from qdialect.onnx_io.exporter import export_model
 from qdialect.ops.generated import op_named
@@ -121,8 +122,7 @@ class _Writer:
         """An op that computes the result of a float one its own way."""
         self.block.insert_op_before(copy, op)
         switch = self.site([called(op)], Cause.ROUNDING)
-        following = op.next_op
-        assert following is not None
+        following = next_of(op)
         for mine, plain in zip(op.results, copy.results, strict=True):
             users = list(mine.uses)
             result = self.choose(following, switch, mine, plain)
@@ -197,7 +197,7 @@ def _operands(writer: _Writer, old: Operation, new: Operation) -> None:
 
 def _copy(writer: _Writer, old: Operation, new: Operation, values: Mapping[SSAValue, SSAValue]) -> Operation:
     """The float op on the values of the other module."""
-    assert isinstance(old, OnnxOp)
+    old = onnx_op(old)
     operands: list[SSAValue] = []
     for value in old.operands:
         array = real_constant(value)
@@ -211,8 +211,7 @@ class Outputs:
     """Runs a module in the oracle form for its float outputs."""
 
     def __init__(self, module: ModuleOp):
-        end = main_of(module).body.block.last_op
-        assert isinstance(end, ReturnOp)
+        end = end_of(main_of(module).body.block, ReturnOp)
         form = oracle_form(module)
         places = {value: f"o{k}" for k, value in enumerate(form.outputs)}
         self._outputs = [places[v] for v in end.operands if v in places and _is_float(v)]

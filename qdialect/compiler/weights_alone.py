@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.calibration.geometry import layer_of
+from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.gptq import blocked_codes
 from qdialect.calibration.layers import Array, Float64
 from qdialect.calibration.observer import Observer, observe_samples, value_names
@@ -29,7 +29,8 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.errors import UserError
 from qdialect.ir.names import called, location, tensor_name
-from qdialect.ir.values import constant_array
+from qdialect.ir.place import insert_before
+from qdialect.ir.values import known_array
 from qdialect.ops.generated import op_named
 from qdialect.promises.weight_only import WeightOnly
 from qdialect.reasons import Blocked
@@ -128,9 +129,7 @@ def _error(rows: Array, codes: Array, scales: Array, block: int, hessian: Float6
 
 
 def _quantize_one(op: OnnxOp, seen: Float64 | None, judge: Float64 | None, block: int) -> str:
-    layer, weight = layer_of(op), constant_array(op.operands[1])
-    assert layer is not None
-    assert weight is not None
+    layer, weight = known_layer(op), known_array(op.operands[1])
     rows = layer.rows(weight)[0]
     codes, scales = _nearest(rows, block)
     said = "to nearest"
@@ -158,6 +157,5 @@ def _write(op: OnnxOp, output_axis: int, codes: Array, scales: Array, block: int
     inputs: list[SSAValue | None] = [made[0].results[0], made[1].results[0]]
     real = op_named("", "DequantizeLinear").build(inputs, [value.type], attributes)
     real.location = location("", [f"{name}_dequantized" if name else ""])
-    assert op.parent is not None
-    op.parent.insert_ops_before([*made, real], op)
+    insert_before(op, *made, real)
     op.operands[1] = real.results[0]

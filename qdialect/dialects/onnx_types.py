@@ -189,6 +189,20 @@ def shape_of(type: Attribute) -> tuple[int, ...] | None:
     return type.get_shape() if isinstance(type, TensorType) else None
 
 
+def known_element(type: Attribute) -> Attribute:
+    """The element type of what is known to be a tensor. TypeError if it is none."""
+    if (element := element_of(type)) is None:
+        raise TypeError(f"{type} is no tensor")
+    return element
+
+
+def known_shape(type: Attribute) -> tuple[int, ...]:
+    """The shape of a tensor type whose rank is known. TypeError if it is not."""
+    if (shape := shape_of(type)) is None:
+        raise TypeError(f"the rank of {type} is not known")
+    return shape
+
+
 def with_element(type: Attribute, element: Attribute) -> Attribute:
     """The tensor type `type` with another element type."""
     shape = shape_of(type)

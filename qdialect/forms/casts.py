@@ -24,6 +24,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location
+from qdialect.ir.place import block_of, first_of
 from qdialect.ops.generated import op_named
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
 
@@ -33,12 +34,9 @@ CLIP_OF_BYTES = 12
 
 def _graph_block(op: Operation) -> Block:
     """The block of the graph that `op` is in, subgraphs left behind."""
-    scope: Operation | None = op
-    while scope is not None and not isinstance(scope.parent_op(), FuncOp):
-        scope = scope.parent_op()
-    assert scope is not None
-    assert scope.parent is not None
-    return scope.parent
+    while (scope := op.parent_op()) is not None and not isinstance(scope, FuncOp):
+        op = scope
+    return block_of(op)
 
 
 class Parameters:
@@ -60,9 +58,7 @@ class Parameters:
             )
             for op, suffix in zip(pair, ("scale", "zero_point"), strict=True):
                 op.location = location("", [f"{name}_{suffix}" if name else suffix])
-            first = block.first_op
-            assert first is not None
-            block.insert_ops_before(pair, first)
+            block.insert_ops_before(pair, first_of(block))
             found = self._made[block, type] = pair[0].results[0], pair[1].results[0]
         return found
 

@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp, opset_of
-from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, known_element, shape_of, tensor_type
 from qdialect.forms.activations import Activation, activations_of
 from qdialect.forms.builder import Builder, sizes
 from qdialect.forms.cells import KINDS, Cell, Kind
@@ -231,9 +231,7 @@ class Loop(NamedTuple):
 
 def _row(value: SSAValue) -> Attribute:
     """The type of one element of the first axis."""
-    element = element_of(value.type)
-    assert element is not None
-    return tensor_type(element, sizes(value)[1:])
+    return tensor_type(known_element(value.type), sizes(value)[1:])
 
 
 def _body(

@@ -24,6 +24,7 @@ from qdialect.dialects.onnx_types import (
     DYNAMIC,
     element_of,
     expressed_of,
+    known_element,
     shape_of,
     tensor_type,
 )
@@ -88,12 +89,11 @@ def _rows(op: OnnxOp) -> Sequence[Operation] | Blocked:
     x, shape, axis = op.operands[0], shape_of(op.operands[0].type), op.int_attr("axis", 1)
     if shape is None:
         return UNKNOWN_RANK
-    axis, rank, element = normal_axis(axis, len(shape)), len(shape), element_of(x.type)
+    axis, rank, element = normal_axis(axis, len(shape)), len(shape), known_element(x.type)
     behind = [k for k in range(axis, rank) if shape[k] != 1]
     if len(behind) < 2 and axis < rank:
         row = {"axis": int_attr(behind[0] if behind else axis)}
         return [op.__class__.build([x], [op.results[0].type], row)]
-    assert element is not None
     sizes = tuple(prod(part) if DYNAMIC not in part else DYNAMIC for part in (shape[:axis], shape[axis:]))
     flat = op_named("", "Flatten").build([x], [tensor_type(element, sizes)], {"axis": int_attr(axis)})
     soft = op.__class__.build([flat.results[0]], [flat.results[0].type], {"axis": int_attr(1)})

@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import (
-    element_of,
+    known_element,
     shape_of,
     storage_element,
     tensor_type,
@@ -73,8 +73,7 @@ def _mean(op: OnnxOp) -> Sequence[Operation] | Blocked:
     is_last = axes == list(range(1, rank - 1))
     if rank < 3 or not (is_last or axes == list(range(2, rank))):
         return Blocked("not-all-pixels", "the mean is not over all pixels of each channel")
-    element, nodes = element_of(op.results[0].type), Nodes()
-    assert element is not None
+    element, nodes = known_element(op.results[0].type), Nodes()
     channels = given[-1] if is_last else given[1]
     x = nodes.transpose(op.operands[0], [0, rank - 1, *range(1, rank - 1)]) if is_last else op.operands[0]
     mean = nodes.add("GlobalAveragePool", [x], tensor_type(element, (given[0], channels, *[1] * (rank - 2))))

@@ -26,6 +26,18 @@ def constant_array(value: SSAValue | None) -> npt.NDArray[Any] | None:
     return None if tensor is None else tensor.array()
 
 
+def known_constant(value: SSAValue | None) -> TensorAttr:
+    """The tensor of what is known to be a constant. ValueError if it is none."""
+    if (tensor := constant(value)) is None:
+        raise ValueError("a constant is expected")
+    return tensor
+
+
+def known_array(value: SSAValue | None) -> npt.NDArray[Any]:
+    """The elements of what is known to be a constant. ValueError if it is none."""
+    return known_constant(value).array()
+
+
 def under_dequantize(value: SSAValue) -> SSAValue:
     """The quantized value that `value` is dequantized from; `value` itself if it is not."""
     return value.owner.operands[0] if isinstance(value.owner, DequantizeOp) else value

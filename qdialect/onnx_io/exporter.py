@@ -20,6 +20,7 @@ from qdialect.dialects.schemas import AttributeKind
 from qdialect.errors import UserError
 from qdialect.ir.names import UniqueNames, called, node_name, wish
 from qdialect.ir.order import verify_order
+from qdialect.ir.place import end_of
 from qdialect.onnx_io.export_attributes import (
     WriteTensor,
     strings,
@@ -250,8 +251,7 @@ class _Exporter:
         proto.output.extend(_texts(op.properties.get("outputs")))
         for argument, name in zip(block.args, proto.input, strict=True):
             self.names.give(argument, name)
-        end = block.last_op
-        assert isinstance(end, YieldOp)
+        end = end_of(block, YieldOp)
         self.names.take(*proto.output)
         copies: list[tuple[SSAValue, str]] = []
         for value, name in zip(end.operands, proto.output, strict=True):

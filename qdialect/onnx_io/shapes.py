@@ -30,6 +30,7 @@ from qdialect.dialects.onnx_types import (
     DYNAMIC,
     element_of,
     expressed_of,
+    known_element,
     quantized_of,
     shape_of,
     tensor_type,
@@ -123,9 +124,7 @@ def fitted(value: SSAValue, op: OnnxOp, rewriter: Rewriter) -> SSAValue:
 
 def _resize(value: SSAValue, like: Attribute, rewriter: Rewriter) -> None:
     """Give `value`, and what is cast from it, the sizes of another type."""
-    element = element_of(value.type)
-    assert element is not None
-    _resize_casts(rewriter.retype(value, with_element(like, element)), like, rewriter)
+    _resize_casts(rewriter.retype(value, with_element(like, known_element(value.type))), like, rewriter)
 
 
 def _resize_casts(value: SSAValue, like: Attribute, rewriter: Rewriter) -> None:

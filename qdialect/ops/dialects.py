@@ -16,14 +16,12 @@ from qdialect.dialects.onnx_types import (
     StringType,
 )
 from qdialect.dialects.schemas import snapshot
-from qdialect.ops.generated import op_class
+from qdialect.ops.generated import op_named
 
 
 def _operations(domain: str) -> Iterator[type[OnnxOp]]:
     for name in snapshot().names(domain):
-        op = op_class(domain, name)
-        assert op is not None
-        yield op
+        yield op_named(domain, name)
 
 
 TYPES = [AnyElementType, MapType, OptionalType, SequenceType, SparseTensorType, StringType]

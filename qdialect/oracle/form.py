@@ -38,6 +38,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers
+from qdialect.ir.place import end_of
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
 
@@ -200,8 +201,7 @@ class _Writer:
         old = region.block
         block = Block(arg_types=[stored_type(a.type) for a in old.args])
         inner = _Writer(block, self.values | dict(zip(old.args, block.args, strict=True)), None)
-        end = old.last_op
-        assert isinstance(end, YieldOp)
+        end = end_of(old, YieldOp)
         inner.write([op for op in old.ops if op is not end])
         block.add_op(
             YieldOp.create(
@@ -253,8 +253,7 @@ def oracle_form(
     old = func.body.block
     block = Block(arg_types=[a.type for a in old.args])
     writer = _Writer(block, dict(zip(old.args, block.args, strict=True)), cut, only)
-    end = old.last_op
-    assert isinstance(end, ReturnOp)
+    end = end_of(old, ReturnOp)
     writer.write([op for op in old.ops if op is not end])
     outputs = [(old, _own(new, block)) for old, new in writer.outputs]
     block.add_op(ReturnOp(*[new for _, new in outputs]))

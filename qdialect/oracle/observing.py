@@ -19,6 +19,7 @@ from qdialect.dialects.onnx_base import RANDOM, ConstantOp, CustomOp, OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, tensor_type
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import tensor_name
+from qdialect.ir.place import end_of
 from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.form import is_visible, main_of, oracle_form, stored_type
 from qdialect.oracle.session import run
@@ -49,8 +50,7 @@ def names_of(module: ModuleOp) -> dict[SSAValue, list[str]]:
         for k, result in enumerate(op.results):
             if name := tensor_name(op, k):
                 names.setdefault(result, []).append(name)
-    end = func.body.block.last_op
-    assert isinstance(end, ReturnOp)
+    end = end_of(func.body.block, ReturnOp)
     rows = func.res_attrs.data if func.res_attrs is not None else ()
     for k, value in enumerate(end.operands):
         given = rows[k].data.get("onnx.name") if k < len(rows) else None

@@ -13,7 +13,8 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
-from qdialect.ir.values import constant, constant_array
+from qdialect.ir.place import first_of, next_of
+from qdialect.ir.values import constant_array, known_constant
 from qdialect.promises.control import Carries, Slot, argument, result, yields
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
@@ -63,8 +64,7 @@ def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: R
     """The quantized value under a cast, or of a constant, for `before`."""
     if isinstance(value.owner, DequantizeOp | StorageCastOp):
         return value.owner.operands[0]
-    stored = constant(value)
-    assert stored is not None
+    stored = known_constant(value)
     if element_of(value.type) != storage_element(type):
         stored = from_array(type.quantize(stored.array()))
     made = ConstantOp.of(stored, with_element(value.type, type))
@@ -76,7 +76,7 @@ def _cast_below(op: OnnxOp, place: int, type: UniformType, cast: Cast, rewriter:
     """Let a result be of `type`, with a cast behind it for its users: real numbers take its name with them."""
     names = tensor_names(op)
     new = rewriter.retype(op.results[place], with_element(op.results[place].type, type))
-    below = _read(new, type, cast, op.next_op, rewriter)
+    below = _read(new, type, cast, next_of(op), rewriter)
     if cast is StorageCastOp:
         return
     below.location = location("", [tensor_name(op, place)])
@@ -85,11 +85,8 @@ def _cast_below(op: OnnxOp, place: int, type: UniformType, cast: Cast, rewriter:
         op.location = location(node_name(op), names)
 
 
-def _read(
-    value: SSAValue, type: UniformType, cast: Cast, before: Operation | None, rewriter: Rewriter
-) -> Operation:
+def _read(value: SSAValue, type: UniformType, cast: Cast, before: Operation, rewriter: Rewriter) -> Operation:
     """A cast of `value`, of `type`, for all its users."""
-    assert before is not None
     plain = with_element(value.type, storage_element(type))
     made = StorageCastOp(value, plain) if cast is StorageCastOp else DequantizeOp(value)
     rewriter.insert_before(before, [made])
@@ -140,7 +137,7 @@ class SinkAcross(OnTrait[Carries]):
     def _build(self, op: OnnxOp, slot: Slot, type: UniformType, cast: Cast, rewriter: Rewriter) -> None:
         if (inside := argument(op, slot)) is not None:
             new = rewriter.retype(inside, with_element(inside.type, type))
-            _read(new, type, cast, op.regions[0].block.first_op, rewriter)
+            _read(new, type, cast, first_of(op.regions[0].block), rewriter)
         if slot.operand is not None:
             value = op.operands[slot.operand]
             rewriter.set_operand(op, slot.operand, _integers(value, type, op, rewriter))
@@ -290,7 +287,7 @@ def real_across(op: OnnxOp, rewriter: Rewriter) -> None:
     promise = op.get_trait(Carries)
     for slot in promise.slots(op) if promise is not None else ():
         if (inside := argument(op, slot)) is not None:
-            _quantize_behind(inside, op.regions[0].block.first_op, rewriter)
+            _quantize_behind(inside, first_of(op.regions[0].block), rewriter)
         if slot.operand is not None and quantized_of(op.operands[slot.operand].type) is not None:
             cast = DequantizeOp(op.operands[slot.operand])
             rewriter.insert_before(op, [cast])

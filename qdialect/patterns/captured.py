@@ -13,9 +13,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue, Use
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
-from qdialect.dialects.onnx_types import BY_NUMPY, element_of, with_element
+from qdialect.dialects.onnx_types import BY_NUMPY, element_of, known_element, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import location
+from qdialect.ir.place import block_of
 from qdialect.ir.values import rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
@@ -81,11 +82,8 @@ def _moved_cast(value: OpResult) -> OnnxOp | None:
 
 
 def _pair(value: OpResult, cast: OnnxOp, uses: list[Use]) -> None:
-    block, (integers, *parameters) = value.op.parent, cast.operands
-    element, real = element_of(integers.type), element_of(value.type)
-    assert block is not None
-    assert element is not None
-    assert real is not None
+    block, (integers, *parameters) = block_of(value.op), cast.operands
+    element = known_element(integers.type)
     quantize: OnnxOp = op_named(cast.domain, "QuantizeLinear").build(
         [value, *parameters], [with_element(value.type, element)]
     )

@@ -18,6 +18,7 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_ele
 from qdialect.dialects.quant import UniformType
 from qdialect.errors import UserError
 from qdialect.ir.names import called, location, node_name, tensor_name
+from qdialect.ir.place import insert_before
 from qdialect.ir.values import constant, static_shape
 from qdialect.onnx_io.external import tensor_bytes
 from qdialect.oracle.session import evaluate
@@ -125,11 +126,9 @@ def _quantized(op: OnnxOp) -> list[ConstantOp]:
 
 def _substitute(op: OnnxOp, constants: Sequence[ConstantOp]) -> list[SSAValue]:
     """Constants for the results of an op, which goes; their values."""
-    block = op.parent
-    assert block is not None
     for k, (old, new) in enumerate(zip(op.results, constants, strict=True)):
         new.location = location(node_name(op), [tensor_name(op, k)])
-        block.insert_op_before(new, op)
+        insert_before(op, new)
         old.replace_all_uses_with(new.results[0])
     _erase(op)
     return [new.results[0] for new in constants]
@@ -204,8 +203,7 @@ class Computation:
         can = _foldable(op, self._known)
         if isinstance(can, Blocked):
             self.left[op] = can
-        elif can:
-            assert isinstance(op, OnnxOp)
+        elif can and isinstance(op, OnnxOp):
             if self._budget is None:
                 self._budget = SMALL_MODEL + MAX_GROWTH * tensor_bytes(self._module)
             self._budget -= sum(_bytes(r) or 0 for r in op.results)

@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue, Use
 from xdsl.traits import Pure
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
+from qdialect.dialects.onnx_types import quantized_of, storage_element, uniform_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names, wish
@@ -141,8 +141,7 @@ class PairWriter:
 
     def _reading(self, value: SSAValue, anchor: Operation) -> OnnxOp:
         """A DequantizeLinear of the integers that `value` reads as its type."""
-        type, name = quantized_of(value.type), wish(value)
-        assert type is not None
+        type, name = uniform_of(value.type), wish(value)
         if isinstance(value.owner, StorageCastOp):
             integers = value.owner.operands[0]
         else:

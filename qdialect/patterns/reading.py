@@ -40,5 +40,6 @@ def as_type(value: SSAValue, type: UniformType) -> tuple[Sequence[Operation], SS
     found = reads_as(value, type)
     if found:
         return found, found[-1].results[0]
-    assert isinstance(value.owner, StorageCastOp)
+    if not isinstance(value.owner, StorageCastOp):
+        raise TypeError(f"{value.type} is no storage cast's result")
     return (), value.owner.operands[0]

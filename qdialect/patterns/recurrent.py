@@ -10,7 +10,8 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnForm
 from qdialect.targets import Target
 
 TYPES = ("f32", "i8"), "f32"
@@ -30,20 +31,16 @@ def pays(op: Operation, found: Target) -> QuantizesItself | None:
     return None if small or form.blocked(op) is not None else form
 
 
-class QuantizeRecurrent(Pattern):
+class QuantizeRecurrent(OnForm[QuantizesItself]):
     """One op with such a kernel on the target, any or one of `only`."""
 
     def __init__(self, found: Target, least: int = 0, only: Collection[Operation] | None = None):
         self._target, self._least, self._only = found, least, only
 
-    def accepts(self, op_class: type[Operation]) -> bool:
-        form = form_of(op_class, QuantizesItself)
-        return form is not None and self._target.has_kernel(form.kernel, *TYPES)
+    def wants(self, form: QuantizesItself, /) -> bool:
+        return self._target.has_kernel(form.kernel, *TYPES)
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        assert isinstance(op, OnnxOp)
-        form = form_of(type(op), QuantizesItself)
-        assert form is not None
+    def match(self, op: OnnxOp, form: QuantizesItself, rewriter: Rewriter, /) -> Blocked | None:
         size, least = form.size(op), self._least or self._target.costs.get(form.kernel, {}).get("least", 1.0)
         if size is None or size < least:
             return Blocked(

@@ -46,12 +46,11 @@ class LowerWeightOnly(OnTrait[WeightOnly]):
         if not self._target.has_kernel(KERNEL, ["f32", type.storage.name], "f32"):
             return Blocked("no-kernel", f"{self._target.name} has no {KERNEL} for {type.storage.name}")
         blocked = promise.guard(op) or _shapes(op, outputs)
-        if blocked is not None:
+        if blocked is not None or outputs is None:
             return blocked
         limit = self._target.weight_only_limit
         if limit is not None and outputs == 1 and tensor.data.count > limit:
             return MADE_BY_SESSION
-        assert outputs is not None
         packed = packed_weight(tensor.array(), type, 1 - outputs)
         if isinstance(packed, Blocked):
             return packed

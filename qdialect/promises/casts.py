@@ -32,9 +32,7 @@ class DequantizeForm(Promise):
 
 def _storage(op: OnnxOp, integers: Attribute | None) -> Storage | Blocked:
     number = op.int_attr("output_dtype", 0)
-    if integers is None and op.input(2) is not None:
-        zero_point = op.input(2)
-        assert zero_point is not None
+    if integers is None and (zero_point := op.input(2)) is not None:
         integers = element_of(zero_point.type)
     if integers is None:
         element = BY_NUMBER.get(number or 2)

@@ -108,8 +108,7 @@ def pad_forward(op: OnnxOp, types: Types) -> Types | Blocked:
     if isinstance(moved, Blocked) or op.str_attr("mode", "constant") != "constant":
         return moved
     value, type = pad_value(op), types[0]
-    assert value is not None
-    if value == 0:
+    if value is None or value == 0:
         return moved
     if type.dequantize(type.quantize(np.float32(value))) != np.float32(value):
         return Blocked("pad-value-rounds", f"Pad puts in {value:g}, which the type cannot express")

@@ -73,8 +73,7 @@ def _cells(inputs: Sequence[SSAValue | None], kernel: Kernel) -> Cells | None:
 def reading(op: OnnxOp) -> Reading | Blocked:
     """The op that a QOperator node stands for."""
     promise = op.get_trait(QOperator)
-    assert promise is not None
-    for name, kernel in promise.forms:
+    for name, kernel in () if promise is None else promise.forms:
         inputs, places = op.inputs, len(kernel.inputs.split())
         bias = inputs[places] if kernel.adds and len(inputs) == places + 1 else None
         if (cells := _cells(inputs if bias is None else inputs[:places], kernel)) is not None:
@@ -134,7 +133,7 @@ def parameters_type(
     )
 
 
-def _storage_at(cells: Cells, place: int | None, otherwise: SSAValue) -> Storage | None:
+def _storage_at(cells: Cells, place: int | None, otherwise: SSAValue | None = None) -> Storage | None:
     value, zero_point = cells.get((place, "v")), cells.get((place, "z"))
     candidates = (value if place is not None else None, zero_point, otherwise)
     return next((s for v in candidates if v is not None and (s := storage_of(element_of(v.type)))), None)
@@ -167,10 +166,8 @@ def read_types(op: OnnxOp, reading: Reading, draft: OnnxOp) -> Types | Blocked:
     for place, part in cells:
         if part != "s":
             continue
-        value = op.results[0] if place is None else cells[place, "v"]
-        assert value is not None
         axis = linear.weight_axis(draft) if linear is not None and place == 1 else None
-        storage = _result_storage(op, cells) if place is None else _storage_at(cells, place, value)
+        storage = _result_storage(op, cells) if place is None else _storage_at(cells, place)
         type = parameters_type(cells[place, "s"], cells.get((place, "z")), storage, axis)
         if isinstance(type, Blocked):
             return type
@@ -178,14 +175,14 @@ def read_types(op: OnnxOp, reading: Reading, draft: OnnxOp) -> Types | Blocked:
             result = type
         else:
             types[place] = type
-    if linear is None or cells.get((2, "v")) is None:
+    bias = cells.get((2, "v"))
+    if linear is None or bias is None:
         return Types(types, result)
-    bias = _bias_type(types[0], types[1], cells[2, "v"])
-    return bias if isinstance(bias, Blocked) else Types({**types, 2: bias}, result)
+    type = _bias_type(types[0], types[1], bias)
+    return type if isinstance(type, Blocked) else Types({**types, 2: type}, result)
 
 
-def _bias_type(x: UniformType, w: UniformType, bias: SSAValue | None) -> UniformType | Blocked:
-    assert bias is not None
+def _bias_type(x: UniformType, w: UniformType, bias: SSAValue) -> UniformType | Blocked:
     storage, scales = Storage.of("i32"), numerics.bias_scale(x.scales, w.scales)
     if storage_of(element_of(bias.type)) != storage:
         return Blocked("bias-type", "the bias is not int32")

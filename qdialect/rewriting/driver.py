@@ -22,6 +22,8 @@ from qdialect.dialects.onnx_base import OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
 from qdialect.dialects.quant import QuantizeOp
 from qdialect.ir.names import called, inherited_name, location, node_name
+from qdialect.ir.place import first_of, next_of
+from qdialect.ir.place import insert_before as place_before
 from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, is_kept
@@ -132,12 +134,11 @@ class Rewriter:
 
     def insert_before(self, anchor: Operation, ops: Sequence[Operation]) -> None:
         """Insert new operations in front of `anchor`; one without a name is named after the anchor's node."""
-        assert isinstance(anchor.parent, Block)
         for op in ops:
             if op.location is UNKNOWN_LOC:
                 # A quantize leaves the node's name to it, or their order would tell who has it.
                 op.location = location("" if isinstance(op, QuantizeOp) else node_name(anchor))
-        anchor.parent.insert_ops_before(ops, anchor)
+        place_before(anchor, *ops)
         if self._journal is not None:
             self._journal.inserted(ops)
         for op in ops:
@@ -145,13 +146,11 @@ class Rewriter:
 
     def insert_at_start(self, block: Block, ops: Sequence[Operation]) -> None:
         """Insert new operations in front of all others of a block, which has some."""
-        assert block.first_op is not None
-        self.insert_before(block.first_op, ops)
+        self.insert_before(first_of(block), ops)
 
     def insert_after(self, anchor: Operation, ops: Sequence[Operation]) -> None:
         """Insert new operations behind `anchor`, which ends no block; those without a name take the next node's."""
-        assert anchor.next_op is not None
-        self.insert_before(anchor.next_op, ops)
+        self.insert_before(next_of(anchor), ops)
 
     def replace(
         self, op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue] | None = None
@@ -316,15 +315,15 @@ class Rewriter:
         before, pending = self.rewrites, len(self._worklist)
         names = named(op)
         self._replaced, self._heirs = [], []
-        self._journal = Journal() if self._keeps else None
+        journal = Journal()
+        self._journal = journal if self._keeps else None
         try:
             blocked = rewrite(op, self)
-            if self._journal is not None:
-                self._journal.check()
-                self._journal.commit()
+            if self._keeps:
+                journal.check()
+                journal.commit()
         except Kept:
-            assert self._journal is not None
-            self._journal.rollback()
+            journal.rollback()
             self._queued.difference_update(self._worklist[pending:])
             del self._worklist[pending:]
             self.rewrites, self._rolled_back, blocked = before, True, KEPT

@@ -12,10 +12,10 @@ from xdsl.ir import Attribute, SSAValue
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of, tensor_type
+from qdialect.dialects.onnx_types import known_element, quantized_of, tensor_type, uniform_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import location, node_name, wish
-from qdialect.ir.values import constant
+from qdialect.ir.values import known_array
 from qdialect.ops.generated import op_named
 from qdialect.patterns.convolution.step import Nodes, Step
 from qdialect.promises.window import Geometry
@@ -34,8 +34,7 @@ def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: Nodes) -> 
     inputs: list[SSAValue | None] = [x, _weight(op, steps, copies, nodes)]
     if (bias := op.input(2)) is not None:
         inputs.append(bias if copies == 1 else _repeated(bias, copies, nodes))
-    element = element_of(op.results[0].type)
-    assert element is not None
+    element = known_element(op.results[0].type)
     shape = (geometry.images, geometry.outputs * geometry.groups, *geometry.results)
     attributes = window_attributes(op, geometry)
     conv = op_named("", gathering).build(inputs, [tensor_type(element, shape)], attributes)
@@ -64,10 +63,7 @@ def window_attributes(op: OnnxOp, geometry: Geometry) -> dict[str, Attribute]:
 
 
 def _weight(op: OnnxOp, steps: Sequence[Step], copies: int, nodes: Nodes) -> SSAValue:
-    old, tensor, type = op.operands[1], constant(op.operands[1]), quantized_of(op.operands[1].type)
-    assert tensor is not None
-    assert type is not None
-    array = tensor.array()
+    old, type, array = op.operands[1], uniform_of(op.operands[1].type), known_array(op.operands[1])
     zeros = np.asarray(type.zero_points).astype(array.dtype).reshape(-1)
     first = steps[0].after.geometry
     zeros = np.broadcast_to(zeros, (first.outputs * first.groups // steps[0].copies,))
@@ -83,10 +79,8 @@ def _what(steps: Sequence[Step]) -> str:
 
 
 def _repeated(bias: SSAValue, copies: int, nodes: Nodes) -> SSAValue:
-    tensor = constant(bias)
-    assert tensor is not None
     return _constant(
-        np.tile(tensor.array(), copies),
+        np.tile(known_array(bias), copies),
         quantized_of(bias.type),
         copies,
         f"{wish(bias) or 'bias'}_repeated",

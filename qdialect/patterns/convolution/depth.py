@@ -90,13 +90,12 @@ def joined_axes(spec: Spec, costs: Costs, now: float) -> Iterator[Step]:
 
 def _rows(spec: Spec) -> JoinAxes:
     g = spec.geometry
-    assert g.pads is not None
     after = replace(
         g,
         kernel=(g.kernel[0], 1),
         strides=(g.strides[0], 1),
         dilations=(g.dilations[0], 1),
-        pads=(g.pads[0], (0, 0)),
+        pads=None if g.pads is None else (g.pads[0], (0, 0)),
         sizes=(g.sizes[0], _joined(*g.sizes[1:])),
         results=(g.results[0], _joined(*g.results[1:])),
     )

@@ -13,10 +13,10 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import quantized_of, tensor_type
+from qdialect.dialects.onnx_types import quantized_of, tensor_type, uniform_of
 from qdialect.forms.casts import Parameters, stored
 from qdialect.ir.names import location, node_name, tensor_name, wish
-from qdialect.ir.values import constant, rank_of, real_constant
+from qdialect.ir.values import known_array, rank_of, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.convolution.columns import gathered
 from qdialect.patterns.convolution.step import SLICES, Nodes, Spec
@@ -45,18 +45,14 @@ def product_guard(op: OnnxOp, spec: Spec, target: Target) -> Blocked | None:
 
 def product(op: OnnxOp, spec: Spec, parameters: Parameters) -> list[Operation]:
     """The operations, the last of which makes the result of `op`. `product_guard` must hold."""
-    tensor, nodes, g = constant(op.operands[1]), Nodes(op), spec.geometry
-    x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
-    assert tensor is not None
-    assert x is not None
-    assert w is not None
+    array, nodes, g = known_array(op.operands[1]), Nodes(op), spec.geometry
+    x, w = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
     integers, reads = stored(op.operands[0])
     nodes.ops += reads
     x_scale, x_zero = parameters.of(x, op, wish(op.operands[0]))
     by_column = w if w.is_per_tensor else w.replace(axis=1)
     w_scale, w_zero = parameters.of(by_column, op, wish(op.operands[1]))
     columns = gathered(nodes, nodes.channels_last(integers), g, x_zero)
-    array = tensor.array()
     rows = array.transpose(*range(2, array.ndim), 1, 0).reshape(-1, array.shape[0])
     matrix = nodes.constant(np.ascontiguousarray(rows), f"{wish(op.operands[1]) or 'weight'}_matrix")
     inputs: list[SSAValue | None] = [columns, matrix, x_scale, w_scale, x_zero, w_zero]

@@ -15,6 +15,7 @@ from qdialect.patterns.convolution.depth import joined_axes
 from qdialect.patterns.convolution.groups import merged_groups
 from qdialect.patterns.convolution.step import Spec, Step, most, priced
 from qdialect.patterns.convolution.width import packed_widths
+from qdialect.reasons import Blocked
 from qdialect.targets.pricing import (
     FLOAT,
     PACKED,
@@ -60,9 +61,9 @@ class Plan(NamedTuple):
     rejected: Rejected | None = None
 
     @property
-    def blocked(self) -> Step | None:
-        """The first step that cannot be taken."""
-        return next((step for step in self.steps if step.blocked is not None), None)
+    def blocked(self) -> Blocked | None:
+        """Why the first step that cannot be taken cannot."""
+        return next((step.blocked for step in self.steps if step.blocked is not None), None)
 
 
 def kernel_cost(spec: Spec, costs: Costs, moves: float = 0.0) -> float:

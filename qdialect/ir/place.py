@@ -1,0 +1,56 @@
+"""Where operations stand: the block of one, what stands next to it, what ends a block."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+def block_of(op: Operation) -> Block:
+    """The block that an operation stands in. ValueError if it stands in none."""
+    if op.parent is None:
+        raise ValueError(f"{op.name} is in no block")
+    return op.parent
+
+
+def insert_before(anchor: Operation, *ops: Operation) -> None:
+    """Put operations in front of `anchor`, in order. ValueError if it stands in no block."""
+    block_of(anchor).insert_ops_before(list(ops), anchor)
+
+
+def first_of(block: Block) -> Operation:
+    """The first operation of a block. ValueError if it has none."""
+    if block.first_op is None:
+        raise ValueError("the block is empty")
+    return block.first_op
+
+
+def next_of(op: Operation) -> Operation:
+    """The operation behind `op`. ValueError if it is the last one of its block."""
+    if op.next_op is None:
+        raise ValueError(f"nothing stands behind {op.name}")
+    return op.next_op
+
+
+def behind(value: SSAValue) -> Operation:
+    """The operation behind the one that makes `value`, or the first of the block that it is an argument of."""
+    return first_of(value.owner) if isinstance(value.owner, Block) else next_of(value.owner)
+
+
+def end_of(block: Block, kind: type[OpT]) -> OpT:
+    """The operation of class `kind` that ends a block. TypeError if it ends with another."""
+    if not isinstance(block.last_op, kind):
+        raise TypeError(f"the block does not end with {kind.name}")
+    return block.last_op
+
+
+def onnx_op(op: Operation | Block) -> OnnxOp:
+    """`op`, which is known to be an operator, as one. TypeError if it is something else."""
+    if not isinstance(op, OnnxOp):
+        raise TypeError(f"{op.name if isinstance(op, Operation) else 'a block'} is no ONNX operator")
+    return op
