@@ -3,7 +3,7 @@ Break the code in small ways, one at a time, and see whether the tests notice.
 
     python benchmarks/mutants.py [--count 300] [--seed 0] [--jobs 2] [--json FILE] [PATH ...]
 
-A mutant is one change in one file (by default of `transforms/`, `qdialect/promises/` and `qdialect/numerics.py`): a
+A mutant is one change in one file (by default of `transforms/`, `qdialect/promises/` and `qdialect/numerics`): a
 comparison, an operator, a constant, a guard that never fires. Tests run from the nearest to the farthest (the pass's
 own lit files and the unit tests that name the module or its room, then all of lit, then all of pytest) until one fails.
 A mutant that none fails on is printed with its line: it is equal to the original, or a test is missing.
@@ -25,7 +25,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 ROOT = Path(__file__).parents[1]
-DEFAULT = ("transforms", "qdialect/promises", "qdialect/numerics.py")
+DEFAULT = ("transforms", "qdialect/promises", "qdialect/numerics")
 TREE = (
     "qdialect",
     "transforms",

@@ -32,7 +32,7 @@ from qdialect.patterns.convolution.build import written
 from qdialect.patterns.convolution.phases import spread_phases, spreading_cost
 from qdialect.patterns.convolution.product import product, product_guard
 from qdialect.patterns.convolution.search import FORMS, Plan, Rejected, Search, float_kernel, kernel_cost
-from qdialect.patterns.convolution.step import Nodes, Spec, Step
+from qdialect.patterns.convolution.step import ImageNodes, Spec, Step
 from qdialect.patterns.sums import LowerToSum
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
@@ -153,7 +153,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         bias, copies = op.input(2), any(step.copies > 1 for step in steps)
         if constant(op.operands[1]) is None or (copies and bias is not None and constant(bias) is None):
             return COMPUTED_WEIGHT
-        nodes = Nodes(op)
+        nodes = ImageNodes(op)
         self._planned.add(written(op, window.gathering or op.op_type, steps, nodes))
         rewriter.replace(op, nodes.ops)
         return None

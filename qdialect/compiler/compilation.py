@@ -164,6 +164,10 @@ def compile(
         float_weights=float_weights,
         keep_overridable=keep_overridable,
     )
+    return _compiled(module, options, feeds)
+
+
+def _compiled(module: ModuleOp, options: Options, feeds: Sequence[Mapping[str, npt.NDArray[Any]]]) -> Report:
     running = Compilation(module, options)
     hooks: list[Hook] = [running]
     if feeds:

@@ -23,7 +23,7 @@ from qdialect.calibration.samples import measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler import pipeline as stages
-from qdialect.compiler.candidates import Candidates, Choice, Finished, outputs
+from qdialect.compiler.candidates import Candidates, Choice, Finished, Trial, outputs
 from qdialect.compiler.compilation import compile, keep_in_float, run_passes
 from qdialect.compiler.dropping import budget_lines, hold, parse_limit
 from qdialect.compiler.options import Options
@@ -242,14 +242,8 @@ def quantize_module(
     candidates = Candidates(
         prepared, profiler.profile, profiler.samples, options, original, memory=calibration.memory, show=show
     )
-    first = Choice(calibration.range or "minmax", calibration.rounding or "gptq")
     limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
-    best = candidates.best(first, fixed_range=calibration.range, fixed_rounding=calibration.rounding)
-    if best.integer:
-        candidates, best = smoothed(
-            candidates, best, fixed_range=calibration.range, fixed_rounding=calibration.rounding
-        )
-        best = best if calibration.rounding is not None else corrected(candidates, best)
+    candidates, best = _best(candidates, calibration)
     held = None if limit is None else hold(candidates, best, limit)
     best = best if held is None else held.trial
     if calibration.budget:
@@ -265,6 +259,17 @@ def quantize_module(
         return Quantized(report, best.choice, inf, profile, log, 0, floating, layers, asked_for)
     replace_module(module, done.module)
     return Quantized(done.report, best.choice, done.ratio, profile, log, best.layers, "", layers, asked_for)
+
+
+def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates, Trial]:
+    """The best of all ways to find ranges and to round that are not asked for, smoothed and corrected if that helps."""
+    ways, rounding = calibration.range, calibration.rounding
+    first = Choice(ways or "minmax", rounding or "gptq")
+    best = candidates.best(first, fixed_range=ways, fixed_rounding=rounding)
+    if best.integer:
+        candidates, best = smoothed(candidates, best, fixed_range=ways, fixed_rounding=rounding)
+        best = best if rounding is not None else corrected(candidates, best)
+    return candidates, best
 
 
 def _weights_alone(

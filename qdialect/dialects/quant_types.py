@@ -124,10 +124,9 @@ class UniformType(Data[UniformParameters], TypeAttribute):
             return UniformType(
                 UniformParameters(storage, expressed, place, d.blocks, factors, _like(zeros, factors))
             )
-        if np.ndim(scales) == 0:
-            return UniformType(UniformParameters(storage, expressed, None, None, scales, zeros))
         place = d.axis if axis is None else axis
-        assert place is not None
+        if np.ndim(scales) == 0 or place is None:
+            return UniformType(UniformParameters(storage, expressed, None, None, scales, zeros))
         return UniformType.along(storage, place, scales, zeros, expressed)
 
     # --- Reading ---
@@ -220,19 +219,12 @@ class UniformType(Data[UniformParameters], TypeAttribute):
             axis, blocks = quant_text.parse_axis_or_blocks(parser)
             parser.parse_punctuation(",")
             in_braces = axis is not None or blocks is not None
-            shape, scales, zero_points = quant_text.parse_parameters(parser, in_braces)
+            shape, *parameters = quant_text.parse_parameters(parser, in_braces)
+            scales, zero_points = (array.reshape(shape) for array in parameters)
             try:
-                result = UniformParameters(
-                    storage,
-                    expressed,
-                    axis,
-                    blocks,
-                    scales.reshape(shape),
-                    zero_points.reshape(shape),
-                )
+                return UniformParameters(storage, expressed, axis, blocks, scales, zero_points)
             except VerifyException as error:
                 parser.raise_error(str(error), start, parser.pos)
-        return result
 
     def print_parameter(self, printer: Printer) -> None:
         """The inverse of `parse_parameter`; equal types give equal text."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Region, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
-from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, shape_of, tensor_type
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_types import known_element, known_shape, tensor_type
+from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import called, location
 from qdialect.ops.generated import op_named
 
@@ -22,14 +20,7 @@ SPLIT_INTO = 18
 """The first opset whose Split is told the number of its results."""
 
 
-def sizes(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a value whose rank is known."""
-    shape = shape_of(value.type)
-    assert shape is not None
-    return shape
-
-
-class Builder:
+class Builder(Nodes):
     """
     Operations to put in the place of `whole`, in order.
 
@@ -40,16 +31,11 @@ class Builder:
         self.prefix = prefix or called(whole)
         self.opset = opset or opset_of(whole, "") or AXES_AS_INPUT
         self._whole = whole
-        self.ops: list[Operation] = []
+        super().__init__()
 
     def within(self, part: str = "") -> Builder:
         """Another list of operations, for a subgraph; its names have `part` in front."""
         return Builder(self._whole, f"{self.prefix}/{part}" if part else self.prefix, self.opset)
-
-    def constant(self, array: npt.NDArray[Any]) -> SSAValue:
-        """A constant."""
-        self.ops.append(ConstantOp.of(from_array(np.asarray(array))))
-        return self.ops[-1].results[0]
 
     def all(
         self,
@@ -79,9 +65,8 @@ class Builder:
     ) -> SSAValue:
         """The result of an ONNX op: of the first operand's type, but for what `shape` and `element` say."""
         first = next(value for value in inputs if value is not None)
-        element = element or element_of(first.type)
-        assert element is not None
-        type = tensor_type(element, sizes(first) if shape is None else tuple(shape))
+        sizes = known_shape(first.type) if shape is None else tuple(shape)
+        type = tensor_type(element or known_element(first.type), sizes)
         return self.all(name, inputs, [type], attributes, [role] if role else ())[0]
 
     def unsqueeze(self, value: SSAValue, axis: int, shape: Sequence[int]) -> SSAValue:
@@ -90,26 +75,19 @@ class Builder:
             return self.one("Unsqueeze", [value], shape, axes=ints_attr((axis,)))
         return self.one("Unsqueeze", [value, self.constant(np.array([axis]))], shape)
 
-    def transpose(self, value: SSAValue, *perm: int) -> SSAValue:
-        """`value` with its axes in the order `perm`."""
-        shape = sizes(value)
-        return self.one("Transpose", [value], [shape[p] for p in perm], perm=ints_attr(perm))
-
     def pick(self, value: SSAValue, index: int) -> SSAValue:
         """Element `index` of the first axis, which goes."""
-        shape = sizes(value)
+        shape = known_shape(value.type)
         place = self.constant(np.array(index))
         return self.one("Gather", [value, place], shape[1:], axis=int_attr(0))
 
     def split(self, value: SSAValue, parts: int, axis: int, roles: Sequence[str] = ()) -> list[SSAValue]:
         """`value` in equal parts along `axis`."""
-        shape = list(sizes(value))
+        shape = list(known_shape(value.type))
         if parts == 1:
             return [value]
         shape[axis] //= parts
-        element = element_of(value.type)
-        assert element is not None
         attributes = {"axis": int_attr(axis)}
         if self.opset >= SPLIT_INTO:
             attributes["num_outputs"] = int_attr(parts)
-        return self.all("Split", [value], [tensor_type(element, tuple(shape))] * parts, attributes, roles)
+        return self.all("Split", [value], [self.like([value], shape)] * parts, attributes, roles)

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.ir import SSAValue
 
+from qdialect.dialects.onnx_types import known_shape
 from qdialect.forms.activations import Activation, clipped
-from qdialect.forms.builder import Builder, sizes
+from qdialect.forms.builder import Builder
 
 
 class Cell(NamedTuple):
@@ -33,7 +34,7 @@ class Cell(NamedTuple):
     def product(self, h: SSAValue, weight: int, role: str) -> SSAValue:
         """A state times a recurrent weight."""
         right = self.recurrent[weight]
-        shape = (*sizes(h)[:1], sizes(right)[1])
+        shape = (*known_shape(h.type)[:1], known_shape(right.type)[1])
         return self.build.one("MatMul", [h, right], shape, role)
 
 
@@ -64,7 +65,7 @@ def _lstm(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]
 
 
 def _complement(build: Builder, x: SSAValue, role: str) -> SSAValue:
-    return build.one("Sub", [build.constant(np.array(1, np.float32)), x], sizes(x), role)
+    return build.one("Sub", [build.constant(np.array(1, np.float32)), x], known_shape(x.type), role)
 
 
 def _gru(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.dialects.onnx_types import DYNAMIC, known_element, shape_of, tensor_type
 from qdialect.ir.names import location, node_name
 from qdialect.ops.generated import op_named
 
@@ -26,6 +26,7 @@ class Nodes:
         """`op`: the operation after whose node the new ones are named; without, the driver names them."""
         self.ops: list[Operation] = []
         self._name = None if op is None else node_name(op)
+        self._ints: dict[tuple[int, ...], SSAValue] = {}
 
     def add(
         self,
@@ -42,7 +43,7 @@ class Nodes:
         result: its type, or its shape, of the elements of the first input. attributes: None is none.
         """
         if not isinstance(result, Attribute):
-            result = tensor_type(self._element(inputs[0]), tuple(result))
+            result = self.like(inputs, result)
         written = {k: _attribute(v) for k, v in (attributes or {}).items()}
         new = op_named(domain, name).build(inputs, [result], written)
         if self._name is not None:
@@ -68,6 +69,15 @@ class Nodes:
             new.location = location("", [name])
         return self.append(new)
 
+    def ints(self, values: Sequence[int], role: str) -> SSAValue:
+        """An int64 list for the node that the operations are named after, written once."""
+        key = tuple(values)
+        if key not in self._ints:
+            self._ints[key] = self.constant(
+                key, np.int64, name="" if self._name is None else f"{self._name}_{role}"
+            )
+        return self._ints[key]
+
     def transpose(self, x: SSAValue, perm: Sequence[int], result: Attribute | None = None) -> SSAValue:
         """`x` with axis `perm[k]` as its axis k. result: its type, where more is known of it."""
         shape = shape_of(x.type) or (DYNAMIC,) * len(perm)
@@ -78,10 +88,10 @@ class Nodes:
         return self.add("Reshape", [x, self.constant(sizes, np.int64)], result)
 
     @staticmethod
-    def _element(value: SSAValue | None) -> Attribute:
-        element = None if value is None else element_of(value.type)
-        assert element is not None
-        return element
+    def like(inputs: Sequence[SSAValue | None], shape: Sequence[int]) -> Attribute:
+        """The type of that shape with the elements of the first of the inputs that are there."""
+        first = next(value for value in inputs if value is not None)
+        return tensor_type(known_element(first.type), tuple(shape))
 
 
 def _attribute(value: Value) -> Attribute:

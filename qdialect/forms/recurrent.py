@@ -21,9 +21,17 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp, opset_of
-from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, known_element, shape_of, tensor_type
+from qdialect.dialects.onnx_types import (
+    BY_NUMPY,
+    DYNAMIC,
+    element_of,
+    known_element,
+    known_shape,
+    shape_of,
+    tensor_type,
+)
 from qdialect.forms.activations import Activation, activations_of
-from qdialect.forms.builder import Builder, sizes
+from qdialect.forms.builder import Builder
 from qdialect.forms.cells import KINDS, Cell, Kind
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.ir.values import constant_array, static_shape
@@ -105,18 +113,18 @@ def _read(op: OnnxOp, kind: Kind) -> Layer | Blocked:
 def _input_weight(layer: Layer) -> SSAValue:
     """W of all directions, transposed: [inputs, directions * gates]."""
     build, weight = layer.build, layer.op.operands[1]
-    directions, gates, inputs = sizes(weight)
+    directions, gates, inputs = known_shape(weight.type)
     if directions == 1:
-        return build.transpose(build.pick(weight, 0), 1, 0)
+        return build.transpose(build.pick(weight, 0), (1, 0))
     columns = build.constant(np.array([inputs, directions * gates]))
-    return build.one("Reshape", [build.transpose(weight, 2, 0, 1), columns], (inputs, directions * gates))
+    return build.one("Reshape", [build.transpose(weight, (2, 0, 1)), columns], (inputs, directions * gates))
 
 
 def _projected(layer: Layer, x: SSAValue) -> tuple[list[SSAValue], list[SSAValue | None]]:
     """x W' + b of all steps in one product, by direction; and the biases that join the recurrent product."""
     build, count = layer.build, len(layer.reverse)
     right = _input_weight(layer)
-    columns = sizes(right)[1]
+    columns = known_shape(right.type)[1]
     total = build.one("MatMul", [x, right], (layer.steps, layer.batch, columns), "input_product")
     inner: list[SSAValue | None] = [None] * count
     if (bias := layer.op.input(3)) is not None:
@@ -133,7 +141,7 @@ def _projected(layer: Layer, x: SSAValue) -> tuple[list[SSAValue], list[SSAValue
 def _recurrent_weights(layer: Layer, direction: int) -> list[SSAValue]:
     """R transposed, [hidden, gates * hidden]; of a GRU whose reset gate comes first, without and for the new gate."""
     build, weight = layer.build, layer.op.operands[2]
-    whole = build.transpose(build.pick(weight, direction), 1, 0)
+    whole = build.transpose(build.pick(weight, direction), (1, 0))
     if layer.kind is not KINDS["GRU"] or layer.resets_last:
         return [whole]
     update, reset, new = build.split(whole, 3, 1)
@@ -143,7 +151,7 @@ def _recurrent_weights(layer: Layer, direction: int) -> list[SSAValue]:
 
 def _shape_of(build: Builder, value: SSAValue, axis: int) -> SSAValue:
     """One size of a tensor, as a list of one integer."""
-    rank = len(sizes(value))
+    rank = len(known_shape(value.type))
     listed = build.one("Shape", [value], (rank,), element=i64)
     place = build.constant(np.array([axis]))
     return build.one("Gather", [listed, place], (1,), axis=int_attr(0))
@@ -159,7 +167,7 @@ def _initial(layer: Layer, x: SSAValue) -> list[list[SSAValue]]:
             zero = _zeros(layer, x)
         if given is not None:
             given = _typed(given, layer, len(layer.reverse))
-            given = build.transpose(given, 1, 0, 2) if layer.batch_first else given
+            given = build.transpose(given, (1, 0, 2)) if layer.batch_first else given
         for k, states in enumerate(found):
             state = zero if given is None else build.pick(given, k)
             assert state is not None
@@ -231,7 +239,7 @@ class Loop(NamedTuple):
 
 def _row(value: SSAValue) -> Attribute:
     """The type of one element of the first axis."""
-    return tensor_type(known_element(value.type), sizes(value)[1:])
+    return tensor_type(known_element(value.type), known_shape(value.type)[1:])
 
 
 def _body(
@@ -294,7 +302,7 @@ def _scanned(layer: Layer, loop: Loop, region: Region) -> tuple[list[list[SSAVal
 
 def _stacked(layer: Layer, values: Sequence[SSAValue], axis: int, role: str) -> SSAValue:
     """The directions side by side, along an axis of their own."""
-    build, shape = layer.build, list(sizes(values[0]))
+    build, shape = layer.build, list(known_shape(values[0].type))
     shape.insert(axis, 1)
     apart = [build.unsqueeze(value, axis, shape) for value in values]
     if len(apart) > 1:
@@ -312,10 +320,10 @@ def _results(layer: Layer, last: Sequence[Sequence[SSAValue]], steps: Sequence[S
             continue
         if place == 0:
             whole = _stacked(layer, steps, 1, "outputs")
-            found.append(build.transpose(whole, 2, 0, 1, 3) if layer.batch_first else whole)
+            found.append(build.transpose(whole, (2, 0, 1, 3)) if layer.batch_first else whole)
         else:
             whole = _stacked(layer, [states[place - 1] for states in last], 0, "states")
-            found.append(build.transpose(whole, 1, 0, 2) if layer.batch_first else whole)
+            found.append(build.transpose(whole, (1, 0, 2)) if layer.batch_first else whole)
     return found
 
 
@@ -324,7 +332,7 @@ def _decomposed(op: OnnxOp) -> Decomposed | Blocked:
     if isinstance(layer, Blocked):
         return layer
     build = layer.build
-    x = build.transpose(op.operands[0], 1, 0, 2) if layer.batch_first else op.operands[0]
+    x = build.transpose(op.operands[0], (1, 0, 2)) if layer.batch_first else op.operands[0]
     inputs, inner = _projected(layer, x)
     weights = [_recurrent_weights(layer, k) for k in range(len(layer.reverse))]
     turned = layer.lengths is not None

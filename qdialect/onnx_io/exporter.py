@@ -6,6 +6,7 @@ Quantized types must be gone by now: `lower-to-qdq` or `lower-to-qoperator` has 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr
@@ -73,28 +74,14 @@ class _Exporter:
         self.value_info = "onnx.value_info" in module.attributes
 
     def model(self) -> ModelProto:
-        proto, attributes = self.proto, self.module.attributes
-        proto.ir_version = _int(attributes.get("onnx.ir_version"), 8)
-        for field in ("producer_name", "producer_version", "domain", "doc_string"):
-            if isinstance(text := attributes.get(f"onnx.{field}"), StringAttr):
-                setattr(proto, field, text.data)
-        if "onnx.model_version" in attributes:
-            proto.model_version = _int(attributes["onnx.model_version"], 0)
-        _write_imports(attributes.get("onnx.opset_import"), proto.opset_import)
-        _write_metadata(attributes.get("onnx.metadata"), proto.metadata_props)
-        try:
-            verify_order(self.module)
-        except VerifyException as error:
-            raise UserError(str(error), "ONNX's nodes stand in order") from error
-        mains = [op for op in self.module.ops if isinstance(op, FuncOp)]
-        if len(mains) != 1:
-            raise UserError(f"an ONNX model is one func.func, this module has {len(mains)}")
+        proto, main = self.proto, _the_graph(self.module)
+        _write_header(self.module.attributes, proto)
         for op in self.module.ops:
             if isinstance(op, FunctionOp):
                 self._function(op, proto.functions.add())
             elif not isinstance(op, FuncOp):
                 raise UserError(f"{op.name} cannot stand beside the graph in ONNX")
-        self._main(mains[0], self.graph)
+        self._main(main, self.graph)
         if MICROSOFT in self.domains - {i.domain for i in proto.opset_import}:  # a pass made its first kernel
             proto.opset_import.add(domain=MICROSOFT, version=1)
         return proto
@@ -224,9 +211,8 @@ class _Exporter:
             raise UserError("a subgraph does not end in onnx.Yield")
         graph.name = node_name(end) or "body"
         graph.doc_string = _string(end.attributes.get("onnx.doc"))
-        for argument, row in zip(
-            block.args, _rows(end.attributes.get("onnx.inputs"), len(block.args)), strict=True
-        ):
+        arguments = _rows(end.attributes.get("onnx.inputs"), len(block.args))
+        for argument, row in zip(block.args, arguments, strict=True):
             name = self.names.give(argument, self.names.fresh(_string(row.get("onnx.name")) or "arg"))
             _write_value(argument.type, name, row, graph.input.add())
         rows = _rows(end.attributes.get("onnx.outputs"), len(end.operands))
@@ -270,29 +256,60 @@ class _Exporter:
 
     def _annotations(self, func: FuncOp, graph: GraphProto) -> None:
         """Write quantization annotations on the tensors that bear them now."""
-        places: list[tuple[str, Attribute]] = []
-        for op in (func, *func.body.block.ops):
-            values = func.body.block.args if op is func else op.results
-            for key, value in op.attributes.items():
-                if key.startswith("onnx.quantization."):
-                    places.append((self.names.of(values[int(key.rpartition(".")[2])]), value))
-        written = {tensor for tensor, _ in places}
-        said = func.attributes.get("onnx.annotations")
-        if isinstance(said, DictionaryAttr):
-            results = {self.names.of(r): r for op in func.body.block.ops for r in op.results}
-            places += [
-                (name, parameters)
-                for name, parameters in said.data.items()
-                if name not in written and name in results and _still_holds(parameters, results[name])
-            ]
-        for tensor, parameters in places:
+        for tensor, parameters in list(_annotated(func, self.names)):  # all named before new names are taken
             annotation = graph.quantization_annotation.add(tensor_name=tensor)
-            assert isinstance(parameters, DictionaryAttr)
-            for key, value in parameters.data.items():
-                assert isinstance(value, TensorAttr)
+            for key, value in _tensors(parameters):
                 name = self.names.fresh(f"{tensor}_{key.lower()}")
                 self._initializer(name, value.data, graph)
                 annotation.quant_parameter_tensor_names.add(key=key, value=name)
+
+
+def _the_graph(module: ModuleOp) -> FuncOp:
+    """The one function of a module whose operations stand in order. UserError for any other module."""
+    try:
+        verify_order(module)
+    except VerifyException as error:
+        raise UserError(str(error), "ONNX's nodes stand in order") from error
+    mains = [op for op in module.ops if isinstance(op, FuncOp)]
+    if len(mains) != 1:
+        raise UserError(f"an ONNX model is one func.func, this module has {len(mains)}")
+    return mains[0]
+
+
+def _write_header(attributes: Mapping[str, Attribute], proto: ModelProto) -> None:
+    """Versions, producer, imports and metadata of a model."""
+    proto.ir_version = _int(attributes.get("onnx.ir_version"), 8)
+    for field in ("producer_name", "producer_version", "domain", "doc_string"):
+        if isinstance(text := attributes.get(f"onnx.{field}"), StringAttr):
+            setattr(proto, field, text.data)
+    if "onnx.model_version" in attributes:
+        proto.model_version = _int(attributes["onnx.model_version"], 0)
+    _write_imports(attributes.get("onnx.opset_import"), proto.opset_import)
+    _write_metadata(attributes.get("onnx.metadata"), proto.metadata_props)
+
+
+def _annotated(func: FuncOp, names: _Names) -> Iterator[tuple[str, Attribute]]:
+    """The tensors with quantization annotations, and these: of operations, then what the function says of others."""
+    block, written = func.body.block, set[str]()
+    for op in (func, *block.ops):
+        values = block.args if op is func else op.results
+        for key, value in op.attributes.items():
+            if key.startswith("onnx.quantization."):
+                tensor = names.of(values[int(key.rpartition(".")[2])])
+                written.add(tensor)
+                yield tensor, value
+    said = func.attributes.get("onnx.annotations")
+    if isinstance(said, DictionaryAttr):
+        results = {names.of(r): r for op in block.ops for r in op.results}
+        for name, parameters in said.data.items():
+            if name not in written and name in results and _still_holds(parameters, results[name]):
+                yield name, parameters
+
+
+def _tensors(parameters: Attribute) -> Iterator[tuple[str, TensorAttr]]:
+    """The tensors of an annotation by their keys."""
+    if isinstance(parameters, DictionaryAttr):
+        yield from ((key, value) for key, value in parameters.data.items() if isinstance(value, TensorAttr))
 
 
 def _still_holds(parameters: Attribute, value: SSAValue) -> bool:

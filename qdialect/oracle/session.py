@@ -26,7 +26,6 @@ from qdialect.dialects.onnx_types import (
     with_element,
 )
 from qdialect.errors import UserError
-from qdialect.ir.place import block_of
 from qdialect.ir.values import constant
 from qdialect.onnx_io.exporter import export_model
 from qdialect.promises.base import Commutes
@@ -138,9 +137,12 @@ def _only_moved(ops: Sequence[OnnxOp]) -> bool:
 
 
 def _module_of(op: Operation) -> ModuleOp | FunctionOp:
-    while not isinstance(op, ModuleOp | FunctionOp):
-        op = block_of(op).parent_op()
-    return op
+    scope: Operation | None = op
+    while not isinstance(scope, ModuleOp | FunctionOp):
+        if scope is None:
+            raise ValueError(f"{op.name} is in no module")
+        scope = scope.parent_op()
+    return scope
 
 
 def isolated(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> ModuleOp:

@@ -17,10 +17,10 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_of, with_element
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_of, uniform_of, with_element
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
-from qdialect.ir.values import constant, real_constant, under_dequantize
+from qdialect.ir.values import constant, known_constant, real_constant, under_dequantize
 from qdialect.ops.generated import op_named
 from qdialect.promises.affine import AffineMap, affine_map
 from qdialect.promises.linear import WRONG_AXIS, Linear
@@ -120,10 +120,19 @@ def folded_weight(
     if groups > 1 and (rows != rows[0]).any():
         return Blocked("groups-differ", "groups share their scales, the factors differ from group to group")
     shared = rows[0] if factor.size > 1 else rows
+    return _rescaled(w, shared, axis, symmetric=symmetric, lossy=lossy)
+
+
+def _rescaled(
+    w: SSAValue, factor: Array, axis: int, *, symmetric: bool, lossy: bool
+) -> list[Operation] | Blocked:
+    """A quantized constant times a factor, () or (channels,) along `axis`, in its scales and zero points."""
+    source = under_dequantize(w)
+    tensor, type = known_constant(source), uniform_of(source.type)
     stored = tensor.array()
     low, high = type.storage.low, type.storage.high
     new = numerics.fold_affine_weight(
-        stored, type.scales, type.zero_points, shared, axis, low, high, keep_zero_points=symmetric
+        stored, type.scales, type.zero_points, factor, axis, low, high, keep_zero_points=symmetric
     )
     if not np.isfinite(new.scales).all():
         return Blocked("scale-overflow", "a scale times its factor is beyond float32")

@@ -139,6 +139,38 @@ def test_the_package_explains_itself():
     """About five files and a room for each idea."""
     files = [p.name for p in (ROOT / "qdialect").glob("*.py")]
     assert sorted(files) == [
-        "__init__.py", "__main__.py", "errors.py", "exactness.py", "files.py", "numerics.py", "reasons.py",
+        "__init__.py", "__main__.py", "errors.py", "exactness.py", "files.py", "reasons.py",
         "universe.py",
     ]  # fmt: skip
+
+
+MOST = {ast.Module: 400, ast.ClassDef: 200, ast.FunctionDef: 40}
+"""Lines that a module, a class and a function may have, signature and docstring included."""
+
+OPTIONS = {"qdialect.compiler.compilation.compile", "qdialect.compiler.quantize.quantize"}
+"""Functions whose keywords are the options, each with its type and its line of help: only their bodies are measured."""
+
+
+def parts(name: str) -> Iterator[tuple[str, int, int]]:
+    """Each module, class and function of a module: its name, its lines and how many they may be."""
+    for node in ast.walk(MODULES[name]):
+        if isinstance(node, ast.Module):
+            yield name, max((n.end_lineno or 0 for n in node.body), default=0), MOST[ast.Module]
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef):
+            first = node.body[1].lineno if f"{name}.{node.name}" in OPTIONS else node.lineno
+            yield f"{name}.{node.name}", (node.end_lineno or 0) - first + 1, MOST[type(node)]
+
+
+def test_sizes():
+    """What fits on a few screens is read; what does not is split."""
+    long = [f"{part}: {lines} lines" for name in MODULES for part, lines, most in parts(name) if lines > most]
+    assert not long
+
+
+ASSERTED = 30
+"""Assertions that tell the type checker what the code knows, over all modules: a pattern's type or a helper says it."""
+
+
+def test_few_assertions_for_the_type_checker():
+    tests = [ast.unparse(n.test) for m in MODULES.values() for n in ast.walk(m) if isinstance(n, ast.Assert)]
+    assert sum("is not None" in test or test.startswith("isinstance") for test in tests) <= ASSERTED

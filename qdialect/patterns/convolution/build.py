@@ -17,11 +17,11 @@ from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import known_array
 from qdialect.ops.generated import op_named
-from qdialect.patterns.convolution.step import Nodes, Step
+from qdialect.patterns.convolution.step import ImageNodes, Step
 from qdialect.promises.window import Geometry
 
 
-def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: Nodes) -> OnnxOp:
+def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: ImageNodes) -> OnnxOp:
     """
     The steps' operations in `nodes`, in order, the last with the location of `op`; the convolution among them.
 
@@ -62,7 +62,7 @@ def window_attributes(op: OnnxOp, geometry: Geometry) -> dict[str, Attribute]:
     return found
 
 
-def _weight(op: OnnxOp, steps: Sequence[Step], copies: int, nodes: Nodes) -> SSAValue:
+def _weight(op: OnnxOp, steps: Sequence[Step], copies: int, nodes: ImageNodes) -> SSAValue:
     old, type, array = op.operands[1], uniform_of(op.operands[1].type), known_array(op.operands[1])
     zeros = np.asarray(type.zero_points).astype(array.dtype).reshape(-1)
     first = steps[0].after.geometry
@@ -78,7 +78,7 @@ def _what(steps: Sequence[Step]) -> str:
     return type(steps[0]).__name__.lower()
 
 
-def _repeated(bias: SSAValue, copies: int, nodes: Nodes) -> SSAValue:
+def _repeated(bias: SSAValue, copies: int, nodes: ImageNodes) -> SSAValue:
     return _constant(
         np.tile(known_array(bias), copies),
         quantized_of(bias.type),
@@ -89,11 +89,11 @@ def _repeated(bias: SSAValue, copies: int, nodes: Nodes) -> SSAValue:
 
 
 def _constant(
-    array: npt.NDArray[Any], type: UniformType | None, copies: int, name: str, nodes: Nodes
+    array: npt.NDArray[Any], type: UniformType | None, copies: int, name: str, nodes: ImageNodes
 ) -> SSAValue:
     """`array` under `type`, whose scales and zero points, if there are several, run `copies` times along axis 0."""
     if type is None:
-        return nodes.constant(array, name)
+        return nodes.constant(array, name=name)
     element = type
     if type.axis is not None:
         scales, zeros = np.tile(type.scales, copies), np.tile(type.zero_points, copies)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr
-from qdialect.dialects.onnx_types import DYNAMIC
-from qdialect.patterns.convolution.step import TO_THE_END, Nodes
+from qdialect.dialects.onnx_types import DYNAMIC, known_shape
+from qdialect.patterns.convolution.step import TO_THE_END, ImageNodes
 from qdialect.promises.window import Geometry
 
 
 def gathered(
-    nodes: Nodes, x: SSAValue, geometry: Geometry, zero_point: SSAValue | None, axes: int | None = None
+    nodes: ImageNodes, x: SSAValue, geometry: Geometry, zero_point: SSAValue | None, axes: int | None = None
 ) -> SSAValue:
     """
     The operand (N, sizes, C) of a convolution as (N, result sizes, kernel * C).
@@ -24,7 +24,7 @@ def gathered(
     assert geometry.pads is not None
     pads = [*geometry.pads[:axes], *[(0, 0)] * (geometry.axes - axes)]
     if any(map(any, pads)):
-        shape = nodes.shape(x)
+        shape = known_shape(x.type)
         sizes = [
             size if size == DYNAMIC else size + sum(pad) for size, pad in zip(shape[1:-1], pads, strict=True)
         ]
@@ -36,12 +36,12 @@ def gathered(
     return x
 
 
-def _along(nodes: Nodes, x: SSAValue, geometry: Geometry, axis: int) -> SSAValue:
+def _along(nodes: ImageNodes, x: SSAValue, geometry: Geometry, axis: int) -> SSAValue:
     """The elements of a kernel along one axis; each slice leaves at the end what the later ones start with."""
     kernel, stride, dilation = geometry.kernel[axis], geometry.strides[axis], geometry.dilations[axis]
     if kernel == 1 and stride == 1:
         return x
-    shape = list(nodes.shape(x))
+    shape = list(known_shape(x.type))
     shape[axis + 1] = geometry.results[axis]
     parts: list[SSAValue] = []
     for at in range(kernel):

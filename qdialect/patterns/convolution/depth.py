@@ -12,7 +12,7 @@ rows. Channels stand last, so that pixels are gathered in whole rows of channels
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -20,14 +20,14 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import SSAValue
 
-from qdialect.dialects.onnx_types import DYNAMIC
+from qdialect.dialects.onnx_types import DYNAMIC, known_shape
 from qdialect.patterns.convolution.columns import gathered
 from qdialect.patterns.convolution.step import (
     MOVES,
     SLICES,
     SOME_SIZE,
     UNKNOWN_CHANNELS,
-    Nodes,
+    ImageNodes,
     Spec,
     Step,
 )
@@ -47,7 +47,7 @@ def _joined(one: int, other: int) -> int:
 class JoinAxes(Step):
     """Two of the axes N, D, H, W as one, channels last: N and D, or H and W if `rows`."""
 
-    before: Geometry | None = None
+    before: Geometry = field(kw_only=True)
     rows: bool = False
 
     def weight(self, weight: npt.NDArray[Any], zeros: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -56,21 +56,19 @@ class JoinAxes(Step):
             return weight.reshape(*weight.shape[:3], 1)
         return np.ascontiguousarray(weight.swapaxes(1, 2).reshape(weight.shape[0], -1, *weight.shape[3:]))
 
-    def operand(self, nodes: Nodes, x: SSAValue) -> SSAValue:
+    def operand(self, nodes: ImageNodes, x: SSAValue) -> SSAValue:
         """(N, C, D, H, W) with two axes as one."""
-        assert self.before is not None
         last = nodes.channels_last(x)
         if not self.rows and not self.before.sees_one_pixel(0):
             last = gathered(nodes, last, self.before, None, axes=1)
         g, after = self.before, self.after.geometry
         batch = g.images if self.rows else _joined(g.images, g.results[0])
-        return nodes.channels_first(nodes.reshape(last, (batch, *after.sizes, nodes.shape(last)[-1])))
+        return nodes.channels_first(nodes.reshaped(last, (batch, *after.sizes, known_shape(last.type)[-1])))
 
-    def result(self, nodes: Nodes, y: SSAValue) -> SSAValue:
+    def result(self, nodes: ImageNodes, y: SSAValue) -> SSAValue:
         """(N, C, D, H, W) of the result with two axes as one."""
-        assert self.before is not None
         last = nodes.channels_last(y)
-        apart = nodes.reshape(last, (self.before.images, *self.before.results, nodes.shape(y)[1]))
+        apart = nodes.reshaped(last, (self.before.images, *self.before.results, known_shape(y.type)[1]))
         return nodes.channels_first(apart)
 
 

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import SSAValue
 
-from qdialect.dialects.onnx_types import DYNAMIC
-from qdialect.patterns.convolution.step import MOVES, SLICES, SOME_SIZE, TO_THE_END, Nodes, Spec, Step
+from qdialect.dialects.onnx_types import DYNAMIC, known_shape
+from qdialect.patterns.convolution.step import MOVES, SLICES, SOME_SIZE, TO_THE_END, ImageNodes, Spec, Step
 from qdialect.promises.window import OTHER_SHAPE, Geometry
 from qdialect.reasons import Blocked
 from qdialect.targets.pricing import SPREADING, Convolution, Costs, cost
@@ -97,24 +97,24 @@ class SpreadPhases(Step):
             result[(*reached, whole, whole, *taken)] = weight[(whole, whole, *element)].T
         return result.reshape(-1, inputs, *taps)
 
-    def result(self, nodes: Nodes, y: SSAValue) -> SSAValue:
+    def result(self, nodes: ImageNodes, y: SSAValue) -> SSAValue:
         """The results of one pixel as the window that they fill, less what is cut off."""
         along, strides = self.along, [axis.stride for axis in self.along]
         cut = [k for k, axis in enumerate(along) if axis.first or axis.last]
         if prod(strides) == 1 and not cut:
             return y
         last = nodes.channels_last(y)
-        batch, *sizes, channels = nodes.shape(last)
+        batch, *sizes, channels = known_shape(last.type)
         channels //= prod(strides)
         if len(along) == 2 and strides[0] > 1:
             run = strides[1] * channels
             shape = (batch, *sizes, strides[0], run)
-            last = nodes.reshape(last, shape, (0, 0, sizes[1], strides[0], run))
+            last = nodes.reshaped(last, shape, (0, 0, sizes[1], strides[0], run))
             last = nodes.transpose(last, (0, 1, 3, 2, 4))
         whole = [size if size == DYNAMIC else size * by for size, by in zip(sizes, strides, strict=True)]
         if prod(strides) > 1:
             told = (0, *[-1] * (len(along) - 1), whole[-1], channels)
-            last = nodes.reshape(last, (batch, *whole, channels), told)
+            last = nodes.reshaped(last, (batch, *whole, channels), told)
         if cut:
             for k in cut:
                 whole[k] -= 0 if whole[k] == DYNAMIC else along[k].first + along[k].last

@@ -19,7 +19,7 @@ from qdialect.ir.names import location, node_name, tensor_name, wish
 from qdialect.ir.values import known_array, rank_of, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.convolution.columns import gathered
-from qdialect.patterns.convolution.step import SLICES, Nodes, Spec
+from qdialect.patterns.convolution.step import SLICES, ImageNodes, Spec
 from qdialect.promises.kernels import MICROSOFT
 from qdialect.promises.window import UNRESOLVED_PADS
 from qdialect.reasons import UNKNOWN_RANK, Blocked
@@ -45,7 +45,7 @@ def product_guard(op: OnnxOp, spec: Spec, target: Target) -> Blocked | None:
 
 def product(op: OnnxOp, spec: Spec, parameters: Parameters) -> list[Operation]:
     """The operations, the last of which makes the result of `op`. `product_guard` must hold."""
-    array, nodes, g = known_array(op.operands[1]), Nodes(op), spec.geometry
+    array, nodes, g = known_array(op.operands[1]), ImageNodes(op), spec.geometry
     x, w = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
     integers, reads = stored(op.operands[0])
     nodes.ops += reads
@@ -54,11 +54,11 @@ def product(op: OnnxOp, spec: Spec, parameters: Parameters) -> list[Operation]:
     w_scale, w_zero = parameters.of(by_column, op, wish(op.operands[1]))
     columns = gathered(nodes, nodes.channels_last(integers), g, x_zero)
     rows = array.transpose(*range(2, array.ndim), 1, 0).reshape(-1, array.shape[0])
-    matrix = nodes.constant(np.ascontiguousarray(rows), f"{wish(op.operands[1]) or 'weight'}_matrix")
+    matrix = nodes.constant(np.ascontiguousarray(rows), name=f"{wish(op.operands[1]) or 'weight'}_matrix")
     inputs: list[SSAValue | None] = [columns, matrix, x_scale, w_scale, x_zero, w_zero]
     if (bias := op.input(2)) is not None:
         name = tensor_name(bias.owner) if isinstance(bias.owner, Operation) else ""
-        inputs.append(nodes.constant(np.asarray(real_constant(bias), np.float32), name or "bias"))
+        inputs.append(nodes.constant(np.asarray(real_constant(bias), np.float32), name=name or "bias"))
     shape = (g.images, *g.results, g.outputs)
     node = op_named(MICROSOFT, PRODUCT).build(inputs, [tensor_type(Float32Type(), shape)])
     node.location = location(node_name(op))

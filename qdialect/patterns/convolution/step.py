@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import DenseArrayBase, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
-from qdialect.ir.names import location, node_name
-from qdialect.ops.generated import op_named
+from qdialect.dialects.onnx_types import DYNAMIC, known_shape
+from qdialect.forms.nodes import Nodes
 from qdialect.promises.window import Geometry
 from qdialect.reasons import Blocked
 from qdialect.targets.pricing import WORTH, Convolution
@@ -101,75 +96,29 @@ class Step(ABC):
     def weight(self, weight: npt.NDArray[Any], zeros: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The weight of the convolution that is left; `zeros`: (outputs,), each output's zero point."""
 
-    def operand(self, nodes: Nodes, x: SSAValue) -> SSAValue:
+    def operand(self, nodes: ImageNodes, x: SSAValue) -> SSAValue:
         """The operand of the convolution that is left."""
         return x
 
-    def result(self, nodes: Nodes, y: SSAValue) -> SSAValue:
+    def result(self, nodes: ImageNodes, y: SSAValue) -> SSAValue:
         """The result of the convolution from that of the one which is left."""
         return y
 
 
-class Nodes:
-    """New operations around a convolution, in order, named after it."""
-
-    def __init__(self, op: OnnxOp):
-        self.ops: list[Operation] = []
-        self._name = node_name(op)
-        self._ints: dict[tuple[int, ...], SSAValue] = {}
-
-    def add(
-        self,
-        name: str,
-        inputs: Sequence[SSAValue],
-        shape: Sequence[int],
-        attributes: Mapping[str, Attribute] = {},
-    ) -> SSAValue:
-        """An operator of ONNX's own whose result has the element type of its first input."""
-        element = element_of(inputs[0].type)
-        assert element is not None
-        new = op_named("", name).build([*inputs], [tensor_type(element, tuple(shape))], dict(attributes))
-        new.location = location(f"{self._name}_{name.lower()}")
-        self.ops.append(new)
-        return new.results[0]
-
-    def constant(self, array: npt.NDArray[Any], name: str) -> SSAValue:
-        """A constant of that tensor name."""
-        new = ConstantOp.of(from_array(array))
-        new.location = location("", [name])
-        self.ops.append(new)
-        return new.results[0]
-
-    def ints(self, values: Sequence[int], what: str) -> SSAValue:
-        """An int64 list, written once."""
-        key = tuple(values)
-        if key not in self._ints:
-            self._ints[key] = self.constant(np.array(key, np.int64), f"{self._name}_{what}")
-        return self._ints[key]
-
-    def transpose(self, x: SSAValue, perm: Sequence[int]) -> SSAValue:
-        """`x` with its axes in another order."""
-        shape = self.shape(x)
-        turn = DenseArrayBase.from_list(i64, list(perm))
-        return self.add("Transpose", [x], [shape[p] for p in perm], {"perm": turn})
+class ImageNodes(Nodes):
+    """New operations around a convolution, whose operand has (N, C, sizes)."""
 
     def channels_last(self, x: SSAValue) -> SSAValue:
         """(N, C, sizes) as (N, sizes, C)."""
-        rank = len(self.shape(x))
+        rank = len(known_shape(x.type))
         return self.transpose(x, [0, *range(2, rank), 1])
 
     def channels_first(self, x: SSAValue) -> SSAValue:
         """(N, sizes, C) as (N, C, sizes)."""
-        rank = len(self.shape(x))
+        rank = len(known_shape(x.type))
         return self.transpose(x, [0, rank - 1, *range(1, rank - 1)])
 
-    def reshape(self, x: SSAValue, shape: Sequence[int], sizes: Sequence[int] | None = None) -> SSAValue:
+    def reshaped(self, x: SSAValue, shape: Sequence[int], sizes: Sequence[int] | None = None) -> SSAValue:
         """`x` in that shape; `sizes` is what Reshape is told, by default -1 for the one size that is not known."""
         told = [-1 if size == DYNAMIC else size for size in shape] if sizes is None else sizes
         return self.add("Reshape", [x, self.ints(told, "shape")], shape)
-
-    def shape(self, x: SSAValue) -> tuple[int, ...]:
-        """The shape of a value whose rank is known."""
-        shape = shape_of(x.type)
-        assert shape is not None
-        return shape

@@ -19,8 +19,16 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import SSAValue
 
-from qdialect.dialects.onnx_types import DYNAMIC
-from qdialect.patterns.convolution.step import MOVES, SOME_SIZE, UNKNOWN_CHANNELS, Nodes, Spec, Step, most
+from qdialect.dialects.onnx_types import DYNAMIC, known_shape
+from qdialect.patterns.convolution.step import (
+    MOVES,
+    SOME_SIZE,
+    UNKNOWN_CHANNELS,
+    ImageNodes,
+    Spec,
+    Step,
+    most,
+)
 from qdialect.promises.window import UNRESOLVED_PADS, Geometry
 from qdialect.reasons import Blocked
 from qdialect.targets.pricing import (
@@ -109,22 +117,22 @@ class PackWidth(Step):
                 result[i, :, pixel % to.inputs, ..., pixel // to.inputs + to.before] = weight[..., t]
         return result.reshape(to.outputs * outputs, to.inputs * inputs, *middle, to.kernel)
 
-    def operand(self, nodes: Nodes, x: SSAValue) -> SSAValue:
+    def operand(self, nodes: ImageNodes, x: SSAValue) -> SSAValue:
         """Pixels beside one another as channels of one."""
-        by, shape = self.packing.inputs, nodes.shape(x)
+        by, shape = self.packing.inputs, known_shape(x.type)
         return _regrouped(nodes, x, shape[1] * by, shape[-1] // by) if by > 1 else x
 
-    def result(self, nodes: Nodes, y: SSAValue) -> SSAValue:
+    def result(self, nodes: ImageNodes, y: SSAValue) -> SSAValue:
         """Channels of one pixel as pixels beside one another."""
-        by, shape = self.packing.outputs, nodes.shape(y)
+        by, shape = self.packing.outputs, known_shape(y.type)
         return _regrouped(nodes, y, shape[1] // by, shape[-1] * by) if by > 1 else y
 
 
-def _regrouped(nodes: Nodes, x: SSAValue, channels: int, width: int) -> SSAValue:
+def _regrouped(nodes: ImageNodes, x: SSAValue, channels: int, width: int) -> SSAValue:
     """(N, C, ..., W) as (N, channels, ..., width), each row's pixels read in order."""
     last = nodes.channels_last(x)
-    shape = (*nodes.shape(last)[:-2], width, channels)
-    return nodes.channels_first(nodes.reshape(last, shape, (*[0] * (len(shape) - 2), width, channels)))
+    shape = (*known_shape(last.type)[:-2], width, channels)
+    return nodes.channels_first(nodes.reshaped(last, shape, (*[0] * (len(shape) - 2), width, channels)))
 
 
 def packed_widths(spec: Spec, costs: Costs, now: float) -> Iterator[Step]:

@@ -9,10 +9,44 @@ or, with `blocks`, of the rank of the tensor: one entry for each block.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from qdialect.numerics.folding import (
+    FINE_BIAS as FINE_BIAS,
+)
+from qdialect.numerics.folding import (
+    MAX_FOLDED_BIAS as MAX_FOLDED_BIAS,
+)
+from qdialect.numerics.folding import (
+    FoldedWeight as FoldedWeight,
+)
+from qdialect.numerics.folding import (
+    WidenedWeight as WidenedWeight,
+)
+from qdialect.numerics.folding import (
+    channel_as_weight as channel_as_weight,
+)
+from qdialect.numerics.folding import (
+    fold_affine_bias as fold_affine_bias,
+)
+from qdialect.numerics.folding import (
+    fold_affine_weight as fold_affine_weight,
+)
+from qdialect.numerics.folding import (
+    is_power_of_two as is_power_of_two,
+)
+from qdialect.numerics.folding import (
+    scales_for_bias as scales_for_bias,
+)
+from qdialect.numerics.folding import (
+    shifted_zero_points as shifted_zero_points,
+)
+from qdialect.numerics.folding import (
+    widen_for_bias as widen_for_bias,
+)
 
 Array = npt.NDArray[Any]
 Blocks = Sequence[tuple[int, int]]
@@ -243,151 +277,6 @@ def round_trip_is_exact(
     )
 
 
-# --- Folding a factor and a shift for each channel into a linear op ---
-
-_SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
-MAX_FOLDED_BIAS = 2**30
-"""A bias of more accumulator steps than this gets a wider weight scale; TFLite's kBiasMax is the same."""
-
-
-class FoldedWeight(NamedTuple):
-    """Stored integers, scales and zero points of a weight with a factor folded in."""
-
-    stored: Array
-    """The array that was given, the same object, if no integer changed."""
-    scales: npt.NDArray[np.float32]
-    zero_points: npt.NDArray[np.int32]
-    clamped: npt.NDArray[np.bool_]
-    """The channels in which an integer had no negative in storage and was clamped."""
-
-
-def fold_affine_weight(
-    stored: Array,
-    scales: npt.ArrayLike,
-    zero_points: npt.ArrayLike,
-    factor: npt.ArrayLike,
-    axis: int,
-    low: int,
-    high: int,
-    *,
-    keep_zero_points: bool = False,
-) -> FoldedWeight:
-    """
-    The weight whose real values are `factor` times as large, along `axis`; scales stay positive.
-
-    factor: float64, () or (channels,); parameters: () or (channels,); results have the longer shape. A channel is
-
-    - scaled: scale * |factor| in float64, rounded to float32 once: at most 2^-24 off, no integer changes;
-    - negated if the factor is negative: 2 * zero_point - q. An integer without a negative (-128 at zero point 0)
-      takes the whole channel to low + high - q at zero point low + high - zero_point, for i8 the bitwise not:
-      every value exact. With `keep_zero_points` it is clamped instead and the channel reported;
-    - zeroed, at its old scale, where the product is below the normal float32 numbers, a factor of 0 above all: a
-      scale must be positive, and what is dropped is less than 2^-126 a step.
-
-    A product beyond float32 gives an infinite scale, which the caller must refuse.
-    """
-    factor = np.asarray(factor, np.float64)
-    shape = np.broadcast_shapes(factor.shape, np.shape(scales))
-    old = np.broadcast_to(np.asarray(scales, np.float32), shape)
-    zeros = np.array(np.broadcast_to(np.asarray(zero_points, np.int32), shape))
-    with np.errstate(over="ignore", under="ignore"):
-        product = (old * np.abs(factor)).astype(np.float32)
-    dead = product < _SMALLEST_NORMAL
-    negative = np.broadcast_to(factor < 0, shape) & ~dead
-    clamped = np.zeros(shape, np.bool_)
-    if dead.any() or negative.any():
-        stored = np.array(stored)
-        channels = np.moveaxis(stored, axis, 0) if shape else stored[None]
-        flat_zeros, flat_clamped = zeros.reshape(-1), clamped.reshape(-1)
-        for c in np.flatnonzero(dead):
-            channels[c] = flat_zeros[c]
-        for c in np.flatnonzero(negative):
-            mirrored = 2 * flat_zeros[c] - channels[c].astype(np.int32)
-            if mirrored.min(initial=low) >= low and mirrored.max(initial=low) <= high:
-                channels[c] = mirrored.astype(stored.dtype)
-            elif keep_zero_points:
-                flat_clamped[c] = True
-                channels[c] = np.clip(mirrored, low, high).astype(stored.dtype)
-            else:
-                channels[c] = (low + high - channels[c].astype(np.int32)).astype(stored.dtype)
-                flat_zeros[c] = low + high - flat_zeros[c]
-    return FoldedWeight(stored, np.where(dead, old, product).astype(np.float32), zeros, clamped)
-
-
-def fold_affine_bias(factor: npt.ArrayLike, shift: npt.ArrayLike, bias: npt.ArrayLike = 0.0) -> Array:
-    """factor * bias + shift in float64; the caller rounds it once, to the type that it is kept in."""
-    return np.asarray(factor, np.float64) * np.asarray(bias, np.float64) + np.asarray(shift, np.float64)
-
-
-class WidenedWeight(NamedTuple):
-    """A weight some of whose channels have a larger scale, so that their bias fits."""
-
-    stored: Array
-    scales: npt.NDArray[np.float32]
-    moved: npt.NDArray[np.float64]
-    """For each channel, the sum of how far the real weights moved."""
-
-
-def widen_for_bias(
-    stored: Array,
-    scales: npt.ArrayLike,
-    zero_points: npt.ArrayLike,
-    bias: npt.ArrayLike,
-    x_scale: npt.ArrayLike,
-    which: npt.ArrayLike,
-    axis: int,
-    low: int,
-    high: int,
-) -> WidenedWeight:
-    """
-    Requantize the channels `which` (bool, (channels,)) so that |bias| is at most `MAX_FOLDED_BIAS` accumulator steps.
-
-    The new scale is |bias| / (x_scale * 2^30), a little more; zero points stay. bias: real, (channels,); scales and
-    zero points: () or (channels,). A weight moves by at most half its new scale, so n of them times |x| <= r steps
-    move the result by at most n * r / 2^31 of the bias: 8-bit sums of 800 products stay below 1e-4 of it.
-    """
-    bias, which = np.asarray(bias, np.float64), np.asarray(which)
-    old = np.array(np.broadcast_to(np.asarray(scales, np.float32), bias.shape))
-    zeros = np.broadcast_to(np.asarray(zero_points, np.int64), bias.shape)
-    needed = np.abs(bias) / (float(np.asarray(x_scale)) * MAX_FOLDED_BIAS) * (1 + 2.0**-20)
-    new = np.where(which, np.maximum(needed, _SMALLEST_NORMAL), old).astype(np.float32)
-    moved = np.zeros(bias.shape)
-    result = np.array(stored)
-    channels = np.moveaxis(result, axis, 0)
-    for c in np.flatnonzero(which):
-        real = (channels[c].astype(np.float64) - zeros[c]) * old[c]
-        steps = np.clip(np.rint(real / new[c]) + zeros[c], low, high)
-        moved[c] = np.abs(real - (steps - zeros[c]) * new[c]).sum()
-        channels[c] = steps.astype(result.dtype)
-    return WidenedWeight(result, new, moved)
-
-
-FINE_BIAS = 2**20
-"""Accumulator steps that stand for a bias where its scale is free: float32's precision, and room for more in int32."""
-
-
-def scales_for_bias(
-    bias: npt.ArrayLike, x_scale: npt.ArrayLike, w_scale: npt.ArrayLike, which: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.float32]:
-    """
-    Weight scales, (channels,), under which each bias of the channels `which` is `FINE_BIAS` accumulator steps.
-
-    For channels whose weights are all zero: their scale multiplies nothing but the bias. bias: real, (channels,);
-    w_scale: () or (channels,), kept elsewhere. x_scale * w_scale stays a normal float32 number.
-    """
-    bias, x = np.abs(np.asarray(bias, np.float64)), float(np.asarray(x_scale))
-    needed = np.maximum(bias / (x * FINE_BIAS), _SMALLEST_NORMAL * max(2.0, 2 / x))
-    old = np.broadcast_to(np.asarray(w_scale, np.float32), bias.shape)
-    return np.where(which, np.minimum(needed, old), old).astype(np.float32)
-
-
-def is_power_of_two(factors: npt.ArrayLike) -> bool:
-    """Whether multiplying float32 by each factor is dividing by its inverse, bit for bit: 2**k, both normal."""
-    array = np.abs(np.asarray(factors, np.float32))
-    mantissas, exponents = np.frexp(array)
-    return bool(np.all((mantissas == 0.5) & (np.abs(exponents) < 126)))
-
-
 def range_parameters(low: float, high: float, least: int, greatest: int) -> tuple[np.float32, int]:
     """
     Scale and zero point that let integers `least` to `greatest` cover the reals `low` to `high`, which hold 0.
@@ -398,24 +287,3 @@ def range_parameters(low: float, high: float, least: int, greatest: int) -> tupl
         return np.float32(max(abs(low), abs(high)) / greatest), 0
     scale = np.float32((high - low) / (greatest - least))
     return scale, round(-low / float(scale))
-
-
-def shifted_zero_points(zero_points: Array, shift: Array, scales: Array) -> Array:
-    """Zero points that also add `shift` (real) before rounding: zero_point + rint(shift / scale), not clamped."""
-    return zero_points + np.rint(shift / scales)
-
-
-def channel_as_weight(
-    factor: npt.ArrayLike,
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
-    """
-    A factor for each channel as an int8 weight of +-127 and its scales, both (channels,).
-
-    127 * scale is the factor to within 2^-23: all of its bits are in the scale, none lost to the 8-bit grid. A factor
-    too small for a normal float32 scale becomes 0 at scale 1.
-    """
-    factor = np.asarray(factor, np.float64)
-    scales = (np.abs(factor) / 127).astype(np.float32)
-    dead = scales < _SMALLEST_NORMAL
-    stored = np.where(dead, 0, np.where(factor < 0, -127, 127)).astype(np.int8)
-    return stored, np.where(dead, np.float32(1), scales).astype(np.float32)

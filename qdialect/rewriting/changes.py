@@ -1,0 +1,222 @@
+"""What rewrites change the IR with: names, symbolic sizes and users are carried along, and a change can be undone."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cache
+
+from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, LocationAttr
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.rewriter import Rewriter as PlainRewriter
+from xdsl.traits import IsTerminator, Pure
+
+from qdialect.dialects.onnx_base import OnnxOp, YieldOp
+from qdialect.dialects.onnx_types import shape_of
+from qdialect.dialects.quant import QuantizeOp
+from qdialect.ir.names import inherited_name, location, node_name
+from qdialect.ir.place import first_of, next_of
+from qdialect.ir.place import insert_before as place_before
+from qdialect.reasons import Blocked
+from qdialect.rewriting.journal import KEEP_FLOAT, Journal, is_kept
+
+DIMS = "onnx.dims"
+"""The names of symbolic sizes, one list per result."""
+
+
+@cache
+def _is_pure(op_class: type[Operation]) -> bool:
+    """Whether operations of a class may go when nobody takes their results; an end of a block has none and stays."""
+    ends = op_class.has_trait(IsTerminator, value_if_unregistered=False)
+    return not ends and op_class.has_trait(Pure, value_if_unregistered=False)
+
+
+def is_dead(op: Operation) -> bool:
+    return bool(op.results) and not any(r.first_use for r in op.results) and _is_pure(type(op))
+
+
+def _carry_dims(op: Operation, old: SSAValue, new: SSAValue) -> None:
+    """Let `new`, which stands in for a result of `op`, keep the names of its symbolic sizes."""
+    rows = op.attributes.get(DIMS)
+    if not isinstance(rows, ArrayAttr) or not isinstance(old, OpResult) or not isinstance(new, OpResult):
+        return
+    heir = new.op
+    single = len(heir.results) == 1 and isinstance(heir, OnnxOp) and DIMS not in heir.attributes
+    if single and old.index < len(rows.data) and shape_of(old.type) == shape_of(new.type):
+        heir.attributes[DIMS] = ArrayAttr([rows.data[old.index]])
+
+
+class Changes(ABC):
+    """
+    Changes of the IR. They carry names and symbolic sizes to what stands in for an operation, count rewrites, erase
+    what nobody reads any more, and keep their hands off operations that were asked to stay.
+    """
+
+    def __init__(self) -> None:
+        self._queued: set[Operation] = set()
+        self._journal: Journal | None = None
+        self._replaced: list[tuple[SSAValue, SSAValue]] = []
+        self._heirs: list[tuple[Operation, Operation]] = []
+        self.rewrites = 0
+        self.blocked: dict[Operation, Blocked] = {}
+
+    @abstractmethod
+    def push(self, op: Operation) -> None:
+        """Look at `op` (again)."""
+
+    def _push_around(self, value: SSAValue) -> None:
+        if isinstance(value, OpResult):
+            self.push(value.op)
+        for use in value.uses:
+            self.push(use.operation)
+            if isinstance(use.operation, YieldOp) and (around := use.operation.parent_op()) is not None:
+                self.push(around)
+
+    def touch(self, op: Operation) -> None:
+        """
+        Say that `op` will compute with other numbers, though none of its operands is another value.
+
+        Raises Kept if it was asked to stay in float.
+        """
+        if self._journal is not None:
+            self._journal.touch(op)
+
+    def insert_before(self, anchor: Operation, ops: Sequence[Operation]) -> None:
+        """Insert new operations in front of `anchor`; one without a name is named after the anchor's node."""
+        for op in ops:
+            if op.location is UNKNOWN_LOC:
+                # A quantize leaves the node's name to it, or their order would tell who has it.
+                op.location = location("" if isinstance(op, QuantizeOp) else node_name(anchor))
+        place_before(anchor, *ops)
+        if self._journal is not None:
+            self._journal.inserted(ops)
+        for op in ops:
+            self.push(op)
+
+    def insert_at_start(self, block: Block, ops: Sequence[Operation]) -> None:
+        """Insert new operations in front of all others of a block, which has some."""
+        self.insert_before(first_of(block), ops)
+
+    def insert_after(self, anchor: Operation, ops: Sequence[Operation]) -> None:
+        """Insert new operations behind `anchor`, which ends no block; those without a name take the next node's."""
+        self.insert_before(next_of(anchor), ops)
+
+    def replace(
+        self, op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue] | None = None
+    ) -> None:
+        """
+        Replace `op` by new operations; `results` (by default those of the last) stand in for its results.
+
+        The operation that makes the first result takes over the names; the remarks go to the new operation of the same
+        kind, if there is one. Raises Kept if `op`, or what it alone needed, was asked to stay in float.
+        """
+        self.rewrites += 1
+        if results is None:
+            results = ops[-1].results
+        heir = results[0].owner if results else None
+        if isinstance(heir, Operation) and heir.location is UNKNOWN_LOC:
+            self._locate(heir, op.location)
+        self.insert_before(op, ops)
+        self.touch(op)  # now that what is new can be taken out
+        self._heirs += [(op, one) for one in ops if one.name == op.name][-1:]
+        if is_kept(op) and isinstance(heir, Operation):  # by a pass that only says otherwise what an op is
+            heir.attributes[KEEP_FLOAT] = op.attributes[KEEP_FLOAT]
+        for old, new in zip(op.results, results, strict=True):
+            _carry_dims(op, old, new)
+            if (inherited := inherited_name(old, new)) is not None:
+                self._locate(*inherited)
+            self._redirect(old, new)
+        self.erase(op)
+
+    def _locate(self, op: Operation, place: LocationAttr) -> None:
+        """Name an operation, which may be there already."""
+        if self._journal is not None:
+            former = op.location
+            self._journal.on_undo(lambda: setattr(op, "location", former))
+        op.location = place
+
+    def _redirect(self, old: SSAValue, new: SSAValue, but: Operation | None = None) -> None:
+        """Let every user of `old` but one take `new`."""
+        if self._journal is not None:
+            self._journal.watch(old)
+            self._journal.uses(old)
+        old.replace_uses_with_if(new, lambda use: use.operation is not but)
+        self._push_around(new)
+        self._replaced.append((old, new))
+
+    def replace_uses(self, old: SSAValue, new: SSAValue, but: Operation | None = None) -> None:
+        """
+        Let every user of `old` take `new`, the same numbers; but one operation, which makes `new` from `old`.
+
+        Raises Kept if that leaves an operation which was asked to stay in float without a user.
+        """
+        self.rewrites += 1
+        self._redirect(old, new, but)
+        if isinstance(old, OpResult):
+            if is_dead(old.op):
+                self.touch(old.op)
+            self.push(old.op)
+
+    def set_operand(self, op: Operation, index: int, value: SSAValue) -> None:
+        """
+        Let `op` take `value` as its operand `index`; the former producer goes if nothing else needs it.
+
+        Raises Kept if `op`, or the producer, was asked to stay in float.
+        """
+        self.touch(op)
+        self.rewrites += 1
+        if self._journal is not None:
+            self._journal.operand(op, index)
+        old = op.operands[index]
+        op.operands[index] = value
+        self.push(op)
+        if isinstance(old, OpResult) and is_dead(old.op):
+            self.erase(old.op)
+
+    def retype(self, value: SSAValue, type: Attribute, *, is_same: bool = True) -> SSAValue:
+        """
+        Give a result or a block's argument another type; the value that its users have now.
+
+        `is_same`: whether it stands for the numbers that it did.
+        """
+        self.rewrites += 1
+        if self._journal is not None:
+            self._journal.watch(value)
+            self._journal.retyped(value)
+        new = PlainRewriter.replace_value_with_new_type(value, type)
+        self._push_around(new)
+        if is_same:
+            self._replaced.append((value, new))
+        return new
+
+    def erase(self, op: Operation) -> None:
+        """
+        Erase an operation without users, and the producers that it leaves without users.
+
+        Raises Kept if one of them was asked to stay in float.
+        """
+        stack = [op]
+        while stack:
+            dead = stack.pop()
+            producers = {o.op: None for o in dead.operands if isinstance(o, OpResult)}
+            self._erase(dead)
+            for producer in producers:
+                if is_dead(producer):
+                    stack.append(producer)
+                else:
+                    self.push(producer)
+
+    def _erase(self, op: Operation) -> None:
+        if self._journal is None:
+            self._queued.discard(op)
+            self.blocked.pop(op, None)
+            op.detach()
+            op.drop_all_references()
+            return
+        self._journal.touch(op)
+        if op in self._queued:
+            self._queued.discard(op)
+            self._journal.on_undo(lambda: self._queued.add(op))
+        if (reason := self.blocked.pop(op, None)) is not None:
+            self._journal.on_undo(lambda: self.blocked.__setitem__(op, reason))
+        self._journal.erase(op)
