@@ -79,7 +79,7 @@ def fold_affine_weight(
         for c in np.flatnonzero(dead):
             channels[c] = zeros.flat[c]
         for c in np.flatnonzero(negative):
-            turned = _negated(channels[c], zeros.flat[c], low, high, keep_zero_points=keep_zero_points)
+            turned = _negated(channels[c], int(zeros.flat[c]), low, high, keep_zero_points=keep_zero_points)
             channels[c], zeros.flat[c], clamped.flat[c] = turned
     return FoldedWeight(stored, scales, zeros, clamped)
 
