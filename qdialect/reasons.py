@@ -20,3 +20,17 @@ class Blocked:
 UNKNOWN_RANK = Blocked(
     "unknown-rank", "the operand's rank is not known", "run ONNX shape inference on the model"
 )
+CLIP_PER_AXIS = Blocked("clip-per-axis", "Clip has one bound, the channels have several")
+COMPUTED_BIAS = Blocked("computed-bias", "the bias is computed at run time")
+COMPUTED_BOUND = Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")
+COMPUTED_PADS = Blocked("computed-parameter", "the pads are computed")
+COMPUTED_PAD_VALUE = Blocked("computed-pad-value", "the value that Pad puts in is computed")
+COMPUTED_WEIGHT = Blocked("computed-weight", "the weight is computed at run time")
+FLOAT_BIAS = Blocked("float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias")
+GEMM_FORM = Blocked("gemm-form", "Gemm transposes its activation, or scales its product or its bias")
+NOT_QUANTIZED = Blocked("not-quantized", "no quantize follows", "quantize the result")
+OTHER_OPERAND = Blocked("other-operand", "another operand is not quantized", "quantize every operand alike")
+OTHER_REGION = Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
+PAD_VALUE_PER_AXIS = Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
+SCALE_VALUE = Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
+UNKNOWN_STORAGE = Blocked("storage-type", "the type of the integers is not known")

@@ -59,7 +59,7 @@ from qdialect.promises.affine import Affine, AffineMap, affine_map
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
-from qdialect.reasons import Blocked
+from qdialect.reasons import NOT_QUANTIZED, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -288,7 +288,7 @@ class FoldAlone(OnTrait[Affine]):
         ):
             return Blocked("no-convolution", "no convolution of rank 3 or 4 has these channels")
         if not _is_quantized_next(op.results[0]):
-            return Blocked("not-quantized", "no quantize follows", "quantize the result")
+            return NOT_QUANTIZED
         self._replace(op, chain, shape, rewriter)
         return None
 

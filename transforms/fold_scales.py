@@ -35,7 +35,7 @@ from qdialect.patterns.affine import (
 from qdialect.promises.affine import AffineMap
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
-from qdialect.reasons import Blocked
+from qdialect.reasons import OTHER_REGION, Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
@@ -91,7 +91,7 @@ def _above(op: QuantizeOp) -> Above | Blocked | None:
         if not value.has_one_use():
             return SECOND_CONSUMER
         if value.op.parent is not op.parent:
-            return Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
+            return OTHER_REGION
         linear = linear_of(value)
         if linear is not None:
             break

@@ -46,7 +46,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernel, Kernels
 from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches, largest_sums
 from qdialect.promises.window import Window
-from qdialect.reasons import Blocked
+from qdialect.reasons import FLOAT_BIAS, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -186,9 +186,7 @@ def _bias_guard(op: OnnxOp, kernel: Kernel, types: Sequence[UniformType]) -> Blo
         return None
     type = quantized_of(bias.type)
     if type is None or not bias_matches(types[0], types[1], type):
-        return Blocked(
-            "float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias"
-        )
+        return FLOAT_BIAS
     return None
 
 

@@ -44,7 +44,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.casts import EMPTY_AXIS
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import storage_of
-from qdialect.reasons import Blocked
+from qdialect.reasons import SCALE_VALUE, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -172,7 +172,7 @@ def _uniform(
     if not scale.size:
         return EMPTY_AXIS
     if not (np.isfinite(scale).all() and (scale > 0).all()):
-        return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
+        return SCALE_VALUE
     if not storage.low <= zero_point <= storage.high:
         return Blocked("zero-point-outside", f"the zero point {zero_point:g} is none of the stored integers")
     if scale.size == 1:

@@ -34,7 +34,7 @@ from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import BIAS_TOLERANCE, Linear
 from qdialect.promises.qoperator import storage_of
-from qdialect.reasons import Blocked
+from qdialect.reasons import SCALE_VALUE, UNKNOWN_STORAGE, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -102,7 +102,7 @@ def _factors(cast: OnnxOp, rank: int | None, axis: int) -> tuple[OnnxOp, Array] 
     if not factor.size:
         return EMPTY_AXIS
     if factor.dtype != np.float32 or not (np.isfinite(factor).all() and (factor > 0).all()):
-        return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
+        return SCALE_VALUE
     return last, factor
 
 
@@ -129,7 +129,7 @@ def _types(op: OnnxOp, draft: OnnxOp, factor: Array) -> tuple[UniformType, Unifo
     if x_zero is None or w_zero is None:
         return RUN_TIME
     if x_storage is None or w_storage is None:
-        return Blocked("storage-type", "the type of the integers is not known")
+        return UNKNOWN_STORAGE
     if x_zero.ndim:
         return Blocked("per-axis", "the activation has a zero point for each row")
     known_x, known_w = _known_type(op.operands[0]), _known_type(op.operands[1])

@@ -33,7 +33,7 @@ from qdialect.ir.values import constant, known_array, real_constant, under_dequa
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.promises.window import Window
-from qdialect.reasons import Blocked
+from qdialect.reasons import COMPUTED_BIAS, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -177,7 +177,7 @@ class RescaleBias(OnTrait[Linear]):
             return NO_KERNEL if self._quantize else None  # no session quantizes that bias
         real = real_constant(bias)
         if real is None:
-            return Blocked("computed-bias", "the bias is computed at run time")
+            return COMPUTED_BIAS
         channels = promise.output_channels(op)
         if (
             channels is None

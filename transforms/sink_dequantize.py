@@ -27,7 +27,7 @@ from qdialect.patterns.boundaries import SinkAcross
 from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, described_type
-from qdialect.reasons import Blocked
+from qdialect.reasons import OTHER_OPERAND, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -59,9 +59,7 @@ class SinkCast(OnTrait[Commutes]):
         if integers:
             sources = _constants_alike(promise.operand_values(op), sources, op, rewriter)
         if any(s is None for s in sources):
-            return Blocked(
-                "other-operand", "another operand is not quantized", "quantize every operand alike"
-            )
+            return OTHER_OPERAND
         types = [t for s in sources if s is not None and (t := quantized_of(s.type)) is not None]
         if promise.points(op) and not all(t.round_trips for t in types):
             return AMBIGUOUS

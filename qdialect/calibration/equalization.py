@@ -26,7 +26,7 @@ from qdialect.ir.values import constant_array, known_array, rank_of
 from qdialect.oracle.form import main_of
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
-from qdialect.rewriting.driver import KEEP_FLOAT
+from qdialect.rewriting.journal import KEEP_FLOAT
 
 ROUNDS = 40
 CHANGE = 1e-4

@@ -29,7 +29,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
-from qdialect.reasons import Blocked
+from qdialect.reasons import COMPUTED_WEIGHT, Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.targets import Target
 
@@ -370,7 +370,7 @@ def reason_for_float(op: OnnxOp) -> Blocked | None:
     if quantized_of(op.operands[1].type) is not None or isinstance(op.operands[1].owner, DequantizeOp):
         return None
     if constant(op.operands[1]) is None:
-        return Blocked("computed-weight", "the weight is computed at run time")
+        return COMPUTED_WEIGHT
     if not (_has_integers(op.operands[0]) and _has_integers(op.results[0])):
         return Blocked("no-range", "no range is known of what the op takes or makes", "calibrate the model")
     return Blocked("float-faster", "float is expected to be as fast here, casts included")

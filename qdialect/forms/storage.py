@@ -25,7 +25,15 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.filling import centered, triangle
 from qdialect.promises.monotone import clip_bounds, stored_bounds
 from qdialect.promises.padding import pad_value
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import (
+    CLIP_PER_AXIS,
+    COMPUTED_BOUND,
+    COMPUTED_PAD_VALUE,
+    OTHER_OPERAND,
+    PAD_VALUE_PER_AXIS,
+    UNKNOWN_RANK,
+    Blocked,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -77,9 +85,9 @@ def _relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 def _clip(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     bounds = clip_bounds(op)
     if bounds is None:
-        return Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")
+        return COMPUTED_BOUND
     if not type.is_per_tensor:
-        return Blocked("clip-per-axis", "Clip has one bound, the channels have several")
+        return CLIP_PER_AXIS
     nodes = Nodes()
     nodes.add("Clip", [x, *(nodes.constant(b) for b in stored_bounds(bounds, type))], _result(op, type))
     return Built(nodes.ops, "Clip")
@@ -90,7 +98,7 @@ def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
         return Blocked("opset", "Pad takes integers from opset 11 on")
     value = pad_value(op)
     if value is None or not type.is_per_tensor:
-        return Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
+        return PAD_VALUE_PER_AXIS
     nodes = Nodes()
     inputs = [x, op.input(1), nodes.constant(type.quantize(np.float32(value))), op.input(3)]
     nodes.add("Pad", inputs, _result(op, type), op.onnx_attributes)
@@ -149,7 +157,7 @@ def _center_crop_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Bloc
     cropped = {axis: (before, after) for axis, (before, after) in changed.items() if after < before}
     padded = {axis: (before, after) for axis, (before, after) in changed.items() if after > before}
     if padded and (type.zero_points != type.zero_points.reshape(-1)[0]).any():
-        return Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
+        return PAD_VALUE_PER_AXIS
     nodes, value = Nodes(), x
     if cropped or not padded:
         starts = [(before - after) // 2 for before, after in cropped.values()]
@@ -215,7 +223,7 @@ def clip_between(
 ) -> Built | Blocked:
     """Clip of `x`, of `type`, to stored bounds, with the result's shape of `op`."""
     if not type.is_per_tensor:
-        return Blocked("clip-per-axis", "Clip has one bound, the channels have several")
+        return CLIP_PER_AXIS
     if low is not None and high is not None and low > high:
         return Blocked("empty-range", "the bounds of the clamp leave nothing between them")
     inside = [b is None or type.storage.low <= b <= type.storage.high for b in (low, high)]
@@ -230,7 +238,7 @@ def clip_between(
 def _read_clip(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     bounds = [_only_integer(op, place) for place in (1, 2)]
     if any(b is None and op.input(place) is not None for place, b in enumerate(bounds, 1)):
-        return Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")
+        return COMPUTED_BOUND
     return clip_between(bounds[0], bounds[1], op, x, type)
 
 
@@ -246,9 +254,7 @@ def _read_bound(lower: bool) -> Build:
             return Blocked("other-operand", "the clamp has more operands than one and its bound")
         arrays = [a for o in op.operands if (a := constant_array(o)) is not None]
         if len(arrays) != 1:
-            return Blocked(
-                "other-operand", "another operand is not quantized", "quantize every operand alike"
-            )
+            return OTHER_OPERAND
         shape = shape_of(x.type)
         fits = shape is not None and (
             (arrays[0].size == 1 and arrays[0].ndim <= len(shape)) or type.axis is not None
@@ -263,7 +269,7 @@ def _read_bound(lower: bool) -> Build:
         ):
             return _as_relu(op, x, type)
         if arrays[0].size != 1:
-            return Blocked("clip-per-axis", "Clip has one bound, the channels have several")
+            return CLIP_PER_AXIS
         bound = int(arrays[0].reshape(-1)[0])
         return clip_between(bound if lower else None, None if lower else bound, op, x, type)
 
@@ -278,10 +284,10 @@ def _read_relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 
 def _read_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     if not type.is_per_tensor or op.input(1) is None:
-        return Blocked("pad-value-per-axis", "Pad has one value, the channels have several")
+        return PAD_VALUE_PER_AXIS
     stored = 0 if op.input(2) is None else _only_integer(op, 2)
     if stored is None:
-        return Blocked("computed-pad-value", "the value that Pad puts in is computed")
+        return COMPUTED_PAD_VALUE
     if not (type.storage.low <= stored <= type.storage.high and type.round_trips):
         return Blocked("bound-outside", "the value that Pad puts in is none of the type's integers")
     real, value = _real_bound(stored, type, type.zero_point)

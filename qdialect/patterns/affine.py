@@ -24,15 +24,13 @@ from qdialect.ir.values import constant, known_constant, real_constant, under_de
 from qdialect.ops.generated import op_named
 from qdialect.promises.affine import AffineMap, affine_map
 from qdialect.promises.linear import WRONG_AXIS, Linear
-from qdialect.reasons import Blocked
+from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
 
 Array = npt.NDArray[Any]
 
 SECOND_CONSUMER = Blocked("second-consumer", "the value between has a second consumer")
-COMPUTED_WEIGHT = Blocked("computed-weight", "the weight is computed at run time")
-COMPUTED_BIAS = Blocked("computed-bias", "the bias is computed at run time")
 QUANTIZER_BETWEEN = Blocked(
     "quantizer-between", "a quantize between rounds, and folding would drop that", "use --exactness lossy"
 )

@@ -12,7 +12,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
 from qdialect.ir.values import constant_array, static_shape
 from qdialect.promises.sizes import Counts, Elements, Symbol, TakesShape
-from qdialect.rewriting.driver import DIMS
+from qdialect.rewriting.changes import DIMS
 
 MOST = 1024
 """Elements of a list of sizes."""

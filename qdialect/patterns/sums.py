@@ -25,7 +25,7 @@ from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import constant_array, rank_of, real_constant
 from qdialect.promises.integer import IntegerSum
 from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches
-from qdialect.reasons import Blocked
+from qdialect.reasons import FLOAT_BIAS, Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import target
@@ -70,9 +70,7 @@ class LowerToSum(OnTrait[IntegerSum]):
         if bias is not None:
             b = quantized_of(bias.type)
             if b is not None and not bias_matches(x, w, b):
-                return Blocked(
-                    "float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias"
-                )
+                return FLOAT_BIAS
         if rank_of(op.results[0]) is None:
             return Blocked("unknown-rank", "the result's rank is not known")
         if not self._target.has_kernel(form.op_type, [x.storage.name, w.storage.name], "i32"):

@@ -14,7 +14,7 @@ from qdialect.dialects.onnx_types import ANY, BY_NUMBER, DYNAMIC, element_of, sh
 from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, Storage, UniformType
 from qdialect.ir.values import constant_array, normal_axis, rank_of
 from qdialect.promises.base import Promise
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked
 
 EMPTY_AXIS = Blocked("empty-axis", "an axis without elements has no scales")
 RUN_TIME = Blocked("run-time-scale", "scale or zero point is computed at run time", "use static quantization")
@@ -67,7 +67,7 @@ def cast_type(
         return EMPTY_AXIS
     scales = scales.astype(np.float32)
     if not _all_positive(scales):
-        return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
+        return SCALE_VALUE
     if zero_points is not None and zero_points.size != scales.size:
         return Blocked("zero-point-count", f"{scales.size} scales but {zero_points.size} zero points")
     zeros = np.zeros(scales.shape, np.int32) if zero_points is None else zero_points.astype(np.int32)

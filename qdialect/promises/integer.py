@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.values import constant
 from qdialect.promises.base import Promise
-from qdialect.reasons import Blocked
+from qdialect.reasons import GEMM_FORM, Blocked
 
 
 def _no_guard(op: OnnxOp) -> Blocked | None:
@@ -27,7 +27,7 @@ def _none(op: OnnxOp) -> dict[str, Attribute]:
 
 def _gemm_guard(op: OnnxOp) -> Blocked | None:
     if op.int_attr("transA", 0) or op.float_attr("alpha", 1.0) != 1.0 or op.float_attr("beta", 1.0) != 1.0:
-        return Blocked("gemm-form", "Gemm transposes its activation, or scales its product or its bias")
+        return GEMM_FORM
     if op.int_attr("transB", 0) and constant(op.operands[1]) is None:
         return Blocked("computed-weight", "Gemm transposes a weight that is computed")
     return None

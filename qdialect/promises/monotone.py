@@ -15,9 +15,7 @@ from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array, ints_of, normal_axis, rank_of, real_constant
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, elsewhere, follow, never, same, to_results
 from qdialect.promises.base import Commutes, every_operand, none
-from qdialect.reasons import UNKNOWN_RANK, Blocked
-
-COMPUTED_BOUND = Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")
+from qdialect.reasons import COMPUTED_BOUND, UNKNOWN_RANK, Blocked
 
 
 def _batch_or_channel(op: OnnxOp, axis: int) -> int | Blocked:

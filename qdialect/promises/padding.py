@@ -21,7 +21,7 @@ from qdialect.promises.axes import ALONG_AXIS
 from qdialect.promises.base import Promise
 from qdialect.promises.blocks import BLOCKED_SCALES
 from qdialect.promises.filling import centered
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, UNKNOWN_RANK, Blocked
 
 Types = Sequence[UniformType]
 
@@ -59,7 +59,7 @@ def padded_axes(op: OnnxOp) -> set[int] | Blocked:
     if rank is None:
         return UNKNOWN_RANK
     if pads is None:
-        return Blocked("computed-parameter", "the pads are computed")
+        return COMPUTED_PADS
     axes: Sequence[int] | None = range(rank)
     if op.input(3) is not None:
         axes = ints_of(op, "axes", 3)
@@ -88,7 +88,7 @@ def pad_backward(op: OnnxOp, types: Types) -> Types | Blocked:
     if op.str_attr("mode", "constant") == "constant":
         value = pad_value(op)
         if value is None:
-            return Blocked("computed-pad-value", "the value that Pad puts in is computed")
+            return COMPUTED_PAD_VALUE
         if not types[0].is_per_tensor and value != 0:
             return Blocked(
                 "pad-value-per-axis", "the value that Pad puts in is stored differently in each channel"
@@ -122,7 +122,7 @@ def _pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
         )
     value = pad_value(pad)
     if value is None:
-        return Blocked("computed-pad-value", "the value that Pad puts in is computed")
+        return COMPUTED_PAD_VALUE
     if value != 0:
         return Blocked("pad-value", f"Pad puts in {value:g}, a window pads with zero")
     pads, rank = ints_of(pad, "pads", 1), rank_of(pad.operands[0])
@@ -130,7 +130,7 @@ def _pads(pad: OnnxOp) -> tuple[int, ...] | Blocked:
     if rank is None:
         return UNKNOWN_RANK
     if pads is None or (pad.input(3) is not None and axes is None):
-        return Blocked("computed-parameter", "the pads are computed")
+        return COMPUTED_PADS
     if any(p < 0 for p in pads):
         return Blocked("pad-crops", "Pad crops on one side")
     half = len(pads) // 2

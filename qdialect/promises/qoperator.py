@@ -24,7 +24,7 @@ from qdialect.promises.base import Promise
 from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
 from qdialect.promises.kernels import KERNELS, MICROSOFT, Kernel
 from qdialect.promises.linear import Linear
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, UNKNOWN_STORAGE, Blocked
 
 
 @dataclass(frozen=True)
@@ -113,13 +113,13 @@ def parameters_type(
     if scales is None or (zero_point is not None and zeros is None):
         return RUN_TIME
     if storage is None:
-        return Blocked("storage-type", "the type of the integers is not known")
+        return UNKNOWN_STORAGE
     if not scales.size:
         return EMPTY_AXIS
     if scales.dtype != np.float32:
         return Blocked("scale-type", f"the scale is {scales.dtype}, the kernels compute in float32")
     if not (np.isfinite(scales).all() and (scales > 0).all()):
-        return Blocked("scale-value", "a scale is zero, negative or not finite", "quantize the model again")
+        return SCALE_VALUE
     zeros = np.zeros(1, np.int32) if zeros is None else zeros.astype(np.int32)
     if scales.size == zeros.size == 1:
         return UniformType.per_tensor(storage, scales.reshape(()), zeros.reshape(()))  # pyright: ignore

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
 from qdialect.promises.base import Promise
-from qdialect.reasons import Blocked
+from qdialect.reasons import GEMM_FORM, Blocked
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 16, 128
 """Sizes of the blocks that a weight without blocks is cut into."""
@@ -26,7 +26,7 @@ def _no_guard(op: OnnxOp) -> Blocked | None:
 
 def _gemm_guard(op: OnnxOp) -> Blocked | None:
     if op.int_attr("transA", 0) or op.float_attr("alpha", 1.0) != 1.0 or op.float_attr("beta", 1.0) != 1.0:
-        return Blocked("gemm-form", "Gemm transposes its activation, or scales its product or its bias")
+        return GEMM_FORM
     return None
 
 

@@ -19,8 +19,6 @@ from qdialect.rewriting.driver import Rewriter
 
 IsInteger = Callable[[OnnxOp], bool]
 
-OTHER_REGION = Blocked("other-region", "the quantize stands in a subgraph, its operand outside")
-
 
 def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
     """The one type that every user of `value` quantizes it to, or why there is none; None if nobody quantizes it."""

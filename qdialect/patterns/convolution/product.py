@@ -22,7 +22,7 @@ from qdialect.patterns.convolution.columns import gathered
 from qdialect.patterns.convolution.step import SLICES, ImageNodes, Spec
 from qdialect.promises.kernels import MICROSOFT
 from qdialect.promises.window import UNRESOLVED_PADS
-from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.reasons import COMPUTED_BIAS, UNKNOWN_RANK, Blocked
 from qdialect.targets import Target
 from qdialect.targets.pricing import PRODUCT
 
@@ -35,7 +35,7 @@ def product_guard(op: OnnxOp, spec: Spec, target: Target) -> Blocked | None:
     if spec.geometry.pads is None:
         return UNRESOLVED_PADS
     if bias is not None and real_constant(bias) is None:
-        return Blocked("computed-bias", "the bias is computed at run time")
+        return COMPUTED_BIAS
     if spec.opset < SLICES and not spec.geometry.is_pointwise:
         return Blocked("opset", f"Slice and Pad take computed bounds from opset {SLICES} on")
     if w is None or not target.has_kernel(PRODUCT, ["u8", w.storage.name], "f32"):
