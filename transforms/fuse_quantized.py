@@ -23,11 +23,11 @@ from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.linear import Linear
-from qdialect.reasons import NOT_QUANTIZED, Blocked
+from qdialect.reasons import NOT_QUANTIZED, OTHER_REGION, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
-from qdialect.rewriting.uses import OTHER_REGION, quantized_anyway, quantized_uses, read_sizes_of
+from qdialect.rewriting.uses import quantized_anyway, quantized_uses, read_sizes_of
 
 
 def _is_float(value: SSAValue) -> bool:

@@ -29,12 +29,11 @@ from qdialect.patterns.cleanup import cleanups
 from qdialect.patterns.placement import OTHER_TYPE, Hoisting
 from qdialect.promises.base import Commutes
 from qdialect.promises.window import Window
-from qdialect.reasons import Blocked
+from qdialect.reasons import OTHER_REGION, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import (
-    OTHER_REGION,
     has_kernel,
     quantized_anyway,
     quantized_uses,

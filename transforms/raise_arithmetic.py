@@ -13,14 +13,12 @@ A float weight of integers that such a Round made is one of int8 under scale 1, 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type, IntegerType
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, tensor_type, with_element
@@ -28,6 +26,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCa
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant_array, rank_of
+from qdialect.numerics import Array, folding
 from qdialect.patterns.reading import as_type
 from qdialect.promises.arithmetic import (
     Bounds,
@@ -49,7 +48,6 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
-Array = npt.NDArray[Any]
 ONE = np.float32(1.0)
 WIDTHS = (8, 16)
 """Of what is stored: wider integers are indices or accumulators."""
@@ -98,7 +96,7 @@ def _scale(op: OnnxOp, *, inverse: bool) -> _Scaled | None:
         return None
     with np.errstate(all="ignore"):
         scale = step.constant if promise.inverse == inverse else np.asarray(ONE / step.constant)
-    exact = promise.inverse == inverse or numerics.is_power_of_two(step.constant)
+    exact = promise.inverse == inverse or folding.is_power_of_two(step.constant)
     return _Scaled(step.value, scale, exact)
 
 

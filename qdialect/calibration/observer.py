@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
@@ -21,6 +19,7 @@ from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
 from qdialect.errors import UserError
 from qdialect.ir.names import tensor_name
 from qdialect.ir.values import rank_of
+from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.form import main_of, oracle_form
 from qdialect.oracle.observing import input_names
@@ -29,7 +28,6 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries
 from qdialect.promises.linear import Linear
 
-Array = npt.NDArray[Any]
 Feeds = Mapping[str, Array]
 
 MEMORY = 1 << 30

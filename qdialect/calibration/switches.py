@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,13 +35,13 @@ from qdialect.errors import UserError
 from qdialect.ir.names import called
 from qdialect.ir.place import end_of, next_of, onnx_op
 from qdialect.ir.values import constant, real_constant
+from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.ops.generated import op_named
 from qdialect.oracle.form import main_of, oracle_form
 from qdialect.oracle.observing import input_names
 from qdialect.oracle.session import session
 
-Array = npt.NDArray[Any]
 Feeds = Mapping[str, Array]
 
 SWITCH = TensorType(i1, [])

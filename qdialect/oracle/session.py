@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -27,6 +26,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.errors import UserError
 from qdialect.ir.values import constant
+from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.promises.base import Commutes
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     InferenceSession = Any
-
-Array = npt.NDArray[Any]
 
 
 BYTE = BY_NUMPY["uint8"].attribute

@@ -16,10 +16,10 @@ from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.place import first_of, next_of
 from qdialect.ir.values import constant_array, known_constant
 from qdialect.promises.control import Carries, Slot, argument, result, yields
-from qdialect.reasons import Blocked
+from qdialect.reasons import OTHER_REGION, Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
-from qdialect.rewriting.uses import OTHER_REGION, quantized_anyway, quantized_uses, read_sizes_of
+from qdialect.rewriting.uses import quantized_anyway, quantized_uses, read_sizes_of
 from qdialect.targets import Target
 
 FLOAT_SIDE = Blocked(

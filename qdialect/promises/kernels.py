@@ -16,11 +16,11 @@ from xdsl.ir import Attribute
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import normal_axis, rank_of, static_shape
 from qdialect.promises.base import Promise
 from qdialect.reasons import Blocked
 
-MICROSOFT = "com.microsoft"
 SOFTMAX_STEPS = 128
 """Steps of a result up to 1.0, per element of a row, that onnxruntime's QLinearSoftmax can count (1.31: measured)."""
 
