@@ -13,7 +13,6 @@ from qdialect.forms.composition import COMPOSITIONS, DECOMPOSITIONS
 from qdialect.forms.dynamic import AT_RUN_TIME
 from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.recurrent import RECURRENT
-from qdialect.forms.renewed import RENEWED
 from qdialect.forms.rewritten import REWRITTEN
 from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
 
@@ -23,7 +22,6 @@ TABLES = (
     RECURRENT,
     AT_RUN_TIME,
     FOREIGN,
-    RENEWED,
     REWRITTEN,
     STORAGE_FORMS,
     STORAGE_READINGS,
