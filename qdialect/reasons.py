@@ -20,6 +20,8 @@ class Blocked:
 UNKNOWN_RANK = Blocked(
     "unknown-rank", "the operand's rank is not known", "run ONNX shape inference on the model"
 )
+
+# Reasons of more than one rule, so that each says it in the same words.
 CLIP_PER_AXIS = Blocked("clip-per-axis", "Clip has one bound, the channels have several")
 COMPUTED_BIAS = Blocked("computed-bias", "the bias is computed at run time")
 COMPUTED_BOUND = Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")

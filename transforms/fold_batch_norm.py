@@ -20,7 +20,6 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import OpResult, SSAValue
 
-from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
@@ -37,6 +36,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant, normal_axis, rank_of, real_constant, static_shape, under_dequantize
+from qdialect.numerics import folding
 from qdialect.ops.generated import op_named
 from qdialect.patterns.affine import (
     COMPUTED_WEIGHT,
@@ -294,7 +294,7 @@ class FoldAlone(OnTrait[Affine]):
 
     def _replace(self, op: OnnxOp, chain: Chain, shape: tuple[int, ...], rewriter: Rewriter) -> None:
         channels, ones = shape[1], (1,) * (len(shape) - 2)
-        stored, scales = numerics.channel_as_weight(np.broadcast_to(chain.map.factor, (channels,)))
+        stored, scales = folding.channel_as_weight(np.broadcast_to(chain.map.factor, (channels,)))
         type = UniformType.along(Storage.of("i8"), 0, scales, np.zeros(channels, np.int32))
         weight = from_array(stored.reshape(channels, 1, *ones))
         typed = ConstantOp.of(weight, tensor_type(type, weight.type.get_shape()))
@@ -334,9 +334,8 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
             return None  # a bias, which zero points would round
         if not (map.factor > 0).all():
             return Blocked("negative-factor", "a factor is not positive, so no scale carries it")
-        with np.errstate(over="ignore"):
-            scales = (type.scales / map.factor).astype(np.float32)
-        zeros = numerics.shifted_zero_points(type.zero_points, map.shift, type.scales)
+        scales = (type.scales / map.factor).astype(np.float32)
+        zeros = folding.shifted_zero_points(type.zero_points, map.shift, type.scales)
         if (zeros < type.storage.low).any() or (zeros > type.storage.high).any():
             return Blocked("shift-beyond-storage", "a shift is larger than the storage range")
         if not np.isfinite(scales).all() or not (scales > 0).all():

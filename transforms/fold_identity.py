@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import BlockArgument, OpResult
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import ANNOTATION, OnnxOp
 from qdialect.exactness import Exactness
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.promises.copies import Copies
@@ -23,8 +23,6 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
-
-ANNOTATION = "onnx.quantization."
 
 
 class FoldCopy(OnTrait[Copies]):

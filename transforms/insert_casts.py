@@ -30,6 +30,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of, tensor_type
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
@@ -175,7 +176,7 @@ class QuantizeWeight(OnTrait[Linear]):
         inputs: list[SSAValue | None] = [op.operands[0], weight.results[0], scales.results[0], None]
         if linear.has_bias and op.input(2) is not None:
             inputs.append(op.operands[2])
-        kernel = op_named("com.microsoft", "DynamicQuantizeMatMul")
+        kernel = op_named(MICROSOFT, "DynamicQuantizeMatMul")
         if len(given) > 2:  # one pixel: its channels are a row
             rows = _reshaped(op.operands[0], (-1, given[1]))
             inputs[0] = rows[-1].results[0]

@@ -21,11 +21,11 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
-from qdialect.dialects.onnx_types import expressed_of, quantized_of, with_element
+from qdialect.dialects.onnx_types import expressed_type, quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
@@ -214,7 +214,7 @@ class _Expander:
         """The float op, quantized behind; its results and the types that they are quantized to."""
         new = op.__class__.create(
             operands=operands,
-            result_types=[_expressed(t) for t in op.result_types],
+            result_types=[expressed_type(t) for t in op.result_types],
             properties=op.properties,
             attributes=op.attributes,
             regions=[op.detach_region(region) for region in list(op.regions)],
@@ -245,11 +245,6 @@ def _narrows(op: OnnxOp) -> bool:
     clamp = op.get_trait(Clamp)
     bounds = None if clamp is None else clamp.bounds(op)
     return bounds is not None and bounds[0] < 0 < bounds[1]
-
-
-def _expressed(type: Attribute) -> Attribute:
-    element = expressed_of(type)
-    return type if element is None or quantized_of(type) is None else with_element(type, element)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,8 @@ decide; few functions are so slow (Softplus, Mish, the hyperbolic ones), and lon
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -37,6 +35,7 @@ from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import constant_array
+from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.oracle.session import evaluate
 from qdialect.promises.elementwise import Elementwise
@@ -46,8 +45,6 @@ from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import has_kernel
 from qdialect.targets import Target, target
-
-Array = npt.NDArray[Any]
 
 ELEMENTWISE, LOOKUP, KERNEL = "Elementwise", "Gather", "QLinearSigmoid"
 """Where the costs of an element are, that of a lookup, and that of a kernel of integers."""

@@ -13,21 +13,20 @@ A float weight of integers that such a Round made is one of int8 under scale 1, 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from xdsl.dialects.builtin import Float32Type, IntegerType
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
-from qdialect.ir.values import constant_array, rank_of
+from qdialect.ir.values import constant_array, is_float32, rank_of
+from qdialect.numerics import Array, folding
 from qdialect.patterns.reading import as_type
 from qdialect.promises.arithmetic import (
     Bounds,
@@ -49,7 +48,6 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
-Array = npt.NDArray[Any]
 ONE = np.float32(1.0)
 WIDTHS = (8, 16)
 """Of what is stored: wider integers are indices or accumulators."""
@@ -98,7 +96,7 @@ def _scale(op: OnnxOp, *, inverse: bool) -> _Scaled | None:
         return None
     with np.errstate(all="ignore"):
         scale = step.constant if promise.inverse == inverse else np.asarray(ONE / step.constant)
-    exact = promise.inverse == inverse or numerics.is_power_of_two(step.constant)
+    exact = promise.inverse == inverse or folding.is_power_of_two(step.constant)
     return _Scaled(step.value, scale, exact)
 
 
@@ -197,7 +195,7 @@ class RaiseRounding(OnTrait[Rounds]):
     exact: bool
 
     def match(self, op: OnnxOp, promise: Rounds, rewriter: Rewriter, /) -> Blocked | None:
-        if constant_array(op.operands[0]) is not None or not _is_float32(op.operands[0]):
+        if constant_array(op.operands[0]) is not None or not is_float32(op.operands[0]):
             return None
         steps = _steps(op)
         cast = single_user(steps.last.results[0])
@@ -227,10 +225,6 @@ class RaiseRounding(OnTrait[Rounds]):
         rewriter.replace(steps.last, [quantize, plain, reading, DequantizeOp(reading.results[0])])
         _read_weights(steps.x, rewriter)
         return None
-
-
-def _is_float32(value: SSAValue) -> bool:
-    return isinstance(element_of(value.type), Float32Type)
 
 
 def _read_weights(value: SSAValue, rewriter: Rewriter) -> None:
@@ -267,7 +261,7 @@ class NoRound(OnTrait[Bounds]):
 
     def match(self, op: OnnxOp, promise: Bounds, rewriter: Rewriter, /) -> Blocked | None:
         found = _integer_bounds(op)
-        if found is None or not all(np.isfinite(found[1:])) or not _is_float32(op.operands[0]):
+        if found is None or not all(np.isfinite(found[1:])) or not is_float32(op.operands[0]):
             return None
         at = producer(found[0])
         scaled = None if at is None else _scale(at, inverse=True)
@@ -290,7 +284,7 @@ class RaiseScaling(Pattern):
 
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         source, known = self._integers(op)
-        if source is None or not _is_float32(op.results[0]):
+        if source is None or not is_float32(op.results[0]):
             return None
         user, zero_point = single_user(op.results[0]), 0.0
         added = shift(user)

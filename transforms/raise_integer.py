@@ -10,10 +10,9 @@ where one is known, else 1.0, and the weight's is m / x_scale. A scale or zero p
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -26,6 +25,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import location
 from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant_array, rank_of
+from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
 from qdialect.promises.arithmetic import Converts, IntegerProduct, along, multiplier, shift, single_user
@@ -38,8 +38,6 @@ from qdialect.reasons import SCALE_VALUE, UNKNOWN_STORAGE, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
-
-Array = npt.NDArray[Any]
 
 
 class _Chain(NamedTuple):

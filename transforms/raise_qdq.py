@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Module
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ANNOTATION, ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import element_of, shape_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
@@ -29,7 +29,6 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
-ANNOTATION = "onnx.quantization."
 ANNOTATED = Blocked(
     "annotation-only",
     "an annotation states scale and zero point, but no node quantizes the tensor, so it is float",

@@ -30,6 +30,7 @@ from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant, known_array, real_constant, under_dequantize
+from qdialect.numerics import folding
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.promises.window import Window
@@ -76,7 +77,7 @@ def _count(op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.floa
     tensor = constant(op.operands[1])
     weight = None if tensor is None else tensor.array()
     stored, overflow = numerics.quantize_bias(bias, x.scales, w.scales)
-    large = overflow | (np.abs(stored.astype(np.int64)) > numerics.MAX_FOLDED_BIAS)
+    large = overflow | (np.abs(stored.astype(np.int64)) > folding.MAX_FOLDED_BIAS)
     bound = largest_sums(op, x, w, weight, stored)
     if not overflow.any() and (bound is None or (bound <= numerics.INT32_MAX).all()):
         return _Counted(stored, w.scales, None)
@@ -114,7 +115,7 @@ def _refine(
     rest = tuple(k for k in range(array.ndim) if k != axis)
     zeros = numerics.expand_parameters(np.broadcast_to(w.zero_points, bias.shape), array.shape, axis)
     dead = coarse & (array == zeros).all(axis=rest)
-    scales = numerics.scales_for_bias(bias, x.scales, w.scales, dead)
+    scales = folding.scales_for_bias(bias, x.scales, w.scales, dead)
     if not dead.any() or (scales == w.scales).all():
         return None
     type = w.replace(scales=scales, zero_points=np.broadcast_to(w.zero_points, bias.shape), axis=axis)
@@ -138,7 +139,7 @@ def _widen(
     if weight is None or axis is None or weight.shape[axis] != bias.size or not np.isfinite(bias).all():
         return overflow
     low, high = w.storage.low, w.storage.high
-    new = numerics.widen_for_bias(weight, w.scales, w.zero_points, bias, x.scales, which, axis, low, high)
+    new = folding.widen_for_bias(weight, w.scales, w.zero_points, bias, x.scales, which, axis, low, high)
     reach = max(abs(x.storage.low - x.zero_point), abs(x.storage.high - x.zero_point)) * float(x.scale)
     result = quantized_of(op.results[0].type)
     steps = MOST_STEPS * float(result.scales.min()) if result is not None else 0.0

@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of
 from qdialect.errors import UserError
 from qdialect.files import reason
+from qdialect.numerics import Array
 from qdialect.oracle.data import Arrays, Input, batches, load_npz
 from qdialect.oracle.form import main_of
 from qdialect.oracle.observing import input_names
-
-Array = npt.NDArray[Any]
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 KINDS = "an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function"

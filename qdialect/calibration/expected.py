@@ -22,7 +22,17 @@ from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.promises.window import Geometry, Window
 from qdialect.targets import Target
-from qdialect.targets.pricing import PACKED, PRODUCT, SUM, Convolution, Costs, best_cost, cheapest, cost
+from qdialect.targets.pricing import (
+    PACKED,
+    PRODUCT,
+    SUM,
+    Convolution,
+    Costs,
+    best_cost,
+    by_group,
+    cheapest,
+    cost,
+)
 
 RUN_TIME = "DynamicQuantizeLSTM"
 OPEN_BATCH = 8
@@ -170,7 +180,7 @@ def _convolution(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: El
     if shape.groups > 1:
         floating = call + costs["Placement"]["depthwise"] * written * shape.inputs * prod(shape.kernel)
         if not shape.is_depthwise:
-            floating = call + cost(costs, PACKED, _joined(shape))
+            floating = call + cost(costs, PACKED, by_group(shape))
         return Expected(floating, call + best_cost(costs, shape))
     floating = cost(costs, PACKED, shape)
     size = static_shape(op.results[0])
@@ -192,10 +202,6 @@ def _convolution(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: El
         return Expected(floating, best_cost(costs, shape))
     result = cheapest(costs, (SUM, PRODUCT), shape)[1]
     return Expected(floating, best_cost(costs, shape), result)
-
-
-def _joined(shape: Convolution) -> Convolution:
-    return shape._replace(images=shape.images * shape.groups, groups=1)
 
 
 def _transposed(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: Elements) -> Expected:

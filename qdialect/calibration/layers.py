@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd, prod
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from qdialect.numerics import Array
+
 Float64 = npt.NDArray[np.float64]
 
 PATCH_BYTES = 1 << 25

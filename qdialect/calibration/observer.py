@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from xdsl.dialects.builtin import Float32Type, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
+from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.errors import UserError
 from qdialect.ir.names import tensor_name
-from qdialect.ir.values import rank_of
+from qdialect.ir.values import is_float32, rank_of
+from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.form import main_of, oracle_form
 from qdialect.oracle.observing import input_names
@@ -29,7 +28,6 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries
 from qdialect.promises.linear import Linear
 
-Array = npt.NDArray[Any]
 Feeds = Mapping[str, Array]
 
 MEMORY = 1 << 30
@@ -53,12 +51,7 @@ def value_names(module: ModuleOp) -> dict[SSAValue, str]:
             taken.add(name)
             if not isinstance(op, ConstantOp):
                 names[result] = name
-    return {value: name for value, name in names.items() if is_real(value)}
-
-
-def is_real(value: SSAValue) -> bool:
-    """Whether a value is a tensor of float32."""
-    return isinstance(element_of(value.type), Float32Type)
+    return {value: name for value, name in names.items() if is_float32(value)}
 
 
 def channel_axis(value: SSAValue) -> int | None:

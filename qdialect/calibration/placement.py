@@ -18,13 +18,12 @@ from qdialect.calibration.annotations import counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
 from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Expected, elements_of, expected, recurrent
 from qdialect.calibration.loops import inner_layers
-from qdialect.calibration.observer import is_real
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.forms.composition import TakesBias
 from qdialect.forms.table import form_of
-from qdialect.ir.values import constant, rank_of
+from qdialect.ir.values import constant, is_float32, rank_of
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.joins import Adds
@@ -84,7 +83,7 @@ class _Node:
 
 
 def _has_integers(value: SSAValue) -> bool:
-    return is_real(value) and range_of(value) is not None
+    return is_float32(value) and range_of(value) is not None
 
 
 class _Graph:
@@ -104,7 +103,7 @@ class _Graph:
             self._add(op)
         values = [*self.block.args, *(r for op in self.block.ops for r in op.results)]
         for value in values:
-            if is_real(value) and not isinstance(value.owner, ConstantOp):
+            if is_float32(value) and not isinstance(value.owner, ConstantOp):
                 self._connect(value)
         if self.kernels:
             for op in self.nodes:
@@ -149,7 +148,7 @@ class _Graph:
             values = [op.operands[0], op.results[0]]
         else:
             values = [*op.operands, op.results[0]]
-        return all(_has_integers(v) or (constant(v) is not None and is_real(v)) for v in values) and any(
+        return all(_has_integers(v) or (constant(v) is not None and is_float32(v)) for v in values) and any(
             constant(v) is None for v in values[:1]
         )
 
@@ -178,7 +177,7 @@ class _Graph:
     def casts(self, is_integer: Sequence[bool]) -> list[float]:
         """Nanoseconds of each cast."""
         values = [*self.block.args, *(r for op in self.block.ops for r in op.results)]
-        return [c for v in values if is_real(v) and (c := self._casts(v, is_integer)) > 0]
+        return [c for v in values if is_float32(v) and (c := self._casts(v, is_integer)) > 0]
 
     def total(self, is_integer: Sequence[bool], *, dynamic: bool = True) -> float:
         """Nanoseconds of one run with these sides, casts included."""
@@ -287,7 +286,7 @@ def place(
     _pairs(graph, takes, makes, found)
     for op in inner_layers(func) if target.kernels or not kernels else ():
         value = op.operands[0]
-        if KEEP_FLOAT not in op.attributes and is_real(value) and range_of(value) is not None:
+        if KEEP_FLOAT not in op.attributes and is_float32(value) and range_of(value) is not None:
             found.linear.append(op)
             uses = found.pairs.setdefault(value, set())
             if uses is not None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
@@ -23,9 +21,8 @@ from qdialect.calibration.observer import (
 from qdialect.calibration.profile import FORMAT, MODULUS, Profile
 from qdialect.calibration.samples import Samples
 from qdialect.calibration.statistics import Statistics
+from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
-
-Array = npt.NDArray[Any]
 
 TOGETHER = 1 << 20
 """Elements of one tensor that are counted together."""

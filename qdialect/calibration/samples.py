@@ -9,12 +9,12 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from qdialect.numerics import Array
+
 Row = Mapping[str, Array]
 
 MOST = 128

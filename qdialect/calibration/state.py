@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from qdialect.calibration.data import checked
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of
 from qdialect.errors import UserError
+from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.data import Arrays, Input
 from qdialect.oracle.form import main_of
 from qdialect.oracle.session import session
 
-Array = npt.NDArray[Any]
 Feeds = Mapping[str, Array]
 Run = Callable[[Feeds], Mapping[str, Array]]
 """What the float model makes of one feed, by output name."""

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from qdialect.errors import UserError
-
-Array = npt.NDArray[Any]
+from qdialect.numerics import Array
 
 BINS = 2048
 """Most bins between the least and the greatest value: 8 for each step of an 8-bit range."""

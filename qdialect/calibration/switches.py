@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
-    Float32Type,
     ModuleOp,
     StringAttr,
     TensorType,
@@ -30,19 +28,18 @@ from qdialect import numerics
 from qdialect.calibration.sensitivity import Budget, Cause, Site
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.errors import UserError
 from qdialect.ir.names import called
 from qdialect.ir.place import end_of, next_of, onnx_op
-from qdialect.ir.values import constant, real_constant
+from qdialect.ir.values import constant, is_float32, real_constant
+from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.ops.generated import op_named
 from qdialect.oracle.form import main_of, oracle_form
 from qdialect.oracle.observing import input_names
 from qdialect.oracle.session import session
 
-Array = npt.NDArray[Any]
 Feeds = Mapping[str, Array]
 
 SWITCH = TensorType(i1, [])
@@ -217,7 +214,7 @@ class Outputs:
         end = end_of(main_of(module).body.block, ReturnOp)
         form = oracle_form(module)
         places = {value: f"o{k}" for k, value in enumerate(form.outputs)}
-        self._outputs = [places[v] for v in end.operands if v in places and _is_float(v)]
+        self._outputs = [places[v] for v in end.operands if v in places and is_float32(v)]
         self._inputs = {name: f"i{k}" for k, name in enumerate(input_names(module))}
         self._session = session(export_model(form.module).SerializeToString())
 
@@ -266,7 +263,3 @@ class Noise:
     def _run(self, feeds: Feeds, on: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
         states = {name: np.array(state) for name, state in zip(self._names, on, strict=True)}
         return self._outputs.run({**feeds, **states})
-
-
-def _is_float(value: SSAValue) -> bool:
-    return isinstance(element_of(value.type), Float32Type)

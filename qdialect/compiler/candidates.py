@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.annotations import annotate
@@ -35,6 +34,7 @@ from qdialect.compiler.compilation import compile, keep_in_float, run_passes
 from qdialect.compiler.options import Options
 from qdialect.compiler.report import Report
 from qdialect.errors import UserError
+from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import import_domains
 from qdialect.oracle.form import main_of
@@ -42,8 +42,6 @@ from qdialect.oracle.session import fused_nodes, session
 from qdialect.targets import target
 from qdialect.transforms.insert_casts import bounds_of, elements_of, insert_casts
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
-
-Array = npt.NDArray[Any]
 
 LEAST_GAIN = 0.1
 """dB by which a candidate must be better than the one before it."""

@@ -10,7 +10,6 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
@@ -34,6 +33,7 @@ from qdialect.compiler.smoothed import smoothed
 from qdialect.compiler.weights_alone import OPSET, parse_weights, quantize_weights
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
+from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.onnx_io.messages import inline_functions, read_model
@@ -48,7 +48,6 @@ from qdialect.transforms import get_all_passes
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-Array = npt.NDArray[Any]
 Feeds = Mapping[str, Array]
 
 QUANTIZED_OPSET = 13

@@ -32,6 +32,8 @@ from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_verify import verify_at, verify_quantized_values, verify_stored
 from qdialect.dialects.schemas import Schema
 
+ANNOTATION = "onnx.quantization."
+"""An operation's attribute of this name and a number: the quantization annotation of that result."""
 RANDOM = frozenset(
     ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 )

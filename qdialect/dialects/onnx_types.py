@@ -214,6 +214,18 @@ def storage_element(element: UniformType) -> Attribute:
     return _integer(element.storage.width, not element.storage.signed)
 
 
+def stored_type(type: Attribute) -> Attribute:
+    """A type with quantized elements as the integers that are stored."""
+    quantized = quantized_of(type)
+    return type if quantized is None else with_element(type, storage_element(quantized))
+
+
+def expressed_type(type: Attribute) -> Attribute:
+    """A type with quantized elements as the real numbers that they stand for."""
+    quantized = quantized_of(type)
+    return type if quantized is None else with_element(type, quantized.expressed)
+
+
 @cache
 def spelling_of(element: Attribute) -> str | None:
     """How a schema spells `tensor(element)`; None if ONNX has no such element type."""

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 SNAPSHOT = Path(__file__).with_name("schemas.json")
-DOMAINS = ("", "ai.onnx.ml", "com.microsoft")
+MICROSOFT = "com.microsoft"
+"""The domain of onnxruntime's own operators."""
+DOMAINS = ("", "ai.onnx.ml", MICROSOFT)
 OPTION_LETTERS = {"Single": "S", "Optional": "O", "Variadic": "V"}
 
 

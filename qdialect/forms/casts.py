@@ -22,6 +22,7 @@ from qdialect.dialects.onnx_types import (
     with_element,
 )
 from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location
 from qdialect.ir.place import block_of, first_of
@@ -136,5 +137,5 @@ def cast_op(
         axis, size = max(type.blocks, key=lambda block: block[1])
         attributes |= {"axis": int_attr(axis), "block_size": int_attr(size)}
     element = storage_element(type) if quantize else type.expressed
-    cls = op_named("com.microsoft" if beyond else "", "QuantizeLinear" if quantize else "DequantizeLinear")
+    cls = op_named(MICROSOFT if beyond else "", "QuantizeLinear" if quantize else "DequantizeLinear")
     return cls.build([value, scale, zero_point], [with_element(value.type, element)], attributes)

@@ -13,6 +13,7 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.base import Form
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
@@ -75,7 +76,7 @@ def _dynamic_lstm(op: OnnxOp) -> Sequence[Operation]:
     inputs += [made.results[0] for _, *parameters in held for made in parameters]
     kept = {k: v for k, v in op.onnx_attributes.items() if k != "layout"}
     types = [None if value is None else value.type for value in op.outputs]
-    kernel = op_named("com.microsoft", "DynamicQuantizeLSTM").build(inputs, types, kept)
+    kernel = op_named(MICROSOFT, "DynamicQuantizeLSTM").build(inputs, types, kept)
     return [*(made for row in held for made in row), kernel]
 
 

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array
@@ -95,6 +96,6 @@ def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
 
 
 FOREIGN: dict[tuple[str, str], StandsFor] = {
-    ("com.microsoft", "NhwcMaxPool"): StandsFor(_max_pool_parts, written=True),
-    ("com.microsoft", "MatMulNBits"): StandsFor(_product_parts, written=False),
+    (MICROSOFT, "NhwcMaxPool"): StandsFor(_max_pool_parts, written=True),
+    (MICROSOFT, "MatMulNBits"): StandsFor(_product_parts, written=False),
 }

@@ -18,6 +18,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, shape_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import UniformType
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, normal_axis, rank_of
@@ -114,7 +115,7 @@ def _max_pool(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     nodes, to_last, to_first = Nodes(), (0, 2, 3, 1), (0, 3, 1, 2)
     last = nodes.transpose(x, to_last)
     pooled = [after[p] for p in to_last]
-    pool = nodes.add("NhwcMaxPool", [last], pooled, attributes, domain="com.microsoft")
+    pool = nodes.add("NhwcMaxPool", [last], pooled, attributes, domain=MICROSOFT)
     nodes.transpose(pool, to_first)
     return Built(nodes.ops, "NhwcMaxPool")
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy.typing as npt
+from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
-from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of
 from qdialect.dialects.quant import DequantizeOp
 
 
@@ -68,6 +69,11 @@ def ints_of(op: OnnxOp, name: str, place: int) -> tuple[int, ...] | None:
     """Integers that were attribute `name` in old opsets and are input `place` in new ones; None if not constant."""
     given = op.ints_attr(name)
     return constant_ints(op.input(place)) if given is None else given
+
+
+def is_float32(value: SSAValue) -> bool:
+    """Whether a value is a tensor of float32."""
+    return isinstance(element_of(value.type), Float32Type)
 
 
 def rank_of(value: SSAValue) -> int | None:

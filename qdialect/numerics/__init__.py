@@ -9,46 +9,12 @@ or, with `blocks`, of the rank of the tensor: one entry for each block.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from qdialect.numerics.folding import (
-    FINE_BIAS as FINE_BIAS,
-)
-from qdialect.numerics.folding import (
-    MAX_FOLDED_BIAS as MAX_FOLDED_BIAS,
-)
-from qdialect.numerics.folding import (
-    FoldedWeight as FoldedWeight,
-)
-from qdialect.numerics.folding import (
-    WidenedWeight as WidenedWeight,
-)
-from qdialect.numerics.folding import (
-    channel_as_weight as channel_as_weight,
-)
-from qdialect.numerics.folding import (
-    fold_affine_bias as fold_affine_bias,
-)
-from qdialect.numerics.folding import (
-    fold_affine_weight as fold_affine_weight,
-)
-from qdialect.numerics.folding import (
-    is_power_of_two as is_power_of_two,
-)
-from qdialect.numerics.folding import (
-    scales_for_bias as scales_for_bias,
-)
-from qdialect.numerics.folding import (
-    shifted_zero_points as shifted_zero_points,
-)
-from qdialect.numerics.folding import (
-    widen_for_bias as widen_for_bias,
-)
+from qdialect.numerics.folding import Array as Array
 
-Array = npt.NDArray[Any]
 Blocks = Sequence[tuple[int, int]]
 """(axis, block size) pairs; an axis that is not named is one block."""
 

@@ -14,10 +14,11 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
+from qdialect.dialects.onnx_base import ANNOTATION, ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import TensorAttr, TensorData
 from qdialect.dialects.onnx_types import ANY, element_of, quantized_of, shape_of
 from qdialect.dialects.schemas import AttributeKind
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
 from qdialect.ir.names import UniqueNames, called, node_name, wish
 from qdialect.ir.order import verify_order
@@ -30,7 +31,6 @@ from qdialect.onnx_io.export_attributes import (
     write_raw,
     write_type,
 )
-from qdialect.onnx_io.messages import MICROSOFT
 from qdialect.onnx_io.parts import messages
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def _annotated(func: FuncOp, names: _Names) -> Iterator[tuple[str, Attribute]]:
     for op in (func, *block.ops):
         values = block.args if op is func else op.results
         for key, value in op.attributes.items():
-            if key.startswith("onnx.quantization."):
+            if key.startswith(ANNOTATION):
                 tensor = names.of(values[int(key.rpartition(".")[2])])
                 written.add(tensor)
                 yield tensor, value

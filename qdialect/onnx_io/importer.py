@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region
 
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import (
+    ANNOTATION,
     FunctionOp,
     YieldOp,
 )
@@ -123,7 +124,7 @@ class _Importer:
             if value is not None and parameters:
                 owner = value.op if isinstance(value, OpResult) else func
                 assert isinstance(value, OpResult | BlockArgument)
-                owner.attributes[f"onnx.quantization.{value.index}"] = DictionaryAttr(parameters)
+                owner.attributes[f"{ANNOTATION}{value.index}"] = DictionaryAttr(parameters)
                 by_name[annotation.tensor_name] = DictionaryAttr(parameters)
         if by_name:  # the op may go, and the tensor stay
             func.attributes["onnx.annotations"] = DictionaryAttr(by_name)

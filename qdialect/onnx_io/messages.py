@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io import wire
@@ -21,7 +22,6 @@ from qdialect.onnx_io import wire
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
-MICROSOFT = "com.microsoft"
 FIRST_CASTS = 10
 """The first opset with QuantizeLinear and DequantizeLinear."""
 MOST_INLINED = 1_000_000

@@ -19,7 +19,6 @@ MAX_IR_VERSION = 13
 """What onnxruntime 1.31 reads."""
 
 IMPORTS = "onnx.opset_import"
-MICROSOFT = "com.microsoft"
 
 
 @cache

@@ -16,6 +16,7 @@ from qdialect.dialects.onnx_types import (
     StringType,
 )
 from qdialect.dialects.schemas import snapshot
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ops.generated import op_named
 
 
@@ -29,4 +30,4 @@ ATTRIBUTES = [BytesStringAttr, ReferenceAttr, SparseTensorAttr, TensorAttr]
 
 Onnx = Dialect("onnx", [*_operations(""), CustomOp, FunctionOp, YieldOp], [*TYPES, *ATTRIBUTES])
 OnnxMl = Dialect("onnx_ml", list(_operations("ai.onnx.ml")))
-OnnxMs = Dialect("onnx_ms", list(_operations("com.microsoft")))
+OnnxMs = Dialect("onnx_ms", list(_operations(MICROSOFT)))

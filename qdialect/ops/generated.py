@@ -10,9 +10,10 @@ from xdsl.traits import OpTrait, Pure
 
 from qdialect.dialects.onnx_base import RANDOM, ConstantOp, OnnxOp
 from qdialect.dialects.schemas import snapshot
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.promises.table import promises_of
 
-DIALECT_DOMAINS = {"onnx": "", "onnx_ml": "ai.onnx.ml", "onnx_ms": "com.microsoft"}
+DIALECT_DOMAINS = {"onnx": "", "onnx_ml": "ai.onnx.ml", "onnx_ms": MICROSOFT}
 DOMAIN_DIALECTS = {domain: dialect for dialect, domain in DIALECT_DOMAINS.items()}
 
 WRITTEN: dict[tuple[str, str], type[OnnxOp]] = {("", "Constant"): ConstantOp}

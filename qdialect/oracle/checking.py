@@ -27,7 +27,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -40,6 +39,7 @@ from qdialect.dialects.quant import DequantizeOp
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.ir.names import called
+from qdialect.numerics import Array
 from qdialect.oracle.feeds import fitting_feeds, given_feeds
 from qdialect.oracle.form import is_visible, main_of
 from qdialect.oracle.observing import OUTPUT, Seen, as_stored, computed, is_random, names_of, observe, taken
@@ -48,7 +48,6 @@ from qdialect.rewriting.manager import Applied, Hook, PassManager
 from qdialect.rewriting.passes import exactness_of
 from qdialect.rewriting.records import Rewritten
 
-Array = npt.NDArray[Any]
 CLOSE_FLOAT = 1e-4
 """Of the largest magnitude."""
 ROUNDING = 2.0**-22

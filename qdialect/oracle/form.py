@@ -29,11 +29,11 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
-    expressed_of,
+    expressed_type,
     quantized_of,
     storage_element,
+    stored_type,
     uniform_of,
-    with_element,
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
@@ -61,12 +61,6 @@ def main_of(module: ModuleOp) -> FuncOp:
     if len(mains) != 1:
         raise UserError(f"an ONNX model is one func.func, this module has {len(mains)}")
     return mains[0]
-
-
-def stored_type(type: Attribute) -> Attribute:
-    """A type with quantized elements as the integers that are stored."""
-    quantized = quantized_of(type)
-    return type if quantized is None else with_element(type, storage_element(quantized))
 
 
 def is_visible(value: SSAValue) -> bool:
@@ -182,7 +176,7 @@ class _Writer:
             self.values[v] if stays or quantized_of(v.type) is None else self._float(v, op)
             for v in op.operands
         ]
-        results = [stored_type(t) if stays else _expressed(t) for t in op.result_types]
+        results = [stored_type(t) if stays else expressed_type(t) for t in op.result_types]
         new = op.__class__.create(
             operands=operands,
             result_types=results,
@@ -211,11 +205,6 @@ class _Writer:
             )
         )
         return Region(block)
-
-
-def _expressed(type: Attribute) -> Attribute:
-    element = expressed_of(type)
-    return type if element is None or quantized_of(type) is None else with_element(type, element)
 
 
 def _moves_wide(op: OnnxOp) -> bool:

@@ -6,26 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import RANDOM, ConstantOp, CustomOp, OnnxOp
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, tensor_type
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, stored_type, tensor_type
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import tensor_name
 from qdialect.ir.place import end_of
+from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
-from qdialect.oracle.form import is_visible, main_of, oracle_form, stored_type
+from qdialect.oracle.form import is_visible, main_of, oracle_form
 from qdialect.oracle.session import run
-
-Array = npt.NDArray[Any]
-
 
 OUTPUT = "output "
 """In front of a graph output's name."""

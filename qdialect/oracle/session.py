@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -21,12 +20,12 @@ from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
     BY_NUMPY,
     element_of,
-    quantized_of,
-    storage_element,
+    stored_type,
     with_element,
 )
 from qdialect.errors import UserError
 from qdialect.ir.values import constant
+from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.promises.base import Commutes
 
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     InferenceSession = Any
-
-Array = npt.NDArray[Any]
 
 
 BYTE = BY_NUMPY["uint8"].attribute
@@ -115,14 +112,9 @@ def run(
         raise UserError(f"onnxruntime cannot run the model: {str(error).strip().splitlines()[0]}") from None
 
 
-def _stored(type: Attribute) -> Attribute:
-    quantized = quantized_of(type)
-    return type if quantized is None else with_element(type, storage_element(quantized))
-
-
 def _is_narrow(type: Attribute) -> bool:
     """Whether elements take less than a byte: numpy has no such, and onnxruntime gives none out."""
-    element = BY_ATTRIBUTE.get(element_of(_stored(type)) or type)
+    element = BY_ATTRIBUTE.get(element_of(stored_type(type)) or type)
     return element is not None and 0 < element.bits < 8
 
 
@@ -158,7 +150,7 @@ def isolated(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> ModuleOp:
     widens = _only_moved(ops)
 
     def moved(type: Attribute) -> Attribute:
-        return with_element(type, BYTE) if widens and _is_narrow(type) else _stored(type)
+        return with_element(type, BYTE) if widens and _is_narrow(type) else stored_type(type)
 
     for op in ops:
         for operand in op.operands:
@@ -191,7 +183,7 @@ def evaluate(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> dict[SSAValu
     values = run(export_model(isolated(ops, outputs)), {}, bounded=True)
     found: dict[SSAValue, TensorAttr] = {}
     for output, value in zip(outputs, values, strict=True):
-        stored, array = element_of(_stored(output.type)), np.asarray(value)
+        stored, array = element_of(stored_type(output.type)), np.asarray(value)
         if stored is not None and _is_narrow(output.type) and array.dtype == np.uint8:
             array = array.view(BY_ATTRIBUTE[stored].dtype)
         found[output] = from_array(array)

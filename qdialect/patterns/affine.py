@@ -7,28 +7,25 @@ A factor goes into the weight's scales, so that stored integers stay; where the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, expressed_of, quantized_of, uniform_of, with_element
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.values import constant, known_constant, real_constant, under_dequantize
+from qdialect.numerics import Array, folding
 from qdialect.ops.generated import op_named
 from qdialect.promises.affine import AffineMap, affine_map
 from qdialect.promises.linear import WRONG_AXIS, Linear
 from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
-
-Array = npt.NDArray[Any]
 
 SECOND_CONSUMER = Blocked("second-consumer", "the value between has a second consumer")
 QUANTIZER_BETWEEN = Blocked(
@@ -129,7 +126,7 @@ def _rescaled(
     tensor, type = known_constant(source), uniform_of(source.type)
     stored = tensor.array()
     low, high = type.storage.low, type.storage.high
-    new = numerics.fold_affine_weight(
+    new = folding.fold_affine_weight(
         stored, type.scales, type.zero_points, factor, axis, low, high, keep_zero_points=symmetric
     )
     if not np.isfinite(new.scales).all():
@@ -179,7 +176,7 @@ def folded_bias(target: LinearTarget, map: AffineMap) -> Array | Blocked | None:
         return old
     if old is None and map.is_scale:
         return None
-    new = numerics.fold_affine_bias(map.factor, map.shift, 0.0 if old is None else old)
+    new = folding.fold_affine_bias(map.factor, map.shift, 0.0 if old is None else old)
     element = expressed_of(target.op.results[0].type)
     dtype = BY_ATTRIBUTE[element].dtype if element in BY_ATTRIBUTE else np.float32
     return np.array(np.broadcast_to(new, (target.channels,))).astype(dtype)

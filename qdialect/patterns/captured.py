@@ -13,13 +13,12 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue, Use
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, known_element, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import location
 from qdialect.ir.place import block_of
-from qdialect.ir.values import constant, rank_of
+from qdialect.ir.values import rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes

@@ -9,11 +9,11 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.dialects.quant import DequantizeOp, UniformType
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
 from qdialect.ir.values import constant, rank_of
 from qdialect.promises.casts import DequantizeForm, described_type
-from qdialect.promises.kernels import MICROSOFT
 from qdialect.promises.linear import Linear
 from qdialect.promises.weight_only import PackedWeight, WeightOnly, packed_weight
 from qdialect.reasons import Blocked

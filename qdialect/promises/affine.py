@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import expressed_of
 from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape
+from qdialect.numerics import Array
 from qdialect.promises.base import Promise
 from qdialect.reasons import UNKNOWN_RANK, Blocked
-
-Array = npt.NDArray[Any]
 
 BATCH_NORM_EPSILON = 1e-5
 TRAINING = Blocked(

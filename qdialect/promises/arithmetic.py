@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.values import constant_array
+from qdialect.numerics import Array
 from qdialect.promises.base import Promise
 from qdialect.promises.monotone import clip_bounds
-
-Array = npt.NDArray[Any]
 
 
 class Step(NamedTuple):

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import ANY, BY_NUMBER, DYNAMIC, element_of, shape_of
 from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, Storage, UniformType
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import constant_array, normal_axis, rank_of
 from qdialect.promises.base import Promise
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked
@@ -156,6 +157,6 @@ def described_type(op: OnnxOp) -> UniformType | Blocked:
 
 CASTS: dict[tuple[str, str], Promise] = {
     (domain, name): promise
-    for domain in ("", "com.microsoft")
+    for domain in ("", MICROSOFT)
     for name, promise in (("QuantizeLinear", QuantizeForm()), ("DequantizeLinear", DequantizeForm()))
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +15,10 @@ import numpy.typing as npt
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import is_constant, real_constant
+from qdialect.numerics import Array
 from qdialect.promises.base import Promise
 from qdialect.promises.monotone import clip_bounds, is_relu, stored_bounds
 
-Array = npt.NDArray[Any]
 CLIP_WITH_INPUTS = 11
 """The first opset whose Clip takes its bounds as operands."""
 WIDEST = 16

@@ -18,6 +18,7 @@ from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array, constant_ints, normal_axis, static_shape
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, Moved, follow, same
 from qdialect.promises.base import Commutes
+from qdialect.promises.monotone import batch_or_channel
 from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 
@@ -76,14 +77,10 @@ def _center_backward(op: OnnxOp, axis: int) -> int | Blocked:
     return ALONG_AXIS if axis in changed else axis
 
 
-def _batch_or_channel(op: OnnxOp, axis: int) -> int | Blocked:
-    return axis if axis < 2 else ALONG_AXIS
-
-
 def _nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
     if op.str_attr("mode", "linear") != "nearest":
         return Blocked("interpolates", f"{op.op_type} computes new elements between the old ones")
-    return follow(_batch_or_channel)(op, types)
+    return follow(batch_or_channel)(op, types)
 
 
 def _fills(forward: object, backward: object) -> Commutes:
@@ -97,6 +94,6 @@ def _fills(forward: object, backward: object) -> Commutes:
 FILLING: dict[tuple[str, str], Commutes] = {
     ("", "Trilu"): _fills(same, same),
     ("", "CenterCropPad"): _fills(_center_forward, _center_backward),
-    ("", "MaxUnpool"): _fills(_batch_or_channel, _batch_or_channel),
+    ("", "MaxUnpool"): _fills(batch_or_channel, batch_or_channel),
     ("", "GridSample"): Commutes(_nearest, _nearest, moves_storage=False),
 }

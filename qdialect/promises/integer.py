@@ -9,12 +9,8 @@ from xdsl.ir import Attribute
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.values import constant
-from qdialect.promises.base import Promise
+from qdialect.promises.base import Promise, unguarded
 from qdialect.reasons import GEMM_FORM, Blocked
-
-
-def _no_guard(op: OnnxOp) -> Blocked | None:
-    return None
 
 
 def _own(op: OnnxOp) -> dict[str, Attribute]:
@@ -50,7 +46,7 @@ class IntegerSum(Promise):
     """The result's axis of channels."""
     one_zero_point: bool = False
     """Whether the kernel takes one zero point for the whole weight."""
-    guard: Callable[[OnnxOp], Blocked | None] = _no_guard
+    guard: Callable[[OnnxOp], Blocked | None] = unguarded
     attributes: Callable[[OnnxOp], dict[str, Attribute]] = _own
     turned: Callable[[OnnxOp], bool] = _keeps_weight
     """Whether the kernel takes the op's weight, a constant matrix then, transposed."""

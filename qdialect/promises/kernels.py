@@ -16,21 +16,13 @@ from xdsl.ir import Attribute
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import normal_axis, rank_of, static_shape
-from qdialect.promises.base import Promise
+from qdialect.promises.base import Promise, unguarded
 from qdialect.reasons import Blocked
 
-MICROSOFT = "com.microsoft"
 SOFTMAX_STEPS = 128
 """Steps of a result up to 1.0, per element of a row, that onnxruntime's QLinearSoftmax can count (1.31: measured)."""
-
-
-def _no_guard(op: OnnxOp) -> Blocked | None:
-    return None
-
-
-def _never(op: OnnxOp, scale: float) -> bool:
-    return False
 
 
 def _no_extra(op: OnnxOp) -> dict[str, Attribute]:
@@ -54,9 +46,7 @@ class Kernel(Promise):
     """Whether the node may have a float bias besides, behind the inputs of the template: an addition of its own."""
     drops: tuple[str, ...] = ()
     """Attributes that the node does not have; where they say something, `guard` refuses."""
-    guard: Callable[[OnnxOp], Blocked | None] = _no_guard
-    overflows: Callable[[OnnxOp, float], bool] = _never
-    """Whether the kernel, which a session makes of the op between casts too, is wrong for a result of this scale."""
+    guard: Callable[[OnnxOp], Blocked | None] = unguarded
     extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
     """Attributes that the node has besides."""
     rows: Callable[[OnnxOp], tuple[int, int] | None] | None = None

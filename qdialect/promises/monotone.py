@@ -18,7 +18,8 @@ from qdialect.promises.base import Commutes, every_operand, none
 from qdialect.reasons import COMPUTED_BOUND, UNKNOWN_RANK, Blocked
 
 
-def _batch_or_channel(op: OnnxOp, axis: int) -> int | Blocked:
+def batch_or_channel(op: OnnxOp, axis: int) -> int | Blocked:
+    """`axis` if it is of images or channels, which a window leaves alone."""
     return axis if axis < 2 else ALONG_AXIS
 
 
@@ -161,8 +162,8 @@ _ARG = Commutes(_index_of_greatest, _no_result, results=none, moves_storage=Fals
 _COMPARES = Commutes(_compared, _no_result, operands=every_operand, results=none, selects=True)
 
 MONOTONE: dict[tuple[str, str], Commutes] = {
-    ("", "MaxPool"): _selects(_batch_or_channel),
-    ("", "GlobalMaxPool"): _selects(_batch_or_channel),
+    ("", "MaxPool"): _selects(batch_or_channel),
+    ("", "GlobalMaxPool"): _selects(batch_or_channel),
     ("", "MaxRoiPool"): Commutes(follow(never), follow(never), moves_storage=False, selects=True),
     ("", "ReduceMax"): Commutes(follow(_reduce_forward), follow(_reduce_backward), selects=True),
     ("", "ReduceMin"): Commutes(follow(_reduce_forward), follow(_reduce_backward), selects=True),

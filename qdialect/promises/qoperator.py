@@ -19,10 +19,11 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.dialects.schemas import snapshot
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import constant_array, rank_of
 from qdialect.promises.base import Promise
 from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
-from qdialect.promises.kernels import KERNELS, MICROSOFT, Kernel
+from qdialect.promises.kernels import KERNELS, Kernel
 from qdialect.promises.linear import Linear
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, UNKNOWN_STORAGE, Blocked
 

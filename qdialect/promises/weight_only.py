@@ -13,15 +13,11 @@ import numpy.typing as npt
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
-from qdialect.promises.base import Promise
+from qdialect.promises.base import Promise, unguarded
 from qdialect.reasons import GEMM_FORM, Blocked
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 16, 128
 """Sizes of the blocks that a weight without blocks is cut into."""
-
-
-def _no_guard(op: OnnxOp) -> Blocked | None:
-    return None
 
 
 def _gemm_guard(op: OnnxOp) -> Blocked | None:
@@ -34,7 +30,7 @@ def _gemm_guard(op: OnnxOp) -> Blocked | None:
 class WeightOnly(Promise):
     """The op is activation @ weight (+ bias), the weight of rank 2: what MatMulNBits computes."""
 
-    guard: Callable[[OnnxOp], Blocked | None] = _no_guard
+    guard: Callable[[OnnxOp], Blocked | None] = unguarded
 
 
 WEIGHT_ONLY: dict[tuple[str, str], WeightOnly] = {

@@ -92,3 +92,19 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 12 : i64}} {
     func.return %a : tensor<*x!onnx.any>
   }
 }
+
+// -----
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 12 : i64}} {
+// CHECK-LABEL: func.func @unmoved_model_functions(
+// CHECK: onnx.Softmax(%{{.*}}) : (tensor<2x3xf32>)
+  func.func @unmoved_model_functions(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+    %a = onnx.Softmax(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    func.return %a : tensor<2x3xf32>
+  }
+  // expected-remark@+1 {{the model has functions of its own, which keep their opset [raise-opset: model-functions]}}
+  "onnx.Function"() <{domain = "my", sym_name = "Same", overload = "", inputs = ["x"], outputs = ["y"], onnx.opset_import = {ai.onnx = 12 : i64}}> ({
+  ^bb0(%y: tensor<*x!onnx.any>):
+    onnx.Yield(%y) : (tensor<*x!onnx.any>) -> ()
+  }) : () -> ()
+}

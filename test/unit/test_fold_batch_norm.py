@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from qdialect import numerics
 from qdialect.compiler.compilation import compile
+from qdialect.numerics import folding
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle import session as oracle
@@ -48,7 +49,7 @@ def test_folded_weights_are_the_real_ones_times_the_factor(low: int, high: int, 
     scales = rng.uniform(1e-4, 1, DRAWS).astype(np.float32)
     zeros = rng.integers(low, high + 1, DRAWS).astype(np.int32)
     factor = factors(rng, DRAWS)
-    new = numerics.fold_affine_weight(stored, scales, zeros, factor, 0, low, high)
+    new = folding.fold_affine_weight(stored, scales, zeros, factor, 0, low, high)
 
     assert (new.scales > 0).all()
     assert not new.clamped.any()
@@ -66,7 +67,7 @@ def test_folded_weights_are_the_real_ones_times_the_factor(low: int, high: int, 
 
 def test_integers_stay_where_no_factor_is_negative_or_zero():
     stored = np.array([[1, -128], [127, 3]], np.int8)
-    new = numerics.fold_affine_weight(stored, np.float32(0.5), 3, np.array([2.0, 1e-9]), 1, -128, 127)
+    new = folding.fold_affine_weight(stored, np.float32(0.5), 3, np.array([2.0, 1e-9]), 1, -128, 127)
     assert new.stored is stored
     np.testing.assert_array_equal(new.zero_points, [3, 3])
 
@@ -74,7 +75,7 @@ def test_integers_stay_where_no_factor_is_negative_or_zero():
 def test_every_weight_has_an_exact_negative():
     q = np.arange(-128, 128, dtype=np.int8)
     for zero_point in (-128, -7, 0, 5, 127):
-        new = numerics.fold_affine_weight(
+        new = folding.fold_affine_weight(
             q[None], np.float32(0.25), zero_point, np.array([-1.0]), 0, -128, 127
         )
         np.testing.assert_array_equal(
@@ -85,7 +86,7 @@ def test_every_weight_has_an_exact_negative():
 def test_zero_points_that_must_stay_cost_one_step_and_are_reported():
     q = np.array([[-128, 5], [-127, 5]], np.int8)
     factor = np.array([-1.0, -1.0])
-    new = numerics.fold_affine_weight(q, np.float32(0.25), 0, factor, 0, -128, 127, keep_zero_points=True)
+    new = folding.fold_affine_weight(q, np.float32(0.25), 0, factor, 0, -128, 127, keep_zero_points=True)
     np.testing.assert_array_equal(new.stored, [[127, -5], [127, -5]])
     np.testing.assert_array_equal(new.zero_points, [0, 0])
     np.testing.assert_array_equal(new.clamped, [True, False])
@@ -93,7 +94,7 @@ def test_zero_points_that_must_stay_cost_one_step_and_are_reported():
 
 def test_a_channel_as_weight_keeps_the_factor():
     factor = factors(np.random.default_rng(2), DRAWS)
-    stored, scales = numerics.channel_as_weight(factor)
+    stored, scales = folding.channel_as_weight(factor)
     assert (scales > 0).all()
     error = np.abs(stored * scales.astype(np.float64) - factor)
     np.testing.assert_array_less(error, np.abs(factor) * HALF_ULP * 1.0001 + TINY * 127)
@@ -107,10 +108,10 @@ def test_a_widened_weight_lets_the_bias_in_and_moves_little():
     bias = rng.normal(0, 1, n).astype(np.float32)
     _, overflow = numerics.quantize_bias(bias, x_scale, scales)
     assert 100 < overflow.sum() < n
-    new = numerics.widen_for_bias(stored, scales, 0, bias, x_scale, overflow, 0, -128, 127)
+    new = folding.widen_for_bias(stored, scales, 0, bias, x_scale, overflow, 0, -128, 127)
     steps, still = numerics.quantize_bias(bias, x_scale, new.scales)
     assert not still.any()
-    assert (np.abs(steps[overflow].astype(np.int64)) <= numerics.MAX_FOLDED_BIAS).all()
+    assert (np.abs(steps[overflow].astype(np.int64)) <= folding.MAX_FOLDED_BIAS).all()
     np.testing.assert_array_equal(new.stored[~overflow], stored[~overflow])
     np.testing.assert_array_equal(new.scales[~overflow], scales[~overflow])
     x = rng.integers(-255, 256, (72, 50)) * x_scale.astype(np.float64)

@@ -14,13 +14,13 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, tensor_type, uniform_of
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.casts import Parameters, stored
 from qdialect.ir.names import location, node_name, tensor_name, wish
 from qdialect.ir.values import known_array, rank_of, real_constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.convolution.columns import gathered
 from qdialect.patterns.convolution.step import SLICES, ImageNodes, Spec
-from qdialect.promises.kernels import MICROSOFT
 from qdialect.promises.window import UNRESOLVED_PADS
 from qdialect.reasons import COMPUTED_BIAS, UNKNOWN_RANK, Blocked
 from qdialect.targets import Target
