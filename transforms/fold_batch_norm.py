@@ -334,7 +334,8 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
             return None  # a bias, which zero points would round
         if not (map.factor > 0).all():
             return Blocked("negative-factor", "a factor is not positive, so no scale carries it")
-        scales = (type.scales / map.factor).astype(np.float32)
+        with np.errstate(over="ignore"):
+            scales = (type.scales / map.factor).astype(np.float32)
         zeros = folding.shifted_zero_points(type.zero_points, map.shift, type.scales)
         if (zeros < type.storage.low).any() or (zeros > type.storage.high).any():
             return Blocked("shift-beyond-storage", "a shift is larger than the storage range")

@@ -109,7 +109,7 @@ def simplifying(options: Options, form: str) -> list[ModulePass]:
     parts = options.decompose or (COMPONENTS if form == "qdq" else ())
     if parts:
         passes += [_made("decompose", ops=tuple(parts))]
-        # Steps of their own find their casts by cost, and so small a product rarely pays; in a loop they are one kernel.
+        # Steps find their casts by cost, and so small a product rarely pays; in a loop they are one kernel.
         passes += [_made("unroll")] if form == "qdq" else []
         passes += [_made("fold-constants"), _made("fold-identity")]
     return passes

@@ -13,12 +13,13 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue, Use
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, known_element, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import location
 from qdialect.ir.place import block_of
-from qdialect.ir.values import rank_of
+from qdialect.ir.values import constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
@@ -94,8 +95,9 @@ def _is_product_of_i8(value: SSAValue) -> bool:
     if linear is None or linear.has_bias:
         return False
     cast, rank = first.owner, rank_of(first)
-    is_cast = isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None
-    return is_cast and element_of(cast.operands[0].type) == I8 and (rank is None or rank > 2)
+    if not isinstance(cast, OnnxOp) or cast.get_trait(DequantizeForm) is None:
+        return False
+    return element_of(cast.operands[0].type) == I8 and (rank is None or rank > 2)
 
 
 def _moved_cast(value: OpResult) -> OnnxOp | None:

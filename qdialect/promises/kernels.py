@@ -33,6 +33,10 @@ def _as_given(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:
     return node.onnx_attributes
 
 
+def _never(op: OnnxOp, scale: float) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Kernel(Promise):
     """One QOperator form of an op."""
@@ -47,6 +51,8 @@ class Kernel(Promise):
     drops: tuple[str, ...] = ()
     """Attributes that the node does not have; where they say something, `guard` refuses."""
     guard: Callable[[OnnxOp], Blocked | None] = unguarded
+    overflows: Callable[[OnnxOp, float], bool] = _never
+    """Whether the kernel, which a session makes of the op between casts too, is wrong for a result of this scale."""
     extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
     """Attributes that the node has besides."""
     rows: Callable[[OnnxOp], tuple[int, int] | None] | None = None

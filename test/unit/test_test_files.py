@@ -78,26 +78,3 @@ def test_every_pass_has_one_file_one_name_and_one_test():
     files = {p.stem.replace("_", "-") for p in (ROOT / "transforms").glob("*.py") if p.stem != "__init__"}
     assert files == set(NAMES)
     assert files <= {whole(p).stem for p in PASSES}
-
-
-def guards() -> dict[str, str]:
-    """The id of every `Blocked(...)` in the source, with a place where it stands."""
-    found: dict[str, str] = {}
-    rooms = (ROOT / "transforms", ROOT / "qdialect/promises")
-    for path in (ROOT / "qdialect/reasons.py", *(path for room in rooms for path in room.glob("*.py"))):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Blocked":
-                assert isinstance(node.args[0], ast.Constant), f"{path}:{node.lineno}: an id is a literal"
-                found[str(node.args[0].value)] = f"{path.relative_to(ROOT)}:{node.lineno}"
-    return found
-
-
-def test_every_guard_is_tested():
-    texts = [path.read_text() for path in LIT]
-    texts += [p.read_text() for p in (TESTS / "unit").glob("*.py") if p.name != Path(__file__).name]
-    text = "\n".join(texts)
-    known = guards()
-    untested = {k: v for k, v in known.items() if not re.search(rf'[\[" :]{k}[\]"]', text)}
-    assert set(untested) == set(UNTESTED_GUARDS), {
-        k: v for k, v in untested.items() if k not in UNTESTED_GUARDS
-    }
