@@ -72,6 +72,11 @@ class Changes(ABC):
             if isinstance(use.operation, YieldOp) and (around := use.operation.parent_op()) is not None:
                 self.push(around)
 
+    def _push_last_user(self, value: SSAValue) -> None:
+        """Look again at the user that is left alone with a value: with several, a pattern may have held back."""
+        if (use := value.first_use) is not None and value.has_one_use():
+            self.push(use.operation)
+
     def touch(self, op: Operation) -> None:
         """
         Say that `op` will compute with other numbers, though none of its operands is another value.
@@ -172,6 +177,8 @@ class Changes(ABC):
         self.push(op)
         if isinstance(old, OpResult) and is_dead(old.op):
             self.erase(old.op)
+        else:
+            self._push_last_user(old)
 
     def retype(self, value: SSAValue, type: Attribute, *, is_same: bool = True) -> SSAValue:
         """
@@ -198,13 +205,16 @@ class Changes(ABC):
         stack = [op]
         while stack:
             dead = stack.pop()
-            producers = {o.op: None for o in dead.operands if isinstance(o, OpResult)}
+            taken = list(dict.fromkeys(dead.operands))
+            producers = {o.op: None for o in taken if isinstance(o, OpResult)}
             self._erase(dead)
             for producer in producers:
                 if is_dead(producer):
                     stack.append(producer)
                 else:
                     self.push(producer)
+            for value in taken:
+                self._push_last_user(value)
 
     def _erase(self, op: Operation) -> None:
         if self._journal is None:
