@@ -17,7 +17,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.promises.weight_only import unpacked_weight
-from qdialect.reasons import UNKNOWN_STORAGE, Blocked
+from qdialect.reasons import Blocked
 
 FIRST_WITH_BLOCKS = 21
 """The first opset whose DequantizeLinear knows blocks and 4 bits."""
@@ -51,9 +51,6 @@ def _max_pool_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """NhwcMaxPool: MaxPool of images, channels last."""
     if (opset_of(op, "") or FIRST_INTEGER_POOL) < FIRST_INTEGER_POOL:
         return Blocked("opset", f"MaxPool takes integers from opset {FIRST_INTEGER_POOL} on")
-    element = element_of(op.operands[0].type)
-    if element is None:
-        return UNKNOWN_STORAGE
     source, nodes = op.operands[0].owner, Nodes()
     if isinstance(source, TRANSPOSE) and perm_of(source) == TO_LAST and source.parent is op.parent:
         x = source.operands[0]

@@ -137,6 +137,9 @@ CASES = [
     Case("lower-to-qoperator", "unknown-rank", """
         p: ?x4x!u
         y = Trilu(p) : ?x4x!u"""),
+    Case("lower-to-qoperator", "no-kernel", """
+        p: *x!u
+        y = GlobalMaxPool(p) : *x!u"""),
     Case("lower-to-qoperator", "unknown-rank", """
         p: *x!u
         k = [2, 6] : 2xi64
