@@ -131,7 +131,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:
     _add_files(parser)
-    data = "inputs that show which ranges occur, to decide what is safe, keyed by input name"
+    data = "no use yet, which a warning says: `quantize` calibrates"
     parser.add_argument("--data", metavar="INPUTS.npz", help=data)
     _add_result(parser.add_argument_group(RESULT))
     _add_model(parser.add_argument_group(MODEL))

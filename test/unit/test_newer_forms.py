@@ -64,7 +64,9 @@ def model(opset: int, op: str, attributes: dict[str, Any], more: dict[str, Any],
 
 
 @pytest.mark.parametrize(
-    ("case", "to"), [*((c, 13) for c in CASES), *((c, 18) for c in (*LATER, *CASES))], ids=str
+    ("case", "to"),
+    [*((c, 13) for c in (*CASES, *LATER) if c[0] < 13), *((c, 18) for c in (*LATER, *CASES))],
+    ids=str,
 )
 def test_the_same_numbers(case: Any, to: int, tmp_path: Path) -> None:
     made = model(*case)
