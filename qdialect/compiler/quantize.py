@@ -44,6 +44,7 @@ from qdialect.oracle.form import main_of
 from qdialect.oracle.session import fused_nodes
 from qdialect.targets import target as target_named
 from qdialect.transforms import get_all_passes
+from qdialect.transforms.decompose import decomposable
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -52,8 +53,6 @@ Feeds = Mapping[str, Array]
 
 QUANTIZED_OPSET = 13
 """The first opset whose QuantizeLinear and DequantizeLinear know a scale for each channel."""
-COMPONENTS = ("Gemm", "BatchNormalization", "LSTM", "GRU", "RNN")
-"""Ops taken apart where each part gets parameters of its own."""
 RANDOM_SAMPLES = 8
 LEAST_RATIO, RATIO_FOR_TIME = 10.0, 20.0
 """Signal to noise that must be left, in dB, for no time at all, and more for all of it: a slow model must be good."""
@@ -106,7 +105,7 @@ def simplifying(options: Options, form: str) -> list[ModulePass]:
     passes = [] if options.keep_overridable else [_made("freeze")]
     passes += [*(stage.step for stage in stages.simplifying()), _made("raise-opset", to=QUANTIZED_OPSET)]
     passes += [_made("fold-batch-norm"), _made("fold-pad"), _made("fold-constants")]
-    parts = options.decompose or (COMPONENTS if form == "qdq" else ())
+    parts = options.decompose or (decomposable() if form == "qdq" else ())  # each part has a profile
     if parts:
         passes += [_made("decompose", ops=tuple(parts))]
         # Steps find their casts by cost, and so small a product rarely pays; in a loop they are one kernel.
