@@ -4,6 +4,7 @@ Let the graph take and give the stored integers where it quantizes its inputs an
     main(%x : f32), qcast(%x) : T   ->  main(%x : storage of T)
     return dcast(q)                 ->  return the integers of q
 
+What the integers stand for, scale and zero point, goes into the model's metadata: their caller applies them.
 Lossy on purpose: the same numbers inside, but another interface.
 """
 
@@ -18,6 +19,7 @@ from xdsl.passes import ModulePass
 from qdialect.dialects.onnx_types import storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
+from qdialect.ir.interface import note_interface
 from qdialect.ir.names import location
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
@@ -83,3 +85,4 @@ class IntegerIoPass(ModulePass):
                 if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp):
                     rewriter.attempt(func, "Inputs", _inputs)
                     rewriter.attempt(end, "Outputs", _outputs)
+        note_interface(op)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 from xdsl.context import Context
 
 from qdialect.compiler.compilation import compile
+from qdialect.errors import UserError
+from qdialect.ir.interface import read_interface
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.session import run
@@ -290,7 +293,22 @@ def test_integers_in_and_out_are_those_of_the_casts():
         (integers,) = run(after, {"x": stored})
         assert integers.dtype == np.uint8
         assert np.abs(integers.astype(int) - wanted).max() <= (form != "qdq")
+        metadata = {entry.key: json.loads(entry.value) for entry in after.metadata_props}
+        assert metadata == {
+            "qdialect.quantization.x": {"scale": X_SCALE, "zero_point": X_ZERO},
+            "qdialect.quantization.y": {"scale": Y_SCALE, "zero_point": Y_ZERO},
+        }
+        interface = read_interface({entry.key: entry.value for entry in after.metadata_props})
+        assert np.array_equal(interface["x"].quantize(feeds[0], stored.dtype), stored)
+        assert np.allclose(interface["y"].dequantize(integers), (integers.astype(int) - Y_ZERO) * Y_SCALE)
     assert ops(compiled(made, integer_io=True)) == {"QLinearMatMul": 1}
+    assert not compiled(made).metadata_props
+
+
+@pytest.mark.parametrize("text", ["0.02:3", "[1]", '{"scale": 0.02}', '{"scale": "x", "zero_point": 0}'])
+def test_metadata_that_is_no_scale_is_said(text: str):
+    with pytest.raises(UserError, match="is not scale and zero point"):
+        read_interface({"qdialect.quantization.x": text, "author": "somebody"})
 
 
 # --- lower-to-integer ---

@@ -1,0 +1,143 @@
+"""
+What the integers stand for that a graph takes and gives: real = scale * (integer - zero point).
+
+A model with integer inputs or outputs asks its caller to apply them, so they go along in the model's metadata, an entry
+for each tensor: `qdialect.quantization.NAME` = `{"scale": 0.02, "zero_point": 13}`, lists and an `"axis"` where they
+are per axis.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import OpResult, SSAValue
+
+from qdialect import numerics
+from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.dialects.quant_text import scale_texts
+from qdialect.errors import UserError
+from qdialect.numerics import Array
+
+METADATA = "onnx.metadata"
+"""The attribute of a module that becomes ONNX's `metadata_props`."""
+PREFIX = "qdialect.quantization."
+"""In front of a tensor's name, the key of its entry."""
+
+
+@dataclass(frozen=True)
+class IntegerInterface:
+    """What the integers of one graph input or output stand for."""
+
+    scales: npt.NDArray[np.float32]
+    """Shape (), or (n,) for the n slices along `axis`."""
+    zero_points: npt.NDArray[np.int32]
+    axis: int | None = None
+
+    def quantize(self, real: Array, dtype: np.dtype[Any]) -> Array:
+        """The integers of `dtype`, an integer type, that stand for real numbers of any shape that the axis fits."""
+        info = np.iinfo(dtype.name)
+        return numerics.quantize(
+            real.astype(np.float32), self.scales, self.zero_points, info.min, info.max, dtype, self.axis
+        )
+
+    def dequantize(self, stored: Array) -> Array:
+        """The real numbers, float32, that integers stand for."""
+        return numerics.dequantize(stored, self.scales, self.zero_points, axis=self.axis)
+
+    def as_json(self) -> dict[str, object]:
+        """Scale and zero point, as lists with their axis where they are per axis."""
+        scales = [float(text) for text in scale_texts(self.scales)]
+        if self.axis is None:
+            return {"scale": scales[0], "zero_point": int(self.zero_points)}
+        return {"scale": scales, "zero_point": self.zero_points.tolist(), "axis": self.axis}
+
+    def __str__(self) -> str:
+        if self.axis is None:
+            return f"scale {scale_texts(self.scales)[0]}, zero point {int(self.zero_points)}"
+        return f"{self.scales.size} scales along axis {self.axis}"
+
+
+def _names(rows: Iterable[DictionaryAttr] | None, count: int, prefix: str) -> list[str]:
+    """What ONNX calls the inputs or outputs of a graph."""
+    found = [f"{prefix}_{k}" for k in range(count)]
+    for k, row in enumerate(rows or ()):
+        if isinstance(name := row.data.get("onnx.name"), StringAttr):
+            found[k] = name.data
+    return found
+
+
+def _reading(value: SSAValue) -> UniformType | None:
+    """The one quantized type that an integer input is read as by all its users; None if there is none."""
+    types = {
+        quantized_of(use.operation.results[0].type) if isinstance(use.operation, StorageCastOp) else None
+        for use in value.uses
+    }
+    return types.pop() if len(types) == 1 else None
+
+
+def _written(value: SSAValue) -> UniformType | None:
+    """The quantized type whose integers an output gives; None if it gives none."""
+    cast = value.op if isinstance(value, OpResult) else None
+    return quantized_of(cast.operands[0].type) if isinstance(cast, StorageCastOp) else None
+
+
+def _typed(func: FuncOp, end: ReturnOp) -> Iterator[tuple[str, UniformType | None]]:
+    """The inputs and outputs of a graph, each with the quantized type of its integers."""
+    args, results = func.body.block.args, end.operands
+    for name, value in zip(_names(func.arg_attrs, len(args), "input"), args, strict=True):
+        yield name, _reading(value)
+    for name, value in zip(_names(func.res_attrs, len(results), "output"), results, strict=True):
+        yield name, _written(value)
+
+
+def integer_interface(module: ModuleOp) -> dict[str, IntegerInterface]:
+    """Of each input and output of the graph that holds the integers of a quantized type, by its name."""
+    return {
+        name: IntegerInterface(type.scales, type.zero_points, type.axis)
+        for func in module.ops
+        if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp)
+        for name, type in _typed(func, end)
+        if type is not None and type.blocks is None
+    }
+
+
+def note_interface(module: ModuleOp) -> None:
+    """Write what the integers at the interface of a module with one graph stand for into its metadata."""
+    if sum(isinstance(op, FuncOp) for op in module.ops) != 1:
+        return
+    entries = {
+        f"{PREFIX}{name}": StringAttr(json.dumps(one.as_json()))
+        for name, one in integer_interface(module).items()
+    }
+    if entries:
+        before = module.attributes.get(METADATA)
+        rows = before.data if isinstance(before, DictionaryAttr) else {}
+        module.attributes[METADATA] = DictionaryAttr({**rows, **entries})
+
+
+def read_interface(metadata: Mapping[str, str]) -> dict[str, IntegerInterface]:
+    """What a model's metadata says of its inputs and outputs. UserError for an entry that cannot be read."""
+    found: dict[str, IntegerInterface] = {}
+    for key, text in metadata.items():
+        if key.startswith(PREFIX):
+            try:
+                entry = json.loads(text)
+                scales, zeros = np.array(entry["scale"], np.float32), np.array(entry["zero_point"], np.int32)
+                axis = entry.get("axis")
+                found[key.removeprefix(PREFIX)] = IntegerInterface(
+                    scales, zeros, None if axis is None else int(axis)
+                )
+            except (ValueError, TypeError, KeyError, OverflowError, AttributeError) as error:
+                raise UserError(
+                    f"the model's metadata '{key}' is not scale and zero point: {text[:80]}",
+                    "compile it again with --integer-io",
+                ) from error
+    return found
