@@ -273,5 +273,5 @@ class LowerToQdqPass(ModulePass):
             pair_captured(op)
             pair_moved(op)
             widen_biases(op)
-            keep_unfused(op)
+            keep_unfused(op, rules)
             constants_in_order(op)

@@ -4,6 +4,7 @@ Read QOperator nodes as the op on quantized types, so that scales and zero point
     QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)  ->  scast(op(scast(a), scast(b), ...) : T)
     NhwcMaxPool(x)           ->  Transpose(MaxPool(Transpose(x)))         but for a turn that undoes it
     QLinearAdd(a, ..., b : i32, ...)  ->  op(a, scast(b)) : T         operands that no kernel takes, by definition
+    Sum(x, y)                ->  Add(x, y)
     MatMulNBits(x, w, s, z)  ->  MatMul(x, DequantizeLinear(w', s', z'))  float sums, from opset 21 on
 
 Close: that is the node's definition, but an integer kernel sums without the float form's rounding. Which input is

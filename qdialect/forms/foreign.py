@@ -1,4 +1,4 @@
-"""com.microsoft nodes that are ONNX's own ops in another layout of their operands."""
+"""Nodes that are other ops of ONNX in another layout of their operands, or by another name."""
 
 from __future__ import annotations
 
@@ -92,7 +92,17 @@ def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     return nodes.ops
 
 
+def _sum_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
+    """Sum of two: Add, which more is known of."""
+    if len(op.operands) != 2:
+        return Blocked("not-two", f"an Add has two operands, this Sum {len(op.operands)}")
+    nodes = Nodes()
+    nodes.add("Add", list(op.operands), op.results[0].type)
+    return nodes.ops
+
+
 FOREIGN: dict[tuple[str, str], StandsFor] = {
     (MICROSOFT, "NhwcMaxPool"): StandsFor(_max_pool_parts, written=True),
     (MICROSOFT, "MatMulNBits"): StandsFor(_product_parts, written=False),
+    ("", "Sum"): StandsFor(_sum_parts, written=True),
 }

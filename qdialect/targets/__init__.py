@@ -59,6 +59,11 @@ class Target:
     """The target that this one is but for what its file says; its costs are this one's too."""
     moved_past: Sequence[str] = ()
     """Ops past which a session moves casts itself when it loads a model."""
+    unfused: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """
+    Op -> op that makes its first operand, with which a session makes a slower kernel of it, -> op that computes the
+    same as the latter and is left alone.
+    """
     kernels: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """QOperator op -> signatures, as `u8 i8 u8`: operands, result. `u8*`: any number of operands."""
     sums: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])

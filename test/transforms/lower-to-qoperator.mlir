@@ -570,13 +570,12 @@ func.func @unmoved_empty_sum(%a: tensor<2x0x!quant.uniform<u8:f32, 0.02:13>>, %b
 !x = !quant.uniform<u8:f32, 0.02:13>
 !y = !quant.uniform<u8:f32, 0.004>
 
-// 64 rows of 48: the float kernel between casts is faster, and a Sum keeps them apart. Rows of 4 are the integer kernel's,
+// 64 rows of 48: the float kernel between casts is faster. Rows of 4 are the integer kernel's,
 // and so is a row whose length is not known at a scale that never overflows.
 
 // CHECK-LABEL: func.func @float_softmax(
 // CHECK: %[[D:.*]] = quant.dcast %a
-// CHECK-NEXT: %[[S:.*]] = onnx.Sum(%[[D]])
-// CHECK-NEXT: %[[T:.*]] = onnx.Softmax(%[[S]]) {axis = -1 : i64} : (tensor<?x64x48xf32>) -> tensor<?x64x48xf32>
+// CHECK-NEXT: %[[T:.*]] = onnx.Softmax(%[[D]]) {axis = -1 : i64} : (tensor<?x64x48xf32>) -> tensor<?x64x48xf32>
 // CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[T]]
 // CHECK-NEXT: func.return %[[Q]]
 // expected-remark@unknown {{for rows of this length the float kernel between casts is faster [lower-to-qoperator: float-is-faster]}}

@@ -77,4 +77,25 @@ func.func @unmoved_opset(%x: tensor<3x16xf32>, %i: tensor<1x5x4x2xui8>) -> (tens
   %p = onnx_ms.NhwcMaxPool(%i) {kernel_shape = array<i64: 2, 1>} : (tensor<1x5x4x2xui8>) -> tensor<1x4x4x2xui8>
   func.return %a, %p : tensor<3x2xf32>, tensor<1x4x4x2xui8>
 }
+// A sum of two is an Add, which more is known of; others stay.
+
+// CHECK-LABEL: func.func @sum(
+// CHECK-NEXT: %[[S:.*]] = onnx.Add(%x, %y) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: func.return %[[S]]
+// SOME-LABEL: func.func @sum(
+// SOME-NEXT: onnx.Add(%x, %y)
+func.func @sum(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2x3xf32> {
+  %s = onnx.Sum(%x, %y) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  func.return %s : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_not_two(
+// CHECK-NEXT: onnx.Sum(%x, %y, %x)
+// SOME-LABEL: func.func @unmoved_not_two(
+func.func @unmoved_not_two(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2x3xf32> {
+  // expected-remark@+1 {{an Add has two operands, this Sum 3 [raise-qoperator: not-two]}}
+  %s = onnx.Sum(%x, %y, %x) : (tensor<2x3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %s : tensor<2x3xf32>
+}
+
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -265,3 +266,46 @@ def test_several_matrices_with_a_scale_for_each_column_are_no_kernel():
     x = {"x": np.random.default_rng(0).normal(size=(2, 3)).astype(np.float32)}
     for level in LEVELS:
         np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=0.0501)
+
+
+SLOWER: dict[str, str] = {
+    "SkipLayerNormalization": """g (float[2,16,48] x, float[2,16,48] r) => (float[2,16,48] y)
+    <float[48] g = {1.5, 0.75, 1.25, 0.5, 1.5, 0.75, 1.25, 0.5, 1.5, 0.75, 1.25, 0.5, 1.5, 0.75, 1.25, 0.5,
+     1.5, 0.75, 1.25, 0.5, 1.5, 0.75, 1.25, 0.5, 1.5, 0.75, 1.25, 0.5, 1.5, 0.75, 1.25, 0.5,
+     1.5, 0.75, 1.25, 0.5, 1.5, 0.75, 1.25, 0.5, 1.5, 0.75, 1.25, 0.5, 1.5, 0.75, 1.25, 0.5}> {
+      a = Relu(x)
+      b = Relu(r)
+      s = Add(a, b)
+      y = LayerNormalization(s, g)
+    }""",
+    "QLinearSoftmax": """g (float[64,48] x) => (float[64,48] y)
+    <float s = {0.03}, uint8 z = {117}, float t = {0.004}, uint8 u = {3}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      m = Softmax<axis = -1>(d)
+      p = QuantizeLinear(m, t, u)
+      y = DequantizeLinear(p, t, u)
+    }""",
+}
+"""What a session makes of the model as it is."""
+
+
+def made_by_session(model: onnx.ModelProto, path: Path) -> set[str]:
+    """The operators of the graph that a session runs."""
+    options = ort.SessionOptions()
+    options.log_severity_level, options.optimized_model_filepath = 4, str(path)
+    ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return {node.op_type for node in onnx.load(path).graph.node}
+
+
+@pytest.mark.parametrize("kernel", SLOWER)
+def test_a_session_makes_no_slower_kernel(kernel: str, tmp_path: Path):
+    before, after = compiled(SLOWER[kernel])
+    assert kernel in made_by_session(before, tmp_path / "before.onnx")
+    assert kernel not in made_by_session(after, tmp_path / "after.onnx")
+    rng = np.random.default_rng(7)
+    feeds = {
+        i.name: rng.normal(0, 2, [d.dim_value for d in i.type.tensor_type.shape.dim]).astype(np.float32)
+        for i in before.graph.input
+    }
+    assert np.array_equal(run(before, feeds, LEVELS[0]), run(after, feeds, LEVELS[1]))

@@ -1,0 +1,83 @@
+// RUN: OPT %s -p 'lower-to-qdq{target=onnxruntime}' | FILECHECK %s
+// RUN: OPT %s -p lower-to-qdq | FILECHECK %s --check-prefix=GENERIC
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!y = !quant.uniform<u8:f32, 0.004:5>
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+
+// The sum of two computed values is written so that a session does not fuse it with the normalization of it.
+
+// CHECK-LABEL: func.func @residual(
+// CHECK: %[[S:.*]] = onnx.Sum(%x, %r) : (tensor<2x64x48xf32>, tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+// CHECK-NEXT: %[[N:.*]] = onnx.LayerNormalization(%[[S]], %g, _)
+// CHECK-NEXT: func.return %[[N]], %[[S]]
+// GENERIC-LABEL: func.func @residual(
+// GENERIC: onnx.Add(%x, %r)
+func.func @residual(%x: tensor<2x64x48xf32>, %r: tensor<2x64x48xf32>, %g: tensor<48xf32>) -> (tensor<2x64x48xf32>, tensor<2x64x48xf32>) {
+  %s = onnx.Add(%x, %r) : (tensor<2x64x48xf32>, tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %n = onnx.LayerNormalization(%s, %g) : (tensor<2x64x48xf32>, tensor<48xf32>) -> tensor<2x64x48xf32>
+  func.return %n, %s : tensor<2x64x48xf32>, tensor<2x64x48xf32>
+}
+
+// A bias, another shape, a difference, a constant: no session fuses these into something slower.
+
+// CHECK-LABEL: func.func @unchanged_bias(
+// CHECK: onnx.Add(
+// CHECK-LABEL: func.func @unchanged_shape(
+// CHECK: onnx.Add(
+// CHECK-LABEL: func.func @unchanged_difference(
+// CHECK: onnx.Sub(
+// CHECK-LABEL: func.func @unchanged_constant(
+// CHECK: onnx.LayerNormalization(
+func.func @unchanged_bias(%x: tensor<2x3xf32>, %g: tensor<3xf32>) -> tensor<2x3xf32> {
+  %b = onnx.Constant() {value = #onnx.tensor<[1.5, -0.5, 0.25, 2.0, 3.0, -7.0] : tensor<2x3xf32>>} : () -> tensor<2x3xf32>
+  %s = onnx.Add(%x, %b) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %n = onnx.LayerNormalization(%s, %g) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  func.return %n : tensor<2x3xf32>
+}
+func.func @unchanged_shape(%x: tensor<2x3xf32>, %r: tensor<3xf32>, %g: tensor<3xf32>) -> tensor<2x3xf32> {
+  %s = onnx.Add(%x, %r) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %n = onnx.LayerNormalization(%s, %g) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  func.return %n : tensor<2x3xf32>
+}
+func.func @unchanged_difference(%x: tensor<2x3xf32>, %r: tensor<2x3xf32>, %g: tensor<3xf32>) -> tensor<2x3xf32> {
+  %s = onnx.Sub(%x, %r) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %n = onnx.LayerNormalization(%s, %g) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  func.return %n : tensor<2x3xf32>
+}
+func.func @unchanged_constant(%g: tensor<3xf32>) -> tensor<2x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[1.5, -0.5, 0.25, 2.0, 3.0, -7.0] : tensor<2x3xf32>>} : () -> tensor<2x3xf32>
+  %n = onnx.LayerNormalization(%s, %g) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  func.return %n : tensor<2x3xf32>
+}
+
+// Where the float kernel is the faster one, it does not stand right between casts that a session makes the integer one of.
+
+// CHECK-LABEL: func.func @softmax(
+// CHECK: %[[T:.*]] = onnx.Softmax(
+// CHECK-NEXT: %[[S:.*]] = onnx.Sum(%[[T]]) : (tensor<64x48xf32>) -> tensor<64x48xf32>
+// CHECK-NEXT: onnx.QuantizeLinear(%[[S]],
+// GENERIC-LABEL: func.func @softmax(
+// GENERIC: %[[T:.*]] = onnx.Softmax(
+// GENERIC-NEXT: onnx.QuantizeLinear(%[[T]],
+func.func @softmax(%a: tensor<64x48xf32>) -> tensor<64x48xf32> {
+  %q = quant.qcast %a : tensor<64x48xf32> to tensor<64x48x!x>
+  %t = onnx.Softmax(%q) {axis = -1 : i64} : (tensor<64x48x!x>) -> tensor<64x48x!y>
+  %d = quant.dcast %t : tensor<64x48x!y> to tensor<64x48xf32>
+  func.return %d : tensor<64x48xf32>
+}
+
+// Rows of 4: the integer kernel is the faster one.
+
+// CHECK-LABEL: func.func @unchanged_short_rows(
+// CHECK: %[[T:.*]] = onnx.Softmax(
+// CHECK-NEXT: onnx.QuantizeLinear(%[[T]],
+func.func @unchanged_short_rows(%a: tensor<64x4xf32>) -> tensor<64x4xf32> {
+  %q = quant.qcast %a : tensor<64x4xf32> to tensor<64x4x!x>
+  %t = onnx.Softmax(%q) {axis = -1 : i64} : (tensor<64x4x!x>) -> tensor<64x4x!quant.uniform<u8:f32, 0.01:5>>
+  %d = quant.dcast %t : tensor<64x4x!quant.uniform<u8:f32, 0.01:5>> to tensor<64x4xf32>
+  func.return %d : tensor<64x4xf32>
+}
+
+}
