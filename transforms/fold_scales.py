@@ -3,10 +3,12 @@ Fold the scales that an activation has for each channel into the weights on both
 
     qcast(f(linear(x, w, b))) : s[c], z     ->  qcast(f(linear(x, w / s, b / s))) : 1, z
     depthwise(dcast(q : s[c], z), w, b)     ->  depthwise(dcast(q : 1, z), w * s, b)
+    qcast(Clip(x, 0, 6)) : s[c], 0          ->  qcast(Relu(x)) : s[c], 0     where no channel goes beyond 6
 
 Close: both weights' scales are rounded once to float32, stored integers stay. f is a chain of ops that a positive
 factor goes through. Channels with different zero points become one where nothing is below zero: all start at the
-lowest integer, and a Min keeps each channel's largest.
+lowest integer, and a Min keeps each channel's largest. A bound that the storage range of every channel implies is no
+clamp, and no factor has to go through it.
 """
 
 from dataclasses import dataclass
@@ -33,8 +35,10 @@ from qdialect.patterns.affine import (
     new_constant,
 )
 from qdialect.promises.affine import AffineMap
+from qdialect.promises.clamping import Clamp
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
+from qdialect.promises.monotone import stored_bounds
 from qdialect.reasons import OTHER_REGION, Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp
@@ -49,6 +53,40 @@ class Above(NamedTuple):
 
     target: LinearTarget
     between: list[OnnxOp]
+
+
+class DropImpliedBound(OnOp[QuantizeOp]):
+    """A clamp in front of a quantize with a scale for each channel, of which that is one too."""
+
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
+        type, value = op.element_type, op.operands[0]
+        clamp = (
+            value.op.get_trait(Clamp)
+            if isinstance(value, OpResult) and isinstance(value.op, OnnxOp)
+            else None
+        )
+        if type.axis is None or clamp is None or not isinstance(value, OpResult):
+            return None
+        above = value.op
+        assert isinstance(above, OnnxOp)
+        bounds = clamp.bounds(above)
+        if bounds is None or above.get_trait(Homogeneous) is not None:
+            return None
+        low, high = stored_bounds(bounds, type)
+        if (high != type.storage.high).any():
+            return Blocked("bound-within", f"a channel goes beyond {bounds[1]:g}, which the clamp does not")
+        is_low = bool((low == type.storage.low).all())
+        if not is_low and bounds[0] != 0:
+            return Blocked("bound-within", f"a channel goes below {bounds[0]:g}, which the clamp does not")
+        if not value.has_one_use():
+            return SECOND_CONSUMER
+        if is_low:
+            rewriter.replace(above, [], [above.operands[0]])
+            return None
+        relu = op_named("", "Relu").build([above.operands[0]], [value.type])
+        relu.location = above.location
+        rewriter.replace(above, [relu])
+        return None
 
 
 class FoldScales(OnOp[QuantizeOp]):
@@ -210,4 +248,4 @@ class FoldScalesPass(RewritePass):
     exactness = Exactness.CLOSE
     rewrite = "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales round"
 
-    pattern_types = (FoldScales,)
+    pattern_types = (DropImpliedBound, FoldScales)

@@ -114,3 +114,60 @@ func.func @unmoved_integers_used(%x: tensor<1x1x5x3xf32>) -> tensor<1x2x5x3xi8> 
   %y = quant.scast %q : tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>> to tensor<1x2x5x3xi8>
   func.return %y : tensor<1x2x5x3xi8>
 }
+
+// No channel goes beyond 6: the clamp is a Relu, through which factors go. A range that is beyond both bounds of every
+// channel is no clamp at all.
+// CHECK-LABEL: func.func @implied_bound(
+// CHECK: %[[C:.*]] = onnx.Conv(%x,
+// CHECK-NEXT: %[[R:.*]] = onnx.Relu(%[[C]])
+// CHECK-NEXT: quant.qcast %[[R]] : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32, 1.0:9>>
+// CHECK: %[[E:.*]] = onnx.Conv(%x,
+// CHECK-NEXT: quant.qcast %[[E]] : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32, 1.0:9>>
+func.func @implied_bound(%x: tensor<1x1x5x3xf32>) -> (tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
+  %v = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
+  %least = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %below = onnx.Constant() {value = #onnx.tensor<[-1.0] : tensor<f32>>} : () -> tensor<f32>
+  %largest = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
+  %c = onnx.Conv(%x, %w) : (tensor<1x1x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
+  %k = onnx.Clip(%c, %least, %largest) : (tensor<1x2x5x3xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2x5x3xf32>
+  %q = quant.qcast %k : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>>
+  %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>> to tensor<1x2x5x3xf32>
+  %y = onnx.Conv(%d, %v) {group = 2 : i64} : (tensor<1x2x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
+  %e = onnx.Conv(%x, %w) : (tensor<1x1x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
+  %l = onnx.Clip(%e, %below, %largest) : (tensor<1x2x5x3xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2x5x3xf32>
+  %p = quant.qcast %l : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>>
+  %f = quant.dcast %p : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>> to tensor<1x2x5x3xf32>
+  %z = onnx.Conv(%f, %v) {group = 2 : i64} : (tensor<1x2x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
+  func.return %y, %z : tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_bound_within(
+// CHECK: onnx.Clip(
+// CHECK: onnx.Clip(
+func.func @unmoved_bound_within(%x: tensor<1x2x5x3xf32>) -> (tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>) {
+  %least = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %below = onnx.Constant() {value = #onnx.tensor<[-0.125] : tensor<f32>>} : () -> tensor<f32>
+  %largest = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
+  %k = onnx.Clip(%x, %least, %largest) : (tensor<1x2x5x3xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2x5x3xf32>
+  // expected-remark@+1 {{a channel goes beyond 6, which the clamp does not [fold-scales: bound-within]}}
+  %q = quant.qcast %k : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.5:9}>>
+  %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.5:9}>> to tensor<1x2x5x3xf32>
+  %l = onnx.Clip(%x, %below, %largest) : (tensor<1x2x5x3xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2x5x3xf32>
+  // expected-remark@+1 {{a channel goes below -0.125, which the clamp does not [fold-scales: bound-within]}}
+  %p = quant.qcast %l : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>>
+  %e = quant.dcast %p : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>> to tensor<1x2x5x3xf32>
+  func.return %d, %e : tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_clamp_read(
+// CHECK: onnx.Clip(
+func.func @unmoved_clamp_read(%x: tensor<1x2x5x3xf32>) -> (tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>) {
+  %least = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %largest = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
+  %k = onnx.Clip(%x, %least, %largest) : (tensor<1x2x5x3xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2x5x3xf32>
+  // expected-remark@+1 {{the value between has a second consumer [fold-scales: second-consumer]}}
+  %q = quant.qcast %k : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>>
+  %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<u8:f32:1, {0.02:9,0.01:9}>> to tensor<1x2x5x3xf32>
+  func.return %d, %k : tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>
+}

@@ -50,6 +50,21 @@ MODELS: dict[str, str] = {
       p = QuantizeLinear<axis = 1>(c, t, u)
       y = DequantizeLinear<axis = 1>(p, t, u)
     }""",
+    # A clamp that the range of each channel implies, between two convolutions.
+    "clip": """g (float[1,1,4,5] x) => (float[1,2,4,5] y)
+    <float s = {0.03}, uint8 z = {128}, int8[2,1,1,1] w = {50, -70}, float[2] ws = {0.01, 0.02}, int8[2] wz = {0, 0},
+     float least = {0.0}, float largest = {6.0}, float[2] t = {0.02, 0.005}, uint8[2] u = {0, 0},
+     int8[2,1,1,1] v = {40, 90}, float[2] vs = {0.02, 0.03}, int8[2] vz = {0, 0}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      wd = DequantizeLinear<axis = 0>(w, ws, wz)
+      c = Conv(d, wd)
+      k = Clip(c, least, largest)
+      p = QuantizeLinear<axis = 1>(k, t, u)
+      e = DequantizeLinear<axis = 1>(p, t, u)
+      vd = DequantizeLinear<axis = 0>(v, vs, vz)
+      y = Conv<group = 2>(e, vd)
+    }""",
     # Scales for each row, on the left.
     "rows": """g (float[3,2] x) => (float[4,2] y)
     <float s = {0.03}, uint8 z = {128}, int8[4,3] w = {-37, -127, 72, -115, -86, 127, 68, 127, 44, 45, -77, -127},
