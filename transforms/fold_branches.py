@@ -5,6 +5,7 @@ Write a branch whose condition is known in the place of its If.
 
 Exact: the other branch never runs. `fold-constants` and `fold-shapes` find the conditions.
 """
+# Around the driver: the branch that runs is lifted out of a region that goes with its If, which the driver replaces.
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,6 +5,7 @@ Read initializers that are also graph inputs as constants.
 
 Exact for every caller that leaves the default alone; an input that only old exporters listed is no input.
 """
+# Around the driver: arguments and signatures are no operations; their readers change through the driver.
 
 from dataclasses import dataclass
 

@@ -10,6 +10,7 @@ Write ops on quantized types as the target's integer kernels.
 Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most;
 ops that move or select are exact. An op without a kernel stays, with the reason.
 """
+# Around the driver: it erases only drafts, which stand in no block yet.
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -7,6 +7,7 @@ f may be any number of elementwise ops, their constants of one element. Close: t
 of each value, alone or in a row. A lookup takes as long as a dozen float operations, so the costs that were measured
 decide; few functions are so slow (Softplus, Mish, the hyperbolic ones), and long chains.
 """
+# Around the driver: a copy of the op stands beside it while its 256 values are computed, then goes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

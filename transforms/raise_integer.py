@@ -7,6 +7,7 @@ Close: the integer sum is exact, the float form rounds. m is x_scale * w_scale: 
 where one is known, else 1.0, and the weight's is m / x_scale. A scale or zero point that is computed at run time
 (DynamicQuantizeLinear) stays so: frozen, it would hold for one input only.
 """
+# Around the driver: it erases only drafts, which stand in no block yet.
 
 from collections.abc import Sequence
 from dataclasses import dataclass

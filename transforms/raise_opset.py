@@ -10,6 +10,7 @@ Exact: the same function under another name. All ops or none: a module has one o
 13 for scales along an axis in QDQ form. Not through onnx's converter, which carries every weight and loses names and
 metadata.
 """
+# Around the driver: the module's own version is no operation, and drafts stand in no block yet.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -10,6 +10,7 @@ Read QOperator nodes as the op on quantized types, so that scales and zero point
 Close: that is the node's definition, but an integer kernel sums without the float form's rounding. Which input is
 what, the kernels' templates say, read backwards; a scale that is computed at run time stays with the node.
 """
+# Around the driver: it changes only drafts, which stand in no block yet.
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -7,6 +7,7 @@ changes elsewhere, and refuses the model (1.31: measured). Behind a pair of the 
 stops. Of a MatMul of several matrices and the Add of a vector it makes a Gemm behind a Reshape, past which it moves the
 cast too; not of the Add of a tensor of the result's rank.
 """
+# Around the driver: the casts are written and no op changes its type: pairs and constants are put in between.
 
 from __future__ import annotations
 

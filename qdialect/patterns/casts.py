@@ -1,4 +1,5 @@
 """Casts that undo each other, or say what another says."""
+# Around the driver: it erases only drafts, which stand in no block yet.
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@ What depends on constants alone, and its value: every op is run by onnxruntime w
 
 What would grow is left: a result of more bytes than `MAX_GROWTH` times the operands and more than `SMALL_RESULT`.
 """
+# Around the driver: constants take over the names of what computed them; no op that computes at run time changes.
 
 from collections.abc import Container, Iterable, Sequence
 from math import prod

@@ -1,4 +1,5 @@
 """Casts as nodes: QuantizeLinear and DequantizeLinear, as many and where a target wants them."""
+# Around the driver: casts become nodes one for one, and what lost its last reader goes; no float op changes.
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """Stored integers read as elements of a quantized type."""
+# Around the driver: it changes only drafts, which stand in no block yet.
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """A linear op as an integer sum with its scales written out."""
+# Around the driver: it erases only drafts, which stand in no block yet.
 
 from __future__ import annotations
 

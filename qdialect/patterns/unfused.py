@@ -7,6 +7,7 @@ at the scales; but for the weight of a convolution or of a product a kernel take
 cost more than the float kernel and its casts. Of one operand a Sum is the identity: behind it, the cast is the op's no
 more. What a session makes of two float ops the target's file says, and what it does not recognize in the first's place.
 """
+# Around the driver: the casts are written and no op changes its type: a Sum of one operand is put in between.
 
 from __future__ import annotations
 
