@@ -25,7 +25,8 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant_array
 from qdialect.patterns.convolution.step import priced
-from qdialect.promises.arithmetic import IntegerProduct, QuantizesAtRunTime
+from qdialect.promises.arithmetic import QuantizesAtRunTime
+from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter

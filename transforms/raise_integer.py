@@ -29,9 +29,10 @@ from qdialect.ir.values import constant_array, rank_of
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.patterns.reading import as_type, dequantize_operands
-from qdialect.promises.arithmetic import Converts, IntegerProduct, along, multiplier, shift, single_user
+from qdialect.promises.arithmetic import Converts, along, multiplier, shift, single_user
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
+from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import BIAS_TOLERANCE, Linear
 from qdialect.promises.qoperator import storage_of
@@ -177,7 +178,7 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
         if isinstance(chain, Blocked):
             return chain
         name, biased = promise.name, chain.integer_bias is not None or chain.float_bias is not None
-        if biased and (not promise.flat or [rank_of(o) for o in op.operands[:2]] == [2, 2]):
+        if biased and (promise.with_bias == name or [rank_of(o) for o in op.operands[:2]] == [2, 2]):
             name = promise.with_bias
         elif biased:
             return self._without_bias(op, promise, chain, rewriter)

@@ -2,7 +2,7 @@
 Ops that are several ops in one: what they decompose into, and what composes into them.
 
     Gemm(A, B, C) = alpha * (A' B') + beta * C
-    BatchNormalization(x) = x * (gamma / sqrt(var + eps)) + (beta - mean * gamma / sqrt(var + eps))
+    BatchNormalization(x) = x * factor + shift, as its promise to be affine says
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
-from qdialect.ir.values import constant_array, rank_of, static_shape
+from qdialect.ir.values import rank_of, static_shape
 from qdialect.ops.generated import op_named
-from qdialect.reasons import Blocked
+from qdialect.promises.affine import AffineMap, affine_map
+from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 Parts = Sequence["Operation"]
 
@@ -69,26 +70,18 @@ def _gemm_parts(op: OnnxOp) -> Parts | Blocked:
     return nodes.ops
 
 
-def _normalization_parts(op: OnnxOp) -> Parts | Blocked:
-    if len(op.outputs) > 1 or op.int_attr("training_mode", 0):
-        return Blocked("training-mode", "BatchNormalization computes its own statistics")
+def _affine_parts(op: OnnxOp) -> Parts | Blocked:
+    """What an affine op with a map along channels does, as a Mul and an Add."""
+    map, rank = affine_map(op.results[0]), rank_of(op.operands[0])
+    if not isinstance(map, AffineMap):
+        return map or Blocked("no-channels", "it has no channels")
     if element_of(op.results[0].type) != BY_NUMPY["float32"].attribute:
-        return Blocked("element-type", "only a BatchNormalization in f32 is decomposed")
-    arrays = [constant_array(op.input(k)) for k in range(1, 5)]
-    rank = rank_of(op.operands[0])
-    if rank is None or any(a is None or a.ndim != 1 for a in arrays):
-        return Blocked(
-            "computed-parameter", "a parameter of BatchNormalization is computed, or not one for each channel"
-        )
-    gamma, beta, mean, variance = (np.asarray(a, np.float64) for a in arrays)
-    variance = variance + op.float_attr("epsilon", 1e-5)
-    if not (variance > 0).all():
-        return Blocked("not-finite", "a variance is negative or not finite", "train the model again")
-    factor = gamma / np.sqrt(variance)
-    shape = (-1, *[1] * (rank - 2))
+        return Blocked("element-type", f"only a {op.op_type} in f32 is decomposed")
+    if rank is None or map.axis is None:
+        return UNKNOWN_RANK
+    shape = (-1, *[1] * (rank - map.axis - 1))
     nodes, result_type = Nodes(), op.results[0].type
-    scale = nodes.constant(factor.reshape(shape), np.float32)
-    shift = nodes.constant((beta - mean * factor).reshape(shape), np.float32)
+    scale, shift = (nodes.constant(a.reshape(shape), np.float32) for a in (map.factor, map.shift))
     nodes.add("Add", [nodes.add("Mul", [op.operands[0], scale], result_type), shift], result_type)
     return nodes.ops
 
@@ -104,7 +97,7 @@ def _gemm_of(op: OnnxOp, bias: SSAValue) -> OnnxOp | Blocked:
 
 DECOMPOSITIONS: dict[tuple[str, str], Decomposes] = {
     ("", "Gemm"): Decomposes(_gemm_parts),
-    ("", "BatchNormalization"): Decomposes(_normalization_parts),
+    ("", "BatchNormalization"): Decomposes(_affine_parts),
 }
 COMPOSITIONS: dict[tuple[str, str], TakesBias] = {
     ("", "MatMul"): TakesBias(_gemm_of),

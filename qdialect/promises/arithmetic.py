@@ -1,5 +1,5 @@
 """
-Steps of quantization spelled as arithmetic: x * m, x + z, round, cast, and integer products.
+Steps of quantization spelled as arithmetic: x * m, x + z, round, cast.
 
 A step is a promise about one op with one constant; which chains of steps mean a quantization, the passes know.
 """
@@ -59,19 +59,6 @@ class Bounds(Promise):
 
     step: Callable[[OnnxOp], tuple[SSAValue, float, float] | None]
     """The operand and the bounds, infinite where there is none; None if one is computed."""
-
-
-@dataclass(frozen=True)
-class IntegerProduct(Promise):
-    """The op sums products of integers less their zero points: operands x, w, x zero point, w zero point."""
-
-    name: str
-    """The op that does so to real numbers."""
-    with_bias: str
-    """The op that does so and adds a bias, for operands of rank 2 where `flat`."""
-    channel_axis: int
-    """The result's axis of output channels."""
-    flat: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,6 +143,4 @@ ARITHMETIC: dict[tuple[str, str], Promise] = {
     ("", "Max"): Bounds(_bound(lower=True)),
     ("", "Min"): Bounds(_bound(lower=False)),
     ("", "DynamicQuantizeLinear"): QuantizesAtRunTime(),
-    ("", "ConvInteger"): IntegerProduct("Conv", "Conv", channel_axis=1),
-    ("", "MatMulInteger"): IntegerProduct("MatMul", "Gemm", channel_axis=-1, flat=True),
 }

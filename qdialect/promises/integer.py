@@ -1,4 +1,4 @@
-"""Linear ops as integer sums: ConvInteger and MatMulInteger, which leave scales and bias to others."""
+"""Linear ops as integer sums, ConvInteger and MatMulInteger, which leave scales and bias to others; and back."""
 
 from __future__ import annotations
 
@@ -57,3 +57,26 @@ INTEGER_SUMS: dict[tuple[str, str], IntegerSum] = {
     ("", "MatMul"): IntegerSum("MatMulInteger", -1, attributes=_none),
     ("", "Gemm"): IntegerSum("MatMulInteger", -1, guard=_gemm_guard, attributes=_none, turned=_turns_weight),
 }
+
+
+@dataclass(frozen=True)
+class IntegerProduct(Promise):
+    """The op sums products of integers less their zero points: operands x, w, x zero point, w zero point."""
+
+    name: str
+    """The op that does so to real numbers."""
+    with_bias: str
+    """The op that does so and adds a bias: to matrices only, where it is another."""
+    channel_axis: int
+    """The result's axis of output channels."""
+
+
+def _read_backwards() -> dict[tuple[str, str], IntegerProduct]:
+    names: dict[str, list[str]] = {}
+    for (_, name), form in INTEGER_SUMS.items():
+        names.setdefault(form.op_type, []).append(name)
+    axes = {form.op_type: form.channel_axis for form in INTEGER_SUMS.values()}
+    return {("", op): IntegerProduct(found[0], found[-1], axes[op]) for op, found in names.items()}
+
+
+INTEGER_PRODUCTS = _read_backwards()

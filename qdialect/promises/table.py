@@ -15,7 +15,7 @@ from qdialect.promises.defaults import DEFAULTS
 from qdialect.promises.elementwise import ELEMENTWISE
 from qdialect.promises.filling import FILLING
 from qdialect.promises.homogeneous import HOMOGENEOUS, SCALED
-from qdialect.promises.integer import INTEGER_SUMS
+from qdialect.promises.integer import INTEGER_PRODUCTS, INTEGER_SUMS
 from qdialect.promises.joins import ADDITIONS, JOINS, PRODUCTS, RANGES
 from qdialect.promises.kernels import KERNELS
 from qdialect.promises.layout import LAYOUT, PERMUTES, SIZES
@@ -52,6 +52,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     WINDOWS,
     PADDING,
     KERNELS,
+    INTEGER_PRODUCTS,
     INTEGER_SUMS,
     QOPERATORS,
     HOMOGENEOUS,

@@ -81,11 +81,11 @@ func.func @unmoved_training_mode(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
 
-// CHECK-LABEL: func.func @unmoved_computed_parameter(
+// CHECK-LABEL: func.func @unmoved_computed_statistics(
 // CHECK: onnx.BatchNormalization(
-func.func @unmoved_computed_parameter(%x: tensor<1x2x5x3xf32>, %v: tensor<2xf32>) -> tensor<1x2x5x3xf32> {
+func.func @unmoved_computed_statistics(%x: tensor<1x2x5x3xf32>, %v: tensor<2xf32>) -> tensor<1x2x5x3xf32> {
   %s = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{[decompose: computed-parameter]}}
+  // expected-remark@+1 {{[decompose: computed-statistics]}}
   %y = onnx.BatchNormalization(%x, %s, %s, %s, %v) : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
 }
@@ -99,4 +99,22 @@ func.func @unmoved_not_finite(%x: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
   // expected-remark@+1 {{[decompose: not-finite]}}
   %y = onnx.BatchNormalization(%x, %s, %s, %s, %s) : (tensor<1x2x5x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x5x3xf32>
   func.return %y : tensor<1x2x5x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_no_channels(
+// CHECK: onnx.BatchNormalization(
+func.func @unmoved_no_channels(%x: tensor<1x0x5x3xf32>) -> tensor<1x0x5x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[] : tensor<0xf32>>} : () -> tensor<0xf32>
+  // expected-remark@+1 {{[decompose: no-channels]}}
+  %y = onnx.BatchNormalization(%x, %s, %s, %s, %s) : (tensor<1x0x5x3xf32>, tensor<0xf32>, tensor<0xf32>, tensor<0xf32>, tensor<0xf32>) -> tensor<1x0x5x3xf32>
+  func.return %y : tensor<1x0x5x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_unknown_rank(
+// CHECK: onnx.BatchNormalization(
+func.func @unmoved_unknown_rank(%x: tensor<*xf32>) -> tensor<*xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[2.0, 3.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{[decompose: unknown-rank]}}
+  %y = onnx.BatchNormalization(%x, %s, %s, %s, %s) : (tensor<*xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<*xf32>
+  func.return %y : tensor<*xf32>
 }
