@@ -25,7 +25,7 @@ def change(op: Operation, rewriter: Rewriter, rng: random.Random) -> None:
     value = op.results[0]
     match rng.randrange(5):
         case 0:
-            rewriter.insert_before(op, [ConstantOp.of(from_array(np.float32([rng.random()])))])
+            rewriter.insert_before(op, [ConstantOp.of(from_array(np.asarray([rng.random()], np.float32)))])
         case 1:
             same = op_named("", "Identity").build([value], [value.type])
             rewriter.insert_after(op, [same])
