@@ -4,6 +4,7 @@ Fold a factor and a shift for each channel (BatchNormalization, Mul, Add, ...) i
     affine(linear(x, w, b))         ->  linear(x, w * factor, b * factor + shift)
     linear(affine(x), w, b)         ->  linear(x + shift / factor, w * factor, b)    float weight, x padded
                                     ->  linear(x, w * factor, b + w * shift)         float weight, nothing padded
+    affine(norm(x, gamma, beta))    ->  norm(x, gamma * factor, beta * factor + shift)
     gemm(x, w, b), alpha, beta      ->  gemm(x, w * alpha, b * beta)                 quantized weight
     qcast(affine(dcast(q)))         ->  qcast(depthwise(dcast(q), +-127, shift))     alone: depthwise
     qcast(affine(x)) : s, z         ->  scast(qcast(x)) : s / factor, z + shift / s  only if lossy
@@ -55,6 +56,7 @@ from qdialect.patterns.affine import (
     new_constant,
     replace_linear,
 )
+from qdialect.patterns.normalization import FoldIntoNormalization
 from qdialect.promises.affine import Affine, AffineMap, affine_map
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
@@ -369,6 +371,7 @@ class FoldBatchNormPass(RewritePass):
             FoldBehind(self.symmetric, self.lossy),
             FoldOwnFactors(self.symmetric, self.lossy),
             FoldInFront(),
+            FoldIntoNormalization(),
         ]
         if self.depthwise:
             found.append(FoldAlone())

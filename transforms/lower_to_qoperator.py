@@ -5,6 +5,7 @@ Write ops on quantized types as the target's integer kernels.
     f(q) : T,  f moves       ->  f on the stored integers
     op(a, b) : T             ->  op'(a, b') : T, where another op has the kernel: a - b = a + -b, a mean is a pool
     op(a) : T                ->  qcast(op(dcast a)), where the float kernel is faster than the integer one
+    kernel(a, b) + c         ->  kernel(a, b, c)      the kernel has a float result, c one float for each column
     linear(x, dcast(w))      ->  MatMulNBits(x, w, scales, zero points)      x in float
 
 Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most;
@@ -39,6 +40,7 @@ from qdialect.forms.table import form_of
 from qdialect.ir.names import location, node_name, settle_names, tensor_names, wish
 from qdialect.ir.values import constant, real_constant
 from qdialect.ops.generated import op_named
+from qdialect.patterns.biases import AddInKernel
 from qdialect.patterns.boundaries import StoreAcross
 from qdialect.patterns.casts import FoldStorageCasts
 from qdialect.patterns.rows import LowerToFloat
@@ -337,6 +339,7 @@ class LowerToQoperatorPass(RewritePass):
             LowerToFloat(found),
             LowerToKernel(found, Parameters()),
             LowerWeightOnly(found),
+            AddInKernel(),
             FoldStorageCasts(),
         ]
 

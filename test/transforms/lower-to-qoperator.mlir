@@ -592,3 +592,47 @@ func.func @integer_softmax(%a: tensor<64x4x!x>, %b: tensor<64x?x!x>) -> (tensor<
   %u = onnx.Softmax(%b) : (tensor<64x?x!x>) -> tensor<64x?x!quant.uniform<u8:f32, 0.01>>
   func.return %t, %u : tensor<64x4x!quant.uniform<u8:f32, 0.01>>, tensor<64x?x!quant.uniform<u8:f32, 0.01>>
 }
+
+// -----
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32:1, {0.5,0.25}>
+
+// The kernel adds the bias of a product of three axes, wherever it stands; one of a row of its own is laid flat.
+
+// CHECK-LABEL: func.func @bias_in_kernel(
+// CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5] : tensor<2xf32>>}
+// CHECK: %[[Y:.*]] = onnx_ms.MatMulIntegerToFloat(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[B]]) : {{.*}} -> tensor<5x3x2xf32>
+// CHECK-NOT: onnx.Add
+// CHECK: %[[C:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, -7.5] : tensor<2xf32>>}
+// CHECK-NEXT: %[[Z:.*]] = onnx_ms.MatMulIntegerToFloat(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[C]])
+// CHECK-NEXT: func.return %[[Y]], %[[Z]]
+func.func @bias_in_kernel(%x: tensor<5x3x4x!x>, %w: tensor<4x2x!w>) -> (tensor<5x3x2xf32>, tensor<5x3x2xf32>) {
+  %b = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %p = onnx.MatMul(%x, %w) : (tensor<5x3x4x!x>, tensor<4x2x!w>) -> tensor<5x3x2xf32>
+  %y = onnx.Add(%p, %b) : (tensor<5x3x2xf32>, tensor<2xf32>) -> tensor<5x3x2xf32>
+  %c = onnx.Constant() {value = #onnx.tensor<[0.5, -7.5] : tensor<1x2xf32>>} : () -> tensor<1x2xf32>
+  %q = onnx.MatMul(%x, %w) : (tensor<5x3x4x!x>, tensor<4x2x!w>) -> tensor<5x3x2xf32>
+  %z = onnx.Add(%c, %q) : (tensor<1x2xf32>, tensor<5x3x2xf32>) -> tensor<5x3x2xf32>
+  func.return %y, %z : tensor<5x3x2xf32>, tensor<5x3x2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_bias_shape(
+// CHECK: onnx.Add(
+func.func @unmoved_bias_shape(%x: tensor<5x3x4x!x>, %w: tensor<4x2x!w>) -> tensor<5x3x2xf32> {
+  %b = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5, 0.5] : tensor<3x1xf32>>} : () -> tensor<3x1xf32>
+  %p = onnx.MatMul(%x, %w) : (tensor<5x3x4x!x>, tensor<4x2x!w>) -> tensor<5x3x2xf32>
+  // expected-remark@+1 {{what is added is not one float for each column [lower-to-qoperator: bias-shape]}}
+  %y = onnx.Add(%p, %b) : (tensor<5x3x2xf32>, tensor<3x1xf32>) -> tensor<5x3x2xf32>
+  func.return %y : tensor<5x3x2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_product_read(
+// CHECK: onnx.Add(
+func.func @unmoved_product_read(%x: tensor<5x3x4x!x>, %w: tensor<4x2x!w>) -> (tensor<5x3x2xf32>, tensor<5x3x2xf32>) {
+  %b = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %p = onnx.MatMul(%x, %w) : (tensor<5x3x4x!x>, tensor<4x2x!w>) -> tensor<5x3x2xf32>
+  // expected-remark@+1 {{the value between has a second consumer [lower-to-qoperator: second-consumer]}}
+  %y = onnx.Add(%p, %b) : (tensor<5x3x2xf32>, tensor<2xf32>) -> tensor<5x3x2xf32>
+  func.return %y, %p : tensor<5x3x2xf32>, tensor<5x3x2xf32>
+}

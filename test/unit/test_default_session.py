@@ -65,6 +65,19 @@ MODELS: dict[str, str] = {
       vd = DequantizeLinear<axis = 0>(v, vs, vz)
       y = Conv<group = 2>(e, vd)
     }""",
+    # A factor behind a normalization, a bias behind a product of three axes.
+    "normalization": """g (float[2,3,4] x) => (float[2,3,2] y)
+    <float[4] g = {1.5, 0.75, -1.25, 0.5}, float[4] b = {0.25, -0.5, 0.75, 1.0}, float[1,1,4] k = {0.5, 2.0, 1.5, 1.0},
+     float s = {0.03}, uint8 z = {117}, int8[4,2] w = {-37, -127, 72, -115, -86, 127, 68, 127},
+     float[2] ws = {0.01, 0.02}, int8[2] wz = {0, 0}, float[2] c = {0.5, -1.5}> {
+      n = LayerNormalization(x, g, b)
+      m = Mul(n, k)
+      q = QuantizeLinear(m, s, z)
+      d = DequantizeLinear(q, s, z)
+      wd = DequantizeLinear(w, ws, wz)
+      p = MatMul(d, wd)
+      y = Add(c, p)
+    }""",
     # Scales for each row, on the left.
     "rows": """g (float[3,2] x) => (float[4,2] y)
     <float s = {0.03}, uint8 z = {128}, int8[4,3] w = {-37, -127, 72, -115, -86, 127, 68, 127, 44, 45, -77, -127},

@@ -1,0 +1,61 @@
+"""The pattern that lets a kernel with a float result add a bias: an Add would read and write the result again."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import quantized_of, shape_of
+from qdialect.ir.values import constant, is_constant, real_constant
+from qdialect.patterns.affine import SECOND_CONSUMER, new_constant
+from qdialect.promises.joins import Adds
+from qdialect.promises.qoperator import QOperator, Reading, reading
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
+
+
+def _adding(value: SSAValue) -> tuple[OnnxOp, Reading] | None:
+    """The node that makes the value and could add a bias to it, with its reading."""
+    node = value.op if isinstance(value, OpResult) else None
+    if not isinstance(node, OnnxOp) or node.get_trait(QOperator) is None:
+        return None
+    found = reading(node)
+    if isinstance(found, Blocked) or not found.kernel.adds or found.bias is not None:
+        return None
+    return node, found
+
+
+class AddInKernel(OnTrait[Adds]):
+    """Add(kernel(x, w), b)  ->  kernel(x, w, b)     b one float for each column"""
+
+    def match(self, op: OnnxOp, promise: Adds, rewriter: Rewriter, /) -> Blocked | None:
+        for product, bias in (op.operands, reversed(op.operands)):
+            adding = _adding(product)
+            if adding is None or not is_constant(bias):
+                continue
+            if not product.has_one_use():
+                return SECOND_CONSUMER
+            row = _row(bias, product)
+            if isinstance(row, Blocked):
+                return row
+            (node, found), made = adding, [*row]
+            inputs: list[SSAValue | None] = [*node.inputs]
+            inputs += [None] * (len(found.kernel.inputs.split()) - len(inputs))
+            inputs.append(made[-1].results[0] if made else bias)
+            new = node.__class__.build(inputs, [op.results[0].type], node.onnx_attributes)
+            rewriter.replace(op, [*made, new])
+            return None
+        return None
+
+
+def _row(bias: SSAValue, product: SSAValue) -> list[Operation] | Blocked:
+    """The constant as a plain float for each column of the product; nothing if it is that already."""
+    real, sizes = real_constant(bias), shape_of(product.type)
+    assert real is not None
+    is_row = sizes is not None and real.ndim <= len(sizes) and real.shape[-1:] == sizes[-1:] == (real.size,)
+    if not is_row or real.dtype != np.float32:
+        return Blocked("bias-shape", "what is added is not one float for each column")
+    is_plain = real.ndim == 1 and constant(bias) is not None and quantized_of(bias.type) is None
+    return [] if is_plain else [new_constant(real.reshape(-1), bias)]
