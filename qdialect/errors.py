@@ -6,3 +6,7 @@ class UserError(Exception):
 
     def __init__(self, what: str, fix: str = ""):
         super().__init__(f"{what}; {fix}" if fix else what)
+
+
+class LocatedError(UserError):
+    """A mistake in a text, whose message begins with its place: `file:line:column: error: ...`."""

@@ -1,12 +1,22 @@
 """The arguments of the `qdialect` command. Nothing heavy is imported here: a wrong word must fail at once."""
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import Field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, Field, fields
 from typing import Any
 
-from qdialect.compiler.options import MODEL, RESULT, Options, flag
-from qdialect.targets import target_names
+from qdialect import __version__
+from qdialect.compiler.options import (
+    ALGORITHMS,
+    CALIBRATION,
+    MODEL,
+    RESULT,
+    Calibration,
+    Options,
+    flag,
+)
+from qdialect.errors import UserError
+from qdialect.targets import target
 
 COMMANDS = {
     "compile": "compile a quantized ONNX model to integer arithmetic",
@@ -30,29 +40,20 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if parsed.command in ("compile", "quantize") and parsed.output is None and not parsed.print_pipeline:
         parsed.parser.error("there is no output file: name it with -o OUT.onnx")
     if parsed.command == "quantize" and not (
-        parsed.data or parsed.profile or parsed.random or parsed.print_pipeline
+        parsed.data or parsed.profiles or parsed.random or parsed.print_pipeline
     ):
         parsed.parser.error("there is nothing to calibrate on: give --data, a saved --profile, or --random")
     return parsed
 
 
-def version_text(program: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return f"{program} {version('qdialect')}"
-    except PackageNotFoundError:
-        return f"{program}, not installed"
-
-
 class Version(argparse.Action):
-    """`--version`, which looks the version up only when it is asked for."""
+    """`--version`."""
 
     def __init__(self, option_strings: Sequence[str], dest: str):
         super().__init__(option_strings, dest, nargs=0, help="show the version")
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        print(version_text(parser.prog))
+        print(parser.prog, __version__)
         parser.exit()
 
 
@@ -99,19 +100,22 @@ Parser = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage]
 
 
 def _add_option(parser: Parser, one: Field[Any]) -> None:
-    """The argument that gives a field of `Options`."""
-    extra: dict[str, Any] = {"help": one.metadata["help"], "default": one.default}
-    if isinstance(one.default, bool):
-        extra["action"] = "store_true"
-    elif isinstance(one.default, tuple):
-        extra |= {"type": _list, "metavar": one.metadata["metavar"]}
+    """The argument that gives a field of options."""
+    metavar = one.metadata["metavar"]
+    extra: dict[str, Any] = {"help": one.metadata["help"], "dest": one.name}
+    default = one.default if one.default_factory is MISSING else one.default_factory()
+    if isinstance(default, bool):
+        extra |= {"action": "store_true"}
+    elif metavar in _REPEATED:
+        extra |= {"action": _REPEATED[metavar], "metavar": metavar, "default": default}
     else:
-        extra["choices"] = target_names() if one.name == "target" else one.metadata["choices"]
+        extra |= {"choices": one.metadata["choices"], "metavar": metavar, "default": default}
+        extra["type"] = _READERS.get(metavar, str)
     parser.add_argument(flag(one), **extra)
 
 
-def _add_options(parser: Parser, group: str) -> None:
-    for one in fields(Options):
+def _add_options(parser: Parser, kind: type[Options | Calibration], group: str) -> None:
+    for one in fields(kind):
         if one.metadata["group"] == group:
             _add_option(parser, one)
 
@@ -140,58 +144,24 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
 
 def _add_quantize(parser: argparse.ArgumentParser) -> None:
     _add_files(parser)
-    _add_calibration(parser.add_argument_group("calibration"))
-    _add_algorithms(parser.add_argument_group("algorithms (default: what is best on samples kept apart)"))
+    data = "samples: an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function"
+    calibration = parser.add_argument_group(CALIBRATION)
+    calibration.add_argument("--data", metavar="DATA", help=data)
+    _add_options(calibration, Calibration, CALIBRATION)
+    _add_options(parser.add_argument_group(ALGORITHMS), Calibration, ALGORITHMS)
     _add_result(parser.add_argument_group(RESULT))
     _add_model(parser.add_argument_group(MODEL))
     _add_report(parser.add_argument_group("what is shown"))
 
 
-def _add_calibration(group: Parser) -> None:
-    data = "samples: an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function"
-    group.add_argument("--data", metavar="DATA", help=data)
-    group.add_argument(
-        "--random", action="store_true", help="random numbers for data: to see what comes out, no calibration"
-    )
-    group.add_argument(
-        "--profile", action="append", default=[], metavar="P", help="a profile made before; several are added"
-    )
-    group.add_argument("--save-profile", metavar="P", help="write what was counted, to go on from")
-    memory = "bytes of tensors to look at together: 500M, 2G (default: 1G)"
-    group.add_argument("--memory", type=_size, default=1 << 30, metavar="SIZE", help=memory)
-    state = "feed output OUT of one sample to input IN of the next"
-    group.add_argument("--state", type=_state, action="append", default=[], metavar="OUT=IN", help=state)
-    group.add_argument("--workers", type=int, default=1, metavar="N", help="processes that profile")
-    group.add_argument("--scheduler", metavar="ADDRESS", help="a Dask cluster that profiles")
-    group.add_argument(
-        "--mean", type=_numbers, default=[0.0], metavar="M,...", help="of images, for each channel"
-    )
-    group.add_argument(
-        "--std", type=_numbers, default=[1.0], metavar="S,...", help="of images, for each channel"
-    )
-    group.add_argument("--layout", choices=("NCHW", "NHWC"), help="of images (default: by the model's input)")
-
-
-def _add_algorithms(group: Parser) -> None:
-    group.add_argument("--range", metavar="R", help="minmax, mse or a percentile as 99.99, for all tensors")
-    group.add_argument("--rounding", choices=("nearest", "gptq"), help="how weights are rounded")
-    weights = "int8, or int4[,block=32]: weights alone, of matrix products"
-    group.add_argument("--weights", default="int8", metavar="TYPE", help=weights)
-    group.add_argument(
-        "--max-drop",
-        metavar="X",
-        help="as few float layers as keep X: a signal to noise, as 40dB, or the decisions that change, as 1%%",
-    )
-
-
 def _add_result(group: Parser) -> None:
-    _add_options(group, RESULT)
+    _add_options(group, Options, RESULT)
     external = "put large tensors into OUT.onnx.data (default: if they do not fit into OUT.onnx)"
     group.add_argument("--external-data", action="store_const", const=True, help=external)
 
 
 def _add_model(group: Parser) -> None:
-    _add_options(group, MODEL)
+    _add_options(group, Options, MODEL)
     group.add_argument(
         "--keep-functions", action="store_true", help="do not inline the model's own functions"
     )
@@ -247,16 +217,17 @@ def _size(text: str) -> int:
     return size
 
 
-def _state(text: str) -> tuple[str, str]:
-    out, sign, into = text.partition("=")
-    if not (out and sign and into):
-        raise argparse.ArgumentTypeError(f"'{text}' is not OUT=IN")
-    return into, out
-
-
-def _numbers(text: str) -> list[float]:
+def _target(text: str) -> str:
     try:
-        return [float(part) for part in text.split(",")]
+        target(text)
+    except UserError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers separated by commas") from None
 
@@ -265,3 +236,32 @@ def _report(text: str) -> str:
     if not text.lower().endswith((".html", ".json")):
         raise argparse.ArgumentTypeError(f"'{text}' is neither a .html nor a .json file")
     return text
+
+
+class _Append(argparse.Action):
+    """One more of several, without a change to the default."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, space: argparse.Namespace, value: Any, *_: object
+    ) -> None:
+        setattr(space, self.dest, (*getattr(space, self.dest), value))
+
+
+class _Feed(argparse.Action):
+    """`OUT=IN`: one more output, by the input that it goes to."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, space: argparse.Namespace, value: Any, *_: object
+    ) -> None:
+        out, sign, into = value.partition("=")
+        if not (out and sign and into):
+            raise argparse.ArgumentError(self, f"'{value}' is not OUT=IN")
+        setattr(space, self.dest, {**getattr(space, self.dest), into: out})
+
+
+_REPEATED: dict[str, type[argparse.Action]] = {"P": _Append, "OUT=IN": _Feed}
+_READERS: dict[str, Callable[[str], Any]] = {
+    "NAME,...": _list, "OP,...": _list, "SIZE": _size, "N": int, "M,...": _numbers, "S,...": _numbers,
+    "TARGET": _target,
+}  # fmt: skip
+"""How the word of an option is read, by what `--help` calls it."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qdialect.cli.inputs import check_model, check_readable, output_format
 from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
-from qdialect.compiler.options import options_of
+from qdialect.compiler.options import Options, options_of
 from qdialect.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace) -> int:
     """Reads, compiles and writes one model."""
     check_paths(arguments)
-    options = options_of(arguments)
+    options = options_of(Options, arguments)
     if arguments.print_pipeline:
-        from qdialect.cli.pipeline import phases_text
         from qdialect.compiler.pipeline import phases
+        from qdialect.compiler.pipeline_text import phases_text
 
         print(phases_text(phases(options)))
         return DONE

@@ -6,26 +6,9 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from xdsl.dialects.builtin import FileLineColLoc, ModuleOp
-from xdsl.utils.exceptions import VerifyException
 
-from qdialect.ir.order import NOT_THERE, misplaced
 from qdialect.rewriting.remarks import Remark, remarks_of
-from qdialect.text.assembly import ModuleParser
-
-
-@dataclass(frozen=True)
-class Diagnostic:
-    """One message about the input; `line` and `column` count from one, None where the place is not known."""
-
-    severity: str
-    message: str
-    file: str
-    line: int | None = None
-    column: int | None = None
-
-    def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
-        return f"{place}: {self.severity}: {' '.join(self.message.split())}"
+from qdialect.text.reading import Diagnostic
 
 
 @dataclass
@@ -105,29 +88,6 @@ class Verifier:
     def _report(self, line: str) -> None:
         self.mismatches += 1
         print(line, file=self.stream)
-
-
-def verification_error(module: ModuleOp, parser: ModuleParser) -> Diagnostic | None:
-    """What is wrong with a module that has just been parsed, at the op that is wrong; None if it verifies."""
-    try:
-        module.verify()
-        if (op := misplaced(module)) is None:
-            return None
-        failure = VerifyException(f"{op.name} {NOT_THERE}")
-        if (span := parser.spans.get(op)) is not None:
-            place = span.get_location()
-            return Diagnostic("error", f"'{op.name}' op: {NOT_THERE}", place.file, place.line, place.col)
-    except VerifyException as error:
-        failure = error
-    # The exception does not name its op: look for the first one that fails by itself.
-    for op in module.walk(reverse=False):
-        try:
-            op.verify(verify_nested_ops=False)
-        except VerifyException as error:
-            if (span := parser.spans.get(op)) is not None:
-                place = span.get_location()
-                return Diagnostic("error", f"'{op.name}' op: {error}", place.file, place.line, place.col)
-    return Diagnostic("error", str(failure), parser.lexer.input.name)
 
 
 def remark_diagnostics(module: ModuleOp, file: str) -> list[Diagnostic]:

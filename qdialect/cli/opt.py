@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from qdialect.cli.arguments import Version, bind_optional_values
 from qdialect.cli.inputs import input_format, output_format, read_text
-from qdialect.cli.status import DONE, FAILED, WRONG_USAGE, LocatedError, guarded
-from qdialect.errors import UserError
-from qdialect.files import Outputs
+from qdialect.cli.status import DONE, FAILED, WRONG_USAGE, guarded
+from qdialect.errors import LocatedError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
-    from qdialect.cli.diagnostics import Diagnostic
     from qdialect.rewriting.manager import Hook
     from qdialect.text.assembly import ModuleParser
+    from qdialect.text.reading import Diagnostic
 
 USAGE = "%(prog)s [IN.mlir | IN.onnx | -] [-p PASSES | --pass-pipeline PIPELINE] [-o OUT] [options]"
 
@@ -31,7 +30,7 @@ USAGE = "%(prog)s [IN.mlir | IN.onnx | -] [-p PASSES | --pass-pipeline PIPELINE]
 class _Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         # Only --help pays for the import of every pass.
-        from qdialect.cli.pipeline import get_available_passes, summarize
+        from qdialect.compiler.pipeline_text import get_available_passes, summarize
 
         rows = [(name, *summarize(factory())) for name, factory in sorted(get_available_passes().items())]
         passes = "".join(f"  {name:<20} {exactness:<6} {summary}\n" for name, summary, exactness in rows)
@@ -129,7 +128,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
-    from qdialect.cli.pipeline import PipelineError, get_available_passes, parse_pipeline
+    from qdialect.compiler.pipeline_text import PipelineError, get_available_passes, parse_pipeline
 
     try:
         passes = parse_pipeline(arguments.passes or "", get_available_passes())
@@ -157,14 +156,9 @@ class _Tool:
         return None if self.arguments.input == "-" else Path(self.arguments.input).parent
 
     def context(self) -> "Context":
-        from xdsl.context import Context
+        from qdialect.text.reading import make_context
 
-        from qdialect.ops import get_all_dialects
-
-        ctx = Context(allow_unregistered=self.arguments.allow_unregistered_dialect)
-        for name, factory in get_all_dialects().items():
-            ctx.register_dialect(name, factory)
-        return ctx
+        return make_context(allow_unregistered=self.arguments.allow_unregistered_dialect)
 
     # --- input
 
@@ -238,7 +232,7 @@ class _Tool:
         self._write(modules)
 
     def _parse_and_verify(self, ctx: "Context", text: str) -> "ModuleOp":
-        from qdialect.cli.diagnostics import verification_error
+        from qdialect.text.reading import verification_error
 
         module, parser = self.parse(ctx, text)
         if (diagnostic := verification_error(module, parser)) is not None:
@@ -259,28 +253,14 @@ class _Tool:
                 self.print_text(module, text)
             sys.stdout.write(text.getvalue())
         else:
-            self._write_text(modules, Path(output))
+            from qdialect.onnx_io.models import save_text
 
-    def _write_text(self, modules: "list[ModuleOp]", path: Path) -> None:
-        from qdialect.onnx_io.external import check_sources
-        from qdialect.text.assembly import print_module
-        from qdialect.text.weights import WeightsFile
-
-        for module in modules:
-            check_sources(module, path, path.with_suffix(".weights"))
-        text = StringIO()
-        with Outputs() as outputs:
-            weights = WeightsFile(outputs, path.with_suffix(".weights"))
-            for number, module in enumerate(modules):
-                text.write("// -----\n" if number else "")
-                print_module(
-                    module,
-                    text,
-                    generic=self.arguments.print_op_generic,
-                    locations=True,
-                    constants="inline" if self.arguments.print_constants else weights,
-                )
-            outputs.create(path).write(text.getvalue().encode())
+            save_text(
+                modules,
+                Path(output),
+                generic=self.arguments.print_op_generic,
+                inline=self.arguments.print_constants,
+            )
 
     def _write_onnx(self, modules: "list[ModuleOp]") -> None:
         import qdialect
@@ -316,7 +296,8 @@ class _Tool:
         """What reading, verifying and transforming one chunk says: at most one error, and the remarks."""
         from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-        from qdialect.cli.diagnostics import Diagnostic, remark_diagnostics, verification_error
+        from qdialect.cli.diagnostics import remark_diagnostics
+        from qdialect.text.reading import Diagnostic, verification_error
 
         try:
             module, parser = self.parse(ctx := self.context(), text)

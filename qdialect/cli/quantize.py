@@ -2,26 +2,25 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qdialect.cli.compile import check_paths, print_remarks, write_report
 from qdialect.cli.inputs import check_readable
 from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
-from qdialect.compiler.options import options_of
+from qdialect.compiler.options import Calibration, Options, options_of
 
 if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
-
-    from qdialect.compiler.quantize import Calibration, Quantized
+    from qdialect.compiler.quantize import Quantized
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Reads, quantizes and writes one model."""
     _check(arguments)
-    options = options_of(arguments)
+    options = options_of(Options, arguments)
     if arguments.print_pipeline:
-        from qdialect.cli.pipeline import pipeline_text
+        from qdialect.compiler.pipeline_text import pipeline_text
         from qdialect.compiler.quantize import quantize_pipeline
 
         print(pipeline_text(quantize_pipeline(options)))
@@ -32,8 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
-        calibration = _calibration(arguments, module)
-        done = quantize_module(module, calibration, options, show=show)
+        calibration = replace(options_of(Calibration, arguments), budget=arguments.verbose, show=show)
+        done = quantize_module(module, arguments.data, calibration, options)
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
         write_report(arguments.report, done.report)
@@ -54,30 +53,8 @@ def _check(arguments: argparse.Namespace) -> None:
     data, arguments.data = arguments.data, None
     check_paths(arguments)
     arguments.data = data
-    for path in arguments.profile:
+    for path in arguments.profiles:
         check_readable(path)
-
-
-def _calibration(arguments: argparse.Namespace, module: "ModuleOp") -> "Calibration":
-    from qdialect.calibration.data import ImageOptions
-    from qdialect.compiler.quantize import Calibration
-
-    return Calibration(
-        data=arguments.data,
-        images=ImageOptions(tuple(arguments.mean), tuple(arguments.std), arguments.layout),
-        profiles=tuple(arguments.profile),
-        save_profile=arguments.save_profile,
-        memory=arguments.memory,
-        random=arguments.random,
-        state=dict(arguments.state),
-        weights=arguments.weights,
-        max_drop=arguments.max_drop,
-        budget=arguments.verbose,
-        range=arguments.range,
-        rounding=arguments.rounding,
-        workers=arguments.workers,
-        scheduler=arguments.scheduler,
-    )
 
 
 def _say(arguments: argparse.Namespace, done: "Quantized") -> None:

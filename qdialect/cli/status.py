@@ -9,15 +9,11 @@ import traceback
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-from qdialect.errors import UserError
+from qdialect.errors import LocatedError, UserError
 from qdialect.files import reason
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 DEBUG = "QDIALECT_DEBUG"
-
-
-class LocatedError(UserError):
-    """A mistake in the input whose text begins with its place: `file:line:column: error: ...`."""
 
 
 def guarded(run: Callable[[], int], *, ends: bool = False) -> int:

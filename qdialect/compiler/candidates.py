@@ -266,7 +266,7 @@ class Candidates:
 
     def _simulated(self, module: ModuleOp) -> list[list[Array]]:
         """What a module with casts gives for the samples that are measured, its casts written out."""
-        run_passes(module, [LowerToQdqPass(target=self.options.target)])
+        run_passes(module, [LowerToQdqPass(target=str(self.options.target))])
         import_domains(module)
         return outputs(export_model(module).SerializeToString(deterministic=True), self.samples.measured)
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, ParamSpec, Protocol
 
-import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from qdialect.compiler.conditions import ConditionCheck
-from qdialect.compiler.options import Options
+from qdialect.compiler.options import CompileOptions, Options, document
 from qdialect.compiler.pipeline import claims, phases
 from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.errors import UserError
 from qdialect.ir.names import called, node_name, tensor_names
 from qdialect.ir.walking import operations
+from qdialect.numerics import Array
+from qdialect.onnx_io.models import module_of
 from qdialect.onnx_io.opsets import import_domains, lower_opsets
 from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.rewriting.manager import Applied, Hook, PassManager
@@ -26,6 +27,12 @@ from qdialect.rewriting.passes import RewritePass, exactness_of
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets import target
 from qdialect.targets.legality import breaches
+
+if TYPE_CHECKING:
+    from qdialect.onnx_io.models import Source
+
+P = ParamSpec("P")
+_Compiling = Callable[["ModuleOp | Source", CompileOptions], "Report"]
 
 
 def _input_names(module: ModuleOp) -> set[str]:
@@ -89,7 +96,9 @@ class Compilation(Hook):
             op.attributes[KEEP_FLOAT] = UnitAttr()
         form = options.form or target(options.target).form
         names = [str(one.spec()) for one in self.passes]
-        self.report = Report(options.target, form, options.exactness, names, before=op_counts(module))
+        self.report = Report(
+            module, str(options.target), form, options.exactness, names, before=op_counts(module)
+        )
         self._written: list[Operation] = []
         self._manager = PassManager(self)
 
@@ -123,51 +132,39 @@ class Compilation(Hook):
         return self.report
 
 
-def compile(
-    module: ModuleOp,
-    target: str = "onnxruntime",
-    form: str | None = None,
-    exactness: str = "close",
-    *,
-    integer_io: bool = False,
-    decompose: Sequence[str] = (),
-    keep_float: Sequence[str] = (),
-    float_weights: bool = False,
-    keep_overridable: bool = False,
-    feeds: Sequence[Mapping[str, npt.NDArray[Any]]] = (),
-) -> Report:
-    """
-    Rewrite `module` in place into the form that a target takes.
+class Compiles(Protocol[P]):
+    """The type of `compile`."""
 
-    target: a name that `qdialect targets` lists.
-    form: `qoperator`, `qdq` or `integer`; None is the target's own.
-    exactness: `exact`, `close` or `lossy`, what rewrites may change.
-    integer_io: whether quantized inputs and outputs of the graph become integers.
-    decompose: op types to write as the simpler ops that they are made of.
-    keep_float: names of nodes, or of tensors that nodes compute, that stay in float.
-    float_weights: whether ops that stay in float take all their weights as float constants.
-    keep_overridable: whether initializers that are also graph inputs stay inputs.
-    feeds: dictionaries from graph input name to an array of the input's type and shape. The model is run on each
-        before and after each pass, and each pass is judged by its class.
+    def __call__(self, model: ModuleOp | Source, *options: P.args, **named: P.kwargs) -> Report: ...
+
+
+def _takes(options: Callable[P, CompileOptions]) -> Callable[[_Compiling], Compiles[P]]:
+    """Let a function of a model and options take the options' fields as keywords."""
+
+    def taking(function: _Compiling) -> Compiles[P]:
+        def compile(model: ModuleOp | Source, *words: P.args, **named: P.kwargs) -> Report:
+            return function(model, options(*words, **named))
+
+        document(compile, function, CompileOptions)
+        return compile
+
+    return taking
+
+
+@_takes(CompileOptions)
+def compile(model: ModuleOp | Source, options: CompileOptions) -> Report:
+    """
+    Rewrite a module in place into the form that a target takes; of a path, bytes or an ONNX message, the module is
+    the report's.
 
     Raises UserError for a target, form, level, op or name that there is not, with the module as it was; with feeds, for
-    a pass that is beyond its class of exactness, or a phase that does not bring about what it is for; and
-    VerifyException if the module breaks a constraint afterwards.
+    a pass that is beyond its class of exactness, or a phase that does not bring about what it is for; for what
+    `load` does not read; and VerifyException if the module breaks a constraint afterwards.
     """
-    options = Options(
-        target=target,
-        form=form,
-        exactness=exactness,
-        integer_io=integer_io,
-        decompose=tuple(decompose),
-        keep_float=tuple(keep_float),
-        float_weights=float_weights,
-        keep_overridable=keep_overridable,
-    )
-    return _compiled(module, options, feeds)
+    return _compiled(module_of(model), options, options.feeds)
 
 
-def _compiled(module: ModuleOp, options: Options, feeds: Sequence[Mapping[str, npt.NDArray[Any]]]) -> Report:
+def _compiled(module: ModuleOp, options: Options, feeds: Sequence[Mapping[str, Array]]) -> Report:
     running = Compilation(module, options)
     hooks: list[Hook] = [running]
     if feeds:

@@ -1,67 +1,235 @@
 """
-What a compilation is asked for, said once: the command line makes its arguments from these fields.
+What a compilation and a quantization are asked for, each thing said once: the command line makes its arguments from
+these fields, `compile` and `quantize` take them as keywords, and docs/api.md lists them.
 
 Imports nothing heavy: a wrong word on the command line fails at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
-from typing import Any
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qdialect.exactness import Exactness
+
+if TYPE_CHECKING:
+    from qdialect.numerics import Array
 
 FORMS = ("qoperator", "qdq", "integer")
 """How integer ops are written."""
 LEVELS = tuple(level.value for level in Exactness)
 RESULT, MODEL = "the result", "the model"
+CALIBRATION, ALGORITHMS = "calibration", "algorithms (default: what is best on samples kept apart)"
 """The headings under which `--help` lists options."""
+CALLER = "the caller"
+"""In place of a heading: what only Python can give."""
+
+OptionsT = TypeVar("OptionsT", bound="Options | Calibration")
 
 
-def _option(
-    default: Any, group: str, help: str, *, choices: Sequence[str] | None = None, metavar: str | None = None
-) -> Any:
-    return field(
-        default=default, metadata={"group": group, "help": help, "choices": choices, "metavar": metavar}
-    )
+def _said(
+    group: str,
+    help: str,
+    *,
+    choices: Sequence[str] | None = None,
+    metavar: str | None = None,
+    flag: str | None = None,
+) -> dict[str, Any]:
+    """
+    metavar: also decides how the command line reads the word. flag: how it spells an option that may be repeated, if
+    not by the field's name.
+    """
+    return {"group": group, "help": help, "choices": choices, "metavar": metavar, "flag": flag}
 
 
 @dataclass(frozen=True)
 class Options:
     """What a compilation is asked for, besides the model."""
 
-    target: str = _option("onnxruntime", RESULT, "what runs the result (default: %(default)s)")
-    form: str | None = _option(
-        None, RESULT, "how integer ops are written (default: the target's own form)", choices=FORMS
+    target: str | Path = field(
+        default="onnxruntime",
+        metadata=_said(
+            RESULT,
+            "what runs the result: a name of `qdialect targets`, or a file PATH.toml (default: %(default)s)",
+            metavar="TARGET",
+        ),
     )
-    exactness: str = _option(
-        Exactness.CLOSE.value,
-        RESULT,
-        "what rewrites may change: nothing, an integer by one step, or more (default: %(default)s)",
-        choices=LEVELS,
+    form: str | None = field(
+        default=None,
+        metadata=_said(RESULT, "how integer ops are written (default: the target's own form)", choices=FORMS),
     )
-    integer_io: bool = _option(False, RESULT, "integer graph inputs and outputs, with no casts there")
-    decompose: tuple[str, ...] = _option(
-        (),
-        MODEL,
-        "split these ops into simpler ones: BatchNormalization, Gemm, GRU, LSTM, RNN",
-        metavar="OP,...",
+    exactness: str = field(
+        default=Exactness.CLOSE.value,
+        metadata=_said(
+            RESULT,
+            "what rewrites may change: nothing, an integer by one step, or more (default: %(default)s)",
+            choices=LEVELS,
+        ),
     )
-    keep_float: tuple[str, ...] = _option(
-        (), MODEL, "leave these nodes, or what computes these tensors, as they are", metavar="NAME,..."
+    integer_io: bool = field(
+        default=False,
+        kw_only=True,
+        metadata=_said(RESULT, "integer graph inputs and outputs, with no casts there"),
     )
-    float_weights: bool = _option(
-        False, MODEL, "float constants for all weights of what stays in float: faster, and a larger file"
+    decompose: Sequence[str] = field(
+        default=(),
+        kw_only=True,
+        metadata=_said(
+            MODEL,
+            "split these ops into simpler ones: BatchNormalization, Gemm, GRU, LSTM, RNN",
+            metavar="OP,...",
+        ),
     )
-    keep_overridable: bool = _option(
-        False, MODEL, "keep initializers that are also graph inputs replaceable, not constant"
+    keep_float: Sequence[str] = field(
+        default=(),
+        kw_only=True,
+        metadata=_said(
+            MODEL, "leave these nodes, or what computes these tensors, as they are", metavar="NAME,..."
+        ),
     )
+    float_weights: bool = field(
+        default=False,
+        kw_only=True,
+        metadata=_said(
+            MODEL, "float constants for all weights of what stays in float: faster, and a larger file"
+        ),
+    )
+    keep_overridable: bool = field(
+        default=False,
+        kw_only=True,
+        metadata=_said(MODEL, "keep initializers that are also graph inputs replaceable, not constant"),
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("decompose", "keep_float"):
+            value: Sequence[str] = getattr(self, name)
+            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
+
+
+@dataclass(frozen=True)
+class CompileOptions(Options):
+    """What `compile` takes besides the model."""
+
+    feeds: "Sequence[Mapping[str, Array]]" = field(
+        default=(),
+        kw_only=True,
+        metadata=_said(
+            CALLER,
+            "dictionaries from graph input name to an array of the input's type and shape; the model is run on each "
+            "before and after each pass, and each pass is judged by its class",
+        ),
+    )
+
+
+def _nothing(text: str) -> None:
+    """Nobody wants to see it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """What a quantization is made from, besides the data."""
+
+    random: bool = field(
+        default=False,
+        metadata=_said(CALIBRATION, "random numbers for data: to see what comes out, no calibration"),
+    )
+    profiles: Sequence[str | Path] = field(
+        default=(),
+        metadata=_said(
+            CALIBRATION, "a profile made before; several are added", metavar="P", flag="--profile"
+        ),
+    )
+    save_profile: str | Path | None = field(
+        default=None, metadata=_said(CALIBRATION, "write what was counted, to go on from", metavar="FILE")
+    )
+    memory: int = field(
+        default=1 << 30,
+        metadata=_said(
+            CALIBRATION, "bytes of tensors to look at together: 500M, 2G (default: 1G)", metavar="SIZE"
+        ),
+    )
+    state: Mapping[str, str] = field(
+        default_factory=dict[str, str],
+        metadata=_said(
+            CALIBRATION, "feed output OUT of one sample to input IN of the next", metavar="OUT=IN"
+        ),
+    )
+    workers: int = field(default=1, metadata=_said(CALIBRATION, "processes that profile", metavar="N"))
+    scheduler: str | None = field(
+        default=None, metadata=_said(CALIBRATION, "a Dask cluster that profiles", metavar="ADDRESS")
+    )
+    mean: Sequence[float] = field(
+        default=(0.0,), metadata=_said(CALIBRATION, "of images, for each channel", metavar="M,...")
+    )
+    std: Sequence[float] = field(
+        default=(1.0,), metadata=_said(CALIBRATION, "of images, for each channel", metavar="S,...")
+    )
+    layout: str | None = field(
+        default=None,
+        metadata=_said(CALIBRATION, "of images (default: by the model's input)", choices=("NCHW", "NHWC")),
+    )
+    range: str | None = field(
+        default=None,
+        metadata=_said(ALGORITHMS, "minmax, mse or a percentile as 99.99, for all tensors", metavar="R"),
+    )
+    rounding: str | None = field(
+        default=None,
+        metadata=_said(ALGORITHMS, "how weights are rounded", choices=("nearest", "gptq")),
+    )
+    weights: str = field(
+        default="int8",
+        metadata=_said(
+            ALGORITHMS, "int8, or int4[,block=32]: weights alone, of matrix products", metavar="TYPE"
+        ),
+    )
+    max_drop: str | None = field(
+        default=None,
+        metadata=_said(
+            ALGORITHMS,
+            "as few float layers as keep X: a signal to noise, as 40dB, or the decisions that change, as 1%%",
+            metavar="X",
+        ),
+    )
+    budget: bool = field(
+        default=False, metadata=_said(CALLER, "whether the log says which layers make the noise")
+    )
+    show: Callable[[str], None] = field(
+        default=_nothing, metadata=_said(CALLER, "called with what is being done, a line of text")
+    )
+
+
+@dataclass(frozen=True)
+class QuantizeOptions(Calibration, Options):
+    """What `quantize` takes besides the model and the data."""
 
 
 def flag(one: Field[Any]) -> str:
     """How the command line spells a field: `keep_float` is `--keep-float`."""
-    return f"--{one.name.replace('_', '-')}"
+    return one.metadata["flag"] or f"--{one.name.replace('_', '-')}"
 
 
-def options_of(values: object) -> Options:
-    """Options from what has an attribute for each field, as parsed arguments do."""
-    return Options(**{one.name: getattr(values, one.name) for one in fields(Options)})
+def options_of(kind: type[OptionsT], values: object) -> OptionsT:
+    """The options of a kind from what has an attribute for some of the fields, as parsed arguments do."""
+    return kind(**{one.name: getattr(values, one.name) for one in fields(kind) if hasattr(values, one.name)})
+
+
+def described(one: Field[Any]) -> str:
+    """What an option is, for who reads of it in Python."""
+    return (one.metadata["help"].replace(" (default: %(default)s)", "").replace("%%", "%")).strip()
+
+
+def document(function: Callable[..., Any], like: Callable[..., Any], options: type[Options]) -> None:
+    """
+    Give `function`, which takes the fields of `options` as keywords behind its own parameters, the signature that says
+    so, and the name and the words of `like`, with those of the options.
+    """
+    own = signature(function)
+    first = [one for one in own.parameters.values() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    words = list(signature(options).parameters.values())
+    named = Signature([*first, *words], return_annotation=own.return_annotation)
+    lines = [f"{one.name}: {described(one)}." for one in fields(options)]
+    text = f"{(like.__doc__ or '').rstrip()}\n\n    " + "\n    ".join(lines) + "\n    "
+    function.__dict__["__signature__"] = named
+    function.__doc__, function.__module__ = text, like.__module__
+    function.__name__, function.__qualname__ = like.__name__, like.__qualname__

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -25,7 +25,7 @@ from qdialect.compiler import pipeline as stages
 from qdialect.compiler.candidates import Candidates, Choice, Finished, Trial, outputs
 from qdialect.compiler.compilation import compile, keep_in_float, run_passes
 from qdialect.compiler.dropping import budget_lines, hold, parse_limit
-from qdialect.compiler.options import Options
+from qdialect.compiler.options import Calibration, Options, QuantizeOptions, document
 from qdialect.compiler.pipeline import pipeline
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
@@ -35,8 +35,7 @@ from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
-from qdialect.onnx_io.importer import import_model
-from qdialect.onnx_io.messages import inline_functions, read_model
+from qdialect.onnx_io.models import module_of
 from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.data import Input
 from qdialect.oracle.feeds import fitting_feeds
@@ -47,9 +46,12 @@ from qdialect.transforms import get_all_passes
 from qdialect.transforms.decompose import decomposable
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
+    from qdialect.onnx_io.models import Source
 
 Feeds = Mapping[str, Array]
+Data = str | Path | Iterable[Feeds] | None
+P = ParamSpec("P")
+_Quantizing = Callable[["ModuleOp | Source", Data, QuantizeOptions], "Quantized"]
 
 QUANTIZED_OPSET = 13
 """The first opset whose QuantizeLinear and DequantizeLinear know a scale for each channel."""
@@ -81,8 +83,11 @@ class Quantized:
     """What keeps the limit that was asked for, and what to write for the same again."""
     how: str = "in integers"
     """What was done to them."""
-    module: ModuleOp | None = None
-    """The integer model, where `quantize` was given a module that one."""
+
+    @property
+    def module(self) -> ModuleOp:
+        """The result: the module that was given, or the one that was loaded."""
+        return self.report.module
 
     def summary(self) -> list[str]:
         """What came of it, in a few lines."""
@@ -126,37 +131,17 @@ def prepare(module: ModuleOp, options: Options) -> None:
 
 
 def replace_module(module: ModuleOp, by: ModuleOp) -> None:
-    """Let a module be what another one is."""
+    """Let a module be what another one is, which is empty then."""
     module.attributes = dict(by.attributes)
     body = by.detach_region(0)
     module.detach_region(0)
     module.add_region(body)
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """What a quantization is made from, as the command line says it."""
-
-    data: str | Iterable[Feeds] | None = None
-    """A path, `module:function`, or feeds keyed by input name."""
-    images: ImageOptions = field(default_factory=ImageOptions)
-    profiles: tuple[str, ...] = ()
-    """Files of profiles that are added up."""
-    save_profile: str | None = None
-    memory: int = 1 << 30
-    """Bytes of tensors to look at together."""
-    random: bool = False
-    state: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Output by input that it is fed to in the next sample."""
-    weights: str = "int8"
-    """`int8`, or `int4[,block=N]` for weights alone."""
-    max_drop: str | None = None
-    budget: bool = False
-    """Whether the log says which layers make the noise."""
-    range: str | None = None
-    rounding: str | None = None
-    workers: int = 1
-    scheduler: str | None = None
+def _become(module: ModuleOp, by: ModuleOp, report: Report) -> None:
+    """Let the caller's module be the result, and the report's."""
+    replace_module(module, by)
+    report.module = module
 
 
 def quantize_pipeline(options: Options) -> list[ModulePass]:
@@ -166,7 +151,7 @@ def quantize_pipeline(options: Options) -> list[ModulePass]:
     return [*simplifying(options, form), casts, *pipeline(options)]
 
 
-def _feeds(module: ModuleOp, calibration: Calibration) -> Iterable[Feeds]:
+def _feeds(module: ModuleOp, data: Data, calibration: Calibration) -> Iterable[Feeds]:
     """The samples, checked."""
     inputs = model_inputs(module)
     if calibration.random:
@@ -176,41 +161,43 @@ def _feeds(module: ModuleOp, calibration: Calibration) -> Iterable[Feeds]:
             module,
             {out: into for into, out in calibration.state.items()},
             inputs,
-            _sequences(calibration, inputs),
+            _sequences(data, calibration, inputs),
         )
-    if isinstance(calibration.data, str):
-        return checked(load_data(calibration.data, inputs, calibration.images), inputs)
-    return checked(calibration.data or (), inputs)
+    if isinstance(data, str | Path):
+        return checked(load_data(str(data), inputs, _images(calibration)), inputs)
+    return checked(data or (), inputs)
 
 
-def _sequences(calibration: Calibration, inputs: Sequence[Input]) -> Iterable[Iterable[Feeds]]:
+def _images(calibration: Calibration) -> ImageOptions:
+    return ImageOptions(tuple(calibration.mean), tuple(calibration.std), calibration.layout)
+
+
+def _sequences(data: Data, calibration: Calibration, inputs: Sequence[Input]) -> Iterable[Iterable[Feeds]]:
     """What keeps its state from one sample to the next: a file, or the samples of the caller."""
-    if isinstance(calibration.data, str):
-        return ([one] for one in load_data(calibration.data, inputs, calibration.images))
-    return sequences(calibration.data or ())
+    if isinstance(data, str | Path):
+        return ([one] for one in load_data(str(data), inputs, _images(calibration)))
+    return sequences(data or ())
 
 
-def _profile(module: ModuleOp, calibration: Calibration, show: Callable[[str], None]) -> Profiler:
+def _profile(module: ModuleOp, data: Data, calibration: Calibration) -> Profiler:
     """A profile of the prepared module; saved if asked for, also where the user stops it."""
     profiler = Profiler(module, memory=calibration.memory, random=calibration.random)
     try:
-        if calibration.data is not None or calibration.random:
-            _add(profiler, _feeds(module, calibration), calibration, show)
+        if data is not None or calibration.random:
+            _add(profiler, _feeds(module, data, calibration), calibration)
     finally:
         for path in calibration.profiles:
-            profiler.profile.merge(load_profile(path))
+            profiler.profile.merge(load_profile(str(path)))
         if calibration.save_profile is not None and profiler.profile.samples:
-            profiler.profile.save(calibration.save_profile)
+            profiler.profile.save(str(calibration.save_profile))
     return profiler
 
 
-def _add(
-    profiler: Profiler, feeds: Iterable[Feeds], calibration: Calibration, show: Callable[[str], None]
-) -> None:
+def _add(profiler: Profiler, feeds: Iterable[Feeds], calibration: Calibration) -> None:
     """Count all samples, in as many processes as were asked for."""
 
     def done(count: int) -> None:
-        show(f"profiling, {count} samples")
+        calibration.show(f"profiling, {count} samples")
 
     if calibration.scheduler is not None:
         add_with_cluster(profiler, feeds, calibration.scheduler, calibration.memory, done)
@@ -220,13 +207,7 @@ def _add(
         profiler.add(feeds, done)
 
 
-def quantize_module(
-    module: ModuleOp,
-    calibration: Calibration,
-    options: Options,
-    *,
-    show: Callable[[str], None] = lambda text: None,
-) -> Quantized:
+def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, options: Options) -> Quantized:
     """
     Quantize a float module in place.
 
@@ -234,13 +215,14 @@ def quantize_module(
     """
     weights = parse_weights(calibration.weights)
     if weights.bits == 4:
-        return _weights_alone(module, calibration, options, weights.block, show)
+        return _weights_alone(module, data, calibration, options, weights.block)
     original = export_model(module).SerializeToString(deterministic=True)
     prepared = module.clone()
     prepare(prepared, options)
-    profiler = _profile(prepared, calibration, show)
+    profiler = _profile(prepared, data, calibration)
+    memory, show = calibration.memory, calibration.show
     candidates = Candidates(
-        prepared, profiler.profile, profiler.samples, options, original, memory=calibration.memory, show=show
+        prepared, profiler.profile, profiler.samples, options, original, memory=memory, show=show
     )
     limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
     candidates, best = _best(candidates, calibration)
@@ -257,7 +239,7 @@ def quantize_module(
         log.append(f"the model stays in float: {floating}")
         report = _stay_float(module, prepared, candidates)
         return Quantized(report, best.choice, inf, profile, log, 0, floating, layers, asked_for)
-    replace_module(module, done.module)
+    _become(module, done.module, done.report)
     return Quantized(done.report, best.choice, done.ratio, profile, log, best.layers, "", layers, asked_for)
 
 
@@ -273,23 +255,24 @@ def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates,
 
 
 def _weights_alone(
-    module: ModuleOp, calibration: Calibration, asked: Options, block: int, show: Callable[[str], None]
+    module: ModuleOp, data: Data, calibration: Calibration, asked: Options, block: int
 ) -> Quantized:
     """Weights in 4 bits, activations in float. The result is of opset 21."""
     prepared = module.clone()
     prepare(prepared, asked)
     run_passes(prepared, [_made("raise-opset", to=OPSET)])
-    profiler = _profile(prepared, calibration, show)
+    profiler = _profile(prepared, data, calibration)
     rows, judges = profiler.samples.steering, profiler.samples.judging
     wanted = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
-    log = quantize_weights(prepared, profiler.profile, rows, block, memory=calibration.memory, show=show)
+    memory, show = calibration.memory, calibration.show
+    log = quantize_weights(prepared, profiler.profile, rows, block, memory=memory, show=show)
     o = asked
     report = compile(prepared, o.target, o.form, o.exactness, keep_overridable=o.keep_overridable)
     ratio = float("nan")
     if judges:
         found = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
         ratio = measure_noise(wanted, found).ratio()
-    replace_module(module, prepared)
+    _become(module, prepared, report)
     choice = Choice(range="activations in float", rounding=f"blocks of {block}")
     how = "with weights of 4 bits"
     return Quantized(report, choice, ratio, profiler.profile, log, len(log), "", len(log), how=how)
@@ -318,77 +301,50 @@ def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates) ->
     report = compile(prepared, o.target, o.form, o.exactness, keep_overridable=o.keep_overridable)
     simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
     if simple < candidates.float_nodes[0]:
-        replace_module(module, prepared)
+        _become(module, prepared, report)
+    report.module = module
     return report
 
 
-def quantize(
-    model: ModuleOp | ModelProto | str | Path,
-    data: str | Iterable[Feeds] | None = None,
-    *,
-    target: str = "onnxruntime",
-    form: str | None = None,
-    exactness: str = "close",
-    profiles: Sequence[str] = (),
-    save_profile: str | None = None,
-    memory: int = 1 << 30,
-    state: Mapping[str, str] | None = None,
-    weights: str = "int8",
-    max_drop: str | None = None,
-    range: str | None = None,
-    rounding: str | None = None,
-    keep_float: Sequence[str] = (),
-    decompose: Sequence[str] = (),
-    integer_io: bool = False,
-    float_weights: bool = False,
-    keep_overridable: bool = False,
-    workers: int = 1,
-    scheduler: str | None = None,
-    show: Callable[[str], None] = lambda text: None,
-) -> Quantized:
+class Quantizes(Protocol[P]):
+    """The type of `quantize`."""
+
+    def __call__(
+        self,
+        model: ModuleOp | Source,
+        data: Data = None,
+        *options: P.args,
+        **named: P.kwargs,
+    ) -> Quantized: ...
+
+
+def _takes(options: Callable[P, QuantizeOptions]) -> Callable[[_Quantizing], Quantizes[P]]:
+    """Let a function of a model, data and options take the options' fields as keywords."""
+
+    def taking(function: _Quantizing) -> Quantizes[P]:
+        def quantize(
+            model: ModuleOp | Source,
+            data: Data = None,
+            *words: P.args,
+            **named: P.kwargs,
+        ) -> Quantized:
+            return function(model, data, options(*words, **named))
+
+        document(quantize, function, QuantizeOptions)
+        return quantize
+
+    return taking
+
+
+@_takes(QuantizeOptions)
+def quantize(model: ModuleOp | Source, data: Data, options: QuantizeOptions) -> Quantized:
     """
-    Quantize a float model; a module in place, of a file or an ONNX model the result has a new one.
+    Quantize a float model: a module in place; of a path, bytes or an ONNX message, the module is the result's.
 
-    data: feeds keyed by graph input name, the first axis of each array being samples; or a path, or `module:function`.
-    profiles: files made by `save_profile`, in place of data or besides. memory: bytes of tensors that are looked at
-    together. state: graph outputs by the inputs that they are fed to in the next sample. weights: `int8`, or
-    `int4[,block=N]` for weights alone. max_drop: a limit for the noise, `40dB`, or for the decisions that change, `1%`.
-    range and rounding: `minmax`, `mse` or a percentile, `nearest` or `gptq`, in place of what is best. show: called
-    with what is being done.
+    data: dictionaries from graph input name to an array, whose first axis may be longer than the model's batch; or a
+        path, or `module:function`, as docs/quantization.md lists them; None if profiles or random numbers do.
 
-    Raises UserError for data that the model does not take, profiles of another model, and options that there are not.
+    Raises UserError for data that the model does not take, profiles of another model, options that there are not, and
+    what `load` does not read.
     """
-    module = model if isinstance(model, ModuleOp) else _loaded(model)
-    calibration = Calibration(
-        data,
-        profiles=tuple(profiles),
-        save_profile=save_profile,
-        memory=memory,
-        state=state or {},
-        weights=weights,
-        max_drop=max_drop,
-        range=range,
-        rounding=rounding,
-        workers=workers,
-        scheduler=scheduler,
-    )
-    options = Options(
-        target=target,
-        form=form,
-        exactness=exactness,
-        keep_float=tuple(keep_float),
-        decompose=tuple(decompose),
-        integer_io=integer_io,
-        float_weights=float_weights,
-        keep_overridable=keep_overridable,
-    )
-    done = quantize_module(module, calibration, options, show=show)
-    done.module = module
-    return done
-
-
-def _loaded(model: ModelProto | str | Path) -> ModuleOp:
-    if isinstance(model, str | Path):
-        path = Path(model)
-        return import_model(inline_functions(read_model(path).whole()), path.parent)
-    return import_model(inline_functions(model))
+    return quantize_module(module_of(model), data, options, options)

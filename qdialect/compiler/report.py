@@ -55,10 +55,12 @@ class Reason(NamedTuple):
     fix: str
 
 
-@dataclass
+@dataclass(repr=False)
 class Report:
     """What a compilation did and did not do."""
 
+    module: ModuleOp = field(compare=False)
+    """The result: the module that was given, or the one that was loaded."""
     target: str
     form: str
     exactness: str
@@ -74,6 +76,11 @@ class Report:
     before: dict[str, int] = field(default_factory=dict[str, int])
     """How many nodes of each type there were, constants left out."""
     after: dict[str, int] = field(default_factory=dict[str, int])
+
+    def __repr__(self) -> str:
+        """One line, whatever the model."""
+        said = f"{len(self.floats)} nodes stay in float, {len(self.breaches)} break a rule"
+        return f"<Report: {self.target}, {self.form}, {self.exactness}; {said}>"
 
     def reasons(self) -> list[tuple[Reason, int]]:
         """Why nodes stay in float, with how many, the most frequent first."""

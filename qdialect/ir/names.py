@@ -75,6 +75,11 @@ def tensor_name(op: Operation, index: int = 0) -> str:
     return names[index] if index < len(names) else ""
 
 
+def value_name(value: SSAValue) -> str:
+    """The ONNX name of a value, as of its tensor in the model; empty if it has none."""
+    return tensor_name(value.op, value.index) if isinstance(value, OpResult) else _argument_name(value)
+
+
 def called(op: Operation) -> str:
     """How to name `op` to the user: its node name, else its first result's, else the op."""
     return node_name(op) or tensor_name(op) or op.name

@@ -11,7 +11,15 @@ from xdsl.ir import OpResult, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of
-from qdialect.dialects.quant import DequantizeOp
+from qdialect.dialects.quant import DequantizeOp, UniformType
+
+
+def quantized_type(value: SSAValue) -> UniformType | None:
+    """
+    The quantized type of a tensor's elements, None if they are not quantized. Its `scales` and `zero_points` are arrays
+    of shape () per tensor, of one entry for each index of `axis` per axis, and of one for each block otherwise.
+    """
+    return quantized_of(value.type)
 
 
 def constant(value: SSAValue | None) -> TensorAttr | None:

@@ -59,22 +59,26 @@ class Model(NamedTuple):
 
 def read_model(path: Path) -> Model:
     """The model in a file. Raises UserError if the file cannot be read or is no ONNX model."""
-    from google.protobuf.message import DecodeError
-
     try:
-        raw = path.read_bytes()
+        return read_message(path.read_bytes(), str(path))
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
+
+
+def read_message(raw: bytes, name: str) -> Model:
+    """The model in the bytes of a message, which errors call `name`. Raises UserError if they are no ONNX model."""
+    from google.protobuf.message import DecodeError
+
     try:
         message, large = wire.split(raw, KEPT_FOR_INFERENCE)
         model: ModelProto = onnx_parts.messages().ModelProto.FromString(message)
     except DecodeError:
         raise UserError(
-            f"{path} is no ONNX model, or is cut short or nested too deeply", "export the model again"
+            f"{name} is no ONNX model, or is cut short or nested too deeply", "export the model again"
         ) from None
     if not model.HasField("graph") or not model.ir_version:
         raise UserError(
-            f"{path} is no ONNX model: it has no graph or no IR version", "export the model again"
+            f"{name} is no ONNX model: it has no graph or no IR version", "export the model again"
         )
     check_functions(model)
     return Model(model, large)

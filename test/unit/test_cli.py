@@ -117,7 +117,7 @@ WRONG_USAGE: list[tuple[Callable[[list[str]], int], str, str]] = [
     (main, "", "COMMAND"),
     (main, "optimize good.onnx", "invalid choice: 'optimize'"),
     (main, "compile good.onnx", "-o OUT.onnx"),
-    (main, "compile good.onnx -o out.onnx --target tpu", "invalid choice: 'tpu'"),
+    (main, "compile good.onnx -o out.onnx --target tpu", "there is no target 'tpu'"),
     (main, "compile good.onnx -o out.onnx --form float", "invalid choice: 'float'"),
     (main, "compile good.onnx -o out.onnx --exactness roughly", "invalid choice: 'roughly'"),
     (main, "compile good.onnx -o out.onnx --report out.pdf", "neither a .html nor a .json"),

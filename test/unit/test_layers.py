@@ -147,9 +147,6 @@ def test_the_package_explains_itself():
 MOST = {ast.Module: 400, ast.ClassDef: 200, ast.FunctionDef: 40}
 """Lines that a module, a class and a function may have, signature and docstring included."""
 
-OPTIONS = {"qdialect.compiler.compilation.compile", "qdialect.compiler.quantize.quantize"}
-"""Functions whose keywords are the options, each with its type and its line of help: only their bodies are measured."""
-
 
 def parts(name: str) -> Iterator[tuple[str, int, int]]:
     """Each module, class and function of a module: its name, its lines and how many they may be."""
@@ -157,8 +154,7 @@ def parts(name: str) -> Iterator[tuple[str, int, int]]:
         if isinstance(node, ast.Module):
             yield name, max((n.end_lineno or 0 for n in node.body), default=0), MOST[ast.Module]
         elif isinstance(node, ast.ClassDef | ast.FunctionDef):
-            first = node.body[1].lineno if f"{name}.{node.name}" in OPTIONS else node.lineno
-            yield f"{name}.{node.name}", (node.end_lineno or 0) - first + 1, MOST[type(node)]
+            yield f"{name}.{node.name}", (node.end_lineno or 0) - node.lineno + 1, MOST[type(node)]
 
 
 def test_sizes():

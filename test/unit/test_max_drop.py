@@ -82,7 +82,7 @@ def test_the_limit_holds_and_the_flag_says_how() -> None:
 
 def test_of_the_command() -> None:
     module = model()
-    done = quantize_module(module, Calibration(data=data(), max_drop="50%"), Options())
+    done = quantize_module(module, data(), Calibration(max_drop="50%"), Options())
     assert done.limit == ["50% holds with no layer kept in float"]
 
 

@@ -1,8 +1,9 @@
 """Options are fields of one class: the command line, the API and what runs have the same, with the same defaults."""
 
 import inspect
-from dataclasses import fields
-from typing import Any, get_args, get_type_hints
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from typing import Any
 
 import onnx
 import onnx.helper as oh
@@ -10,7 +11,14 @@ import pytest
 
 import qdialect
 from qdialect.cli.arguments import parse
-from qdialect.compiler.options import Options, options_of
+from qdialect.compiler.options import (
+    Calibration,
+    CompileOptions,
+    Options,
+    QuantizeOptions,
+    described,
+    options_of,
+)
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.onnx_io.importer import import_model
@@ -18,18 +26,41 @@ from qdialect.text.assembly import print_module
 from qdialect.transforms.fold_batch_norm import FoldBatchNormPass
 from qdialect.transforms.lower_to_qoperator import LowerToQoperatorPass
 
-BESIDE = {"module", "feeds"}
-"""What `compile` takes besides options."""
+BESIDE = {"model", "data"}
+"""What `compile` and `quantize` take besides options."""
 
 
-def test_compile_takes_what_options_has():
-    parameters = inspect.signature(qdialect.compile).parameters
-    hints, wanted = get_type_hints(qdialect.compile), get_type_hints(Options)
-    assert [name for name in parameters if name not in BESIDE] == [one.name for one in fields(Options)]
-    for one in fields(Options):
-        assert parameters[one.name].default == one.default
-        same = set(get_args(hints[one.name])) & set(get_args(wanted[one.name]))
-        assert hints[one.name] == wanted[one.name] or same, one.name
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [(qdialect.compile, CompileOptions), (qdialect.quantize, QuantizeOptions)],
+    ids=["compile", "quantize"],
+)
+def test_functions_take_and_explain_the_options(function: Callable[..., Any], kind: type[Options]):
+    """`help` shows each with its default, and says what it is."""
+    parameters = inspect.signature(function).parameters
+    assert [name for name in parameters if name not in BESIDE] == list(inspect.signature(kind).parameters)
+    for one in fields(kind):
+        if one.default_factory is MISSING:
+            assert parameters[one.name].default == one.default
+        assert f"{one.name}: {described(one)}" in (function.__doc__ or "")
+
+
+def test_one_name_is_a_list_of_one():
+    assert Options(keep_float="relu", decompose=["Gemm"]) == Options(
+        keep_float=("relu",), decompose=("Gemm",)
+    )
+
+
+CALIBRATED = Calibration(
+    profiles=("a", "b"), memory=2 << 20, state={"h": "h_new", "c": "c_new"}, mean=(0.5, 1.0), workers=3
+)
+
+
+def test_the_command_line_gives_a_calibration():
+    words = "--profile a --profile b --memory 2M --state h_new=h --state c_new=c --mean 0.5,1 --workers 3"
+    for _ in range(2):  # what is added to a list does not stay in it
+        parsed = parse(["quantize", "in.onnx", "-o", "out.onnx", *words.split()])
+        assert options_of(Calibration, parsed) == CALIBRATED
 
 
 @pytest.mark.parametrize(
@@ -43,7 +74,7 @@ def test_compile_takes_what_options_has():
     ],
 )
 def test_the_command_line_gives_options(words: str, expected: Options):
-    assert options_of(parse(["compile", "in.onnx", "-o", "out.onnx", *words.split()])) == expected
+    assert options_of(Options, parse(["compile", "in.onnx", "-o", "out.onnx", *words.split()])) == expected
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from xdsl.dialects.test import TestOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from qdialect.cli.pipeline import PipelineError, get_available_passes, parse_pipeline, pipeline_text
+from qdialect.compiler.pipeline_text import PipelineError, get_available_passes, parse_pipeline, pipeline_text
 from qdialect.errors import UserError
 from qdialect.rewriting.manager import Applied, Hook, PassManager, Timing, Verified
 

@@ -130,8 +130,6 @@ def test_nothing_is_known_of_zeros() -> None:
 
 
 def test_it_is_chosen_where_it_pays() -> None:
-    done = quantize_module(
-        model(residual=False, nodes_used=2), Calibration(data=samples()), Options(form="qdq")
-    )
+    done = quantize_module(model(residual=False, nodes_used=2), samples(), Calibration(), Options(form="qdq"))
     assert any("smoothing" in line for line in done.log)
     assert done.choice.smooth

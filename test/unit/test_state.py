@@ -145,6 +145,6 @@ def test_the_state_is_in_the_profile(tmp_path: Path) -> None:
     module = accumulator(tmp_path)
     x = np.ones((6, 4), np.float32)
     data = [{"x": x}]
-    done = quantize_module(module, Calibration(data=data, state={"h": "h_new"}), Options())
+    done = quantize_module(module, data, Calibration(state={"h": "h_new"}), Options())
     assert done.profile.tensors["h"].high == 5
     assert done.profile.samples == 6

@@ -59,8 +59,8 @@ def test_the_file_runs_and_gptq_pays(block: int, target: str, tmp_path: Path) ->
     noises: list[float] = []
     for feeds in (data(), data(1)):
         module = import_model(model())
-        calibration = Calibration(data=feeds, weights=f"int4,block={block}")
-        done = quantize_module(module, calibration, Options(target=target))
+        calibration = Calibration(weights=f"int4,block={block}")
+        done = quantize_module(module, feeds, calibration, Options(target=target))
         assert "2 of 2 layers with weights of 4 bits" in done.summary()[0]
         path = tmp_path / "out.onnx"
         qdialect.save(module, str(path))

@@ -1,4 +1,4 @@
-"""Pass pipelines as text, `a,b{x=1 y="s" l=1,2 flag}` or `builtin.module(a,b)`."""
+"""Pass pipelines as text, `a,b{x=1 y="s" l=1,2 flag}` or `builtin.module(a,b)`: reading, running, writing."""
 
 import difflib
 import re
@@ -7,13 +7,18 @@ from dataclasses import fields
 from types import NoneType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType, ParameterType
 from xdsl.utils.hints import isa, type_repr
 
 from qdialect.compiler.pipeline import Phase
 from qdialect.errors import UserError
+from qdialect.rewriting.manager import PassManager, Verified
 from qdialect.rewriting.passes import classes_of
+from qdialect.rewriting.remarks import Remark, remarks_of
+from qdialect.text.reading import make_context
+from qdialect.transforms import get_all_passes
 
 Passes = Mapping[str, Callable[[], type[ModulePass]]]
 
@@ -24,7 +29,6 @@ class PipelineError(UserError):
 
 def get_available_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """Our passes, and those of xDSL's that pipelines need, imported on first use."""
-    from qdialect.transforms import get_all_passes
 
     def get_canonicalize() -> type[ModulePass]:
         from xdsl.transforms.canonicalize import CanonicalizePass
@@ -161,6 +165,20 @@ def parse_pipeline(text: str, available: Passes) -> list[ModulePass]:
     specs = reader.pipeline()
     reader.expect("end", what="','")
     return [_make(spec, available) for spec in specs]
+
+
+def run(module: ModuleOp, pipeline: str) -> list[Remark]:
+    """
+    Run passes on a module in place, which verifies after each.
+
+    pipeline: as `qdialect-opt -p` takes it: `raise-qdq,lower-to-qdq{target=tensorrt}`, or `builtin.module(...)`.
+
+    Returns why rewrites did not fire, in the order in which it was found. Raises UserError for text that is no
+    pipeline, a pass or an option that there is not, and a pass that cannot do its work.
+    """
+    passes = parse_pipeline(pipeline, get_available_passes())
+    PassManager(Verified(), context=make_context()).run(passes, module)
+    return list(remarks_of(module))
 
 
 def pipeline_text(passes: Iterable[ModulePass]) -> str:

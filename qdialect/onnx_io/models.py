@@ -1,0 +1,153 @@
+"""Models in and out, whatever they are kept in: ONNX files and messages, text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.errors import UserError
+from qdialect.files import Outputs
+from qdialect.onnx_io.export_attributes import LargeAside
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.external import TOO_LARGE, ExternalWriter, check_sources, note_sources, tensor_bytes
+from qdialect.onnx_io.importer import import_model
+from qdialect.onnx_io.messages import Model, inline_functions, read_message, read_model
+from qdialect.onnx_io.wire import join
+from qdialect.text.assembly import print_module
+from qdialect.text.reading import read_text
+from qdialect.text.weights import WeightsFile
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    Source = str | Path | bytes | ModelProto
+    """What a model is read from."""
+
+TEXT = ".mlir"
+
+
+def load(source: Source, *, folder: str | Path | None = None, keep_functions: bool = True) -> ModuleOp:
+    """
+    Read a model into a module, whose `func.func @main` is the graph.
+
+    source: the path of an ONNX model, or of text that ends in `.mlir`; the bytes of an ONNX model; or a message, which
+        stays as it is.
+    folder: where the external data of bytes and messages lies; None if they may have none.
+    keep_functions: whether model-local functions stay; else they are inlined. Text is read as it is.
+
+    Raises UserError for a file that cannot be read, for what is no ONNX model or one that ONNX does not allow, and,
+    with its place, for text that is no module or does not verify. Raises TypeError for a source of another type.
+    """
+    if isinstance(source, str | Path):
+        path = Path(source)
+        if path.suffix.lower() == TEXT:
+            return _load_text(path)
+        module = _imported(read_model(path), path.parent, keep_functions)
+        note_sources(module, path)
+        return module
+    raw = source if isinstance(source, bytes) else _serialized(source)
+    return _imported(
+        read_message(raw, "the message"), None if folder is None else Path(folder), keep_functions
+    )
+
+
+def module_of(source: ModuleOp | Source) -> ModuleOp:
+    """The module itself, or that of a model, with its functions inlined. Raises as `load` does."""
+    return source if isinstance(source, ModuleOp) else load(source, keep_functions=False)
+
+
+def _imported(model: Model, folder: Path | None, keep_functions: bool) -> ModuleOp:
+    if not keep_functions and model.proto.functions:
+        return import_model(inline_functions(model.whole()), folder)
+    return import_model(model.proto, folder, large=model.large)
+
+
+def _serialized(source: ModelProto) -> bytes:
+    if not hasattr(source, "SerializeToString"):
+        raise TypeError(
+            f"a model is loaded from a path, bytes or an onnx.ModelProto, not from {type(source).__name__}"
+        )
+    try:
+        return source.SerializeToString()
+    except Exception as error:  # ValueError, or protobuf's own, whatever its implementation
+        raise UserError("the model does not fit into one message of 2 GiB", "load it from a file") from error
+
+
+def _load_text(path: Path) -> ModuleOp:
+    try:
+        text = path.read_bytes().decode()
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"'{path}' is not text, byte {error.start} is not UTF-8") from None
+    return read_text(text, str(path), path.parent)
+
+
+def to_model(module: ModuleOp) -> ModelProto:
+    """
+    The ONNX message of a module, with all tensors in it.
+
+    Raises UserError if the module holds what ONNX cannot say, or if a file with its tensors cannot be read.
+    """
+    return export_model(module)
+
+
+def save(module: ModuleOp, path: str | Path, *, external_data: bool | None = None) -> None:
+    """
+    Write a module: as text, with locations, if the path ends in `.mlir`, else as an ONNX model. The file appears whole
+    or not at all.
+
+    external_data: whether large tensors go to `<path>.data` beside the model; None: if they would not fit into one
+        message. Both files appear or neither. Beside text, constants of more than 64 elements go to `<stem>.weights`.
+
+    Raises UserError if the module holds what ONNX cannot say, if a file cannot be read or written, or if the output
+    holds tensors of the model that the module was read from.
+    """
+    path = Path(path)
+    if path.suffix.lower() == TEXT:
+        save_text([module], path)
+        return
+    if external_data is None:
+        external_data = tensor_bytes(module) > TOO_LARGE
+    with Outputs() as outputs:
+        aside = LargeAside()
+        external = ExternalWriter(outputs, path)
+        check_sources(module, path, *([external.path] if external_data else []))
+        model = export_model(module, external if external_data else aside)
+        try:
+            message = model.SerializeToString(deterministic=True)
+            pieces = join(message, {place: data.nbytes for place, data in aside.large.items()})
+        except Exception as error:  # ValueError, or protobuf's own, whatever its implementation
+            raise UserError(
+                "the model does not fit into one message of 2 GiB", "write external data"
+            ) from error
+        file = outputs.create(path)
+        for piece in pieces:
+            for block in aside.large[piece].blocks() if isinstance(piece, int) else (piece,):
+                file.write(block)
+
+
+def save_text(
+    modules: Sequence[ModuleOp], path: Path, *, generic: bool = False, inline: bool = False
+) -> None:
+    """
+    Write modules as text, `// -----` between them, with locations, and with their large constants in `<stem>.weights`
+    beside it, or, `inline`, as hex in it.
+
+    Raises UserError if a file cannot be written or holds tensors of the model that a module was read from.
+    """
+    beside = path.with_suffix(".weights")
+    for module in modules:
+        check_sources(module, path, beside)
+    text = StringIO()
+    with Outputs() as outputs:
+        weights = WeightsFile(outputs, beside)
+        for number, module in enumerate(modules):
+            text.write("// -----\n" if number else "")
+            constants = "inline" if inline else weights
+            print_module(module, text, generic=generic, locations=True, constants=constants)
+        outputs.create(path).write(text.getvalue().encode())

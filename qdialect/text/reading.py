@@ -1,0 +1,77 @@
+"""Text as a verified module, and what is said of text that is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from qdialect.errors import LocatedError
+from qdialect.ir.order import NOT_THERE, misplaced
+from qdialect.ops import get_all_dialects
+from qdialect.text.assembly import ModuleParser
+
+
+def make_context(*, allow_unregistered: bool = False) -> Context:
+    """A context with every dialect that our tools read; `allow_unregistered` also ops of others, in generic form."""
+    context = Context(allow_unregistered=allow_unregistered)
+    for name, factory in get_all_dialects().items():
+        context.register_dialect(name, factory)
+    return context
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message about the input; `line` and `column` count from one, None where the place is not known."""
+
+    severity: str
+    message: str
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        return f"{place}: {self.severity}: {' '.join(self.message.split())}"
+
+
+def verification_error(module: ModuleOp, parser: ModuleParser) -> Diagnostic | None:
+    """What is wrong with a module that has just been parsed, at the op that is wrong; None if it verifies."""
+    try:
+        module.verify()
+        if (op := misplaced(module)) is None:
+            return None
+        failure = VerifyException(f"{op.name} {NOT_THERE}")
+        if (span := parser.spans.get(op)) is not None:
+            place = span.get_location()
+            return Diagnostic("error", f"'{op.name}' op: {NOT_THERE}", place.file, place.line, place.col)
+    except VerifyException as error:
+        failure = error
+    # The exception does not name its op: look for the first one that fails by itself.
+    for op in module.walk(reverse=False):
+        try:
+            op.verify(verify_nested_ops=False)
+        except VerifyException as error:
+            if (span := parser.spans.get(op)) is not None:
+                place = span.get_location()
+                return Diagnostic("error", f"'{op.name}' op: {error}", place.file, place.line, place.col)
+    return Diagnostic("error", str(failure), parser.lexer.input.name)
+
+
+def read_text(text: str, name: str, folder: Path | None) -> ModuleOp:
+    """
+    The module in a text. `name` is what errors call it; the files that it names are in `folder`.
+
+    Raises LocatedError, with the place, for text that is no module or does not verify.
+    """
+    parser = ModuleParser(make_context(), text, name, folder)
+    try:
+        module = parser.parse_module()
+    except ParseError as error:
+        raise LocatedError(f"{error.span.get_location()}: error: {error.msg}") from None
+    if (diagnostic := verification_error(module, parser)) is not None:
+        raise LocatedError(str(diagnostic))
+    return module

@@ -1,0 +1,168 @@
+"""What a compiler author uses: the names of the package, models from and to whatever they are kept in."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import pytest
+from onnx import TensorProto, numpy_helper
+from xdsl.dialects.builtin import ModuleOp
+
+import qdialect
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp
+from qdialect.errors import LocatedError, UserError
+
+
+def model() -> onnx.ModelProto:
+    """A MatMul between casts, with a weight that is too large to stay in the message."""
+    weight = np.random.default_rng(3).integers(-127, 128, (48, 33)).astype(np.int8)
+    tensors = [
+        numpy_helper.from_array(weight, "w"),
+        numpy_helper.from_array(np.array(0.02, np.float32), "ws"),
+        numpy_helper.from_array(np.array(0, np.int8), "wz"),
+        numpy_helper.from_array(np.array(0.05, np.float32), "xs"),
+        numpy_helper.from_array(np.array(128, np.uint8), "xz"),
+        numpy_helper.from_array(np.array(0.5, np.float32), "ys"),
+        numpy_helper.from_array(np.array(7, np.uint8), "yz"),
+    ]
+    nodes = [
+        oh.make_node("QuantizeLinear", ["x", "xs", "xz"], ["xq"], "q"),
+        oh.make_node("DequantizeLinear", ["xq", "xs", "xz"], ["xd"], "d"),
+        oh.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], "dw"),
+        oh.make_node("MatMul", ["xd", "wd"], ["m"], "matmul"),
+        oh.make_node("QuantizeLinear", ["m", "ys", "yz"], ["yq"], "qy"),
+        oh.make_node("DequantizeLinear", ["yq", "ys", "yz"], ["y"], "dy"),
+    ]
+    x, y = oh.make_tensor_value_info("x", 1, [3, 48]), oh.make_tensor_value_info("y", 1, [3, 33])
+    graph = oh.make_graph(nodes, "g", [x], [y], tensors)
+    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+
+
+def called(module: ModuleOp) -> list[str]:
+    return sorted(node.op_type for node in qdialect.to_model(module).graph.node)
+
+
+@pytest.mark.parametrize("kind", ["path", "str", "bytes", "message"])
+def test_a_model_is_loaded_from_what_it_is_kept_in(kind: str, tmp_path: Path):
+    message, path = model(), tmp_path / "model.onnx"
+    onnx.save(message, path)
+    source = {"path": path, "str": str(path), "bytes": path.read_bytes(), "message": message}[kind]
+    module = qdialect.load(source)
+    assert message == model(), "the caller's message stays as it is"
+    onnx.checker.check_model(found := qdialect.to_model(module))
+    assert {t.name: t.raw_data for t in found.graph.initializer}["w"] == message.graph.initializer[0].raw_data
+
+
+@pytest.mark.parametrize("kind", ["path", "bytes", "message", "module"])
+def test_compile_takes_any_model(kind: str, tmp_path: Path):
+    message, path = model(), tmp_path / "model.onnx"
+    onnx.save(message, path)
+    module = qdialect.load(path)
+    source = {"path": path, "bytes": path.read_bytes(), "message": message, "module": module}[kind]
+    report = qdialect.compile(source)
+    assert called(report.module) == ["DequantizeLinear", "QLinearMatMul", "QuantizeLinear"]
+    assert kind != "module" or report.module is module
+
+
+def test_quantize_takes_any_model():
+    nodes = [oh.make_node("MatMul", ["x", "w"], ["m"]), oh.make_node("MatMul", ["m", "v"], ["y"])]
+    draw = np.random.default_rng(4)
+    w, v = (draw.normal(size=size).astype(np.float32) for size in ((160, 512), (512, 160)))
+    x, y = (oh.make_tensor_value_info(name, TensorProto.FLOAT, [64, 160]) for name in "xy")
+    tensors = [numpy_helper.from_array(w, "w"), numpy_helper.from_array(v, "v")]
+    graph = oh.make_graph(nodes, "g", [x], [y], tensors)
+    message = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+    done = qdialect.quantize(message, [{"x": draw.normal(size=(64, 160)).astype(np.float32)}], form="qdq")
+    assert "QuantizeLinear" in called(done.module)
+    assert len(message.graph.initializer[0].raw_data) == 160 * 512 * 4
+
+
+def test_text_goes_out_and_in(tmp_path: Path):
+    path = tmp_path / "model.mlir"
+    module = qdialect.load(model())
+    qdialect.run(module, "raise-qdq")
+    qdialect.save(module, path)
+    assert path.read_text().startswith("builtin.module")
+    assert (tmp_path / "model.weights").stat().st_size == 48 * 33
+    again = qdialect.load(path)
+    for one in (module, again):
+        qdialect.run(one, "lower-to-qdq")
+    assert qdialect.to_model(again).SerializeToString() == qdialect.to_model(module).SerializeToString()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("func.func @main(", "bad.mlir:1:"),
+        ('%0 = "onnx.Relu"() : () -> tensor<2xf32>', "expected 1 inputs, got 0"),
+        ("", "the input is empty"),
+    ],
+)
+def test_text_that_is_no_module_says_where(text: str, message: str, tmp_path: Path):
+    (path := tmp_path / "bad.mlir").write_text(text)
+    with pytest.raises(LocatedError, match=message):
+        qdialect.load(path)
+
+
+def test_what_is_no_model_is_refused(tmp_path: Path):
+    with pytest.raises(UserError, match="the message is no ONNX model"):
+        qdialect.load(b"nothing")
+    with pytest.raises(UserError, match="cannot read"):
+        qdialect.load(tmp_path / "none.mlir")
+    (tmp_path / "raw.mlir").write_bytes(b"\xff")
+    with pytest.raises(UserError, match="not text, byte 0"):
+        qdialect.load(tmp_path / "raw.mlir")
+    with pytest.raises(TypeError, match=r"a path, bytes or an onnx\.ModelProto, not from int"):
+        qdialect.load(3)  # pyright: ignore[reportArgumentType]
+
+
+def test_passes_run_by_their_names_and_types_are_read():
+    module = qdialect.load(model())
+    remarks = qdialect.run(module, "raise-qdq,fuse-quantized")
+    ops = list(module.walk())
+    types = {
+        qdialect.value_name(op.results[0]): qdialect.quantized_type(op.results[0])
+        for op in ops
+        if isinstance(op, QuantizeOp)
+    }
+    assert {name: float(t.scales) for name, t in types.items() if t} == {"xq": np.float32(0.05)}
+    ends = [op for op in ops if isinstance(op, DequantizeOp)]
+    assert [qdialect.quantized_type(op.results[0]) for op in ends] == [None]
+    assert [qdialect.value_name(op.operands[0]) for op in ops if isinstance(op, QuantizeOp)] == ["x"]
+    assert all(isinstance(one, qdialect.Remark) for one in remarks)
+    with pytest.raises(UserError, match="did you mean 'raise-qdq'"):
+        qdialect.run(module, "raise-qdp")
+
+
+def test_a_report_is_one_line():
+    report = qdialect.compile(model(), keep_float=["matmul"])
+    assert repr(report) == "<Report: onnxruntime, qoperator, close; 1 nodes stay in float, 0 break a rule>"
+
+
+def test_help_shows_all_names():
+    text = pydoc.plain(pydoc.render_doc(qdialect))
+    for name in qdialect.__all__:
+        assert name in dir(qdialect)
+        assert f"    {name}(" in text or f"class {name}(" in text, name
+    assert f"\n    {qdialect.__version__}\n" in text
+
+
+def test_public_names_explain_themselves():
+    for name in qdialect.__all__:
+        assert inspect.getdoc(getattr(qdialect, name)), name
+
+
+def test_text_needs_no_onnx():
+    code = """
+import sys, qdialect
+qdialect.quantized_type, qdialect.UserError, qdialect.__version__
+assert not any(name.split(".")[0] in ("onnx", "onnxruntime") for name in sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
