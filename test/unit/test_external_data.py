@@ -12,7 +12,7 @@ import qdialect
 from qdialect.cli import main
 from qdialect.cli.opt import main as opt
 from qdialect.dialects import onnx_tensor
-from qdialect.onnx_io import external
+from qdialect.onnx_io import external, models
 
 WEIGHT = np.arange(3 * 500, dtype=np.float32).reshape(3, 500)
 BIAS = np.arange(500, dtype=np.float32) / 8
@@ -74,10 +74,10 @@ def test_what_does_not_fit_into_a_message_goes_beside_it_unasked(
     module = qdialect.load(tmp_path / "in.onnx")
     total = external.tensor_bytes(module)
     assert total == WEIGHT.nbytes + BIAS.nbytes
-    monkeypatch.setattr(external, "TOO_LARGE", total)
+    monkeypatch.setattr(models, "TOO_LARGE", total)
     qdialect.save(module, tmp_path / "fits.onnx")
     assert not (tmp_path / "fits.onnx.data").exists()
-    monkeypatch.setattr(external, "TOO_LARGE", total - 1)
+    monkeypatch.setattr(models, "TOO_LARGE", total - 1)
     qdialect.save(module, tmp_path / "out.onnx")
     np.testing.assert_array_equal(weight_of(tmp_path / "out.onnx"), WEIGHT)
     assert (tmp_path / "out.onnx.data").exists()
