@@ -2,7 +2,8 @@
 Write what is on quantized types as ONNX's own casts around float ops.
 
     op(a, b) : T     ->  QuantizeLinear(op(DequantizeLinear(a), DequantizeLinear(b)))
-    act(op(a)) : T   ->  QuantizeLinear(act(op(DequantizeLinear(a))))     one consumer, act elementwise: one pair
+    act(op(a)) : T   ->  QuantizeLinear(act(op(DequantizeLinear(a))))     one consumer, act elementwise: one pair, but
+                         for a clamp of what has an integer kernel where the target wants a pair of its own between
     f(qcast(x)) : T  ->  QuantizeLinear(f(x))                             one consumer, f moves: f stands in front of Q
     f(a, qcast(dcast(b : U)) : T) : T  ->  QuantizeLinear(f(DequantizeLinear(a), DequantizeLinear(b)))
 
@@ -42,7 +43,11 @@ from qdialect.promises.control import Carries
 from qdialect.promises.layout import SizesOnly
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
+from qdialect.rewriting.uses import has_kernel
 from qdialect.targets import Target, target
+
+INTEGER_KERNELS = 8
+"""Bits of what integer kernels compute with."""
 
 
 def _check_signature(func: FuncOp) -> None:
@@ -68,6 +73,7 @@ class _Expander:
 
     def __init__(self, target: Target, rewriter: Rewriter, selects: bool):
         self._around_moves = target.pairs_around_moves
+        self._above_clamps = target.pairs_above_clamps
         self._rewriter = rewriter
         self._hoisting = Hoisting(activations=True, selects=selects)
         self._grid: dict[SSAValue, UniformType] = {}
@@ -191,6 +197,8 @@ class _Expander:
             real = _real(value) if value.has_one_use() else None
             if real is None:
                 continue
+            if self._above_clamps and _clamps_kernel(op, real):
+                continue
             stays = self._around_moves if self._exact(value) is not None else real in self._computed
             if promise.in_place or not stays:
                 above[place] = real
@@ -238,6 +246,17 @@ class _Expander:
                 results[place] = cast.results[0]
         self._rewriter.replace(op, [new, *casts], results)
         return quantized
+
+
+def _clamps_kernel(op: OnnxOp, real: SSAValue) -> bool:
+    """Whether an activation, which no type is the clamp of, stands behind what an integer kernel computes."""
+    made, type = real.owner, quantized_of(op.results[0].type)
+    if op.get_trait(Clamp) is None or _narrows(op) or not isinstance(made, OnnxOp) or not has_kernel(made):
+        return False
+    casts = [value.owner for value in made.operands[:2]]
+    types = [type, *(c.element_type if isinstance(c, DequantizeOp) else None for c in casts)]
+    whole = type is not None and type.is_per_tensor
+    return whole and all(t is not None and t.storage.width == INTEGER_KERNELS for t in types)
 
 
 def _narrows(op: OnnxOp) -> bool:

@@ -44,6 +44,11 @@ class Target:
     """Whether a residual edge wants a QuantizeLinear and DequantizeLinear of its own."""
     pairs_around_moves: bool = False
     """Whether each of several ops in a row that move or select wants casts of its own around it."""
+    pairs_above_clamps: bool = False
+    """
+    Whether casts stand between an op with an integer kernel and a clamp behind it that the storage range is not:
+    without them a session of onnxruntime computes both in float.
+    """
     onnx_only: bool = False
     """Whether it reads ONNX's own operators and no other domain's."""
     weight_only_limit: int | None = None

@@ -1,5 +1,6 @@
 // RUN: OPT %s -p 'lower-to-qdq{target=onnxruntime}' | FILECHECK %s
 // RUN: OPT %s -p lower-to-qdq | FILECHECK %s --check-prefix=GENERIC
+// RUN: OPT %s -p 'lower-to-qdq{target=tensorrt}' | FILECHECK %s --check-prefix=FUSED
 
 !x = !quant.uniform<u8:f32, 0.02:13>
 !y = !quant.uniform<u8:f32, 0.004:5>
@@ -78,6 +79,42 @@ func.func @unchanged_short_rows(%a: tensor<64x4xf32>) -> tensor<64x4xf32> {
   %t = onnx.Softmax(%q) {axis = -1 : i64} : (tensor<64x4x!x>) -> tensor<64x4x!quant.uniform<u8:f32, 0.01:5>>
   %d = quant.dcast %t : tensor<64x4x!quant.uniform<u8:f32, 0.01:5>> to tensor<64x4xf32>
   func.return %d : tensor<64x4xf32>
+}
+
+// A session fuses a product and the clamp behind it in float, unless casts stand between; other targets fuse them in
+// integers.
+
+// CHECK-LABEL: func.func @clamp(
+// CHECK: %[[P:.*]] = onnx.MatMul(
+// CHECK-NEXT: %[[Q:.*]] = onnx.QuantizeLinear(%[[P]],
+// CHECK-NEXT: %[[D:.*]] = onnx.DequantizeLinear(%[[Q]],
+// CHECK-NEXT: %[[R:.*]] = onnx.Relu(%[[D]])
+// CHECK-NEXT: func.return %[[R]]
+// FUSED-LABEL: func.func @clamp(
+// FUSED: %[[P:.*]] = onnx.MatMul(
+// FUSED-NEXT: %[[R:.*]] = onnx.Relu(%[[P]])
+// FUSED-NEXT: onnx.QuantizeLinear(%[[R]],
+func.func @clamp(%a: tensor<2x3xf32>, %w: tensor<3x4xi8>) -> tensor<2x4xf32> {
+  %q = quant.qcast %a : tensor<2x3xf32> to tensor<2x3x!x>
+  %v = quant.scast %w : tensor<3x4xi8> to tensor<3x4x!quant.uniform<i8:f32, 0.5>>
+  %p = onnx.MatMul(%q, %v) : (tensor<2x3x!x>, tensor<3x4x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x4x!y>
+  %r = onnx.Relu(%p) : (tensor<2x4x!y>) -> tensor<2x4x!y>
+  %d = quant.dcast %r : tensor<2x4x!y> to tensor<2x4xf32>
+  func.return %d : tensor<2x4xf32>
+}
+
+// In 16 bits there is no integer kernel, and nothing to save.
+
+// CHECK-LABEL: func.func @unchanged_wide_clamp(
+// CHECK: %[[P:.*]] = onnx.MatMul(
+// CHECK-NEXT: onnx.Relu(%[[P]])
+func.func @unchanged_wide_clamp(%a: tensor<2x3xf32>, %w: tensor<3x4xi8>) -> tensor<2x4xf32> {
+  %q = quant.qcast %a : tensor<2x3xf32> to tensor<2x3x!quant.uniform<i16:f32, 0.02:13>>
+  %v = quant.scast %w : tensor<3x4xi8> to tensor<3x4x!quant.uniform<i8:f32, 0.5>>
+  %p = onnx.MatMul(%q, %v) : (tensor<2x3x!quant.uniform<i16:f32, 0.02:13>>, tensor<3x4x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x4x!quant.uniform<i16:f32, 0.04:7>>
+  %r = onnx.Relu(%p) : (tensor<2x4x!quant.uniform<i16:f32, 0.04:7>>) -> tensor<2x4x!quant.uniform<i16:f32, 0.04:7>>
+  %d = quant.dcast %r : tensor<2x4x!quant.uniform<i16:f32, 0.04:7>> to tensor<2x4xf32>
+  func.return %d : tensor<2x4xf32>
 }
 
 }
