@@ -30,8 +30,9 @@ from qdialect.calibration.rounding import (
     waves_of,
 )
 from qdialect.calibration.samples import Noise, Row, Samples, measure_noise
-from qdialect.compiler.compilation import compile, keep_in_float, run_passes
+from qdialect.compiler.compilation import compile_as, keep_in_float, run_passes
 from qdialect.compiler.options import Options
+from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
 from qdialect.errors import UserError
 from qdialect.numerics import Array
@@ -150,6 +151,8 @@ class Candidates:
     memory: int = 1 << 30
     show: Callable[[str], None] = lambda text: None
     log: list[str] = field(default_factory=list[str])
+    origin: Origin | None = None
+    """The nodes of the model as it came, after which the report names layers; None: the module's."""
 
     def __post_init__(self) -> None:
         self.target = target(self.options.target)
@@ -278,16 +281,10 @@ class Candidates:
         """Build and compile a candidate."""
         self.show("compiling")
         module, placement = self.build(choice)
-        o = self.options
-        report = compile(
-            module,
-            o.target,
-            o.form,
-            o.exactness,
-            keep_overridable=o.keep_overridable,
-            integer_io=o.integer_io,
-            float_weights=o.float_weights,
-        )
+        marked = replace(
+            self.options, decompose=(), keep_float=()
+        )  # done, and marked, in the prepared module
+        report = compile_as(module, marked, origin=self.origin)
         model = export_model(module).SerializeToString(deterministic=True)
         judges = len(self.samples.judging)
         found = outputs(model, self.samples.measured)

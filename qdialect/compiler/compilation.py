@@ -11,8 +11,10 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from qdialect.compiler.conditions import ConditionCheck
+from qdialect.compiler.layers import Account
 from qdialect.compiler.options import CompileOptions, Options, document
 from qdialect.compiler.pipeline import claims, phases
+from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.errors import UserError
@@ -75,9 +77,9 @@ def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
         op.attributes[KEEP_FLOAT] = UnitAttr()
 
 
-def run_passes(module: ModuleOp, passes: Sequence[ModulePass]) -> None:
+def run_passes(module: ModuleOp, passes: Sequence[ModulePass], *hooks: Hook) -> None:
     """Run passes on a module. Raises UserError that names the pass that cannot do its work."""
-    PassManager().run(passes, module)
+    PassManager(*hooks).run(passes, module)
 
 
 class Compilation(Hook):
@@ -87,17 +89,20 @@ class Compilation(Hook):
     Raises UserError for options that do not fit, before it changes anything in the module.
     """
 
-    def __init__(self, module: ModuleOp, options: Options):
+    def __init__(self, module: ModuleOp, options: Options, origin: Origin | None = None):
+        """`origin`: the nodes that layers are named after; by default those of the module as it is."""
         self.module, self.phases = module, phases(options)
         self.passes = [stage.step for phase in self.phases for stage in phase.stages]
+        self._lowering = next((p for p in self.passes if p.name.startswith("lower-to-")), None)
         kept = named_nodes(module, options.keep_float)
         lower_opsets(module)
         for op in kept:
             op.attributes[KEEP_FLOAT] = UnitAttr()
         form = options.form or target(options.target).form
         names = [str(one.spec()) for one in self.passes]
+        account = Account(origin or Origin(module), form)
         self.report = Report(
-            module, str(options.target), form, options.exactness, names, before=op_counts(module)
+            module, str(options.target), form, options.exactness, names, account, before=op_counts(module)
         )
         self._written: list[Operation] = []
         self._manager = PassManager(self)
@@ -107,12 +112,19 @@ class Compilation(Hook):
         self._manager.run([one], self.module)
 
     def before(self, one: ModulePass, module: ModuleOp) -> None:
+        if one is self._lowering:
+            self.report.account.note_scales(module)
         if one is self.passes[-1]:  # it writes what is left as casts
-            self.report.floats = staying_float(module, self.report.form)
+            floats = staying_float(module, self.report.form)
+            self.report.floats = [
+                Stays(op.op_type, called(op), remark.blocked) for op, remark in floats.items()
+            ]
+            self.report.account.note_products(module, floats)
             self._written = operations(module)
 
     def after(self, applied: Applied, module: ModuleOp) -> None:
         one, report, rewrites = applied.one, self.report, len(applied.records)
+        report.account.origin.after(applied, module)
         if rewrites or not isinstance(one, RewritePass):  # counting is a walk; an idle pass changes no count
             report.after = op_counts(module)
         count = sum((report.after or report.before).values())
@@ -126,6 +138,7 @@ class Compilation(Hook):
         """
         import_domains(self.module)
         self.module.verify()
+        self.report.account.finish(self.module)
         found = breaches(self.module, target(self.report.target))
         self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in found]
         self.report.remarks = surviving(remarks_of(self.module), [*self._written, *operations(self.module)])
@@ -161,11 +174,17 @@ def compile(model: ModuleOp | Source, options: CompileOptions) -> Report:
     a pass that is beyond its class of exactness, or a phase that does not bring about what it is for; for what
     `load` does not read; and VerifyException if the module breaks a constraint afterwards.
     """
-    return _compiled(module_of(model), options, options.feeds)
+    return compile_as(module_of(model), options, options.feeds)
 
 
-def _compiled(module: ModuleOp, options: Options, feeds: Sequence[Mapping[str, Array]]) -> Report:
-    running = Compilation(module, options)
+def compile_as(
+    module: ModuleOp,
+    options: Options,
+    feeds: Sequence[Mapping[str, Array]] = (),
+    origin: Origin | None = None,
+) -> Report:
+    """`compile`; the report names the layers of `origin`, an earlier state of the same model."""
+    running = Compilation(module, options, origin)
     hooks: list[Hook] = [running]
     if feeds:
         from qdialect.oracle.checking import NumericsCheck

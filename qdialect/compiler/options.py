@@ -106,6 +106,11 @@ class Options:
             value: Sequence[str] = getattr(self, name)
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
 
+    @property
+    def plain(self) -> "Options":
+        """What is left to ask for of a model whose layers stay in float, but for its weights."""
+        return Options(self.target, self.form, self.exactness, keep_overridable=self.keep_overridable)
+
 
 @dataclass(frozen=True)
 class CompileOptions(Options):

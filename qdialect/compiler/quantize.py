@@ -23,10 +23,11 @@ from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler import pipeline as stages
 from qdialect.compiler.candidates import Candidates, Choice, Finished, Trial, outputs
-from qdialect.compiler.compilation import compile, keep_in_float, run_passes
+from qdialect.compiler.compilation import compile_as, keep_in_float, run_passes
 from qdialect.compiler.dropping import budget_lines, hold, parse_limit
 from qdialect.compiler.options import Calibration, Options, QuantizeOptions, document
 from qdialect.compiler.pipeline import pipeline
+from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
 from qdialect.compiler.smoothed import smoothed
@@ -119,15 +120,17 @@ def simplifying(options: Options, form: str) -> list[ModulePass]:
     return passes
 
 
-def prepare(module: ModuleOp, options: Options) -> None:
-    """Simplify a float model in place, into what is profiled."""
+def prepare(module: ModuleOp, options: Options) -> Origin:
+    """Simplify a float model in place, into what is profiled; its nodes as they were."""
     found = target_named(options.target)
     form = options.form or found.form
     lower_opsets(module)
     keep_in_float(module, options.keep_float)
-    run_passes(module, simplifying(options, form))
+    origin = Origin(module)
+    run_passes(module, simplifying(options, form), origin)
     if found.per_tensor_weights:
         equalize(module)
+    return origin
 
 
 def replace_module(module: ModuleOp, by: ModuleOp) -> None:
@@ -218,11 +221,12 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
         return _weights_alone(module, data, calibration, options, weights.block)
     original = export_model(module).SerializeToString(deterministic=True)
     prepared = module.clone()
-    prepare(prepared, options)
+    origin = prepare(prepared, options)
     profiler = _profile(prepared, data, calibration)
-    memory, show = calibration.memory, calibration.show
+    profile, samples, memory = profiler.profile, profiler.samples, calibration.memory
+    show = calibration.show
     candidates = Candidates(
-        prepared, profiler.profile, profiler.samples, options, original, memory=memory, show=show
+        prepared, profile, samples, options, original, memory=memory, show=show, origin=origin
     )
     limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
     candidates, best = _best(candidates, calibration)
@@ -231,7 +235,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     if calibration.budget:
         candidates.log += budget_lines(candidates, best)
     log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)
-    layers, profile = count_layers(prepared, candidates), profiler.profile
+    layers = count_layers(prepared, candidates)
     done = candidates.finish(best.choice)
     as_asked = options.form is not None or bool(options.decompose)
     floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
@@ -259,15 +263,14 @@ def _weights_alone(
 ) -> Quantized:
     """Weights in 4 bits, activations in float. The result is of opset 21."""
     prepared = module.clone()
-    prepare(prepared, asked)
-    run_passes(prepared, [_made("raise-opset", to=OPSET)])
+    origin = prepare(prepared, asked)
+    run_passes(prepared, [_made("raise-opset", to=OPSET)], origin)
     profiler = _profile(prepared, data, calibration)
     rows, judges = profiler.samples.steering, profiler.samples.judging
     wanted = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
     memory, show = calibration.memory, calibration.show
     log = quantize_weights(prepared, profiler.profile, rows, block, memory=memory, show=show)
-    o = asked
-    report = compile(prepared, o.target, o.form, o.exactness, keep_overridable=o.keep_overridable)
+    report = compile_as(prepared, asked.plain, origin=origin)
     ratio = float("nan")
     if judges:
         found = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
@@ -297,8 +300,7 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
 
 def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates) -> Report:
     """The float model: simplified if that leaves onnxruntime less to run, else as it came."""
-    o = candidates.options
-    report = compile(prepared, o.target, o.form, o.exactness, keep_overridable=o.keep_overridable)
+    report = compile_as(prepared, candidates.options.plain, origin=candidates.origin)
     simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
     if simple < candidates.float_nodes[0]:
         _become(module, prepared, report)

@@ -6,11 +6,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import AnyFloat, ModuleOp, i32
 from xdsl.ir import Operation, SSAValue
 
+from qdialect.compiler.layers import Account, Layer, Totals, totals
 from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, expressed_of, quantized_of
 from qdialect.ir.names import called
@@ -18,6 +20,7 @@ from qdialect.ir.values import is_constant
 from qdialect.ir.walking import operations
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
+from qdialect.promises.work import Multiplies, Numbers
 from qdialect.reasons import Blocked
 from qdialect.rewriting.remarks import Remark, RemarkTable, remarks_of
 
@@ -66,6 +69,7 @@ class Report:
     exactness: str
     pipeline: list[str]
     """The passes that ran, in order, as `qdialect-opt -p` takes them."""
+    account: Account = field(repr=False, compare=False)
     remarks: list[Remark] = field(default_factory=list[Remark])
     """What stood in the way of rewrites, of the ops that are still there, each reason once."""
     steps: list[Step] = field(default_factory=list[Step])
@@ -81,6 +85,16 @@ class Report:
         """One line, whatever the model."""
         said = f"{len(self.floats)} nodes stay in float, {len(self.breaches)} break a rule"
         return f"<Report: {self.target}, {self.form}, {self.exactness}; {said}>"
+
+    @cached_property
+    def layers(self) -> tuple[Layer, ...]:
+        """What each node of the model as it was read has become, in its order."""
+        return self.account.layers()
+
+    @cached_property
+    def totals(self) -> Totals:
+        """The multiply-adds of the whole model."""
+        return totals(self.layers, is_open=any(row.open for row in self.account.origin.rows))
 
     def reasons(self) -> list[tuple[Reason, int]]:
         """Why nodes stay in float, with how many, the most frequent first."""
@@ -148,7 +162,9 @@ def op_count(module: ModuleOp) -> int:
 
 def _is_float(op: OnnxOp, form: str) -> bool:
     """Whether a node with an integer form computes in float, as it stands before the last lowering."""
-    values = [*op.operands, *op.results]
+    values, work = [*op.operands, *op.results], op.get_trait(Multiplies)
+    if work is not None and work.numbers(op) is Numbers.INTEGER:
+        return False
     if form == "qdq":
         return not any(quantized_of(v.type) is not None for v in values)
     if any(quantized_of(v.type) is not None for v in values):
@@ -157,22 +173,28 @@ def _is_float(op: OnnxOp, form: str) -> bool:
     return any(e is not None and e.dtype.kind == "f" for e in elements)
 
 
-def staying_float(module: ModuleOp, form: str) -> list[Stays]:
+def staying_float(module: ModuleOp, form: str) -> dict[OnnxOp, Remark]:
     """
-    The nodes with an integer form that are in float in front of `lower-to-qdq`, each with the last reason that a pass
+    The ops with an integer form that are in float in front of `lower-to-qdq`, each with the last reason that a pass
     gave for it.
     """
     remarks, ops = remarks_of(module), operations(module)
     rescaling = _rescaling(ops)
-    return [
-        Stays(
-            op.op_type,
-            called(op),
-            INTEGER_SUM if op in rescaling else next((r.blocked for r in reversed(remarks.on(op))), NO_CAST),
-        )
+    floats = (
+        op
         for op in ops
-        if isinstance(op, OnnxOp) and (op.get_trait(Kernels) or op.get_trait(Linear)) and _is_float(op, form)
-    ]
+        if isinstance(op, OnnxOp)
+        and any(op.get_trait(kind) for kind in (Kernels, Linear, Multiplies))
+        and _is_float(op, form)
+    )
+    return {op: _reason(op, remarks, is_rescaling=op in rescaling) for op in floats}
+
+
+def _reason(op: OnnxOp, remarks: RemarkTable, *, is_rescaling: bool) -> Remark:
+    said = remarks.on(op)
+    if said and not is_rescaling:
+        return said[-1]
+    return Remark("", op.name, called(op), INTEGER_SUM if is_rescaling else NO_CAST, op.location)
 
 
 def _rescaling(ops: Sequence[Operation]) -> set[Operation]:

@@ -26,6 +26,7 @@ from qdialect.promises.qoperator import QOPERATORS
 from qdialect.promises.sizes import COUNTS, FILLS, SHAPES
 from qdialect.promises.weight_only import WEIGHT_ONLY
 from qdialect.promises.window import WINDOWS
+from qdialect.promises.work import WORK
 
 TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     ADDITIONS,
@@ -59,6 +60,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     SCALED,
     WEIGHT_ONLY,
     ELEMENTWISE,
+    WORK,
 )
 
 

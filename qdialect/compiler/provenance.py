@@ -1,0 +1,211 @@
+"""Where the nodes of a result came from: each belongs to one node of the model as it was read, by names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, YieldOp
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    DYNAMIC,
+    element_of,
+    quantized_of,
+    shape_of,
+    storage_element,
+)
+from qdialect.dialects.quant import UniformType
+from qdialect.ir.names import called, node_name, tensor_name, tensor_names, wish
+from qdialect.ir.values import constant
+from qdialect.ir.walking import operations
+from qdialect.promises.casts import DequantizeForm, QuantizeForm
+from qdialect.promises.work import Multiplies, Numbers, open_sizes
+from qdialect.rewriting.manager import Applied, Hook
+from qdialect.rewriting.passes import RewritePass
+
+NO_NODE = (ConstantOp, FunctionOp, YieldOp)
+NEAR = 8
+"""Nodes between a product and what was merged with it: a bias, casts, moves of elements."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One input or output of a node."""
+
+    name: str
+    shape: tuple[int | None, ...] | None
+    """None for a size that is not known; None for all if the rank is not."""
+    element: str
+    """ONNX's name of what is stored, as `uint8`; empty if it is not known."""
+    scale: str = ""
+    """`0.02:128`, or in words where there are several scales; empty if it is not quantized."""
+    is_constant: bool = False
+
+
+def scale_text(type: UniformType) -> str:
+    """Scale and zero point, as types print them; the range of several."""
+    if type.is_per_tensor:
+        return f"{float(type.scale):.6g}:{type.zero_point}"
+    low, high = float(type.scales.min()), float(type.scales.max())
+    along = f"along axis {type.axis}" if type.blocks is None else "in blocks"
+    zeros = sorted({int(type.zero_points.min()), int(type.zero_points.max())})
+    return f"{type.scales.size} scales {along}, {low:.4g} to {high:.4g}:{' to '.join(map(str, zeros))}"
+
+
+def tensor_of(value: SSAValue) -> Tensor:
+    """What a value is, as a report says it."""
+    type, shape, element = quantized_of(value.type), shape_of(value.type), element_of(value.type)
+    known = BY_ATTRIBUTE.get(storage_element(type) if type is not None else element) if element else None
+    stored = known.numpy if known is not None else ""
+    return Tensor(
+        wish(value),
+        None if shape is None else tuple(None if size == DYNAMIC else size for size in shape),
+        stored,
+        "" if type is None else scale_text(type),
+        constant(value) is not None,
+    )
+
+
+def constant_bytes(op: Operation) -> int:
+    """Bytes of the constants that an op takes."""
+    tensors = (constant(value) for value in op.operands)
+    return sum(t.data.nbytes for t in tensors if t is not None)
+
+
+def nodes_of(module: ModuleOp) -> list[OnnxOp]:
+    """The ops that are nodes of the ONNX model, those of subgraphs too, in order."""
+    return [op for op in operations(module) if isinstance(op, OnnxOp) and not isinstance(op, NO_NODE)]
+
+
+@dataclass
+class Row:
+    """One node of the model as it was read."""
+
+    node: str
+    """Its name, or that of what it computes."""
+    operator: str
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    bytes: int
+    """Of the constants that it takes."""
+    is_cast: bool
+    """Whether it quantizes or dequantizes: what types say."""
+    numbers: Numbers | None
+    """What it multiplies as it is written; None if it sums no products."""
+    macs: int | None = None
+    """Multiply-adds of one run of the node; None if it has none, or if they cannot be counted."""
+    open: int = 0
+    """How many sizes of its inputs and outputs are not known; the count takes them for 1."""
+
+
+def _is_cast(op: OnnxOp) -> bool:
+    return op.get_trait(QuantizeForm) is not None or op.get_trait(DequantizeForm) is not None
+
+
+def _row(op: OnnxOp) -> Row:
+    work = op.get_trait(Multiplies)
+    return Row(
+        called(op),
+        op.op_type,
+        tuple(tensor_of(v) for v in op.operands),
+        tuple(tensor_of(v) for v in op.results),
+        constant_bytes(op),
+        _is_cast(op),
+        None if work is None else work.numbers(op),
+    )
+
+
+def _count(row: Row, op: OnnxOp) -> bool:
+    """Count the multiply-adds of a row, with the sizes that are known by now; whether all are."""
+    work = op.get_trait(Multiplies)
+    if work is not None and op.parent is not None:
+        row.macs, row.open = work.count(op), open_sizes(op)
+    return work is None or (row.macs is not None and not row.open)
+
+
+class Origin(Hook):
+    """
+    The nodes of a model as it was read. As a hook it learns what a first shape inference says of their sizes, and which
+    tensors other tensors have come in the place of.
+    """
+
+    def __init__(self, module: ModuleOp):
+        ops = nodes_of(module)
+        self.rows = [_row(op) for op in ops]
+        self._uncounted = [(row, op) for row, op in zip(self.rows, ops, strict=True) if not _count(row, op)]
+        self._instead: dict[str, str] = {}
+        self._by_tensor: dict[str, int] = {}
+        self._by_node: dict[str, int | None] = {}
+        for k, op in enumerate(ops):
+            self._by_tensor |= {name: k for name in tensor_names(op) if name}
+            if name := node_name(op):
+                self._by_node[name] = None if name in self._by_node else k
+
+    def after(self, applied: Applied, module: ModuleOp) -> None:
+        if not isinstance(applied.one, RewritePass):  # shape inference
+            self._uncounted = [(row, op) for row, op in self._uncounted if not _count(row, op)]
+        for new, old in applied.records.stands_for.items():
+            before, now = _name_of(old), _name_of(new)
+            if before and now and before != now:
+                self._instead[before] = now
+
+    def _quantized_at(self, row: int) -> int:
+        """The row itself or, if it quantizes, the one whose result it quantizes: an op made of both took its name."""
+        if not self.rows[row].is_cast or not self.rows[row].inputs:
+            return row
+        return self._by_tensor.get(self.rows[row].inputs[0].name, row)
+
+    def product_at(self, row: int) -> int:
+        """The row itself if it sums products, or the nearest above that does, as long as the way up is only one."""
+        at = row
+        for _ in range(NEAR):
+            if self.rows[at].numbers is not None:
+                return at
+            above = [k for t in self.rows[at].inputs if (k := self._by_tensor.get(t.name)) is not None]
+            products = [k for k in above if self.rows[k].numbers is not None]
+            if not products and len(above) != 1:
+                return row
+            at = (products or above)[0]
+        return row
+
+    def stand_in(self, row: int) -> set[str]:
+        """The names of the tensors that a row's have become, and of those on the way there."""
+        waiting, seen = [t.name for t in self.rows[row].outputs], set[str]()
+        while waiting:
+            if (name := waiting.pop()) not in seen:
+                seen.add(name)
+                waiting += [self._instead[name]] if name in self._instead else []
+        return seen
+
+    def rows_of(self, ops: Sequence[OnnxOp]) -> dict[Operation, int]:
+        """
+        The row that each op of a later state belongs to: by its node's name, or a tensor's; one without such names
+        belongs to the op that reads it, or else to the op that it reads.
+        """
+        found: dict[Operation, int] = {}
+        for op in ops:
+            named = self._by_node.get(node_name(op))
+            tensors = (self._by_tensor.get(name) for name in tensor_names(op))
+            row = named if named is not None else next((k for k in tensors if k is not None), None)
+            if row is not None:
+                found[op] = self._quantized_at(row) if not _is_cast(op) else row
+        for op in reversed(ops):
+            if op not in found:
+                _take(found, op, (u.operation for r in op.results for u in r.uses))
+        for op in ops:
+            if op not in found:
+                _take(found, op, (v.op for v in op.operands if isinstance(v, OpResult)))
+        return found
+
+
+def _take(found: dict[Operation, int], op: Operation, others: Iterable[Operation]) -> None:
+    row = next((found[one] for one in others if one in found), None)
+    if row is not None:
+        found[op] = row
+
+
+def _name_of(value: SSAValue) -> str:
+    return tensor_name(value.op, value.index) if isinstance(value, OpResult) else ""

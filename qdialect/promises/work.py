@@ -1,0 +1,221 @@
+"""
+How many multiply-adds an op takes, and of what: the products that it sums, element by element, as its definition says.
+
+What stands for nothing is counted too: taps of a convolution that lie on the padding, positions that a mask leaves out.
+An axis of unknown size counts as 1, so that what is counted of an open batch is what one sample takes; where not even
+the rank is known, each element of the weight counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from math import prod
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, quantized_of, shape_of
+from qdialect.dialects.quant import DequantizeOp
+from qdialect.dialects.snapshot import MICROSOFT
+from qdialect.promises.base import Commutes, Promise
+from qdialect.promises.casts import DequantizeForm
+from qdialect.promises.kernels import KERNELS
+
+MANY = 64
+"""More axes than tensors have."""
+
+
+class Numbers(StrEnum):
+    """What an op multiplies."""
+
+    INTEGER = "integer"
+    """Integers with integers."""
+    PAIRS = "pairs"
+    """Dequantized values with dequantized values: floats as written, integers if the runtime fuses the pairs."""
+    WEIGHTS = "weights"
+    """Floats with a weight that is stored in integers."""
+    FLOAT = "float"
+
+
+def sizes(value: SSAValue | None) -> tuple[int, ...] | None:
+    """The shape of a value, 1 for an axis of unknown size; None if the rank is not known."""
+    shape = None if value is None else shape_of(value.type)
+    return None if shape is None else tuple(1 if size == DYNAMIC else size for size in shape)
+
+
+def open_sizes(op: OnnxOp) -> int:
+    """How many sizes of the operands and results are not known; `MANY` for each of unknown rank."""
+    shapes = (shape_of(v.type) for v in (*op.operands, *op.results))
+    return sum(MANY if shape is None else shape.count(DYNAMIC) for shape in shapes)
+
+
+@dataclass(frozen=True)
+class Multiplies(Promise):
+    """The op sums products."""
+
+    count: Callable[[OnnxOp], int | None]
+    """Multiply-adds of one run; None if a rank is not known, or if the definition leaves the number open."""
+    factors: tuple[int, ...] = (0, 1)
+    """The inputs that are multiplied, by place, the weight behind the activation."""
+    integers: bool = False
+    """Whether the op multiplies integers by its definition; it may quantize its activation itself."""
+    packed: bool = False
+    """Whether the weight is integers that are dequantized as the op goes."""
+
+    def numbers(self, op: OnnxOp) -> Numbers:
+        """What the op multiplies, as it is written."""
+        if self.integers:
+            return Numbers.INTEGER
+        if self.packed:
+            return Numbers.WEIGHTS
+        values = [v for place in self.factors if (v := op.input(place)) is not None]
+        if all(isinstance(element_of(v.type), IntegerType) for v in values):
+            return Numbers.INTEGER
+        read = [_is_dequantized(v) for v in values]
+        if all(read):
+            return Numbers.PAIRS
+        return Numbers.WEIGHTS if any(read[1:]) else Numbers.FLOAT
+
+
+def _is_dequantized(value: SSAValue) -> bool:
+    """Whether a value is of a quantized type, or dequantized, perhaps with its elements moved behind that."""
+    while quantized_of(value.type) is None:
+        if not isinstance(value, OpResult) or isinstance(value.op, DequantizeOp):
+            return isinstance(value, OpResult)
+        if not isinstance(value.op, OnnxOp):
+            return False
+        if value.op.get_trait(DequantizeForm) is not None:
+            return True
+        moves = value.op.get_trait(Commutes)
+        if moves is None or len(carried := moves.operand_values(value.op)) != 1:
+            return False
+        value = carried[0]
+    return True
+
+
+def _convolution(weight: int) -> Callable[[OnnxOp], int | None]:
+    """Every element of the result sums over a filter: the weight (outputs, inputs of a group, *kernel)."""
+
+    def count(op: OnnxOp) -> int | None:
+        result, shape = sizes(op.results[0]), sizes(op.input(weight))
+        if not shape:
+            return None
+        return prod(shape) if result is None else prod(result) * prod(shape[1:])
+
+    return count
+
+
+def _transposed(op: OnnxOp) -> int | None:
+    """Every element of the operand goes into a filter's worth of results: (inputs, outputs of a group, *kernel)."""
+    x, weight = sizes(op.operands[0]), sizes(op.input(1))
+    if not weight:
+        return None
+    return prod(weight) if x is None else prod(x) * prod(weight[1:])
+
+
+def _matrices(weight: int) -> Callable[[OnnxOp], int | None]:
+    """Every element of the result sums over the first operand's last axis, or its last but one if transposed."""
+
+    def count(op: OnnxOp) -> int | None:
+        x, shape, result = sizes(op.operands[0]), sizes(op.input(weight)), sizes(op.results[0])
+        if not x or result is None:
+            return None if shape is None else prod(shape)
+        axis = -2 if op.int_attr("transA", 0) and len(x) > 1 else -1
+        return prod(result) * x[axis]
+
+    return count
+
+
+def _blocks(op: OnnxOp) -> int | None:
+    """The weight is packed, of N results that sum over K elements each."""
+    result, summed = sizes(op.results[0]), op.int_attr("K", 0)
+    return (op.int_attr("N", 0) if result is None else prod(result)) * summed or None
+
+
+def _recurrent(op: OnnxOp) -> int | None:
+    """Every step of every sample meets all of W (directions, gates * hidden, inputs) and R, in whatever layout."""
+    x, w, r = (sizes(op.input(place)) for place in range(3))
+    return None if w is None or r is None else prod((x or ())[:2]) * (prod(w) + prod(r))
+
+
+def _scores(q: int, k: int, past: int | None = None) -> Callable[[OnnxOp], int | None]:
+    """Each query meets each key, and each row of weights each value: the sum of both, over heads of any layout."""
+
+    def count(op: OnnxOp) -> int | None:
+        query, key, result = sizes(op.input(q)), sizes(op.input(k)), sizes(op.results[0])
+        before = None if past is None else sizes(op.input(past))
+        if query is None or key is None or result is None or not len(query) == len(key) == len(result) >= 3:
+            return None
+        return (prod(query) + prod(result)) * (key[-2] + (before[-2] if before else 0))
+
+    return count
+
+
+def _projected(op: OnnxOp) -> int | None:
+    """One product for query, key and value (hidden, 3 * hidden), then the scores of one length with itself."""
+    x, weight, result = sizes(op.operands[0]), sizes(op.input(1)), sizes(op.results[0])
+    if x is None or weight is None or result is None or len(x) != 3 or len(weight) != 2:
+        return None
+    query = (weight[1] - result[-1]) // 2  # as wide as the key; the result is as wide as the value
+    return prod(x) * weight[1] + (prod(x[:2]) * query + prod(result)) * x[1]
+
+
+def _einsum(op: OnnxOp) -> int | None:
+    """Two operands: one product for each choice of all indices; more may be summed in any order."""
+    operands, _, _ = op.str_attr("equation", "").replace(" ", "").partition("->")
+    terms, extents = operands.split(","), dict[str, int]()
+    if len(terms) != 2 or len(op.operands) != 2 or "." in operands:
+        return None
+    for term, value in zip(terms, op.operands, strict=True):
+        shape = sizes(value)
+        if shape is None or len(shape) != len(term):
+            return None
+        for index, size in zip(term, shape, strict=True):
+            extents[index] = max(size, extents.get(index, 1))
+    return prod(extents.values())
+
+
+def _each(domain: str, promise: Multiplies, *names: str) -> Mapping[tuple[str, str], Multiplies]:
+    return {(domain, name): promise for name in names}
+
+
+def _kernels() -> Mapping[tuple[str, str], Multiplies]:
+    """The QOperator forms of the ops that multiply; their templates say where the factors stand."""
+    found: dict[tuple[str, str], Multiplies] = {}
+    for key, forms in ((key, kernels.forms) for key, kernels in KERNELS.items() if key in _FLOAT):
+        for kernel in forms:
+            tokens = kernel.inputs.split()
+            places = tokens.index("0v"), tokens.index("1v")
+            counted = _convolution if key == ("", "Conv") else _matrices
+            found[kernel.domain, kernel.op_type] = Multiplies(counted(places[1]), places, integers=True)
+    return found
+
+
+_FLOAT = {
+    **_each("", Multiplies(_convolution(1)), "Conv", "DeformConv"),
+    **_each("", Multiplies(_transposed), "ConvTranspose"),
+    **_each("", Multiplies(_matrices(1)), "Gemm", "MatMul"),
+    **_each("", Multiplies(_recurrent, (0, 1, 2)), "GRU", "LSTM", "RNN"),
+    **_each("", Multiplies(_scores(0, 1, 4), (0, 1, 2)), "Attention"),
+    **_each("", Multiplies(_einsum), "Einsum"),
+}
+WORK: dict[tuple[str, str], Multiplies] = {
+    **_FLOAT,
+    **_kernels(),
+    **_each("", Multiplies(_convolution(1), integers=True), "ConvInteger"),
+    **_each("", Multiplies(_matrices(1), integers=True), "MatMulInteger"),
+    **_each(MICROSOFT, Multiplies(_convolution(1)), "FusedConv"),
+    **_each(
+        MICROSOFT, Multiplies(_matrices(1)), "FusedGemm", "FusedMatMul", "GemmFastGelu", "TransposeMatMul"
+    ),
+    **_each(MICROSOFT, Multiplies(_matrices(1), integers=True), "DynamicQuantizeMatMul", "MatMulInteger16"),
+    **_each(MICROSOFT, Multiplies(_recurrent, (0, 1, 2), integers=True), "DynamicQuantizeLSTM"),
+    **_each(MICROSOFT, Multiplies(_blocks, packed=True), "MatMulBnb4", "MatMulNBits"),
+    **_each(MICROSOFT, Multiplies(_projected), "Attention"),
+    **_each(MICROSOFT, Multiplies(_projected, integers=True), "QAttention"),
+    **_each(MICROSOFT, Multiplies(_scores(0, 1, 6), (0, 1, 2)), "MultiHeadAttention"),
+}
+"""Every op that sums products of two tensors, but those whose count follows from no shape (MoE) or layout."""

@@ -1,0 +1,186 @@
+"""How many multiply-adds ops take: what a sum of ones says, as each product is one."""
+
+# ruff: noqa: E501 -- a case a line, so that the table can be read down
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from onnx import ModelProto, TensorProto, ValueInfoProto, helper
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.compiler.provenance import nodes_of
+from qdialect.onnx_io.importer import import_model
+from qdialect.ops import get_all_dialects
+from qdialect.oracle.session import run
+from qdialect.promises.work import Multiplies, Numbers
+from qdialect.text.assembly import parse_module
+
+MICROSOFT = "com.microsoft"
+
+
+class Case(NamedTuple):
+    op: str
+    shapes: tuple[tuple[int, ...], ...]
+    attributes: dict[str, Any] = {}
+    domain: str = ""
+
+
+CASES = (
+    Case("Conv", ((2, 6, 9, 7), (4, 3, 3, 2)), {"group": 2, "strides": [2, 1], "dilations": [1, 2]}),
+    Case("Conv", ((1, 3, 11), (5, 3, 4))),
+    Case("ConvTranspose", ((2, 6, 4, 5), (6, 2, 3, 2)), {"group": 2, "strides": [2, 3]}),
+    Case("Gemm", ((5, 3), (4, 5)), {"transA": 1, "transB": 1}),
+    Case("Gemm", ((3, 5), (5, 4))),
+    Case("MatMul", ((2, 1, 3, 5), (7, 5, 4))),
+    Case("MatMul", ((5,), (5, 4))),
+    Case("FusedMatMul", ((2, 5, 3), (2, 5, 4)), {"transA": 1}, MICROSOFT),
+    Case("Einsum", ((2, 3, 5), (7, 5, 3)), {"equation": "bij,kji->bk"}),
+)
+
+
+def model_of(case: Case) -> ModelProto:
+    """One node that takes graph inputs."""
+    names = [f"x{k}" for k in range(len(case.shapes))]
+    node = helper.make_node(case.op, names, ["y"], "node", domain=case.domain, **case.attributes)
+    inputs = [
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
+        for n, s in zip(names, case.shapes, strict=True)
+    ]
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
+    return helper.make_model(
+        helper.make_graph([node], "g", inputs, [output]), opset_imports=opsets, ir_version=8
+    )
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.op}-{len(c.shapes[0])}")
+def test_the_count_is_the_sum_of_products_of_ones(case: Case):
+    model = model_of(case)
+    ones = {f"x{k}": np.ones(s, np.float32) for k, s in enumerate(case.shapes)}
+    [y] = run(model.SerializeToString(), ones)
+    del model.graph.output[:]
+    model.graph.output.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, y.shape))
+    [op] = nodes_of(import_model(model))
+    work = op.get_trait(Multiplies)
+    assert work is not None
+    assert work.count(op) == y.sum()
+    assert work.numbers(op) is Numbers.FLOAT
+
+
+INTEGERS: dict[str, tuple[str, tuple[int, ...], dict[str, Any], str]] = {
+    "QLinearConv": ("xu8 2,6,9,7; s; z; wi8 4,3,3,2; s; w0; s; z", (2, 4, 7, 6), {"group": 2}, ""),
+    "ConvInteger": ("xu8 2,6,9,7; wi8 4,3,3,2; z", (2, 4, 7, 6), {"group": 2}, ""),
+    "MatMulInteger": ("xu8 2,3,5; wi8 5,4; z", (2, 3, 4), {}, ""),
+    "QLinearMatMul": ("xu8 2,3,5; s; z; wi8 5,4; s; w0; s; z", (2, 3, 4), {}, ""),
+    "QGemm": ("xu8 3,5; s; z; wi8 4,5; s; w0", (3, 4), {"transB": 1}, MICROSOFT),
+    "MatMulIntegerToFloat": ("xu8 2,3,5; wi8 5,4; s; s; z; w0", (2, 3, 4), {}, MICROSOFT),
+    "DynamicQuantizeMatMul": ("xf32 2,3,5; wi8 5,4; s; w0", (2, 3, 4), {}, MICROSOFT),
+}
+"""Inputs, the result's shape, attributes, domain; the weight is shaped as the float op's."""
+LINEAR = {
+    "QLinearConv": 2 * 4 * 7 * 6 * 3 * 3 * 2,
+    "ConvInteger": 2 * 4 * 7 * 6 * 3 * 3 * 2,
+    "QGemm": 3 * 4 * 5,
+}
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integer_ops_count_as_the_float_ones(name: str):
+    inputs, result, attributes, domain = INTEGERS[name]
+    types = {"u8": TensorProto.UINT8, "i8": TensorProto.INT8, "f32": TensorProto.FLOAT}
+    infos, names = dict[str, ValueInfoProto](), list[str]()
+    for text in inputs.split("; "):
+        word, _, shape = text.partition(" ")
+        names.append(word[0] if shape else word)
+        element = types[word[1:]] if shape else {"s": 1, "z": TensorProto.UINT8, "w0": TensorProto.INT8}[word]
+        sizes = [int(size) for size in shape.split(",")] if shape else []
+        infos[names[-1]] = helper.make_tensor_value_info(names[-1], element, sizes)
+    node = helper.make_node(name, names, ["y"], domain=domain, **attributes)
+    kind = "UINT8" if name.startswith("QL") else "INT32" if name.endswith("Integer") else "FLOAT"
+    output = helper.make_tensor_value_info("y", getattr(TensorProto, kind), result)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
+    graph = helper.make_graph([node], "g", list(infos.values()), [output])
+    [op] = nodes_of(import_model(helper.make_model(graph, opset_imports=opsets, ir_version=8)))
+    work = op.get_trait(Multiplies)
+    assert work is not None
+    assert work.count(op) == LINEAR.get(name, 2 * 3 * 4 * 5)
+    assert work.numbers(op) is Numbers.INTEGER
+
+
+def module_named(body: str) -> ModuleOp:
+    context = Context()
+    for dialect, factory in get_all_dialects().items():
+        context.register_dialect(dialect, factory)
+    imports = "{ai.onnx = 23 : i64, com.microsoft = 1 : i64}"
+    text = f"builtin.module attributes {{onnx.ir_version = 9 : i64, onnx.opset_import = {imports}}} {{\n{body}}}\n"
+    return parse_module(context, text, "test", None)
+
+
+SPELLED: dict[str, tuple[str, str, str, dict[str, int], int | None]] = {
+    # X (steps 7, batch 3, inputs 5), W (2 directions, 4 gates of 6, 5), R (2, 24, 6)
+    "lstm": (
+        "LSTM",
+        "7x3x5xf32 2x24x5xf32 2x24x6xf32",
+        "7x2x3x6xf32",
+        {"hidden_size": 6},
+        7 * 3 * (2 * 24 * 5 + 2 * 24 * 6),
+    ),
+    # Q (2, 4 heads, 5, 8), K (2, 4, 9, 8), V (2, 4, 9, 10): scores and their product with V
+    "attention": (
+        "Attention",
+        "2x4x5x8xf32 2x4x9x8xf32 2x4x9x10xf32",
+        "2x4x5x10xf32",
+        {},
+        2 * 4 * 5 * 9 * (8 + 10),
+    ),
+    # Q (2, 5, 4 heads of 8) and K, V (2, 9, 32)
+    "flat-attention": (
+        "Attention",
+        "2x5x32xf32 2x9x32xf32 2x9x40xf32",
+        "2x5x40xf32",
+        {},
+        2 * 5 * 9 * (32 + 40),
+    ),
+    "open": ("Conv", "?x3x?x6xf32 4x3x3x3xf32", "?x4x?x4xf32", {}, 4 * 4 * 27),
+    "unknown-rank": ("Conv", "*xf32 4x3x3x3xf32", "*xf32", {}, 4 * 27),
+    "einsum-of-three": ("Einsum", "2x3xf32 3x4xf32 4x5xf32", "2x5xf32", {}, None),
+}
+
+
+@pytest.mark.parametrize("name", SPELLED)
+def test_counts_that_the_definition_gives(name: str):
+    op_type, operands, result, attributes, count = SPELLED[name]
+    types = [f"tensor<{one}>" for one in operands.split()]
+    arguments = ", ".join(f"%{k} : {one}" for k, one in enumerate(types))
+    names = ", ".join(f"%{k}" for k in range(len(types)))
+    given = {**attributes, **({"equation": '"ab,bc,cd->ad"'} if op_type == "Einsum" else {})}
+    words = ", ".join(f"{k} = {v}" + (" : i64" if isinstance(v, int) else "") for k, v in given.items())
+    body = f"func.func @main({arguments}) {{\n%y = onnx.{op_type}({names}) {{{words}}} : ({', '.join(types)}) -> tensor<{result}>\nreturn\n}}\n"
+    [op] = nodes_of(module_named(body))
+    work = op.get_trait(Multiplies)
+    assert work is not None
+    assert work.count(op) == count
+
+
+PAIRS = """
+func.func @main(%x : tensor<2x3xf32>, %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:131>>, %w : tensor<3x2xi8>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[3] : tensor<i8>>} : () -> tensor<i8>
+  %d = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:131>> to tensor<2x3xf32>
+  %v = onnx.DequantizeLinear(%w, %s, %z) : (tensor<3x2xi8>, tensor<f32>, tensor<i8>) -> tensor<3x2xf32>
+  %t = onnx.Transpose(%v) {perm = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %0 = onnx.MatMul(%d, %v) : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  %1 = onnx.Gemm(%d, %t) {transB = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>
+  %2 = onnx.MatMul(%x, %v) : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  %3 = onnx.Gemm(%d, %x) {transB = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>
+  return
+}
+"""
+
+
+def test_what_is_multiplied_is_told_by_what_stands_above():
+    ops = [op for op in nodes_of(module_named(PAIRS)) if op.get_trait(Multiplies)]
+    found = [work.numbers(op) for op in ops if (work := op.get_trait(Multiplies))]
+    assert found == [Numbers.PAIRS, Numbers.PAIRS, Numbers.WEIGHTS, Numbers.FLOAT]
