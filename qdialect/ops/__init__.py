@@ -49,4 +49,10 @@ def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
 
         return Test
 
-    return {"builtin": get_builtin, "func": get_func, "test": get_test, **get_own_dialects()}
+    def get_tosa() -> Dialect:
+        from qdialect.dialects.tosa import Tosa
+
+        return Tosa  # in place of xDSL's, which knows fewer operations: no dialect of our own for `xdsl-opt`
+
+    theirs = {"builtin": get_builtin, "func": get_func, "test": get_test, "tosa": get_tosa}
+    return {**theirs, **get_own_dialects()}

@@ -1,0 +1,77 @@
+"""
+The tosa dialect as upstream MLIR has it, of the operations that are written here, held to TOSA 1.0's integer profile.
+
+xDSL has a few of them, without the specification's constraints and without any of convolutions, shapes or tables; so
+all are defined here, and their verifier says what a validator of the profile pro_int would.
+"""
+
+from xdsl.ir import Dialect
+
+from qdialect.dialects.tosa.elements import (
+    AddOp,
+    ArithmeticRightShiftOp,
+    ClampOp,
+    IntDivOp,
+    MaximumOp,
+    MinimumOp,
+    MulOp,
+    ReduceMaxOp,
+    ReduceMinOp,
+    ReduceSumOp,
+    RescaleOp,
+    SubOp,
+    TableOp,
+)
+from qdialect.dialects.tosa.layout import (
+    ConcatOp,
+    ConstOp,
+    ConstShapeOp,
+    PadOp,
+    ReshapeOp,
+    SliceOp,
+    TransposeOp,
+)
+from qdialect.dialects.tosa.sums import (
+    AvgPool2DOp,
+    Conv2DOp,
+    DepthwiseConv2DOp,
+    MatMulOp,
+    MaxPool2DOp,
+    ResizeOp,
+    TransposeConv2DOp,
+)
+from qdialect.dialects.tosa.types import NanModeAttr, ResizeModeAttr, RoundingModeAttr, ShapeType
+
+Tosa = Dialect(
+    "tosa",
+    [
+        AddOp,
+        ArithmeticRightShiftOp,
+        AvgPool2DOp,
+        ClampOp,
+        ConcatOp,
+        ConstOp,
+        ConstShapeOp,
+        Conv2DOp,
+        DepthwiseConv2DOp,
+        IntDivOp,
+        MatMulOp,
+        MaxPool2DOp,
+        MaximumOp,
+        MinimumOp,
+        MulOp,
+        PadOp,
+        ReduceMaxOp,
+        ReduceMinOp,
+        ReduceSumOp,
+        RescaleOp,
+        ReshapeOp,
+        ResizeOp,
+        SliceOp,
+        SubOp,
+        TableOp,
+        TransposeConv2DOp,
+        TransposeOp,
+    ],
+    [NanModeAttr, ResizeModeAttr, RoundingModeAttr, ShapeType],
+)
