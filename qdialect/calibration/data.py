@@ -56,9 +56,12 @@ def model_inputs(module: ModuleOp) -> list[Input]:
     return found
 
 
-def checked(feeds: Iterable[Mapping[str, Array]], inputs: Sequence[Input]) -> Iterator[Arrays]:
+def checked(
+    feeds: Iterable[Mapping[str, Array]], inputs: Sequence[Input], *, strict: bool = False
+) -> Iterator[Arrays]:
     """
-    Feeds that the model takes, cut where a first axis is longer than the model's.
+    Feeds that the model takes, cut where a first axis is longer than the model's. `strict`: nothing is rounded, and no
+    integer taken for a real number.
 
     Raises UserError for wrong keys, shapes and types, for NaN, and if there is nothing.
     """
@@ -70,7 +73,7 @@ def checked(feeds: Iterable[Mapping[str, Array]], inputs: Sequence[Input]) -> It
                 "give dictionaries of arrays by input name",
             )
         arrays = {name: np.asarray(array) for name, array in given.items()}
-        for feed in batches(arrays, inputs):
+        for feed in batches(arrays, inputs, strict=strict):
             for name, array in feed.items():
                 if array.dtype.kind == "f" and not np.isfinite(array).all():
                     raise UserError(

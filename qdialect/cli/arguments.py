@@ -90,7 +90,7 @@ _USAGE = {
     "compile": "%(prog)s IN.onnx -o OUT.onnx [options]",
     "quantize": "%(prog)s IN.onnx --data DATA -o OUT.onnx [options]",
     "explain": "%(prog)s IN.onnx [--target TARGET] [--json]",
-    "compare": "%(prog)s A.onnx B.onnx --data INPUTS.npz [--json]",
+    "compare": "%(prog)s A.onnx B.onnx --data DATA [--layers] [--json]",
     "targets": "%(prog)s",
 }
 
@@ -190,12 +190,18 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("reference", metavar="A.onnx", help="the reference; runs with optimization off")
-    parser.add_argument("other", metavar="B.onnx", help="the other model; runs as onnxruntime runs it")
+    parser.add_argument("reference", metavar="A.onnx", help="the reference: with optimization off")
     parser.add_argument(
-        "--data", metavar="INPUTS.npz", required=True, help="inputs, keyed by graph input name"
+        "other", metavar="B.onnx", help="the other model: with onnxruntime's optimizer off, and on"
+    )
+    parser.add_argument("--data", metavar="DATA", required=True, help=_DATA)
+    parser.add_argument(
+        "--layers", action="store_true", help="the noise of every tensor that both models have, by name"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+_DATA = "an .npz file keyed by input name, a .npy file for one input, a folder of such, or module:function"
 
 
 def _list(text: str) -> tuple[str, ...]:

@@ -1,6 +1,9 @@
 """Input and output files of the commands: their formats and their text."""
 
 import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from qdialect.errors import UserError
@@ -48,10 +51,63 @@ def _format(path: str, what: str) -> str:
     return extension[1:]
 
 
+MODELS = (".onnx", ".pb")
+"""What ONNX models are called; which of the two it is, the content says."""
+
+
 def check_model(path: str) -> None:
-    """UserError unless `path` is a readable .onnx file."""
+    """UserError unless `path` is a readable .onnx file, or - for standard input."""
+    if path == "-":
+        return
     check_readable(path)
-    if _format(path, "input") != "onnx":
+    if Path(path).suffix.lower() not in MODELS:
+        _format(path, "input")
         raise UserError(f"'{path}' is not a .onnx file", "qdialect-opt reads text; name ONNX models .onnx")
     if Path(path).stat().st_size == 0:
         raise UserError(f"'{path}' is empty", "export the model again")
+
+
+_SPOOLED: list[str] = []
+"""The file that standard input has been read into, once."""
+
+
+@contextmanager
+def model_file(path: str) -> Generator[str]:
+    """
+    The path of a model that can be read; standard input goes into a file of its own, which is gone afterwards.
+
+    UserError unless `path` is a readable .onnx file, or if standard input is asked for twice.
+    """
+    check_model(path)
+    if path != "-":
+        yield path
+        return
+    if _SPOOLED:
+        raise UserError("standard input holds one model", "name a file for the other")
+    with tempfile.TemporaryDirectory(prefix="qdialect-") as folder:
+        name = str(Path(folder) / "stdin.onnx")
+        _SPOOLED.append(name)
+        try:
+            data = sys.stdin.buffer.read()
+            if not data:
+                raise UserError("standard input is empty", "pipe a model into it, or name a file")
+            Path(name).write_bytes(data)
+            yield name
+        finally:
+            _SPOOLED.clear()
+
+
+@contextmanager
+def output_file(path: str) -> Generator[str]:
+    """The path to write a model to; for - what was written goes to standard output when the block ends."""
+    if path != "-":
+        if output_format(path) != "onnx":
+            raise UserError(f"the output '{path}' is not a .onnx file", "name it OUT.onnx")
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="qdialect-") as folder:
+        name = Path(folder) / "stdout.onnx"
+        yield str(name)
+        if len(list(Path(folder).iterdir())) > 1:
+            raise UserError("external data does not go to standard output", "name a file with -o")
+        sys.stdout.buffer.write(name.read_bytes())

@@ -63,7 +63,8 @@ class Options:
         default=Exactness.CLOSE.value,
         metadata=_said(
             RESULT,
-            "what rewrites may change: nothing, an integer by one step, or more (default: %(default)s)",
+            "what rewrites may change: nothing, an integer by one step, or more (default: %(default)s); of the"
+            " file, onnxruntime's own optimizer moves numbers besides: `compare` tells them apart",
             choices=LEVELS,
         ),
     )

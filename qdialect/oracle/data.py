@@ -30,8 +30,9 @@ def load_npz(path: str) -> Arrays:
         raise UserError(f"cannot read data '{path}', no such file", "give an .npz file")
     try:
         # The archive is given, not the path: numpy would leave the file open when it is no archive.
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            if isinstance(archive, np.ndarray):
+        with open(path, "rb") as file:
+            archive = np.load(file, allow_pickle=False)
+            if isinstance(archive, np.ndarray):  # a .npy file, whatever its name
                 raise UserError(
                     f"'{path}' holds one array without a name", "save it with numpy.savez(path, input=...)"
                 )
@@ -45,14 +46,15 @@ def load_npz(path: str) -> Arrays:
     return arrays
 
 
-def batches(arrays: Arrays, inputs: Sequence[Input]) -> Iterator[Arrays]:
+def batches(arrays: Arrays, inputs: Sequence[Input], *, strict: bool = False) -> Iterator[Arrays]:
     """
     One feed after the other: an array whose first axis is longer than the model's is cut along it, an array
-    that fits goes into every feed, and what is left over at the end is not used.
+    that fits goes into every feed, and what is left over at the end is not used. `strict`: nothing is rounded, and no
+    integer taken for a real number.
 
     UserError if an input has no array, or one of another rank, shape or kind of number.
     """
-    fitted = {given.name: _fit(arrays, given) for given in inputs}
+    fitted = {given.name: _fit(arrays, given, strict) for given in inputs}
     counts = {_count(fitted[given.name], given) for given in inputs} - {1}
     if len(counts) > 1:
         raise UserError(
@@ -64,7 +66,14 @@ def batches(arrays: Arrays, inputs: Sequence[Input]) -> Iterator[Arrays]:
         yield {given.name: _cut(fitted[given.name], given, k, count) for given in inputs}
 
 
-def _fit(arrays: Arrays, given: Input) -> npt.NDArray[Any]:
+def _converts(have: np.dtype[Any], wanted: np.dtype[Any], strict: bool) -> bool:
+    """Whether data of one type may be given as another: bytes of an image are no numbers from 0 to 1."""
+    if not strict or have == wanted:
+        return have == wanted or np.can_cast(have, wanted, "same_kind")
+    return np.can_cast(have, wanted, "safe") and (have.kind == "f") == (wanted.kind == "f")
+
+
+def _fit(arrays: Arrays, given: Input, strict: bool) -> npt.NDArray[Any]:
     if given.name not in arrays:
         keys = ", ".join(arrays) or "nothing"
         raise UserError(
@@ -81,10 +90,10 @@ def _fit(arrays: Arrays, given: Input) -> npt.NDArray[Any]:
         raise UserError(
             f"the array for input '{given.name}' is {have}, the model takes {wanted}", "reshape the data"
         )
-    if array.dtype != given.dtype and not np.can_cast(array.dtype, given.dtype, "same_kind"):
+    if not _converts(array.dtype, given.dtype, strict):
         raise UserError(
             f"the array for input '{given.name}' is {array.dtype}, the model takes {given.dtype}",
-            "convert the data",
+            f"convert the data: array.astype('{given.dtype}')",
         )
     return array.astype(given.dtype, copy=False)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -50,32 +51,52 @@ def _bound_memory() -> None:
     ort.create_and_register_allocator(device, ort.OrtArenaCfg(MOST_MEMORY, 1, -1, -1))
 
 
+def described(error: Exception) -> str:
+    """onnxruntime's message in one line that is not too long."""
+    text = " ".join(str(error).split())
+    return text if len(text) < 300 else f"{text[:297]}..."
+
+
 def session(
-    model: ModelProto | bytes | str, *, optimize: bool = False, threads: int = 1, bounded: bool = False
+    model: ModelProto | bytes | str,
+    optimize: bool = False,
+    threads: int = 1,
+    *,
+    bounded: bool = False,
+    name: str = "",
+    folder: Path | None = None,
+    profile: str = "",
 ) -> InferenceSession:
     """
-    An onnxruntime session on the CPU, by default without any optimization.
+    An onnxruntime session on the CPU, by default without any optimization; with 0 threads it takes all cores.
 
-    A `bounded` one takes no more than `MOST_MEMORY`. Raises UserError if onnxruntime refuses the model.
+    A `bounded` one takes no more than `MOST_MEMORY`; `name` is what errors call the model, `folder` where the external
+    data of a model in memory is, `profile` the beginning of the path of a file that times each node.
+
+    Raises UserError if onnxruntime refuses the model.
     """
     import onnxruntime as ort
 
     options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = threads
+    options.log_severity_level, options.intra_op_num_threads = 4, threads
     if bounded:
         _bound_memory()
         options.add_session_config_entry("session.use_env_allocators", "1")
     if not optimize:
         # A weight that is packed in advance is multiplied in another order than one that is computed.
         options.add_session_config_entry("session.disable_prepacking", "1")
-    level = ort.GraphOptimizationLevel
-    options.graph_optimization_level = level.ORT_ENABLE_ALL if optimize else level.ORT_DISABLE_ALL
-    source = model if isinstance(model, bytes | str) else model.SerializeToString()
+    if folder is not None:
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
+    if profile:
+        options.enable_profiling, options.profile_file_prefix = True, profile
+    levels = ort.GraphOptimizationLevel
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimize else levels.ORT_DISABLE_ALL
     try:
+        source = model if isinstance(model, bytes | str) else model.SerializeToString()
         return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's exceptions share no base class
-        raise UserError(f"onnxruntime refuses the model: {str(error).strip().splitlines()[0]}") from None
+        what = f"'{name}'" if name else "the model"
+        raise UserError(f"onnxruntime refuses {what}: {described(error)}") from None
 
 
 def fused_nodes(model: bytes) -> int:

@@ -1,6 +1,5 @@
 """The commands: every mistake ends in one line and no file, and what they print is what was asked for."""
 
-import json
 import os
 import subprocess
 import sys
@@ -203,32 +202,6 @@ def test_a_bug_names_the_variable_that_shows_it(
     loud = capfd.readouterr().err
     assert loud.startswith("Traceback")
     assert "this is a bug" in loud.splitlines()[-1]
-
-
-def compare(*arguments: str) -> int:
-    return main(["compare", *arguments])
-
-
-def test_compare_counts_over_batches(folder: Path, capfd: pytest.CaptureFixture[str]):
-    (folder / "other.onnx").write_bytes(scale_model(1.25).SerializeToString())
-    assert compare("good.onnx", "other.onnx", "--data", "good.npz", "--json") == 0
-    found = json.loads(capfd.readouterr().out)
-    # x is 0..11 in two batches of 2x3; outputs are 1.5 x and 1.25 x, so the noise is a sixth of the signal.
-    assert found["batches"] == 2
-    [output] = found["outputs"]
-    assert output["shape"] == [2, 3]
-    assert output["max_abs_diff"] == 0.25 * 11
-    assert output["sqnr_db"] == pytest.approx(20 * np.log10(6), abs=1e-4)
-    assert output["argmax_agreement"] == 1.0
-    assert not output["identical"]
-
-
-def test_compare_of_a_model_with_itself(folder: Path, capfd: pytest.CaptureFixture[str]):
-    assert compare("good.onnx", "good.onnx", "--data", "good.npz") == 0
-    header, row, count = capfd.readouterr().out.splitlines()
-    assert header.split()[:2] == ["output", "shape"]
-    assert row.split() == ["y", "2x3", "0", "identical", "100.00", "%"]
-    assert count == "2 batches"
 
 
 def run(*words: str, text: str = "") -> "subprocess.CompletedProcess[str]":

@@ -26,6 +26,7 @@ ROOMS = (
     "calibration",
     "transforms",
     "compiler",
+    "measuring",
     "universe",
     "",
     "cli",

@@ -1,0 +1,179 @@
+"""
+How far apart the outputs of two models are, and who moved them: the compiler, or onnxruntime's own optimizer.
+
+The reference is the first model with optimization off. The second with optimization off shows what was done to the
+file; the first as it runs shows what onnxruntime's fusions do to it, and the second as it runs is what a user gets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from qdialect.errors import UserError
+from qdialect.measuring.runner import Runner, paired_outputs, translate
+from qdialect.numerics import Array
+
+CHANGED, REFERENCE, RUNS = "optimization_off", "reference_as_it_runs", "as_it_runs"
+"""B without optimization; A with it; B with it."""
+ROWS = {CHANGED: "B, optimization off", REFERENCE: "A as it runs", RUNS: "B as it runs"}
+CLOSE, FAR = 30.0, 15.0
+"""dB: above the one a network's decisions rarely change, below the other they do."""
+
+
+@dataclass
+class Difference:
+    """How one output differs, over all batches so far."""
+
+    name: str
+    shape: tuple[int, ...] = ()
+    largest: float = 0.0
+    """The largest absolute difference."""
+    signal: float = 0.0
+    """The sum of the reference's squares."""
+    noise: float = 0.0
+    """The sum of the squared differences."""
+    _agreeing: int = field(default=0, repr=False)
+    _rows: int = field(default=0, repr=False)
+
+    def add(self, a: Array, b: Array) -> Array:
+        """Counts one batch and returns the differences, float64. UserError if the shapes differ."""
+        if a.shape != b.shape:
+            raise UserError(
+                f"output '{self.name}' is {shape_text(a.shape)} in one model and {shape_text(b.shape)} in the other",
+                "compare models of the same task",
+            )
+        self.shape = a.shape
+        if a.ndim == 2 and 1 < a.shape[-1] and a.size:
+            agreeing = np.argmax(a, -1) == np.argmax(b, -1)
+            self._agreeing += int(agreeing.sum())
+            self._rows += agreeing.size
+        x, y = a.astype(np.float64), b.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # equal infinities do not differ
+            difference = np.where((x == y) | (np.isnan(x) & np.isnan(y)), 0.0, x - y)
+        self.largest = max(self.largest, float(np.abs(difference).max(initial=0.0)))
+        self.signal += float(np.square(x).sum())
+        self.noise += float(np.square(difference).sum())
+        return difference
+
+    @property
+    def sqnr(self) -> float:
+        """Signal to noise, 10 log10(sum a^2 / sum (a - b)^2), in dB; inf where nothing differs."""
+        return sqnr(self.signal, self.noise)
+
+    @property
+    def agreement(self) -> float | None:
+        """
+        The share of rows whose largest element stands at the same place; None unless the output has rank 2, a row of
+        scores for each sample.
+        """
+        return self._agreeing / self._rows if self._rows else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The figures; null where one is not finite."""
+        return {
+            "identical": self.noise == 0,
+            "max_abs_diff": _finite(self.largest),
+            "sqnr_db": _finite(self.sqnr),
+            "argmax_agreement": self.agreement,
+        }
+
+
+def sqnr(signal: float, noise: float) -> float:
+    """10 log10(signal / noise) in dB, of sums of squares; inf without noise, -inf without signal."""
+    if noise == 0:
+        return math.inf
+    return 10 * math.log10(signal / noise) if signal > 0 else -math.inf
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "scalar"
+
+
+@dataclass
+class Comparison:
+    """Two models on the same data."""
+
+    batches: int
+    differences: Mapping[str, list[Difference]]
+    """By who moved them, `ROWS` without those that onnxruntime does not run; the outputs in A's order."""
+
+    def worst(self, row: str) -> Difference:
+        """The output with the least signal to noise."""
+        return min(self.differences[row], key=lambda one: one.sqnr)
+
+    def is_identical(self, row: str) -> bool:
+        return all(one.noise == 0 for one in self.differences[row])
+
+    def as_json(self) -> dict[str, Any]:
+        """For each output the figures of B as it runs, and those of the other rows in objects of their own."""
+        outputs = [
+            {"name": one.name, "shape": list(one.shape), **one.as_json()}
+            | {row: rows[k].as_json() for row, rows in self.differences.items() if row != RUNS}
+            for k, one in enumerate(self.differences[RUNS])
+        ]
+        return {"batches": self.batches, "outputs": outputs, "verdict": self.verdict()}
+
+    def verdict(self) -> str:
+        """One sentence: how close B is to A, and whose doing the rest is."""
+        runs, changed = self.worst(RUNS), self.worst(CHANGED)
+        if self.is_identical(RUNS) and self.is_identical(CHANGED):
+            return "identical: every output has the same bits, with onnxruntime's optimizer and without"
+        if self.is_identical(CHANGED):
+            return (
+                f"exact: B computes the bits of A with optimization off; the {decibels(runs.sqnr)} of B as it runs"
+                " are onnxruntime's own fusions, which no --exactness governs"
+            )
+        word = "close" if runs.sqnr >= CLOSE else "noisy" if runs.sqnr >= FAR else "far"
+        parts = [f"{word}: {decibels(runs.sqnr)} on '{runs.name}' as it runs"]
+        parts.append(f"{decibels(changed.sqnr)} with optimization off")
+        agreements = [d.agreement for d in self.differences[RUNS] if d.agreement is not None]
+        if agreements:
+            parts.append(f"{100 * min(agreements):.2f} % of decisions agree")
+        if REFERENCE in self.differences and self.worst(REFERENCE).sqnr < changed.sqnr:
+            parts.append("onnxruntime's optimizer moves A itself by more than the compiler did")
+        return ", ".join(parts) + ("" if word == "close" else "; --layers says where it begins")
+
+
+def decibels(value: float) -> str:
+    return "no noise" if value == math.inf else f"{value:.1f} dB"
+
+
+def compare(
+    reference: str, other: str, data: str, *, show: Callable[[str], None] = lambda _: None
+) -> Comparison:
+    """
+    Run two model files on the batches of `data` (see `calibration.data.load_data`), each with and without
+    onnxruntime's optimizer. `show` is told what is being done.
+
+    Raises UserError if a file cannot be loaded or run, the models have other inputs or outputs, or the data does not
+    fit.
+    """
+    show("loading the models")
+    base = Runner(reference, optimize=False)
+    runners = {CHANGED: Runner(other, optimize=False), RUNS: Runner(other, optimize=True)}
+    try:
+        runners[REFERENCE] = Runner(reference, optimize=True)
+    except UserError:  # onnxruntime's optimizer breaks some models, which is no reason not to compare
+        pass
+    rows = [row for row in ROWS if row in runners]
+    differences = {row: [Difference(name) for name in base.outputs] for row in rows}
+    count = 0
+    for count, feeds in enumerate(base.feeds(data), 1):
+        show(f"batch {count}")
+        wanted = base.run(feeds)
+        for row in rows:
+            runner = runners[row]
+            got = runner.run(translate(feeds, base, runner))
+            pairs = paired_outputs(base, wanted, runner, got)
+            for one, (a, b) in zip(differences[row], pairs, strict=True):
+                one.add(a, b)
+    return Comparison(count, differences)

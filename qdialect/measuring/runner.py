@@ -1,0 +1,150 @@
+"""A model file as onnxruntime runs it, fed and read in real numbers whether its interface is float or integer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qdialect.calibration.data import checked, load_data
+from qdialect.errors import UserError
+from qdialect.ir.interface import IntegerInterface, read_interface
+from qdialect.numerics import Array
+from qdialect.oracle.data import Arrays, Input, read_inputs
+from qdialect.oracle.session import described, session
+
+
+class Runner:
+    """
+    One model file in an onnxruntime session on the CPU.
+
+    `threads`: of an operator; 0 takes all cores. `model`: what to load instead of the file, made from it. Raises
+    UserError if onnxruntime refuses the model, or its metadata on integer inputs and outputs cannot be read.
+    """
+
+    def __init__(self, path: str, *, optimize: bool, threads: int = 0, model: bytes | None = None):
+        self.path = path
+        folder = Path(path).parent if model is not None else None
+        self.session = session(path if model is None else model, optimize, threads, name=path, folder=folder)
+        inputs = {i.name: (i.shape, i.type) for i in self.session.get_inputs()}
+        self.inputs = read_inputs(inputs)
+        self.outputs: list[str] = [o.name for o in self.session.get_outputs()]
+        self.interface = read_interface(self.session.get_modelmeta().custom_metadata_map)
+        for given, (_, type_) in zip(self.inputs, inputs.values(), strict=True):
+            if given.dtype.kind == "O":
+                raise UserError(
+                    f"input '{given.name}' of '{path}' is {type_}", "models of numeric tensors can be run"
+                )
+
+    def run(self, feeds: Mapping[str, Array]) -> list[Any]:
+        """What the outputs hold, in order. Raises UserError if onnxruntime cannot run the model on these inputs."""
+        return list(self.run_all(feeds, self.outputs).values())
+
+    def run_all(self, feeds: Mapping[str, Array], outputs: Collection[str]) -> dict[str, Any]:
+        """What some of the outputs hold, by name. Raises UserError if onnxruntime cannot run the model."""
+        try:
+            return dict(zip(outputs, self.session.run(list(outputs), dict(feeds)), strict=True))
+        except Exception as error:  # onnxruntime's exceptions share no base class
+            raise UserError(
+                f"onnxruntime cannot run '{self.path}', {described(error)}", "check model and data"
+            ) from error
+
+    def feeds(self, source: str) -> Iterator[Arrays]:
+        """
+        The batches of data, as `calibration.data.load_data` takes it. An integer input that the metadata knows takes
+        real numbers too.
+
+        Raises UserError for what does not fit: keys, shapes, types, NaN, infinity, no sample.
+        """
+        empty = True
+        for given in load_data(source, self.inputs):
+            real = [one for one in self.inputs if self._is_real(given, one)]
+            inputs = [replace(one, dtype=np.dtype(np.float32)) if one in real else one for one in self.inputs]
+            for feed in checked([given], inputs, strict=True):
+                empty = False
+                yield feed | {
+                    one.name: self.interface[one.name].quantize(feed[one.name], one.dtype) for one in real
+                }
+        if empty:
+            raise UserError("the data is empty", "give at least one sample")
+
+    def _is_real(self, given: Mapping[str, Array], one: Input) -> bool:
+        """Whether data holds real numbers for an integer input that says what its integers stand for."""
+        return (
+            one.name in self.interface and one.name in given and np.asarray(given[one.name]).dtype.kind == "f"
+        )
+
+
+def _pairs(a: Sequence[str], b: Sequence[str], what: str) -> list[str]:
+    """For each of `a` its partner in `b`: of the same name where all have one, else of the same place."""
+    if len(a) != len(b):
+        raise UserError(f"one model has {len(a)} {what}, the other {len(b)}", "compare models of one task")
+    return list(a) if set(a) == set(b) else list(b)
+
+
+def _as_stored(
+    name: str, array: Array, known: IntegerInterface | None, wanted: Input, wants: IntegerInterface | None
+) -> Array:
+    """What one model takes as another takes it: the integers of the same real numbers."""
+    if array.dtype.kind != "f" and known is not None and (wanted.dtype.kind == "f" or wants is not None):
+        array = known.dequantize(array)
+    if array.dtype.kind == "f" and wanted.dtype.kind in "iu" and wants is not None:
+        return wants.quantize(array, wanted.dtype)
+    if array.dtype.kind != wanted.dtype.kind and "f" in (array.dtype.kind, wanted.dtype.kind):
+        raise UserError(
+            f"input '{name}' is {array.dtype} in one model and {wanted.dtype} in the other, whose metadata"
+            " does not say scale and zero point",
+            "compile it again with --integer-io",
+        )
+    return array.astype(wanted.dtype, copy=False)
+
+
+def translate(feeds: Mapping[str, Array], source: Runner, other: Runner) -> Arrays:
+    """
+    The feeds of one model for another of the same task, under its names and in its integers.
+
+    Raises UserError if the two do not take the same number of inputs, or one does not say what its integers stand for.
+    """
+    names = _pairs([i.name for i in source.inputs], [i.name for i in other.inputs], "inputs")
+    wanted = {i.name: i for i in other.inputs}
+    return {
+        name: _as_stored(
+            given.name,
+            feeds[given.name],
+            source.interface.get(given.name),
+            wanted[name],
+            other.interface.get(name),
+        )
+        for given, name in zip(source.inputs, names, strict=True)
+    }
+
+
+def paired_outputs(
+    a: Runner, left: Sequence[Any], b: Runner, right: Sequence[Any]
+) -> Iterator[tuple[Array, Array]]:
+    """
+    What two models give, output by output of the first, as the same kind of number.
+
+    Raises UserError if the models have not as many outputs, one is no numeric tensor, or one is integer and the other
+    float and no metadata says how.
+    """
+    by_name = dict(zip(b.outputs, right, strict=True))
+    for name, one, partner in zip(a.outputs, left, _pairs(a.outputs, b.outputs, "outputs"), strict=True):
+        x, y = np.asarray(one), np.asarray(by_name[partner])
+        if x.dtype.kind in "OUS" or y.dtype.kind in "OUS":
+            raise UserError(f"output '{name}' is no numeric tensor", "compare models that give numbers")
+        known, wants = a.interface.get(name), b.interface.get(partner)
+        if known is not None and x.dtype.kind in "iu" and (wants is not None or y.dtype.kind == "f"):
+            x = known.dequantize(x)
+        if wants is not None and y.dtype.kind in "iu" and (known is not None or x.dtype.kind == "f"):
+            y = wants.dequantize(y)
+        if (x.dtype.kind == "f") != (y.dtype.kind == "f"):
+            raise UserError(
+                f"output '{name}' is {x.dtype} in one model and {y.dtype} in the other, and no metadata says"
+                " scale and zero point",
+                "compile it again with --integer-io",
+            )
+        yield x, y

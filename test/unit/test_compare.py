@@ -1,0 +1,264 @@
+"""`qdialect compare`: who moved the numbers, where it began, and data that does not fit."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import qdialect
+from qdialect.cli import main
+from qdialect.measuring.layers import compare_layers
+from qdialect.measuring.outputs import CHANGED, REFERENCE, RUNS, Comparison, Difference, compare
+
+X_SCALE, X_ZERO, Y_SCALE = 0.02, 117, 0.05
+
+
+def model_of(
+    nodes: list[onnx.NodeProto], given: dict[str, Any], shape: tuple[int, ...], kind: int = TensorProto.FLOAT
+) -> onnx.ModelProto:
+    """A model from x to y."""
+    x = helper.make_tensor_value_info("x", kind, shape)
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    tensors = [numpy_helper.from_array(np.asarray(value), name) for name, value in given.items()]
+    graph = helper.make_graph(nodes, "g", [x], [y], tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def scale_model(factor: float, shape: tuple[int, ...] = (2, 3)) -> onnx.ModelProto:
+    """y = x * factor."""
+    return model_of([helper.make_node("Mul", ["x", "f"], ["y"])], {"f": np.float32(factor)}, shape)
+
+
+def pair(source: str, result: str, scale: str = "xs", zero: str = "xz") -> list[onnx.NodeProto]:
+    """A quantize and a dequantize."""
+    return [
+        helper.make_node("QuantizeLinear", [source, scale, zero], [f"{source}_q"]),
+        helper.make_node("DequantizeLinear", [f"{source}_q", scale, zero], [result]),
+    ]
+
+
+def linear_model(*, quantized: bool) -> onnx.ModelProto:
+    """x (5, 6) -> MatMul by 8-bit weights (6, 4) -> y, between casts or in float."""
+    rng = np.random.default_rng(5)
+    weight = rng.integers(-128, 128, (6, 4)).astype(np.int8)
+    given: dict[str, Any] = {
+        "xs": np.float32(X_SCALE), "xz": np.uint8(X_ZERO), "ys": np.float32(Y_SCALE), "yz": np.uint8(121),
+        "w": weight, "ws": np.float32(0.01), "wz": np.int8(0),
+    }  # fmt: skip
+    if not quantized:
+        return model_of(
+            [helper.make_node("MatMul", ["x", "v"], ["y"])], {"v": weight * np.float32(0.01)}, (5, 6)
+        )
+    nodes = [
+        *pair("x", "r"),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"]),
+        helper.make_node("MatMul", ["r", "v"], ["p"]),
+        *pair("p", "y", "ys", "yz"),
+    ]
+    return model_of(nodes, given, (5, 6))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with models and data of several kinds."""
+    monkeypatch.chdir(tmp_path)
+    onnx.save(scale_model(1.5), "a.onnx")
+    onnx.save(scale_model(1.25), "b.onnx")
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    np.savez("x.npz", x=x)
+    np.save("x.npy", x)
+    np.savez("none.npz", x=x[:0])
+    np.savez("nan.npz", x=np.where(x > 3, np.nan, x))
+    np.savez("infinite.npz", x=np.where(x > 3, np.inf, x))
+    np.savez("bytes.npz", x=x.astype(np.uint8))
+    np.savez("double.npz", x=x.astype(np.float64))
+    np.savez("short.npz", x=x[:1])
+    (tmp_path / "nothing").mkdir()
+    return tmp_path
+
+
+def command(*words: str) -> int:
+    return main(["compare", *words])
+
+
+def test_three_rows_over_batches(folder: Path, capfd: pytest.CaptureFixture[str]):
+    assert command("a.onnx", "b.onnx", "--data", "x.npz", "--json") == 0
+    found = json.loads(capfd.readouterr().out)
+    # x is 0..11 in two batches of 2x3; outputs are 1.5 x and 1.25 x, so the noise is a sixth of the signal.
+    assert found["batches"] == 2
+    [output] = found["outputs"]
+    assert output["shape"] == [2, 3]
+    for row in (output, output[CHANGED]):
+        assert row["max_abs_diff"] == 0.25 * 11
+        assert row["sqnr_db"] == pytest.approx(20 * np.log10(6), abs=1e-4)
+        assert row["argmax_agreement"] == 1.0
+        assert not row["identical"]
+    assert output[REFERENCE]["identical"]
+    assert found["verdict"].startswith("noisy: 15.6 dB on 'y' as it runs")
+
+
+def test_a_model_with_itself(folder: Path, capfd: pytest.CaptureFixture[str]):
+    assert command("a.onnx", "a.onnx", "--data", "x.npz") == 0
+    header, first, second, third, count, verdict = capfd.readouterr().out.splitlines()
+    assert header.split()[:2] == ["output", "shape"]
+    assert first.split() == ["y", "2x3", *"B, optimization off 0 identical 100.00 %".split()]
+    assert second.split() == "A as it runs 0 identical 100.00 %".split()
+    assert third.split() == "B as it runs 0 identical 100.00 %".split()
+    assert count == "2 batches"
+    assert verdict.startswith("verdict: identical")
+
+
+def test_a_single_array_is_the_only_input(folder: Path, capfd: pytest.CaptureFixture[str]):
+    assert command("a.onnx", "b.onnx", "--data", "x.npy") == 0
+    assert "2 batches" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ("none.npz", "the array for input 'x' is 0x3, the model takes 2x3"),
+        ("short.npz", "the array for input 'x' is 1x3, the model takes 2x3"),
+        ("nan.npz", "input 'x' holds NaN or infinity in sample 0"),
+        ("infinite.npz", "input 'x' holds NaN or infinity in sample 0"),
+        ("bytes.npz", "is uint8, the model takes float32; convert the data: array.astype('float32')"),
+        ("double.npz", "is float64, the model takes float32; convert the data: array.astype('float32')"),
+        ("nothing", "there is no data in folder 'nothing'"),
+        ("a.onnx", "'a.onnx' is no data that is known"),
+        ("no.npz", "no such file or folder"),
+        ("no_such_module:samples", "cannot import data"),
+    ],
+)
+def test_data_that_does_not_fit_is_refused(
+    data: str, says: str, folder: Path, capfd: pytest.CaptureFixture[str]
+):
+    assert command("a.onnx", "b.onnx", "--data", data) == 1
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert says in err
+
+
+def test_no_samples_of_any_batch(folder: Path, capfd: pytest.CaptureFixture[str]):
+    free = scale_model(1.5)
+    free.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
+    onnx.save(free, "free.onnx")
+    assert command("free.onnx", "free.onnx", "--data", "none.npz") == 1
+    assert "the data is empty" in capfd.readouterr().err
+
+
+def test_a_denoiser_has_no_decisions(folder: Path):
+    onnx.save(scale_model(1.5, (1, 3, 4)), "image.onnx")
+    np.savez("image.npz", x=np.ones((1, 3, 4), np.float32))
+    [one] = compare("image.onnx", "image.onnx", "image.npz").differences[RUNS]
+    assert one.agreement is None
+
+
+def test_equal_infinities_do_not_differ():
+    one = Difference("y")
+    one.add(np.array([np.inf, np.nan, 1.0]), np.array([np.inf, np.nan, 1.0]))
+    assert (one.largest, one.sqnr) == (0, math.inf)
+
+
+def differing(noise: float) -> Difference:
+    return Difference("y", (2, 3), noise, 100.0, noise)
+
+
+@pytest.mark.parametrize(
+    ("changed", "runs", "word"),
+    [
+        (0, 0, "identical"),
+        (0, 0.01, "exact: B computes the bits of A with optimization off; the 40.0 dB of B as it runs"),
+        (0.01, 0.01, "close"),
+        (0.01, 0.5, "noisy"),
+        (90, 90, "far"),
+    ],
+)
+def test_the_verdict_tells_apart_who_moved_the_numbers(changed: float, runs: float, word: str):
+    found = Comparison(1, {CHANGED: [differing(changed)], RUNS: [differing(runs)]})
+    assert found.verdict().startswith(word)
+
+
+@pytest.mark.parametrize("other", ["float.onnx", "qdq.onnx"])
+def test_an_integer_interface_is_compared_in_real_numbers(other: str, folder: Path):
+    onnx.save(linear_model(quantized=True), "qdq.onnx")
+    onnx.save(linear_model(quantized=False), "float.onnx")
+    np.savez("inside.npz", x=np.random.default_rng(3).uniform(-2.2, 2.6, (10, 6)).astype(np.float32))
+    module = qdialect.load("qdq.onnx")
+    qdialect.compile(module, integer_io=True)
+    qdialect.save(module, "bytes.onnx")
+    kinds = {v.type.tensor_type.elem_type for v in onnx.load("bytes.onnx").graph.input}
+    assert kinds == {TensorProto.UINT8}
+    for pair_ in ((other, "bytes.onnx"), ("bytes.onnx", other)):
+        [one] = compare(*pair_, "inside.npz").differences[RUNS]
+        assert one.largest < 3 * Y_SCALE
+        assert one.sqnr > 25
+    with np.load("inside.npz") as archive:
+        stored = np.clip(np.rint(archive["x"] / np.float32(X_SCALE)) + X_ZERO, 0, 255).astype(np.uint8)
+    np.savez("stored.npz", x=stored)  # what the model takes is taken too
+    [one] = compare("bytes.onnx", other, "stored.npz").differences[RUNS]
+    assert one.sqnr > 25
+
+
+def test_integers_that_stand_for_nothing_are_refused(folder: Path, capfd: pytest.CaptureFixture[str]):
+    nodes = [helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)]
+    onnx.save(model_of(nodes, {}, (2, 3), TensorProto.UINT8), "cast.onnx")
+    assert command("a.onnx", "cast.onnx", "--data", "x.npz") == 1
+    assert (
+        "input 'x' is float32 in one model and uint8 in the other, whose metadata" in capfd.readouterr().err
+    )
+
+
+def test_layers_in_steps_of_the_scale(folder: Path, capfd: pytest.CaptureFixture[str]):
+    onnx.save(linear_model(quantized=True), "qdq.onnx")
+    module = qdialect.load("qdq.onnx")
+    qdialect.compile(module)
+    qdialect.save(module, "int.onnx")
+    np.savez("inside.npz", x=np.random.default_rng(3).uniform(-2.2, 2.6, (10, 6)).astype(np.float32))
+    found = {one.name: one for one in compare_layers("qdq.onnx", "int.onnx", "inside.npz").tensors}
+    assert {"x_q", "p_q", "y"} <= found.keys()
+    assert found["x_q"].steps == 0
+    assert found["p_q"].scale_text() == str(Y_SCALE)
+    assert command("qdq.onnx", "int.onnx", "--data", "inside.npz", "--layers") == 0
+    *_, layers, verdict = capfd.readouterr().out.splitlines()
+    assert layers.startswith("layers: ")
+    assert verdict.startswith("verdict: ")
+
+
+def test_the_layer_that_makes_the_noise_is_named(folder: Path):
+    """Of four steps the third is another: the second and what is above it agree, the fourth carries it on."""
+
+    def chain(third: float) -> onnx.ModelProto:
+        names = ["x", "first", "second", "third", "y"]
+        nodes = [
+            helper.make_node("Add", [names[0], "f"], [names[1]]),
+            helper.make_node("Mul", [names[1], "f"], [names[2]]),
+            helper.make_node("Mul", [names[2], "g"], [names[3]]),
+            helper.make_node("Add", [names[3], "f"], [names[4]]),
+        ]
+        return model_of(nodes, {"f": np.float32(1.25), "g": np.float32(third)}, (2, 3))
+
+    onnx.save(chain(1.0), "good.onnx")
+    onnx.save(chain(1.5), "bad.onnx")
+    layers = compare_layers("good.onnx", "bad.onnx", "x.npz")
+    assert [one.name for one in layers.tensors] == ["first", "second", "third", "y"]
+    first, loudest = layers.first(), layers.loudest()
+    assert first is not None
+    assert loudest is not None
+    assert (first.name, loudest[0].name, loudest[1]) == ("third", "third", math.inf)
+    assert "most noise comes in at 'third' (Mul): no noise above it, 6.0 dB behind it" in layers.verdict()
+    same = compare_layers("good.onnx", "good.onnx", "x.npz")
+    assert same.verdict() == "none of the 4 tensors that both models have differs"
+
+
+def test_models_without_a_name_in_common(folder: Path):
+    renamed = scale_model(1.5)
+    renamed.graph.node[0].output[0] = renamed.graph.output[0].name = "z"
+    onnx.save(renamed, "renamed.onnx")
+    assert (
+        compare_layers("a.onnx", "renamed.onnx", "x.npz").verdict().startswith("no tensor has the same name")
+    )
