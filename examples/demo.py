@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import onnxruntime as ort
+
+from qdialect.measuring.timing import alternate
 
 Pixels = npt.NDArray[np.float32]
 
@@ -70,16 +73,10 @@ def accuracy(model: Any, pixels: Pixels, labels: npt.NDArray[np.uint8]) -> float
     return float((logits.argmax(1) == labels).mean())
 
 
-def latencies(models: Sequence[Any], pixels: Pixels, seconds: float = 2) -> list[float]:
-    """Median milliseconds of each model, run in turn so that the machine's moods hit all alike."""
-    times: list[list[float]] = [[] for _ in models]
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for model, taken in zip(models, times, strict=True):
-            start = time.perf_counter()
-            model.run(None, {"pixels": pixels})
-            taken.append(1000 * (time.perf_counter() - start))
-    return [statistics.median(taken) for taken in times]
+def latencies(models: Sequence[Any], pixels: Pixels) -> list[float]:
+    """Median milliseconds of each model, run in turn as `qdialect bench` does."""
+    runs = [partial(model.run, None, {"pixels": pixels}) for model in models]
+    return [1000 * statistics.median(seconds) for seconds in alternate(runs, seconds=1)]
 
 
 def main() -> None:

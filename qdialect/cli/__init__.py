@@ -28,6 +28,8 @@ def main(argv: list[str] | None = None) -> int:
                 from qdialect.cli.explain import run
             case "compare":
                 from qdialect.cli.compare import run
+            case "bench":
+                from qdialect.cli.bench import run
             case _:
                 from qdialect.cli.targets import run
         return run(parsed)

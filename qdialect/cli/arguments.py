@@ -23,6 +23,7 @@ COMMANDS = {
     "quantize": "quantize a float ONNX model with calibration data",
     "explain": "say which ops stay float, and why",
     "compare": "run two models on the same data and compare their outputs",
+    "bench": "measure how long models take, side by side",
     "targets": "list the targets",
 }
 
@@ -83,6 +84,7 @@ def _make_parser() -> argparse.ArgumentParser:
     _add_quantize(made["quantize"])
     _add_explain(made["explain"])
     _add_compare(made["compare"])
+    _add_bench(made["bench"])
     return parser
 
 
@@ -91,6 +93,7 @@ _USAGE = {
     "quantize": "%(prog)s IN.onnx --data DATA -o OUT.onnx [options]",
     "explain": "%(prog)s IN.onnx [--target TARGET] [--json]",
     "compare": "%(prog)s A.onnx B.onnx --data DATA [--layers] [--json]",
+    "bench": "%(prog)s A.onnx [B.onnx ...] [--data DATA] [--threads N] [--batch N] [--profile] [--json]",
     "targets": "%(prog)s",
 }
 
@@ -201,6 +204,19 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "models", metavar="A.onnx", nargs="+", help="models of one task; the first is the measure"
+    )
+    parser.add_argument("--data", metavar="DATA", help=f"{_DATA} (default: random numbers)")
+    threads = "of an operator, 0 for all cores (default: %(default)s)"
+    parser.add_argument("--threads", type=_count, default=1, metavar="N", help=threads)
+    batch = "samples in a run, where the model leaves its first axis open"
+    parser.add_argument("--batch", type=_positive, metavar="N", help=batch)
+    parser.add_argument("--profile", action="store_true", help="time, kernel and types of each node")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
 _DATA = "an .npz file keyed by input name, a .npy file for one input, a folder of such, or module:function"
 
 
@@ -221,6 +237,18 @@ def _size(text: str) -> int:
     if size <= 0:
         raise argparse.ArgumentTypeError(f"'{text}' is no memory at all")
     return size
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of 0 or more")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if not (number := _count(text)):
+        raise argparse.ArgumentTypeError("0 samples take no time")
+    return number
 
 
 def _target(text: str) -> str:

@@ -1,0 +1,108 @@
+"""`qdialect bench`: how long models take, side by side; with --profile, where the time goes."""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from qdialect.cli.inputs import model_file
+from qdialect.cli.progress import progress
+from qdialect.cli.status import DONE
+from qdialect.cli.tables import table
+
+if TYPE_CHECKING:
+    from qdialect.measuring.profiling import NodeTime
+    from qdialect.measuring.timing import Latency
+
+MOST_ROWS = 30
+"""Of a model's nodes in the table of --profile; --json has all."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the latency of each model, and a verdict against the first."""
+    with ExitStack() as stack:
+        paths = [stack.enter_context(model_file(path)) for path in arguments.models]
+        from qdialect.measuring.timing import measure, verdict
+
+        with progress() as show:
+            found = measure(
+                paths, data=arguments.data, threads=arguments.threads, batch=arguments.batch, show=show
+            )
+            profiles = _profiles(paths, arguments) if arguments.profile else {}
+    if arguments.json:
+        layers = {path: [one.as_json() for one in rows] for path, rows in profiles.items()}
+        latencies = [one.as_json() for one in found]
+        said = {"threads": arguments.threads, "batch": arguments.batch, "verdict": verdict(found)}
+        print(json.dumps({"models": latencies, **said} | ({"profile": layers} if layers else {}), indent=2))
+        return DONE
+    lines = [line for path, rows in profiles.items() for line in (path, *_profile(rows), "")]
+    lines += _latencies(found, arguments)
+    print("\n".join([*lines, *([f"verdict: {text}"] if (text := verdict(found)) else [])]))
+    return DONE
+
+
+def _profiles(paths: Sequence[str], arguments: argparse.Namespace) -> "dict[str, list[NodeTime]]":
+    from qdialect.measuring.profiling import profile
+    from qdialect.measuring.runner import Runner, translate
+    from qdialect.measuring.timing import inputs_for
+
+    first = Runner(paths[0], optimize=True, threads=arguments.threads)
+    feed = inputs_for(first, arguments.data, arguments.batch)
+    return {
+        path: profile(
+            path,
+            translate(feed, first, Runner(path, optimize=True, threads=arguments.threads)),
+            threads=arguments.threads,
+        )
+        for path in paths
+    }
+
+
+def _latencies(found: "Sequence[Latency]", arguments: argparse.Namespace) -> list[str]:
+    rows: list[tuple[str, ...]] = [
+        ("model", "runs in", "median ms", "10 to 90 %", "rounds", "against the first")
+    ]
+    first: Mapping[str, Latency] = {one.engine: one for one in reversed(found)}
+    for one in found:
+        low, high = one.spread
+        ratio = "" if one is first[one.engine] else f"{first[one.engine].median / one.median:.2f}x"
+        spread = f"{1e3 * low:.3f} to {1e3 * high:.3f}"
+        rows.append((one.model, one.engine, f"{1e3 * one.median:.3f}", spread, f"{len(one.seconds)}", ratio))
+    threads = f"{arguments.threads} thread{'' if arguments.threads == 1 else 's'}"
+    said = [threads if arguments.threads else "all cores", f"batch {arguments.batch or 1}"]
+    said.append(arguments.data or "random inputs")
+    ran = {(one.model, one.engine) for one in found}
+    refused = [
+        f"{engine} does not run '{model}'"
+        for engine in first
+        for model in dict.fromkeys(one.model for one in found)
+        if (model, engine) not in ran
+    ]
+    return [*table(rows), ", ".join(said), *refused]
+
+
+def _profile(rows: "Sequence[NodeTime]") -> list[str]:
+    """The slowest nodes, and what all of a kernel take together."""
+    cells: list[tuple[str, ...]] = [("ms", "share", "kernel", "types", "result", "node")]
+    for one in rows[:MOST_ROWS]:
+        shape = one.outputs[0].partition(" ")[2] if one.outputs else ""
+        cells.append((*_time(one.seconds, one.share), one.kernel, one.types, shape, one.node))
+    lines = table(cells)
+    if rest := rows[MOST_ROWS:]:
+        lines.append(f"and {len(rest)} more, {100 * sum(one.share for one in rest):.1f} %")
+    by_kernel: dict[str, list[NodeTime]] = {}
+    for one in rows:
+        by_kernel.setdefault(one.kernel, []).append(one)
+    kernels = [
+        (sum(one.seconds for one in nodes), sum(one.share for one in nodes), kernel, len(nodes))
+        for kernel, nodes in by_kernel.items()
+    ]
+    cells = [("ms", "share", "kernel", "nodes")]
+    for seconds, share, kernel, count in sorted(kernels, reverse=True):
+        cells.append((*_time(seconds, share), kernel, f"{count}"))
+    return [*lines, "", *table(cells)]
+
+
+def _time(seconds: float, share: float) -> tuple[str, str]:
+    return f"{1e3 * seconds:.3f}", f"{100 * share:.1f} %"

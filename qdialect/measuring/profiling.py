@@ -1,0 +1,93 @@
+"""Where the time of a model goes: onnxruntime's own profiler, node by node."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from qdialect.numerics import Array
+from qdialect.oracle.session import session
+
+RUNS, WARM_UP = 20, 3
+SUFFIX = "_kernel_time"
+
+
+@dataclass(frozen=True)
+class NodeTime:
+    """One node of the graph that onnxruntime runs, which is not always one of the file."""
+
+    node: str
+    kernel: str
+    """Its op type."""
+    inputs: Sequence[str]
+    """Element types and shapes, as `uint8 1x3x8x8`."""
+    outputs: Sequence[str]
+    seconds: float
+    """In one run, on average."""
+    share: float
+    """Of the time in all nodes."""
+
+    @property
+    def types(self) -> str:
+        """The element types that it takes and gives, each once."""
+        sides = [dict.fromkeys(text.split()[0] for text in side) for side in (self.inputs, self.outputs)]
+        return " -> ".join(", ".join(side) for side in sides)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "node": self.node,
+            "kernel": self.kernel,
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+            "ms": 1e3 * self.seconds,
+            "share": self.share,
+        }
+
+
+class _Node(NamedTuple):
+    node: str
+    kernel: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def _described(tensors: Sequence[Mapping[str, Sequence[int]]]) -> tuple[str, ...]:
+    return tuple(
+        f"{type} {'x'.join(map(str, shape))}".strip() for one in tensors for type, shape in one.items()
+    )
+
+
+def _timed(events: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The events of nodes in the runs behind the warm-up."""
+    runs = sorted(e["ts"] for e in events if e.get("name") == "model_run")
+    start = runs[WARM_UP] if len(runs) > WARM_UP else 0
+    for event in events:
+        if event.get("cat") == "Node" and event["name"].endswith(SUFFIX) and event["ts"] >= start:
+            yield event
+
+
+def profile(path: str, feeds: Mapping[str, Array], *, threads: int = 1, runs: int = RUNS) -> list[NodeTime]:
+    """
+    How long each node takes in onnxruntime as it optimizes the model, the slowest first.
+
+    Raises UserError if onnxruntime refuses the model.
+    """
+    with TemporaryDirectory(prefix="qdialect-") as folder:
+        runner = session(path, True, threads, name=path, profile=str(Path(folder) / "profile"))
+        for _ in range(WARM_UP + runs):
+            runner.run(None, dict(feeds))
+        events: list[Mapping[str, Any]] = json.loads(Path(runner.end_profiling()).read_text())
+    totals: dict[_Node, float] = defaultdict(float)
+    for event in _timed(events):
+        details = event["args"]
+        node, kernel = str(event["name"]).removesuffix(SUFFIX), str(details.get("op_name", ""))
+        taken, made = (_described(details.get(f"{side}_type_shape", ())) for side in ("input", "output"))
+        totals[_Node(node, kernel, taken, made)] += event["dur"]
+    every = sum(totals.values()) or 1.0
+    found = [NodeTime(*key, micros * 1e-6 / runs, micros / every) for key, micros in totals.items()]
+    return sorted(found, key=lambda one: -one.seconds)
