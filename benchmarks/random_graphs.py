@@ -1,13 +1,15 @@
 """
 Compile random quantized graphs and hold each pass, and the whole, against the oracle.
 
-    python benchmarks/random_graphs.py --count 1000 --start 0 [--state FILE]
+    python benchmarks/random_graphs.py --count 1000 --start 0 [--jobs 2] [--state FILE]
 
 Each graph is compiled for onnxruntime (QOperator) and for generic (QDQ), each tenth for tensorrt and openvino besides.
 What a pass changed is verified and judged per op by the pass's class. The whole is run with optimization off: SQNR
 against the model it was made from, of all outputs but indices together, and of each; and in a session with all of its
-optimizations, which must take what it took and give it as little noise. Compiling it again must change nothing. With
-`--state`, each graph's outcome is written down; graphs that are in the file already are not compiled again.
+optimizations, which must take what it took and give it as little noise. Compiling it again must change nothing. Graphs
+are judged in `--jobs` child processes: onnxruntime's own optimizer aborts the process for some, which are counted, and
+judged without it if the model itself is such a one. With `--state`, each graph's outcome is written down; graphs that
+are in the file already are not compiled again.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +29,7 @@ import numpy.typing as npt
 from onnx import ModelProto
 from xdsl.dialects.builtin import ModuleOp
 
+from graphs.children import Ended, Report, results
 from graphs.quantized import Case, random_case
 from graphs.structure import difference
 from qdialect.compiler.conditions import ConditionCheck
@@ -45,6 +49,8 @@ OTHERS = ("tensorrt", "openvino")
 EVERY = 10
 MEDIAN, LEAST = 40.0, 25.0
 """dB: what the median and every graph must have."""
+ORIGINAL = "the original's session"
+"""What a child has begun when onnxruntime's optimizer may end it by the model itself."""
 
 
 @dataclass
@@ -61,6 +67,8 @@ class Outcome:
     """Of the worst output: 25 dB is one step in one of three elements that are ten steps large."""
     integer: int = 0
     """QOperator nodes in the result."""
+    aborts: bool = False
+    """Whether a session with all optimizations ends the process by the original: the result is run in none then."""
 
 
 def energies(reference: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> tuple[float, float]:
@@ -118,11 +126,16 @@ def optimized(model: ModelProto, case: Case) -> list[Array] | str:
         return str(error)
 
 
-def in_session(case: Case, result: ModelProto, before: Sequence[Array]) -> str:
-    """What a session with all of its optimizations makes worse of the result than of the model; empty if nothing."""
-    was, now = optimized(case.model, case), optimized(result, case)
-    if isinstance(was, str) or isinstance(now, str):
-        return "" if isinstance(was, str) or not isinstance(now, str) else f"refused: {now}"
+def in_session(case: Case, result: ModelProto, before: Sequence[Array], was: list[Array] | str) -> str:
+    """
+    What a session with all of its optimizations makes worse of the result than of the model, which gave `was` there;
+    empty if nothing.
+    """
+    if isinstance(was, str):
+        return ""
+    now = optimized(result, case)
+    if isinstance(now, str):
+        return f"refused: {now}"
     places = indices(case.model)
     noise: list[float] = []
     for found in (was, now):
@@ -135,11 +148,16 @@ def in_session(case: Case, result: ModelProto, before: Sequence[Array]) -> str:
 
 
 def outcome(
-    case: Case, target: str, *, passes: bool = True, before: Sequence[Array] | None = None
+    case: Case,
+    target: str,
+    *,
+    passes: bool = True,
+    before: Sequence[Array] | None = None,
+    was: list[Array] | str | None = None,
 ) -> Outcome:
     """
-    Compile one graph and look at it; `passes`: judge each pass, which takes half of the time. `before`: what the model
-    gives, if that is known.
+    Compile one graph and look at it; `passes`: judge each pass, which takes half of the time. What the model gives, if
+    that is known: `before` without optimizations, `was` with all of them.
     """
     try:
         module = imported(case.model)
@@ -160,19 +178,45 @@ def outcome(
             return Outcome(f"not idempotent: {other}", "not idempotent", whole, worst, integer)
         if whole < LEAST:
             return Outcome(f"{whole:.1f} dB", "noise", whole, worst, integer)
-        if problem := in_session(case, result, before):
+        was = optimized(case.model, case) if was is None else was
+        if problem := in_session(case, result, before, was):
             return Outcome(problem, f"session: {problem.split(':')[0]}", whole, worst, integer)
         return Outcome("", "", whole, worst, integer)
     except Exception as error:  # any error is what this program looks for
         return Outcome(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", type(error).__name__)
 
 
-def outcomes(seed: int, *, passes: bool = True, forms: bool = True) -> dict[str, Outcome]:
-    """What becomes of a seed's graph on each target."""
+def targets_of(seed: int) -> tuple[str, ...]:
+    """The targets that a seed's graph is compiled for."""
+    return TARGETS + (OTHERS if seed % EVERY == 0 else ())
+
+
+def outcomes(
+    seed: int,
+    without: frozenset[str] = frozenset(),
+    begin: Report = lambda stage: None,
+    *,
+    passes: bool = True,
+    forms: bool = True,
+) -> dict[str, Outcome]:
+    """What becomes of a seed's graph on each target; `begin` is told what may end the process, `without` leaves it out."""
+    messages.APART = False  # these models are our own
     case = random_case(seed, forms)
     before = run(case.model, case.feeds)
-    targets = TARGETS + (OTHERS if seed % EVERY == 0 else ())
-    return {target: outcome(case, target, passes=passes, before=before) for target in targets}
+    begin(ORIGINAL)
+    was = "" if ORIGINAL in without else optimized(case.model, case)
+    found: dict[str, Outcome] = {}
+    for target in targets_of(seed):
+        begin(target)
+        found[target] = outcome(case, target, passes=passes, before=before, was=was)
+        found[target].aborts = ORIGINAL in without
+    return found
+
+
+def ended(seed: int, stage: str) -> dict[str, Outcome]:
+    """The outcomes of a graph that ends its process though the original does not."""
+    targets = [stage] if stage in targets_of(seed) else targets_of(seed)
+    return {target: Outcome(f"the process ends: {stage}", "process ends") for target in targets}
 
 
 def report(found: Mapping[int, Mapping[str, Outcome]]) -> bool:
@@ -193,7 +237,8 @@ def report(found: Mapping[int, Mapping[str, Outcome]]) -> bool:
             f"{target}: {len(rows)} graphs, {int(np.isinf(noise).sum())} identical, "
             f"{sum(o.integer for o in rows.values())} integer kernels; SQNR median {median:.1f} dB, "
             f"least {least:.1f} dB, {int((noise < LEAST).sum())} below {LEAST:g} dB; of those that differ: {spread}; "
-            f"of single outputs the least {worst.min():.1f} dB, {int((worst < LEAST).sum())} below {LEAST:g} dB"
+            f"of single outputs the least {worst.min():.1f} dB, {int((worst < LEAST).sum())} below {LEAST:g} dB; "
+            f"{sum(o.aborts for o in rows.values())} originals abort a default session"
         )
         kinds = Counter(o.kind for o in rows.values() if o.problem)
         for kind, count in kinds.most_common():
@@ -223,6 +268,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description="Compile random quantized graphs and judge them by the oracle."
     )
+    parser.add_argument("seeds", nargs="*", type=int, metavar="SEED", help="graphs, in the place of a range")
     parser.add_argument("--count", type=int, default=1000, help="how many graphs")
     parser.add_argument("--start", type=int, default=0, help="the seed of the first; the others follow")
     parser.add_argument(
@@ -232,16 +278,16 @@ def main() -> int:
         "--qdq", action="store_true", help="graphs of QuantizeLinear and DequantizeLinear alone"
     )
     parser.add_argument("--state", type=Path, help="a file for outcomes, to stop and to continue")
+    parser.add_argument("--jobs", type=int, default=1, help="how many processes")
     arguments = parser.parse_args()
-    messages.APART = False  # these models are our own
-    seeds = range(arguments.start, arguments.start + arguments.count)
+    seeds = arguments.seeds or range(arguments.start, arguments.start + arguments.count)
     found = {} if arguments.state is None else read_state(arguments.state)
     found = {seed: row for seed, row in found.items() if seed in seeds}
     start = time.monotonic()
-    for seed in seeds:
-        if seed in found:
-            continue
-        found[seed] = outcomes(seed, passes=not arguments.whole, forms=not arguments.qdq)
+    work = partial(outcomes, passes=not arguments.whole, forms=not arguments.qdq)
+    left = [seed for seed in seeds if seed not in found]
+    for seed, _, result in results(work, left, arguments.jobs, frozenset({ORIGINAL})):
+        found[seed] = ended(seed, result.stage) if isinstance(result, Ended) else result
         if arguments.state is not None:
             write_state(arguments.state, seed, found[seed])
         for target, one in found[seed].items():
