@@ -199,7 +199,11 @@ def outcomes(
     passes: bool = True,
     forms: bool = True,
 ) -> dict[str, Outcome]:
-    """What becomes of a seed's graph on each target; `begin` is told what may end the process, `without` leaves it out."""
+    """
+    What becomes of a seed's graph on each target.
+
+    `begin` is told what may end the process next; `without` leaves that out.
+    """
     messages.APART = False  # these models are our own
     case = random_case(seed, forms)
     before = run(case.model, case.feeds)
@@ -286,7 +290,7 @@ def main() -> int:
     start = time.monotonic()
     work = partial(outcomes, passes=not arguments.whole, forms=not arguments.qdq)
     left = [seed for seed in seeds if seed not in found]
-    for seed, _, result in results(work, left, arguments.jobs, frozenset({ORIGINAL})):
+    for seed, _, result in results(work, left, arguments.jobs, {ORIGINAL}):
         found[seed] = ended(seed, result.stage) if isinstance(result, Ended) else result
         if arguments.state is not None:
             write_state(arguments.state, seed, found[seed])

@@ -8,7 +8,7 @@ Drop ops that give their operand as it is; what was said of the copy is said of 
                             * 1, / 1
 
 Exact: nothing is computed, or nothing that changes a number. A quantization annotation on the copy moves to the tensor
-that survives.
+that survives. Readings of integers that meet where a copy was go if they undo each other.
 """
 
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from xdsl.ir import BlockArgument, OpResult
 from qdialect.dialects.onnx_base import ANNOTATION, OnnxOp
 from qdialect.exactness import Exactness
 from qdialect.onnx_io.shapes import fits, fitted
+from qdialect.patterns.casts import FoldStorageCasts
 from qdialect.promises.copies import Copies
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
@@ -61,4 +62,4 @@ class FoldIdentityPass(RewritePass):
     name = "fold-identity"
     exactness = Exactness.EXACT
     rewrite = "Identity(x) -> x: nothing is computed"
-    pattern_types = (FoldCopy,)
+    pattern_types = (FoldCopy, FoldStorageCasts)

@@ -5,7 +5,8 @@ Write ops that move elements one after another as one, and ops that move none as
     Reshape(Unsqueeze(x))             ->  Reshape(x), or x      likewise Squeeze, Flatten, and Transpose that turns
                                                                 axes of size 1 alone
 
-Exact: elements are moved. A list of sizes has one that is not known at most.
+Exact: elements are moved. A list of sizes has one that is not known at most. Readings of integers that meet where a
+move was go if they undo each other.
 """
 
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.values import is_constant
 from qdialect.onnx_io.shapes import fits
 from qdialect.ops.generated import op_named
+from qdialect.patterns.casts import FoldStorageCasts
 from qdialect.promises.base import Commutes
 from qdialect.promises.layout import Permutes
 from qdialect.reasons import Blocked
@@ -125,4 +127,4 @@ class FoldLayoutPass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldTransposes(), FoldReshapes()]
+        return [FoldTransposes(), FoldReshapes(), FoldStorageCasts()]

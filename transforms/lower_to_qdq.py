@@ -169,7 +169,12 @@ class _Expander:
                 self._computed.add(value)
 
     def _is_read(self, value: SSAValue) -> bool:
-        return isinstance(value.owner, StorageCastOp) or _real(value) in self._read
+        return isinstance(value.owner, StorageCastOp) or self._exact(value) in self._read
+
+    def _read_once(self, value: SSAValue) -> bool:
+        """Whether a quantize has one reader, but for who reads the real numbers that it changes nothing of."""
+        kept = self._exact(value) is None
+        return sum(kept or not isinstance(use.operation, DequantizeOp) for use in value.uses) == 1
 
     def _operand(self, op: OnnxOp, place: int, free: bool) -> SSAValue:
         """What the float op takes for a quantized operand."""
@@ -177,8 +182,9 @@ class _Expander:
         real = _real(value)
         if op.get_trait(SizesOnly) is not None:
             return real if real is not None else self._stored(value, op)
-        if real is not None and (real in self._read or (free and self._exact(value) is not None)):
-            return real
+        exact = self._exact(value)
+        if exact is not None and (free or exact in self._read):
+            return exact
         return self._dequantized(value, op)
 
     def _stored(self, value: SSAValue, user: Operation) -> SSAValue:
@@ -194,7 +200,7 @@ class _Expander:
         above: dict[int, SSAValue] = {}
         for place in promise.operands(op):
             value = op.operands[place]
-            real = _real(value) if value.has_one_use() else None
+            real = _real(value) if self._read_once(value) else None
             if real is None:
                 continue
             if self._above_clamps and _clamps_kernel(op, real):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
@@ -71,12 +72,11 @@ class Child:
 
 
 def results(
-    work: Work, numbers: Iterable[int], jobs: int, optional: frozenset[str], seconds: float = 300
+    work: Work, numbers: Iterable[int], jobs: int, optional: AbstractSet[str], seconds: float = 300
 ) -> Iterator[tuple[int, frozenset[str], Any | Ended]]:
     """
-    Each number, what of `optional` ended its child, and the work's result without that; `Ended` if it was something else.
-
-    The numbers come as they are done, in `jobs` processes.
+    Each number, what of `optional` ended its child, and what the work gives without that; `Ended` if it was something
+    else. The numbers come as they are done, in `jobs` processes.
     """
     children: SimpleQueue[Child] = SimpleQueue()
 

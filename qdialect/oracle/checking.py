@@ -15,8 +15,8 @@ not add up over a model, and what lies between two such values, the ops that the
 
 Only what the pass made or changed is run again: the other ops make the same of the same values.
 A value whose name is gone is judged through those that use it. Constants are what they are: not cut, and not compared
-with constants of the same name. A lossy pass is not judged. Random ops are not compared, nor, against `close`, what
-Loop and Scan give: each round starts from the differences of the one before.
+with constants of the same name. What nobody reads is not judged, nor is a lossy pass. Random ops are not compared, nor,
+against `close`, what Loop and Scan give: each round starts from the differences of the one before.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Reference:
     def _wanted(
         self, value: SSAValue, names: Sequence[str], stands_for: Mapping[SSAValue, SSAValue]
     ) -> Array | None:
-        if not is_visible(value):
+        if not is_visible(value) or value.first_use is None:
             return None
         array = self._expected(names, value.type, not _is_constant(value))
         if array is not None or names or _is_constant(value):

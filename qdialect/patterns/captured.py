@@ -4,8 +4,9 @@ Casts behind what only moves, where onnxruntime cannot put them itself.
 onnxruntime moves a DequantizeLinear down past ops that only move elements, on each edge to a consumer. An edge into a
 subgraph it does not see, and the session aborts; from opset 21 on it writes the casts of i8 with a type that it then
 changes elsewhere, and refuses the model (1.31: measured). Behind a pair of the same type, which changes no number, it
-stops. Of a MatMul of several matrices and the Add of a vector it makes a Gemm behind a Reshape, past which it moves the
-cast too; not of the Add of a tensor of the result's rank.
+stops. A quantize behind a dequantize of the same type, signedness aside, it drops: captured, that aborts the session
+too; behind a Sum it stays. Of a MatMul of several matrices and the Add of a vector it makes a Gemm behind a Reshape,
+past which it moves the cast too; not of the Add of a tensor of the result's rank.
 """
 # Around the driver: the casts are written and no op changes its type: pairs and constants are put in between.
 
@@ -23,10 +24,12 @@ from qdialect.ir.place import block_of
 from qdialect.ir.values import constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
+from qdialect.patterns.unfused import part
 from qdialect.promises.base import Commutes
-from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type
+from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
+from qdialect.reasons import Blocked
 from qdialect.targets import target
 
 SESSION = "onnxruntime"
@@ -46,6 +49,20 @@ def pair_captured(module: ModuleOp) -> None:
         cast = _moved_cast(value)
         if cast is not None:
             _pair(value, cast, uses)
+        elif isinstance(value.op, OnnxOp) and _is_second(value.op):
+            part(value.op, 0)
+
+
+def _is_second(op: OnnxOp) -> bool:
+    """Whether `op` quantizes what was dequantized from a type that is its own but for signedness."""
+    cast = op.operands[0].owner if op.get_trait(QuantizeForm) is not None else None
+    if not isinstance(cast, OnnxOp) or cast.get_trait(DequantizeForm) is None:
+        return False
+    a, b = dequantize_type(cast), quantize_type(op)
+    if isinstance(a, Blocked) or isinstance(b, Blocked) or not (a.is_per_tensor and b.is_per_tensor):
+        return False
+    alike = a.scale == b.scale and a.storage.width == b.storage.width
+    return alike and a.zero_point - a.storage.low == b.zero_point - b.storage.low
 
 
 def pair_moved(module: ModuleOp) -> None:

@@ -3,64 +3,78 @@ What keeps a session from making a kernel that it then refuses, or that is slowe
 
 A session of onnxruntime fuses an op between casts of integers of one type into the op's integer kernel, without looking
 at the scales; but for the weight of a convolution or of a product a kernel takes one scale, and the model is refused
-(1.31: measured). Some kernels overflow at some scales, also where a session makes all integers u8 first; some
-cost more than the float kernel and its casts. Of one operand a Sum is the identity: behind it, the cast is the op's no
-more. What a session makes of two float ops the target's file says, and what it does not recognize in the first's place.
+(1.31: measured). Some kernels are wrong at some scales or windows; some cost more than the float kernel and its casts.
+A session makes signed bytes unsigned before, and drops clamps that the quantize does anyway, so neither signedness nor a
+clamp keeps an op from its quantize; a second quantize, behind the first and a dequantize, it makes one with it. A
+product of bytes with a weight in blocks it fuses whatever stands behind, and cannot run that. Of one operand a Sum is
+the identity: behind it, the cast is the op's no more. What a session makes of two float ops the target's file says, and
+what it does not recognize in the first's place.
 """
 # Around the driver: the casts are written and no op changes its type: a Sum of one operand is put in between.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import prod
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
+from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import element_of, shape_of
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, shape_of
 from qdialect.ir.names import location, wish
-from qdialect.ir.values import constant_array, is_constant
+from qdialect.ir.values import is_constant
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.patterns.rows import is_faster_in_float
-from qdialect.promises.casts import DequantizeForm, QuantizeForm
+from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
+from qdialect.promises.clamping import Clamp
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
+from qdialect.reasons import Blocked
 from qdialect.targets import Target
 
 
 def keep_unfused(module: ModuleOp, target: Target) -> None:
     """
-    Write a Sum between an op and its quantize, where its integer kernel takes not all of the scales or is slower, and
-    in the place of an op that `target` says is fused with the op below it.
+    Write a Sum between an op and a cast, where its integer kernel takes not all of the scales or is slower, and in the
+    place of an op that `target` says is fused with the op below it.
     """
     for op in operations(module):
         if not isinstance(op, OnnxOp):
             continue
         if op.get_trait(QuantizeForm) is not None:
-            _keep_float(op, target)
+            _part_behind(op, target)
         elif spelled := target.unfused.get(op.op_type):
             _spell(op, spelled)
+        elif _has_weight_in_blocks(op) and _dequantize(op.operands[0]) is not None:
+            part(op, 0)
 
 
-def _keep_float(op: OnnxOp, target: Target) -> None:
-    """Keep an op and the quantize `op` behind it apart."""
-    real = op.operands[0]
-    if not isinstance(real, OpResult) or not real.has_one_use() or not isinstance(real.op, OnnxOp):
+def part(op: OnnxOp, place: int) -> None:
+    """Let `op` take a Sum of its operand, past which no session looks."""
+    real, block = op.operands[place], op.parent
+    assert block is not None
+    copy = op_named("", "Sum").build([real], [real.type])
+    copy.location = location(f"{wish(real)}_Sum", [f"{wish(real)}_sum"])
+    block.insert_op_before(copy, op)
+    op.operands[place] = copy.results[0]
+
+
+def _part_behind(quantize: OnnxOp, target: Target) -> None:
+    op = _fused_with(quantize)
+    kernels = None if op is None else op.get_trait(Kernels)
+    casts = [] if op is None else _casts(op)
+    if op is None or kernels is None or not casts:
         return
-    kernels, casts = real.op.get_trait(Kernels), _casts(real.op)
-    if kernels is None or not casts:
-        return
-    is_one_type = element_of(casts[0].operands[0].type) == element_of(op.results[0].type)
-    is_refused = is_one_type and any(map(_has_scales, (op, *casts)))
-    is_slower = is_one_type and is_faster_in_float(real.op, kernels, target.costs)
-    if is_refused or is_slower or _overflows(real.op, kernels, op.operands[1]):
-        copy = op_named("", "Sum").build([real], [real.type])
-        copy.location = location(f"{wish(op.results[0])}_Sum", [f"{wish(op.results[0])}_sum"])
-        assert op.parent is not None
-        op.parent.insert_op_before(copy, op)
-        op.operands[0] = copy.results[0]
+    first, last = casts[0].operands[0], quantize.results[0]
+    is_one_type = element_of(first.type) == element_of(last.type) or (_is_bytes(first) and _is_bytes(last))
+    is_refused = is_one_type and any(map(_has_scales, (quantize, *casts)))
+    is_slower = is_one_type and is_faster_in_float(op, kernels, target.costs)
+    if is_refused or is_slower or any(_is_wrong(op, kernels, scale) for scale in _scales(quantize)):
+        part(quantize, 0)
 
 
 def _spell(op: OnnxOp, spelled: Mapping[str, str]) -> None:
@@ -80,29 +94,73 @@ def _spell(op: OnnxOp, spelled: Mapping[str, str]) -> None:
     above.erase()
 
 
-def _overflows(op: OnnxOp, kernels: Kernels, scale: SSAValue) -> bool:
-    array = constant_array(scale)
-    if array is None or array.size != 1:
-        return False
-    return any(kernel.overflows(op, float(array.reshape(()))) for kernel in kernels.forms)
+def _fused_with(quantize: OnnxOp) -> OnnxOp | None:
+    """What makes the real numbers that are quantized, if nobody else reads them: clamps are looked through."""
+    real = quantize.operands[0]
+    while isinstance(real, OpResult) and isinstance(real.op, OnnxOp) and real.has_one_use():
+        if real.op.get_trait(Clamp) is None:
+            return real.op
+        real = real.op.operands[0]
+    return None
+
+
+def _has_weight_in_blocks(op: OnnxOp) -> bool:
+    """Whether an op is a product of matrices, without a bias, whose weight is bytes with scales for blocks."""
+    linear = op.get_trait(Linear)
+    cast = None if linear is None or linear.has_bias else _dequantize(op.operands[1])
+    return cast is not None and bool(cast.int_attr("block_size", 0)) and _is_bytes(cast.operands[0])
+
+
+def _is_bytes(value: SSAValue) -> bool:
+    element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
+    return element is not None and element.bits == 8
+
+
+def _dequantize(value: SSAValue) -> OnnxOp | None:
+    """The cast that makes `value`, if it is one of integers."""
+    cast = value.owner
+    return cast if isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None else None
+
+
+def _is_wrong(op: OnnxOp, kernels: Kernels, scale: float) -> bool:
+    return any(kernel.is_wrong(op, scale) for kernel in kernels.forms)
+
+
+def _scales(quantize: OnnxOp) -> Iterator[float]:
+    """The scales of a quantize, alone and with those behind it: per tensor, for the range that all of them express."""
+    low, high = -np.inf, np.inf
+    following: OnnxOp | None = quantize
+    while following is not None:
+        type = quantize_type(following)
+        if isinstance(type, Blocked) or not type.is_per_tensor:
+            return
+        ends = np.array([type.storage.low, type.storage.high])
+        real = numerics.dequantize(ends, type.scales, type.zero_points)
+        low, high = max(low, float(real[0])), min(high, float(real[1]))
+        if high > low:
+            yield (high - low) / (type.storage.high - type.storage.low)
+        cast = _only_user(following)
+        following = None if cast is None or cast.get_trait(DequantizeForm) is None else _only_user(cast)
+        if following is not None and following.get_trait(QuantizeForm) is None:
+            return
+
+
+def _only_user(op: OnnxOp) -> OnnxOp | None:
+    use = op.results[0].first_use
+    user = None if use is None or not op.results[0].has_one_use() else use.operation
+    return user if isinstance(user, OnnxOp) else None
 
 
 def _casts(op: OnnxOp) -> list[OnnxOp]:
-    """The dequantizes of an op's operands, but of its bias and of a weight that has no scales within a channel."""
+    """The dequantizes of an op's operands, but of its bias and of a weight."""
     is_linear = op.get_trait(Linear) is not None
     casts: list[OnnxOp] = []
     for place, value in enumerate(op.operands):
-        cast = value.owner
-        if not isinstance(cast, OnnxOp) or cast.get_trait(DequantizeForm) is None:
-            continue
-        is_weight = place > 0 and is_linear and isinstance(cast.operands[0].owner, ConstantOp)
-        if not is_weight or _in_blocks(cast):
+        cast = _dequantize(value)
+        is_weight = place > 0 and is_linear
+        if cast is not None and not (is_weight and isinstance(cast.operands[0].owner, ConstantOp)):
             casts.append(cast)
     return casts
-
-
-def _in_blocks(cast: OnnxOp) -> bool:
-    return bool(cast.int_attr("block_size", 0))
 
 
 def _has_scales(cast: OnnxOp) -> bool:

@@ -51,8 +51,8 @@ class Kernel(Promise):
     drops: tuple[str, ...] = ()
     """Attributes that the node does not have; where they say something, `guard` refuses."""
     guard: Callable[[OnnxOp], Blocked | None] = unguarded
-    overflows: Callable[[OnnxOp, float], bool] = _never
-    """Whether the kernel, which a session makes of the op between casts too, is wrong for a result of this scale."""
+    is_wrong: Callable[[OnnxOp, float], bool] = _never
+    """Whether the kernel, which a session makes of the op between casts too, is wrong at this scale of its result."""
     extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
     """Attributes that the node has besides."""
     rows: Callable[[OnnxOp], tuple[int, int] | None] | None = None
@@ -92,6 +92,10 @@ def _pool_guard(op: OnnxOp) -> Blocked | None:
             "a window ends beyond the padding, and the kernel counts that part where the op does not",
         )
     return None
+
+
+def _pool_differs(op: OnnxOp, scale: float) -> bool:
+    return _pool_guard(op) is not None
 
 
 def _windows_fit(op: OnnxOp) -> bool:
@@ -185,14 +189,21 @@ KERNELS: dict[tuple[str, str], Kernels] = {
                 "QLinearSoftmax",
                 _UNARY,
                 guard=_softmax_guard,
-                overflows=_softmax_overflows,
+                is_wrong=_softmax_overflows,
                 rows=_softmax_rows,
                 extra=_softmax_extra,
                 read=_softmax_read,
             ),
         ),
         "AveragePool": (
-            Kernel(MICROSOFT, "QLinearAveragePool", _UNARY, drops=("dilations",), guard=_pool_guard),
+            Kernel(
+                MICROSOFT,
+                "QLinearAveragePool",
+                _UNARY,
+                drops=("dilations",),
+                guard=_pool_guard,
+                is_wrong=_pool_differs,
+            ),
         ),
         "GlobalAveragePool": (Kernel(MICROSOFT, "QLinearGlobalAveragePool", _UNARY),),
         "Concat": (Kernel(MICROSOFT, "QLinearConcat", "ys yz *"),),

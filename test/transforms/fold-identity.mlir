@@ -183,3 +183,16 @@ func.func @unmoved_nearly(%x: tensor<?x?xf32>, %y: tensor<2x3xf32>, %q: tensor<2
   %d = onnx.Mul(%y, %ones) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   func.return %a, %b, %c, %d : tensor<?x?xf32>, tensor<2x3xf32>, tensor<2x3x!quant.uniform<u8:f32, 0.25:1>>, tensor<2x3xf32>
 }
+
+// Integers that were copied and are not any more are what they were read from.
+
+// CHECK-LABEL: func.func @readings(
+// CHECK-NEXT: %[[Y:.*]] = quant.dcast %x
+// CHECK-NEXT: func.return %[[Y]]
+func.func @readings(%x: tensor<2x3x!quant.uniform<i16:f32, 0.5:7>>) -> tensor<2x3xf32> {
+  %i = quant.scast %x : tensor<2x3x!quant.uniform<i16:f32, 0.5:7>> to tensor<2x3xi16>
+  %a = onnx.Identity(%i) : (tensor<2x3xi16>) -> tensor<2x3xi16>
+  %q = quant.scast %a : tensor<2x3xi16> to tensor<2x3x!quant.uniform<i16:f32, 0.5:7>>
+  %y = quant.dcast %q : tensor<2x3x!quant.uniform<i16:f32, 0.5:7>> to tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}

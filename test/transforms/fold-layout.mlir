@@ -31,6 +31,20 @@ func.func @quantized(%x: tensor<2x3x!quant.uniform<i8:f32:1, {0.5,0.25,0.125}>>)
   func.return %b : tensor<2x3x!quant.uniform<i8:f32:1, {0.5,0.25,0.125}>>
 }
 
+// Integers that were moved and are not any more are what they were read from.
+
+// CHECK-LABEL: func.func @readings(
+// CHECK-NEXT: %[[Y:.*]] = quant.dcast %x
+// CHECK-NEXT: func.return %[[Y]]
+func.func @readings(%x: tensor<2x3x!quant.uniform<i16:f32, 0.5:7>>) -> tensor<2x3xf32> {
+  %i = quant.scast %x : tensor<2x3x!quant.uniform<i16:f32, 0.5:7>> to tensor<2x3xi16>
+  %a = onnx.Transpose(%i) : (tensor<2x3xi16>) -> tensor<3x2xi16>
+  %b = onnx.Transpose(%a) : (tensor<3x2xi16>) -> tensor<2x3xi16>
+  %q = quant.scast %b : tensor<2x3xi16> to tensor<2x3x!quant.uniform<i16:f32, 0.5:7>>
+  %y = quant.dcast %q : tensor<2x3x!quant.uniform<i16:f32, 0.5:7>> to tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
 // Axes of size 1 that come, move and go.
 
 // CHECK-LABEL: func.func @reshapes(

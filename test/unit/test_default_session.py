@@ -189,6 +189,38 @@ def test_no_subgraph_captures_what_a_dequantize_is_moved_to(options: dict[str, A
     assert run(result, feeds, LEVELS[1]).shape == (4, 3)
 
 
+SECOND = """g (bool p, float[3,4] x) => (uint8[3,4] y)
+<float s = {0.1}, int8 zi = {48}, uint8 z = {176}, float low = {-0.5}, float high = {0.7}> {
+  a = QuantizeLinear(x, s, zi)
+  b = DequantizeLinear(a, s, zi)
+  c = Dropout(b)
+  q = QuantizeLinear(c, s, z)
+  d = DequantizeLinear(q, s, z)
+  r = If(p) <then_branch = a () => (float[N,M] u) { u = Relu(d) },
+             else_branch = b () => (float[N,M] v) { v = Clip(d, low, high) }>
+  y = QuantizeLinear(r, s, z)
+}"""
+
+
+@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+def test_no_subgraph_captures_a_second_quantize(options: dict[str, Any]):
+    # A session would abort the process.
+    result = compiled(SECOND, opset=13, **options)[1]
+    makers = {name: node for node in result.graph.node for name in node.output}
+    seconds = [
+        node.output[0]
+        for node in result.graph.node
+        if node.op_type == "QuantizeLinear" and node.input[0] in makers
+        if makers[node.input[0]].op_type == "DequantizeLinear"
+    ]
+    branches = [
+        a.g for node in result.graph.node for a in node.attribute if a.type == onnx.AttributeProto.GRAPH
+    ]
+    assert not {name for branch in branches for node in branch.node for name in node.input} & set(seconds)
+    feeds = {"p": np.array(True), "x": np.ones((3, 4), np.float32)}
+    assert run(result, feeds, LEVELS[1]).shape == (3, 4)
+
+
 MOVED = """g (float[2,6] x) => (float[4,3] y, float[6,2] z) <float s = {0.1}, int8 zp = {3}, int64[2] k = {3, 4}> {
   q = QuantizeLinear(x, s, zp)
   d = DequantizeLinear(q, s, zp)
@@ -256,6 +288,98 @@ def test_several_scales_before_or_behind_an_op_are_no_kernel(options: dict[str, 
     again = import_model(result)
     qdialect.compile(again, **options)
     assert export_model(again).SerializeToString(deterministic=True) == first
+
+
+# A session drops the clamp in front of a quantize that clamps as well, and makes signed bytes unsigned.
+BEHIND_A_CLAMP: dict[str, str] = {
+    "scales": """g (float[2,3,4] x) => (float[2,3,4] y)
+    <float[3] s = {0.02, 0.03, 0.05}, uint8[3] z = {128, 120, 131}, float low = {0}, float high = {6},
+     float t = {0.0235}, int8 u = {-128}> {
+      q = QuantizeLinear<axis = 1>(x, s, z)
+      d = DequantizeLinear<axis = 1>(q, s, z)
+      a = Add(d, d)
+      c = Clip(a, low, high)
+      p = QuantizeLinear(c, t, u)
+      y = DequantizeLinear(p, t, u)
+    }""",
+    "softmax": """g (float[4,2] x) => (float[4,2] y)
+    <float s = {0.02}, uint8 z = {128}, float high = {0.9}, float t = {0.0024}, uint8 u = {0}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      m = Softmax<axis = 1>(d)
+      c = Clip(m, , high)
+      p = QuantizeLinear(c, t, u)
+      y = DequantizeLinear(p, t, u)
+    }""",
+    # Two quantizes behind each other are one to a session, at the scale of the range that both express.
+    "softmax_twice": """g (float[4,4] x) => (float[4,4] y)
+    <float s = {0.02}, uint8 z = {128}, float r = {0.0022}, uint8 v = {128}, float high = {0.7}, float t = {0.0011},
+     uint8 u = {0}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      m = Softmax<axis = 1>(d)
+      n = QuantizeLinear(m, r, v)
+      o = DequantizeLinear(n, r, v)
+      c = Clip(o, , high)
+      p = QuantizeLinear(c, t, u)
+      y = DequantizeLinear(p, t, u)
+    }""",
+    # A window that ends beyond the padding: the kernel counts that part, the op does not.
+    "pool": """g (float[1,2,4,6] x) => (float[1,2,4,4] y)
+    <float s = {0.02}, uint8 z = {128}, float t = {0.0235}, int8 u = {-128}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      m = AveragePool<kernel_shape = [2, 3], strides = [1, 2], pads = [1, 1, 0, 1], ceil_mode = 1,
+                      count_include_pad = 1>(d)
+      c = Relu(m)
+      p = QuantizeLinear(c, t, u)
+      y = DequantizeLinear(p, t, u)
+    }""",
+}
+
+
+@pytest.mark.parametrize("name", BEHIND_A_CLAMP)
+@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+def test_a_clamp_parts_no_op_from_its_quantize(name: str, options: dict[str, Any]):
+    model, result = compiled(BEHIND_A_CLAMP[name], **options)
+    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+    x = {"x": np.random.default_rng(0).normal(size=shape).astype(np.float32)}
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=0.0236)
+
+
+BLOCKS = """g (float[5,12] x) => (float[5,3] y, float[5,3] r)
+<float s = {0.02}, TYPE z = {3}, float t = {0.5}, TYPE u = {5}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  wd = DequantizeLinear<axis = 0, block_size = 4>(k, ks, kz)
+  y = MatMul(d, wd)
+  e = Neg(d)
+  p = QuantizeLinear(e, s, z)
+  f = DequantizeLinear(p, s, z)
+  m = MatMul(f, wd)
+  n = QuantizeLinear(m, t, u)
+  r = DequantizeLinear(n, t, u)
+}"""
+
+
+@pytest.mark.parametrize("element", ["uint8", "int8"])
+@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+def test_a_product_with_a_weight_in_blocks_is_no_kernel(options: dict[str, Any], element: str):
+    rng = np.random.default_rng(0)
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {BLOCKS.replace("TYPE", element)}')
+    for name, values in {
+        "k": rng.integers(-90, 90, (12, 3)).astype(np.int8),
+        "ks": rng.uniform(0.01, 0.03, (3, 3)).astype(np.float32),
+        "kz": rng.integers(-9, 9, (3, 3)).astype(np.int8),
+    }.items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(values, name))
+    module = import_model(onnx.ModelProto.FromString(model.SerializeToString()))
+    qdialect.compile(module, **options)
+    result = export_model(module)
+    x = {"x": rng.normal(size=(5, 12)).astype(np.float32)}
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-4)
 
 
 SOFTMAX = """g (float[4,2] x) => (float[4,2] y)

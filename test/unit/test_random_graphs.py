@@ -1,8 +1,10 @@
 """A slice of `benchmarks/random_graphs.py`: random QDQ graphs, compiled and held against the oracle."""
 
 import pytest
+from ending_work import square
 
 import random_graphs
+from graphs.children import Ended, results
 from graphs.quantized import random_case
 
 COUNT = 30
@@ -47,3 +49,17 @@ def test_a_seed_is_one_graph():
     first, second = random_case(3), random_case(3)
     assert first.model.SerializeToString() == second.model.SerializeToString()
     assert first.model.SerializeToString() != random_case(4).model.SerializeToString()
+
+
+def test_work_that_ends_its_process_ends_nothing_else():
+    found = {
+        number: (without, result) for number, without, result in results(square, range(5), 2, {"optional"})
+    }
+    nothing = frozenset[str]()
+    assert found == {
+        0: (nothing, 0),
+        1: ({"optional"}, 1),
+        2: (nothing, Ended("needed")),
+        3: (nothing, 9),
+        4: (nothing, 16),
+    }
