@@ -4,8 +4,8 @@ What keeps a session from making a kernel that it then refuses, or that is slowe
 A session of onnxruntime fuses an op between casts of integers of one type into the op's integer kernel, without looking
 at the scales; but for the weight of a convolution or of a product a kernel takes one scale, and the model is refused
 (1.31: measured). Some kernels are wrong at some scales or windows; some cost more than the float kernel and its casts.
-A session makes signed bytes unsigned before, and drops clamps that the quantize does anyway, so neither signedness nor a
-clamp keeps an op from its quantize; a second quantize, behind the first and a dequantize, it makes one with it. A
+A session makes signed bytes unsigned before, and drops clamps that the quantize does anyway, so neither signedness nor
+a clamp keeps an op from its quantize; a second quantize, behind the first and a dequantize, it makes one with it. A
 product of bytes with a weight in blocks it fuses whatever stands behind, and cannot run that. Of one operand a Sum is
 the identity: behind it, the cast is the op's no more. What a session makes of two float ops the target's file says, and
 what it does not recognize in the first's place.
