@@ -12,11 +12,12 @@ def main(argv: list[str] | None = None) -> int:
 
     Without `argv` it is the command of this process, which ends with it.
     """
+    words = sys.argv[1:] if argv is None else argv
     try:
-        parsed = arguments.parse(sys.argv[1:] if argv is None else argv)
+        parsed = arguments.parse(words)
     except SystemExit as exit_:  # argparse has said why
         return exit_.code if isinstance(exit_.code, int) else WRONG_USAGE
-    parsed.ends = argv is None
+    parsed.ends, parsed.words = argv is None, words
 
     def run() -> int:
         match parsed.command:

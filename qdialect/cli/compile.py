@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from qdialect.cli.inputs import check_model, check_readable, output_format
 from qdialect.cli.progress import progress
+from qdialect.cli.reporting import files_read, write_report
 from qdialect.cli.status import DONE
 from qdialect.compiler.options import Options, options_of
 from qdialect.errors import UserError
@@ -35,12 +36,13 @@ def run(arguments: argparse.Namespace) -> int:
         onnx_parts.load_alone()
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
+        read = files_read(arguments)
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         show(f"compiling for {arguments.target}")
         report = qdialect.compile(module, feeds=_feeds(arguments, module), **vars(options))
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
-        write_report(arguments.report, report)
+        write_report(arguments, report, read)
     if arguments.data:
         print("warning: compile has no use for --data yet; the result is the same without", file=sys.stderr)
     if arguments.verbose:
@@ -58,17 +60,6 @@ def _feeds(arguments: argparse.Namespace, module: "ModuleOp") -> "Sequence[Mappi
     from qdialect.oracle.checking import check_feeds
 
     return check_feeds(module, arguments.check_numerics)
-
-
-def write_report(path: str | None, report: "Report") -> None:
-    if path is None:
-        return
-    from qdialect.compiler.report import write_html, write_json
-    from qdialect.files import atomic_write
-
-    text = write_json(report) if path.lower().endswith(".json") else write_html(report)
-    with atomic_write(path) as file:
-        file.write(text.encode())
 
 
 def print_remarks(report: "Report") -> None:

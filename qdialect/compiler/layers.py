@@ -28,15 +28,8 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from qdialect.compiler.provenance import (
-    Origin,
-    Row,
-    Tensor,
-    constant_bytes,
-    nodes_of,
-    scale_text,
-    tensor_of,
-)
+from qdialect.compiler.graph import Links, Tensor, constant_bytes, links_of, nodes_of, scale_text, tensor_of
+from qdialect.compiler.provenance import Origin, Row
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.ir.names import UniqueNames, node_name, wish
@@ -154,6 +147,10 @@ class Account:
         self._products: dict[int, list[_Product]] = {}
         self._reasons: dict[int, list[Remark]] = {}
         self._nodes: dict[int, list[Node]] = {}
+        self.nodes: list[Node] = []
+        """Of the result, in its order."""
+        self.links = Links((), (), ())
+        """Between these."""
         self._elsewhere: dict[str, int] = {}
         """The row that a tensor of the result belongs to."""
 
@@ -195,6 +192,7 @@ class Account:
     def finish(self, module: ModuleOp) -> None:
         """Note the nodes of the result."""
         names, ops = UniqueNames(), nodes_of(module)
+        self.links = links_of(module, ops)
         rows = self._worked_rows(ops)
         for op in ops:
             name = node_name(op)
@@ -205,6 +203,7 @@ class Account:
                 tuple(self._tensor(v) for v in op.results),
                 constant_bytes(op),
             )
+            self.nodes.append(node)
             if op in rows:
                 self._nodes.setdefault(rows[op], []).append(node)
                 self._elsewhere |= {t.name: rows[op] for t in node.outputs}

@@ -8,76 +8,16 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, YieldOp
-from qdialect.dialects.onnx_types import (
-    BY_ATTRIBUTE,
-    DYNAMIC,
-    element_of,
-    quantized_of,
-    shape_of,
-    storage_element,
-)
-from qdialect.dialects.quant import UniformType
-from qdialect.ir.names import called, node_name, tensor_name, tensor_names, wish
-from qdialect.ir.values import constant
-from qdialect.ir.walking import operations
+from qdialect.compiler.graph import Tensor, constant_bytes, links_of, nodes_of, tensor_of
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.names import called, node_name, tensor_name, tensor_names
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.work import Multiplies, Numbers, open_sizes
 from qdialect.rewriting.manager import Applied, Hook
 from qdialect.rewriting.passes import RewritePass
 
-NO_NODE = (ConstantOp, FunctionOp, YieldOp)
 NEAR = 8
 """Nodes between a product and what was merged with it: a bias, casts, moves of elements."""
-
-
-@dataclass(frozen=True)
-class Tensor:
-    """One input or output of a node."""
-
-    name: str
-    shape: tuple[int | None, ...] | None
-    """None for a size that is not known; None for all if the rank is not."""
-    element: str
-    """ONNX's name of what is stored, as `uint8`; empty if it is not known."""
-    scale: str = ""
-    """`0.02:128`, or in words where there are several scales; empty if it is not quantized."""
-    is_constant: bool = False
-
-
-def scale_text(type: UniformType) -> str:
-    """Scale and zero point, as types print them; the range of several."""
-    if type.is_per_tensor:
-        return f"{float(type.scale):.6g}:{type.zero_point}"
-    low, high = float(type.scales.min()), float(type.scales.max())
-    along = f"along axis {type.axis}" if type.blocks is None else "in blocks"
-    zeros = sorted({int(type.zero_points.min()), int(type.zero_points.max())})
-    return f"{type.scales.size} scales {along}, {low:.4g} to {high:.4g}:{' to '.join(map(str, zeros))}"
-
-
-def tensor_of(value: SSAValue) -> Tensor:
-    """What a value is, as a report says it."""
-    type, shape, element = quantized_of(value.type), shape_of(value.type), element_of(value.type)
-    known = BY_ATTRIBUTE.get(storage_element(type) if type is not None else element) if element else None
-    stored = known.numpy if known is not None else ""
-    return Tensor(
-        wish(value),
-        None if shape is None else tuple(None if size == DYNAMIC else size for size in shape),
-        stored,
-        "" if type is None else scale_text(type),
-        constant(value) is not None,
-    )
-
-
-def constant_bytes(op: Operation) -> int:
-    """Bytes of the constants that an op takes."""
-    tensors = (constant(value) for value in op.operands)
-    return sum(t.data.nbytes for t in tensors if t is not None)
-
-
-def nodes_of(module: ModuleOp) -> list[OnnxOp]:
-    """The ops that are nodes of the ONNX model, those of subgraphs too, in order."""
-    return [op for op in operations(module) if isinstance(op, OnnxOp) and not isinstance(op, NO_NODE)]
 
 
 @dataclass
@@ -135,6 +75,8 @@ class Origin(Hook):
     def __init__(self, module: ModuleOp):
         ops = nodes_of(module)
         self.rows = [_row(op) for op in ops]
+        self.links = links_of(module, ops)
+        """Between these."""
         self._uncounted = [(row, op) for row, op in zip(self.rows, ops, strict=True) if not _count(row, op)]
         self._instead: dict[str, str] = {}
         self._by_tensor: dict[str, int] = {}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import AnyFloat, ModuleOp, i32
 from xdsl.ir import Operation, SSAValue
@@ -103,29 +102,6 @@ class Report:
     def broken_rules(self) -> list[tuple[Reason, int]]:
         """Which rules of the target the result breaks, with how many nodes do, the most frequent first."""
         return _counted(self.breaches)
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values, all of it."""
-        return {
-            "target": self.target,
-            "form": self.form,
-            "exactness": self.exactness,
-            "kernels": {"before": self.before, "after": self.after},
-            "float": [stays_as_json(s) for s in self.floats],
-            "reasons": [{"count": n, **reason._asdict()} for reason, n in self.reasons()],
-            "breaches": [stays_as_json(s) for s in self.breaches],
-            "remarks": [
-                {
-                    "pass": r.pass_name,
-                    "op": r.op,
-                    "node": r.node,
-                    "id": r.blocked.id,
-                    "message": r.blocked.message,
-                }
-                for r in self.remarks
-            ],
-            "passes": [step._asdict() for step in self.steps],
-        }
 
 
 def _counted(nodes: Iterable[Stays]) -> list[tuple[Reason, int]]:
@@ -227,64 +203,3 @@ def surviving(remarks: RemarkTable, ops: Iterable[Operation]) -> list[Remark]:
     last = {(op, remark.blocked.id): remark for op in ops for remark in remarks.on(op)}
     there = set(last.values())
     return [remark for remark in remarks if remark in there]
-
-
-def write_json(report: Report) -> str:
-    """The report as JSON."""
-    return json.dumps(report.as_json(), indent=2) + "\n"
-
-
-_STYLE = (
-    "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
-    "table{border-collapse:collapse;margin-bottom:2em}td,th{padding:.2em .8em;text-align:left;"
-    "border-bottom:1px solid #ddd}td.n{text-align:right}h2{font-size:1.1em}"
-)
-
-
-def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> str:
-    from html import escape
-
-    cells = [
-        "".join(f"<td{' class=n' if isinstance(c, int) else ''}>{escape(str(c))}</td>" for c in row)
-        for row in rows
-    ]
-    if not cells:
-        return f"<h2>{escape(title)}</h2>\n<p>{escape(empty)}</p>\n"
-    first = "".join(f"<th>{escape(h)}</th>" for h in head)
-    body = "\n".join(f"<tr>{row}</tr>" for row in cells)
-    return f"<h2>{escape(title)}</h2>\n<table>\n<tr>{first}</tr>\n{body}\n</table>\n"
-
-
-def write_html(report: Report) -> str:
-    """The report as one page that needs nothing else."""
-    from html import escape
-
-    names = sorted({*report.before, *report.after})
-    kernels = [(n, report.before.get(n, 0), report.after.get(n, 0)) for n in names]
-    title = f"{report.target}, {report.form}, {report.exactness}"
-    parts = [
-        _table("Nodes by type", ("type", "before", "after"), kernels, "The model has no nodes."),
-        _table(
-            "What stays in float, and why",
-            ("type", "nodes", "reason", "what to do"),
-            [(r.op, n, r.message, r.fix) for r, n in report.reasons()],
-            "Every node that has an integer form takes it.",
-        ),
-        _table(
-            f"What {report.target} does not take as it is",
-            ("type", "nodes", "rule", "what to do"),
-            [(r.op, n, r.message, r.fix) for r, n in report.broken_rules()],
-            "Every node keeps its rules.",
-        ),
-        _table(
-            "Node by node",
-            ("node", "type", "reason"),
-            [(s.node, s.op, s.blocked.message) for s in report.floats],
-            "None.",
-        ),
-        _table("Passes", ("pass", "class", "rewrites", "nodes after"), report.steps, "None ran."),
-    ]
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<style>{_STYLE}</style></head>\n<body>\n<h1>{escape(title)}</h1>\n{''.join(parts)}</body>\n</html>\n"
-    )

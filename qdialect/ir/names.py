@@ -122,8 +122,8 @@ def _inputs(block: Block) -> list[str]:
     """The names stated for a graph's or subgraph's inputs."""
     around, end = block.parent_op(), block.last_op
     if isinstance(around, FuncOp):
-        return _stated(around.arg_attrs)
-    return [] if end is None else _stated(end.attributes.get("onnx.inputs"))
+        return stated_names(around.arg_attrs)
+    return [] if end is None else stated_names(end.attributes.get("onnx.inputs"))
 
 
 class UniqueNames:
@@ -170,7 +170,7 @@ def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str
 
     def enter(block: Block, results: Attribute | None, *, fixed: bool) -> None:
         end = block.last_op
-        stated, inputs = _stated(results), _inputs(block)
+        stated, inputs = stated_names(results), _inputs(block)
         if fixed:
             names.take(*inputs, *stated)
         else:
@@ -194,7 +194,7 @@ def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str
     return settled
 
 
-def _stated(rows: Attribute | None) -> list[str]:
+def stated_names(rows: Attribute | None) -> list[str]:
     """The ONNX names in the attributes of a function's arguments or results, empty where there is none."""
     found = rows.data if isinstance(rows, ArrayAttr) else ()
     names = [row.data.get("onnx.name") for row in found if isinstance(row, DictionaryAttr)]

@@ -1,0 +1,125 @@
+"""The nodes of a model, their tensors, and what leads where: plain values, kept when the module changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, YieldOp
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    DYNAMIC,
+    element_of,
+    quantized_of,
+    shape_of,
+    storage_element,
+)
+from qdialect.dialects.quant import UniformType
+from qdialect.ir.names import stated_names, wish
+from qdialect.ir.values import constant
+from qdialect.ir.walking import operations
+
+NO_NODE = (ConstantOp, FunctionOp, YieldOp)
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One input or output of a node."""
+
+    name: str
+    shape: tuple[int | None, ...] | None
+    """None for a size that is not known; None for all if the rank is not."""
+    element: str
+    """ONNX's name of what is stored, as `uint8`; empty if it is not known."""
+    scale: str = ""
+    """`0.02:128`, or in words where there are several scales; empty if it is not quantized."""
+    is_constant: bool = False
+
+
+def scale_text(type: UniformType) -> str:
+    """Scale and zero point, as types print them; the range of several."""
+    if type.is_per_tensor:
+        return f"{float(type.scale):.6g}:{type.zero_point}"
+    low, high = float(type.scales.min()), float(type.scales.max())
+    along = f"along axis {type.axis}" if type.blocks is None else "in blocks"
+    zeros = sorted({int(type.zero_points.min()), int(type.zero_points.max())})
+    return f"{type.scales.size} scales {along}, {low:.4g} to {high:.4g}:{' to '.join(map(str, zeros))}"
+
+
+def tensor_of(value: SSAValue) -> Tensor:
+    """What a value is, as a report says it."""
+    type, shape, element = quantized_of(value.type), shape_of(value.type), element_of(value.type)
+    known = BY_ATTRIBUTE.get(storage_element(type) if type is not None else element) if element else None
+    stored = known.numpy if known is not None else ""
+    return Tensor(
+        wish(value),
+        None if shape is None else tuple(None if size == DYNAMIC else size for size in shape),
+        stored,
+        "" if type is None else scale_text(type),
+        constant(value) is not None,
+    )
+
+
+def constant_bytes(op: Operation) -> int:
+    """Bytes of the constants that an op takes."""
+    tensors = (constant(value) for value in op.operands)
+    return sum(t.data.nbytes for t in tensors if t is not None)
+
+
+def nodes_of(module: ModuleOp) -> list[OnnxOp]:
+    """The ops that are nodes of the ONNX model, those of subgraphs too, in order."""
+    return [op for op in operations(module) if isinstance(op, OnnxOp) and not isinstance(op, NO_NODE)]
+
+
+@dataclass(frozen=True)
+class End:
+    """An input or output of a graph."""
+
+    tensor: Tensor
+    nodes: tuple[int, ...]
+    """The nodes that take it, or the one that makes it; none if it is handed through."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """What leads where; nodes are known by their places in a list."""
+
+    edges: tuple[tuple[int, int], ...]
+    """From the node that makes a tensor to each that takes it, once for each two nodes."""
+    inputs: tuple[End, ...]
+    outputs: tuple[End, ...]
+
+
+def _yielded(op: Operation) -> Iterator[SSAValue]:
+    """What the subgraphs of an operation give it."""
+    for block in (block for region in op.regions for block in region.blocks):
+        yield from () if block.last_op is None else block.last_op.operands
+
+
+def links_of(module: ModuleOp, nodes: Sequence[OnnxOp]) -> Links:
+    """
+    The links between `nodes`, those of subgraphs among them: a node that holds a subgraph takes what that yields, and
+    the inputs of a subgraph are linked to nothing.
+    """
+    places: dict[Operation, int] = {op: k for k, op in enumerate(nodes)}
+    makers: dict[SSAValue, int] = {result: k for op, k in places.items() for result in op.results}
+    edges: dict[tuple[int, int], None] = {}
+    takers: dict[SSAValue, dict[int, None]] = {}
+    for op, k in places.items():
+        for value in (*op.operands, *_yielded(op)):
+            if value in makers:
+                edges[makers[value], k] = None
+            else:
+                takers.setdefault(value, {})[k] = None
+    inputs: list[End] = []
+    outputs: list[End] = []
+    for graph in (op for op in module.ops if isinstance(op, FuncOp)):
+        inputs += [End(tensor_of(v), tuple(takers.get(v, ()))) for v in graph.body.block.args]
+        for value, name in zip(_yielded(graph), stated_names(graph.res_attrs), strict=False):
+            made = (makers[value],) if value in makers else ()
+            outputs.append(End(replace(tensor_of(value), name=name), made))
+    return Links(tuple(edges), tuple(inputs), tuple(outputs))

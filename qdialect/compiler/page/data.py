@@ -1,0 +1,213 @@
+"""A report as plain values: what `--report FILE.json` holds, and what the page draws. docs/report.md describes it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qdialect.compiler.graph import End, Links, Tensor
+from qdialect.compiler.layers import Layer, Node
+from qdialect.compiler.report import Report, stays_as_json
+from qdialect.rewriting.remarks import Remark
+
+FORMAT, VERSION = "qdialect-report", 1
+PACKAGES = ("qdialect", "onnx", "onnxruntime", "xdsl")
+"""Those that decide what a compilation does."""
+WIDE = ("int64", "uint64", "bool", "object", "")
+"""Elements of sizes, indices, truth values and text, and those that are not known."""
+
+
+class File(NamedTuple):
+    """A file that a command read or wrote."""
+
+    role: str
+    """`input` or `output`."""
+    path: str
+    bytes: int
+    sha256: str
+
+    @classmethod
+    def of(cls, role: str, path: str) -> File:
+        """A file as it is now. Raises OSError if it cannot be read."""
+        with open(path, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return cls(role, path, Path(path).stat().st_size, digest)
+
+
+class Noise(NamedTuple):
+    """How far a tensor is from what the model computed as it was read."""
+
+    sqnr: float
+    """Signal to noise in dB; inf where nothing differs."""
+    steps: float | None = None
+    """The largest difference in steps of the scale; None where it has none."""
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What a report says besides what the compilation did: where it comes from, and what was measured."""
+
+    command: str = ""
+    files: tuple[File, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Of one run, by the names of the result's nodes."""
+    noise: Mapping[str, Noise] = field(default_factory=dict[str, Noise])
+    """By the names of tensors of the model as it was read."""
+
+
+NOTHING = Circumstances()
+
+
+def report_data(report: Report, around: Circumstances = NOTHING) -> dict[str, Any]:
+    """The report, of values that JSON has; docs/report.schema.json is its schema."""
+    layers, nodes = report.layers, report.account.nodes
+    places = {id(node): k for k, node in enumerate(nodes)}
+    owners = {places[id(node)]: k for k, layer in enumerate(layers) for node in layer.became}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "target": report.target,
+        "form": report.form,
+        "exactness": report.exactness,
+        "verdict": [],
+        "multiply_adds": _totals(report),
+        "operators": {"before": report.before, "after": report.after},
+        "layers": [_layer(one, [places[id(n)] for n in one.became], around) for one in layers],
+        "nodes": [
+            _node(node, owners.get(k), layers[owners[k]] if k in owners else None, report.form, around)
+            for k, node in enumerate(nodes)
+        ],
+        **_links(report.account.links),
+        "as_read": _links(report.account.origin.links),
+        "breaches": [stays_as_json(one) for one in report.breaches],
+        "remarks": [{"op": r.op, "node": r.node, **_reason(r)} for r in report.remarks],
+        "passes": [step._asdict() for step in report.steps],
+        "provenance": {
+            "command": around.command,
+            "files": [file._asdict() for file in around.files],
+            "versions": _versions(),
+        },
+    }
+
+
+def _totals(report: Report) -> dict[str, Any]:
+    totals = report.totals
+    return {
+        "total": totals.macs,
+        "as_read": {kind.value: count for kind, count in totals.written.items()},
+        "integer": totals.integer,
+        "layers_not_counted": totals.uncounted,
+        "open_sizes": totals.is_open,
+    }
+
+
+def _versions() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # run from a checkout
+            found[name] = "not installed"
+    return found
+
+
+def _layer(layer: Layer, became: Sequence[int], around: Circumstances) -> dict[str, Any]:
+    measured = [around.seconds[n.name] for n in layer.became if n.name in around.seconds]
+    noise = next((around.noise[t.name] for t in layer.outputs if t.name in around.noise), None)
+    return {
+        "node": layer.node,
+        "operator": layer.operator,
+        "became": became,
+        "into": layer.into,
+        "is_gone": layer.is_gone,
+        "is_float": layer.is_float,
+        "inputs": [_tensor(t) for t in layer.inputs],
+        "outputs": [_tensor(t) for t in layer.outputs],
+        "multiply_adds": layer.macs,
+        "as_read": None if layer.written is None else layer.written.value,
+        "integer_multiply_adds": layer.integer_macs,
+        "bytes_before": layer.bytes_before,
+        "bytes": layer.bytes,
+        "seconds": sum(measured) if measured else None,
+        "noise": None if noise is None else _noise(noise),
+        "reasons": list({r.blocked: _reason(r) for r in layer.reasons}.values()),
+    }
+
+
+def _noise(noise: Noise) -> dict[str, float | None]:
+    return {"sqnr_db": noise.sqnr if math.isfinite(noise.sqnr) else None, "steps": noise.steps}
+
+
+def _reason(remark: Remark) -> dict[str, str]:
+    blocked = remark.blocked
+    return {"pass": remark.pass_name, "id": blocked.id, "message": blocked.message, "fix": blocked.fix}
+
+
+def _tensor(tensor: Tensor) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": tensor.name, "element": tensor.element, "shape": tensor.shape}
+    if tensor.scale:
+        found["scale"] = tensor.scale
+    if tensor.is_constant:
+        found["is_constant"] = True
+    return found
+
+
+def _node(
+    node: Node, row: int | None, layer: Layer | None, form: str, around: Circumstances
+) -> dict[str, Any]:
+    return {
+        "name": node.name or next((t.name for t in node.outputs), ""),
+        "operator": node.operator,
+        "layer": row,
+        "kind": _kind(node, layer, form),
+        "inputs": [_tensor(t) for t in node.inputs],
+        "outputs": [_tensor(t) for t in node.outputs],
+        "bytes": node.bytes,
+        "seconds": around.seconds.get(node.name),
+    }
+
+
+def _number(tensor: Tensor) -> str:
+    if tensor.element in WIDE:
+        return "other"
+    return "float" if "float" in tensor.element else "integer"
+
+
+def _kind(node: Node, layer: Layer | None, form: str) -> str:
+    """
+    What a node computes on, by the elements of its first input and output: `integer`, `float`, `cast` from the one into
+    the other, or `other`. Floats between casts that the target fuses count as integers, and so does a node that takes
+    and makes floats and does all of a layer's products in integers.
+    """
+    if not node.inputs or not node.outputs:
+        return "other"
+    first, result = node.inputs[0], node.outputs[0]
+    before, after = _number(first), _number(result)
+    if before != after:
+        if "other" in (before, after):
+            return "other"
+        return "cast" if first.shape == result.shape else before
+    if before != "float" or layer is None:
+        return before
+    if form == "qdq" and layer.integer and not layer.is_gone:
+        return "integer"
+    alone = not any(_number(t) == "integer" for n in layer.became for t in n.inputs[:1])
+    return "integer" if layer.macs and layer.integer and alone else "float"
+
+
+def _links(links: Links) -> dict[str, Any]:
+    def ends(some: Sequence[End]) -> list[dict[str, Any]]:
+        return [{"tensor": _tensor(end.tensor), "nodes": end.nodes} for end in some]
+
+    return {"edges": links.edges, "inputs": ends(links.inputs), "outputs": ends(links.outputs)}
+
+
+def write_json(report: Report, around: Circumstances = NOTHING) -> str:
+    """The report as JSON, for a file."""
+    return json.dumps(report_data(report, around), indent=2) + "\n"

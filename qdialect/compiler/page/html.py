@@ -1,0 +1,42 @@
+"""A report as one page that needs nothing else: verdict, graph, layers, passes, where it comes from."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from importlib.resources import files
+from pathlib import PurePath
+from string import Template
+
+from qdialect.compiler.page.data import NOTHING, Circumstances, report_data
+from qdialect.compiler.report import Report
+
+SCRIPTS = ("base.js", "layout.js", "graph.js", "table.js", "page.js")
+"""Those of the page, in the order in which they run."""
+
+
+def _part(name: str) -> str:
+    return files("qdialect.compiler.page").joinpath(name).read_text("utf-8")
+
+
+def write_html(report: Report, around: Circumstances = NOTHING) -> str:
+    """The report as a page, with its data, style and scripts in it."""
+    data = report_data(report, around)
+    read = next((file.path for file in around.files if file.role == "input"), "")
+    words = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    return Template(_part("page.html")).substitute(
+        title=escape(PurePath(read).name or "Compilation"),
+        subtitle=escape(f"{report.target}, form {report.form}, exactness {report.exactness}"),
+        verdict="\n".join(f"<li>{escape(line)}</li>" for line in data["verdict"]),
+        style=_part("page.css"),
+        data=words,
+        script="\n".join(map(_part, SCRIPTS)),
+    )
+
+
+def notebook_html(report: Report) -> str:
+    """The page in a frame, for `_repr_html_`: its style and scripts touch nothing around it."""
+    return (
+        f'<iframe srcdoc="{escape(write_html(report))}" title="qdialect report" loading="lazy"'
+        ' style="width:100%;height:48rem;border:0"></iframe>'
+    )
