@@ -76,10 +76,10 @@ class FoldBehind(OnTrait[Affine]):
     lossy: bool
 
     def match(self, op: OnnxOp, promise: Affine, rewriter: Rewriter, /) -> Blocked | None:
-        found = affine_map(op.results[0])
-        if found is None or isinstance(found, Blocked):
-            return found
-        chain = chain_to(op, found)
+        map = affine_map(op.results[0])
+        if map is None or isinstance(map, Blocked):
+            return map
+        chain = chain_to(op, map)
         value = self._linear_result(chain.source)
         if value is None or isinstance(value, Blocked):
             return value
@@ -172,12 +172,12 @@ class FoldInFront(OnTrait[Linear]):
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         linear, x = op.get_trait(Linear), op.operands[0]
-        found = movable_map(x)
-        if linear is None or not isinstance(found, AffineMap) or not isinstance(x, OpResult):
+        map = movable_map(x)
+        if linear is None or not isinstance(map, AffineMap) or not isinstance(x, OpResult):
             return None
         if not isinstance(x.op, OnnxOp):
             return None
-        chain = chain_to(onnx_op(x.op), found)
+        chain = chain_to(onnx_op(x.op), map)
         border = linear.sees_border(op) and not chain.map.is_scale
         if border and chain.map.is_shift and chain.length == 1:
             return None  # as it is after folding
@@ -269,10 +269,10 @@ class FoldAlone(OnTrait[Affine]):
     """An affine op between a dequantize and a quantize, as a 1x1 convolution of each channel by itself."""
 
     def match(self, op: OnnxOp, promise: Affine, rewriter: Rewriter, /) -> Blocked | None:
-        found = affine_map(op.results[0])
-        if not isinstance(found, AffineMap) or found.axis is None:
+        map = affine_map(op.results[0])
+        if not isinstance(map, AffineMap) or map.axis is None:
             return None
-        chain = chain_to(op, found)
+        chain = chain_to(op, map)
         source = chain.source.owner
         if not isinstance(source, DequantizeOp):
             return None
@@ -326,12 +326,12 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         x, type = op.operands[0], op.element_type
-        found = affine_map(x)
-        if not isinstance(found, AffineMap) or not isinstance(x, OpResult) or not type.is_per_tensor:
+        affine = affine_map(x)
+        if not isinstance(affine, AffineMap) or not isinstance(x, OpResult) or not type.is_per_tensor:
             return None
         if not x.has_one_use():
             return SECOND_CONSUMER
-        map, source, _ = chain_to(onnx_op(x.op), found)
+        map, source, _ = chain_to(onnx_op(x.op), affine)
         if map.is_shift and linear_of(source) is not None:
             return None  # a bias, which zero points would round
         if not (map.factor > 0).all():
@@ -367,14 +367,14 @@ class FoldBatchNormPass(RewritePass):
     """Whether to drop a rounding between the two ops, and to clamp integers that have no negative."""
 
     def patterns(self) -> Sequence[Pattern]:
-        found: list[Pattern] = [
+        patterns: list[Pattern] = [
             FoldBehind(self.symmetric, self.lossy),
             FoldOwnFactors(self.symmetric, self.lossy),
             FoldInFront(),
             FoldIntoNormalization(),
         ]
         if self.depthwise:
-            found.append(FoldAlone())
+            patterns.append(FoldAlone())
         if self.lossy:
-            found.append(FoldIntoQuantize())
-        return found
+            patterns.append(FoldIntoQuantize())
+        return patterns

@@ -112,7 +112,7 @@ def affordable(module: ModuleOp, elements: int, growth: int, least: int) -> set[
     rewritten so allows no more.
     """
     size, grown = 0, 0
-    found: list[tuple[int, Operation]] = []
+    weights: list[tuple[int, Operation]] = []
     for op in operations(module):
         if isinstance(op, ConstantOp) and op.value is not None:
             size += op.value.data.nbytes
@@ -122,12 +122,12 @@ def affordable(module: ModuleOp, elements: int, growth: int, least: int) -> set[
         if shape is None or prod(shape) <= elements:
             continue
         if source is not None:
-            found.append((prod(shape), op))
+            weights.append((prod(shape), op))
         elif is_constant(op.operands[1]) and isinstance(op.operands[0].owner, DequantizeOp):
             grown += BYTES_MORE * prod(shape)
     left = max((size - grown) * growth // 100, least) - grown
     chosen: set[Operation] = set()
-    for count, op in sorted(found, key=lambda one: one[0]):
+    for count, op in sorted(weights, key=lambda one: one[0]):
         left -= BYTES_MORE * count
         if left < 0:
             break
@@ -156,10 +156,10 @@ class FoldFloatWeight(OnTrait[Linear]):
             if (blocked := self._guard(op, shape)) is not None:
                 return blocked
         numbers = real_constant(source)
-        made = ConstantOp.of(from_array(np.asarray(numbers, np.float32)))
-        made.location = location("", [f"{wish(source) or 'weight'}_float"])
-        rewriter.insert_before(op, [made])
-        rewriter.set_operand(op, 1, made.results[0])
+        constant = ConstantOp.of(from_array(np.asarray(numbers, np.float32)))
+        constant.location = location("", [f"{wish(source) or 'weight'}_float"])
+        rewriter.insert_before(op, [constant])
+        rewriter.set_operand(op, 1, constant.results[0])
         for k, operand in enumerate(op.operands):
             if quantized_of(operand.type) is not None:  # an op on quantized types has no float weight
                 cast = DequantizeOp(operand)

@@ -104,9 +104,9 @@ class FoldScales(OnOp[QuantizeOp]):
         ceiling = _ceiling(op, type, above)
         if isinstance(ceiling, Blocked):
             return ceiling
-        made = _scaled(above.target, 1 / type.scales.astype(np.float64))
-        if isinstance(made, Blocked):
-            return made
+        scaled = _scaled(above.target, 1 / type.scales.astype(np.float64))
+        if isinstance(scaled, Blocked):
+            return scaled
         below: list[list[Operation]] = []
         for user in users:
             scales = np.repeat(type.scales.astype(np.float64), user.channels // type.scales.size)
@@ -114,7 +114,7 @@ class FoldScales(OnOp[QuantizeOp]):
             if isinstance(weight, Blocked):
                 return weight
             below.append(weight)
-        _replace(op, above, made, ceiling, rewriter)
+        _replace(op, above, scaled, ceiling, rewriter)
         for user, weight in zip(users, below, strict=True):
             rewriter.insert_before(user.op, weight)
             rewriter.set_operand(user.op, 1, weight[-1].results[0])
@@ -152,7 +152,7 @@ def _above(op: QuantizeOp) -> Above | Blocked | None:
 
 def _depthwise_users(op: QuantizeOp, channels: int) -> list[LinearTarget] | Blocked:
     """The linear ops that take the quantized value, each channel by itself."""
-    found: list[LinearTarget] = []
+    targets: list[LinearTarget] = []
     for cast in [use.operation for use in op.results[0].uses]:
         if not isinstance(cast, DequantizeOp):
             return Blocked("integers-used", "the integers themselves are used")
@@ -161,11 +161,11 @@ def _depthwise_users(op: QuantizeOp, channels: int) -> list[LinearTarget] | Bloc
             linear = user.get_trait(Linear)
             if linear is None or not isinstance(user, OnnxOp) or use.index != 0:
                 return Blocked("not-depthwise", "an op that mixes channels, or none that is linear, follows")
-            made = linear.output_channels(user)
-            if made is None or not linear.is_depthwise(user, channels):
+            outputs = linear.output_channels(user)
+            if outputs is None or not linear.is_depthwise(user, channels):
                 return Blocked("not-depthwise", "an op that sums over channels follows")
-            found.append(LinearTarget(user, linear, made))
-    return found
+            targets.append(LinearTarget(user, linear, outputs))
+    return targets
 
 
 LARGEST_BOUND = 2**16
@@ -214,12 +214,12 @@ def _scaled(target: LinearTarget, factor: Array) -> list[Operation] | Blocked:
 
 
 def _replace(
-    op: QuantizeOp, above: Above, made: list[Operation], ceiling: Array | None, rewriter: Rewriter
+    op: QuantizeOp, above: Above, scaled: list[Operation], ceiling: Array | None, rewriter: Rewriter
 ) -> None:
     type = op.element_type
     for between in above.between:
         rewriter.touch(between)
-    rewriter.replace(above.target.op, made)
+    rewriter.replace(above.target.op, scaled)
     value, zero, ops = op.operands[0], int(type.zero_points[0]), list[Operation]()
     if ceiling is not None:
         zero = type.storage.low

@@ -79,16 +79,16 @@ class HoistQuantize(OnOp[QuantizeOp]):
 
 def _result_types(op: OnnxOp, promise: Commutes) -> list[UniformType] | Blocked:
     """What every user quantizes the results to; a result that nobody reads is of any type, so of the others'."""
-    found: list[UniformType | None] = []
+    types: list[UniformType | None] = []
     for value in promise.result_values(op):
         type = quantized_uses(value)
         if isinstance(type, Blocked):
             return type
         if type is None and value.first_use is not None:
             return Blocked("second-consumer", "another result of the op is used in float")
-        found.append(type)
-    known = [type for type in found if type is not None]
-    return [type or known[0] for type in found]
+        types.append(type)
+    known = [type for type in types if type is not None]
+    return [type or known[0] for type in types]
 
 
 class HoistStorage(OnOp[StorageCastOp]):

@@ -132,41 +132,41 @@ class QuantizeWeight(OnTrait[Linear]):
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         if op not in self._ops and op not in self._dynamic:
             return reason_for_float(op)
-        found = self._rounded(op) or quantized_weight(
+        quantized = self._rounded(op) or quantized_weight(
             op, Storage.of("i8"), self._levels, per_tensor=self._per_tensor
         )
-        if found is None:
+        if quantized is None:
             return None
-        stored, type = found
+        stored, type = quantized
         if op in self._dynamic:
             self._at_run_time(op, promise, stored, type, rewriter)
             return None
         self._ops.discard(op)
         weight = op.operands[1]
-        made = _typed(stored, type, weight)
-        real = DequantizeOp(made.results[0])
-        rewriter.insert_before(op, [made, real])
+        constant = _typed(stored, type, weight)
+        real = DequantizeOp(constant.results[0])
+        rewriter.insert_before(op, [constant, real])
         rewriter.set_operand(op, 1, real.results[0])
         return None
 
     def _rounded(self, op: OnnxOp) -> tuple[np.ndarray, UniformType] | None:
         """What was rounded before, as `quantized_weight` gives it."""
-        found, linear = self._weights.of(op), op.get_trait(Linear)
-        if found is None or linear is None:
+        rounded, linear = self._weights.of(op), op.get_trait(Linear)
+        if rounded is None or linear is None:
             return None
-        scales, axis = found.grid.scales, linear.weight_axis(op)
+        scales, axis = rounded.grid.scales, linear.weight_axis(op)
         if scales.ndim == 0 or axis is None:
-            return found.stored, UniformType.per_tensor(Storage.of("i8"), float(scales))
+            return rounded.stored, UniformType.per_tensor(Storage.of("i8"), float(scales))
         type = UniformType.along(Storage.of("i8"), axis, scales, np.zeros(scales.shape, np.int32))
-        return found.stored, type
+        return rounded.stored, type
 
     def _at_run_time(
         self, op: OnnxOp, linear: Linear, stored: np.ndarray, type: UniformType, rewriter: Rewriter
     ) -> None:
         """As the kernel that quantizes its activation, row by row of the same scale, whenever it runs."""
-        given = stored.shape
+        shape = stored.shape
         if linear.weight_axis(op) == 0:
-            stored = np.ascontiguousarray(stored.reshape(given[:2]).T)
+            stored = np.ascontiguousarray(stored.reshape(shape[:2]).T)
         w = op.operands[1]
         name = tensor_name(w.op) if isinstance(w, OpResult) else ""
         weight = ConstantOp.of(from_array(stored))
@@ -177,12 +177,12 @@ class QuantizeWeight(OnTrait[Linear]):
         if linear.has_bias and op.input(2) is not None:
             inputs.append(op.operands[2])
         kernel = op_named(MICROSOFT, "DynamicQuantizeMatMul")
-        if len(given) > 2:  # one pixel: its channels are a row
-            rows = _reshaped(op.operands[0], (-1, given[1]))
+        if len(shape) > 2:  # one pixel: its channels are a row
+            rows = _reshaped(op.operands[0], (-1, shape[1]))
             inputs[0] = rows[-1].results[0]
-            new = kernel.build(inputs, [tensor_type(Float32Type(), (DYNAMIC, given[0]))])
+            new = kernel.build(inputs, [tensor_type(Float32Type(), (DYNAMIC, shape[0]))])
             new.location = location(node_name(op))
-            pixel = _reshaped(new.results[0], (-1, given[0], *given[2:]), op.results[0].type)
+            pixel = _reshaped(new.results[0], (-1, shape[0], *shape[2:]), op.results[0].type)
             pixel[-1].location = location(f"{node_name(op)}_pixel", tensor_names(op))
             rewriter.replace(op, [weight, scales, *rows, new, *pixel])
             return
@@ -202,10 +202,10 @@ def _typed(stored: np.ndarray, type: UniformType, like: SSAValue) -> ConstantOp:
     tensor = from_array(stored)
     shape = shape_of(like.type) or stored.shape
     element: Attribute = type
-    made = ConstantOp.of(tensor, tensor_type(element, shape))
+    constant = ConstantOp.of(tensor, tensor_type(element, shape))
     name = tensor_name(like.op) if isinstance(like, OpResult) else ""
-    made.location = location("", [f"{name}_quantized"])
-    return made
+    constant.location = location("", [f"{name}_quantized"])
+    return constant
 
 
 @dataclass(frozen=True)
@@ -236,39 +236,41 @@ class InsertCastsPass(RewritePass):
         return []
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        found = target(self.target)
+        runtime = target(self.target)
         if self.profile:
-            self._annotate(op, found)
-        kernels = (self.form or found.form) != "qdq"
+            self._annotate(op, runtime)
+        kernels = (self.form or runtime.form) != "qdq"
         whole = Placement()
         for func in [one for one in op.ops if isinstance(one, FuncOp)]:
-            whole.add(place(func, found, kernels=kernels, bias=self.price / 100))
+            whole.add(place(func, runtime, kernels=kernels, bias=self.price / 100))
         if not self.dynamic or not kernels:
             whole.dynamic.clear()
-        insert_casts(op, found, whole, RoundedWeights(), self.levels)
+        insert_casts(op, runtime, whole, RoundedWeights(), self.levels)
 
-    def _annotate(self, module: ModuleOp, found: Target) -> None:
+    def _annotate(self, module: ModuleOp, runtime: Target) -> None:
         if self.range not in METHODS and not self.range.replace(".", "").isdigit():
             raise UserError(f"there is no range '{self.range}'", f"choose from {', '.join(METHODS)}")
         profile = load_profile(self.profile)
-        annotate_from(module, profile, self.range, found)
+        annotate_from(module, profile, self.range, runtime)
 
 
 def insert_casts(
-    module: ModuleOp, found: Target, placement: Placement, weights: RoundedWeights, levels: int
+    module: ModuleOp, runtime: Target, placement: Placement, weights: RoundedWeights, levels: int
 ) -> None:
     """Write a placement as casts and weights: those of `weights` where it has them, else rounded to nearest."""
     bounds = ranges(placement)
-    types = {value: activation_type(bounds[value], found) for value in placement.pairs}
-    linear = QuantizeWeight(placement, levels, weights, per_tensor=found.per_tensor_weights)
-    recurrent = QuantizeRecurrent(found, only=set[Operation](placement.dynamic))
+    types = {value: activation_type(bounds[value], runtime) for value in placement.pairs}
+    linear = QuantizeWeight(placement, levels, weights, per_tensor=runtime.per_tensor_weights)
+    recurrent = QuantizeRecurrent(runtime, only=set[Operation](placement.dynamic))
     apply_patterns(module, InsertCastsPass.name, [QuantizeUses(types, placement), linear, recurrent])
     clear(module)
 
 
-def annotate_from(module: ModuleOp, profile: Profile, method: str, found: Target) -> None:
+def annotate_from(module: ModuleOp, profile: Profile, method: str, runtime: Target) -> None:
     """Write the ranges that follow from a profile beside what makes the tensors."""
-    annotate(module, bounds_of(profile, method, symmetric=found.symmetric_activations), elements_of(profile))
+    annotate(
+        module, bounds_of(profile, method, symmetric=runtime.symmetric_activations), elements_of(profile)
+    )
 
 
 def bounds_of(profile: Profile, method: str, *, symmetric: bool) -> dict[str, tuple[float, float]]:

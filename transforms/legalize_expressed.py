@@ -44,12 +44,14 @@ def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:
     if tensor is not None:
         if type is None:
             tensor = from_array(tensor.array().astype(np.float32))
-        made = ConstantOp.of(
+        cast_constant = ConstantOp.of(
             tensor, None if type is None else with_element(value.type, type.replace(expressed=f32))
         )
-        made.location = value.owner.location if isinstance(value.owner, Operation) else made.location
-        new.append(made)
-        return made.results[0]
+        cast_constant.location = (
+            value.owner.location if isinstance(value.owner, Operation) else cast_constant.location
+        )
+        new.append(cast_constant)
+        return cast_constant.results[0]
     type = uniform_of(value.type)
     new.append(StorageCastOp(value, with_element(value.type, storage_element(type))))
     new.append(StorageCastOp(new[-1].results[0], with_element(value.type, type.replace(expressed=f32))))

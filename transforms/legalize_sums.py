@@ -56,14 +56,19 @@ class LegalizeSum(OnTrait[IntegerProduct]):
         zeros = np.zeros((), weight.dtype) if weight is not None and zero is None else constant_array(zero)
         if weight is None or zeros is None or weight.dtype.name == wanted or weight.dtype.itemsize > 1:
             return
-        made: list[Operation] = []
+        constants: list[Operation] = []
         for array, old in ((weight, op.operands[1]), (zeros, zero)):
             new = ConstantOp.of(from_array(numerics.flip_signedness(np.asarray(array))))
             name = tensor_name(old.owner) if isinstance(old, OpResult) else "zero_point"
             new.location = location("", [f"{name}_{new.results[0].type.get_element_type()}"])  # pyright: ignore
-            made.append(new)
-        inputs: list[SSAValue | None] = [op.operands[0], made[0].results[0], op.input(2), made[1].results[0]]
-        rewriter.replace(op, [*made, _again(op, inputs)])
+            constants.append(new)
+        inputs: list[SSAValue | None] = [
+            op.operands[0],
+            constants[0].results[0],
+            op.input(2),
+            constants[1].results[0],
+        ]
+        rewriter.replace(op, [*constants, _again(op, inputs)])
 
     def _activation(self, op: OnnxOp, wanted: str, rewriter: Rewriter) -> Blocked | None:
         x, zero = op.operands[0], op.input(2)

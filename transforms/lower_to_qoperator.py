@@ -104,10 +104,11 @@ class LowerToKernel(OnTrait[Kernels]):
             if blocked is not None:
                 return blocked
         names = [t.storage.name for t in types]
-        made = "f32" if result is None else result.storage.name
-        if not self._target.has_kernel(kernel.op_type, names, made):
+        written = "f32" if result is None else result.storage.name
+        if not self._target.has_kernel(kernel.op_type, names, written):
             return Blocked(
-                "no-kernel", f"{self._target.name} has no {kernel.op_type} for {', '.join(names)} -> {made}"
+                "no-kernel",
+                f"{self._target.name} has no {kernel.op_type} for {', '.join(names)} -> {written}",
             )
         return None
 
@@ -283,8 +284,8 @@ class LowerToStorage(OnTrait[Commutes]):
         built = form.build(op, x, type)
         blocked = built if isinstance(built, Blocked) else self._runs(op, built.kernel, type)
         if isinstance(built, Blocked) or blocked is not None:
-            for made in reversed([*reads, *(() if isinstance(built, Blocked) else built.ops)]):
-                made.erase()  # else the operand would keep a use that stands nowhere
+            for draft in reversed([*reads, *(() if isinstance(built, Blocked) else built.ops)]):
+                draft.erase()  # else the operand would keep a use that stands nowhere
             return blocked
         last, node = built.ops[-1], node_name(op)
         for one in built.ops:  # the kernel keeps the node's name for itself
@@ -329,16 +330,16 @@ class LowerToQoperatorPass(RewritePass):
     """Whether only ops that move or select become integer ones; what computes stays."""
 
     def patterns(self) -> Sequence[Pattern]:
-        found = target(self.target)
+        runtime = target(self.target)
         if self.exact:
-            return [StoreAcross(found), LowerToStorage(found), FoldStorageCasts()]
+            return [StoreAcross(runtime), LowerToStorage(runtime), FoldStorageCasts()]
         return [
-            StoreAcross(found),
-            LowerToStorage(found),
-            LowerToAnother(found),
-            LowerToFloat(found),
-            LowerToKernel(found, Parameters()),
-            LowerWeightOnly(found),
+            StoreAcross(runtime),
+            LowerToStorage(runtime),
+            LowerToAnother(runtime),
+            LowerToFloat(runtime),
+            LowerToKernel(runtime, Parameters()),
+            LowerWeightOnly(runtime),
             AddInKernel(),
             FoldStorageCasts(),
         ]

@@ -183,7 +183,7 @@ class LowerToTable(Pattern):
 
     def _build(self, op: Operation, source: SSAValue, table: Array, rewriter: Rewriter) -> None:
         result, name = op.results[0], node_name(op)
-        plain, made = stored(source)
+        plain, nodes = stored(source)
         type = uniform_of(result.type)
         entries = ConstantOp.of(from_array(table), tensor_type(type, (256,)))
         entries.location = location("", [f"{wish(result) or name or 'value'}_table"])
@@ -194,7 +194,7 @@ class LowerToTable(Pattern):
         index.location = location(f"{name}_index")
         lookup = op_named("", "Gather").build([entries.results[0], index.results[0]], [result.type])
         lookup.location = op.location
-        rewriter.replace(op, [*made, entries, index, lookup])
+        rewriter.replace(op, [*nodes, entries, index, lookup])
 
 
 def _evaluated(op: Operation, operands: Sequence[Array]) -> Array:

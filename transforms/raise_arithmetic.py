@@ -121,11 +121,11 @@ def _above(op: OnnxOp) -> _Steps:
 def _integer_bounds(op: OnnxOp) -> tuple[SSAValue, float, float] | None:
     """The operand and bounds of a clamp whose bounds are integers or infinite."""
     promise = op.get_trait(Bounds)
-    found = None if promise is None else promise.step(op)
-    if found is None:
+    limits = None if promise is None else promise.step(op)
+    if limits is None:
         return None
-    bounds = np.array(found[1:])
-    return found if _integral(bounds[np.isfinite(bounds)]) else None
+    bounds = np.array(limits[1:])
+    return limits if _integral(bounds[np.isfinite(bounds)]) else None
 
 
 def _steps(op: OnnxOp) -> _Steps:
@@ -177,10 +177,10 @@ def _uniform(
         return UniformType.per_tensor(storage, np.float32(scale.reshape(-1)[0]), int(zero_point))
     rank = rank_of(value)
     axis = None if rank is None else int(np.argmax(scale.shape)) + rank - scale.ndim
-    found = None if axis is None else along(scale, rank, axis)
-    if axis is None or found is None:
+    scales = None if axis is None else along(scale, rank, axis)
+    if axis is None or scales is None:
         return Blocked("scale-shape", "the scales run along more axes than one")
-    return UniformType.per_axis(storage, axis, found, int(zero_point))
+    return UniformType.per_axis(storage, axis, scales, int(zero_point))
 
 
 def _under_one(storage: Storage) -> UniformType | None:
@@ -237,22 +237,22 @@ def _read_weights(value: SSAValue, rewriter: Rewriter) -> None:
     if op is None or op.get_trait(Linear) is None:
         return
     for place, name in ((1, "i8"), (2, "i32")):
-        given = op.input(place)
-        array = constant_array(given)
+        weight = op.input(place)
+        array = constant_array(weight)
         storage = Storage.of(name)
-        if given is None or array is None or array.dtype != np.float32 or not _integral(array):
+        if weight is None or array is None or array.dtype != np.float32 or not _integral(array):
             continue
         if array.min() < storage.low or array.max() > storage.high - (name == "i32") * 127:
             continue  # float32 has no 2**31 - 1
         values = array.astype(storage.dtype)
-        made = ConstantOp.of(
+        constant = ConstantOp.of(
             from_array(values), tensor_type(UniformType.per_tensor(storage, ONE), array.shape)
         )
-        made.location = (
-            location("", [tensor_name(given.op)]) if isinstance(given, OpResult) else made.location
+        constant.location = (
+            location("", [tensor_name(weight.op)]) if isinstance(weight, OpResult) else constant.location
         )
-        real = DequantizeOp(made.results[0])
-        rewriter.insert_before(op, [made, real])
+        real = DequantizeOp(constant.results[0])
+        rewriter.insert_before(op, [constant, real])
         rewriter.set_operand(op, place, real.results[0])
 
 
@@ -260,10 +260,10 @@ class NoRound(OnTrait[Bounds]):
     """A multiplication and a clamp to integers without a Round: blocked, with the reason."""
 
     def match(self, op: OnnxOp, promise: Bounds, rewriter: Rewriter, /) -> Blocked | None:
-        found = _integer_bounds(op)
-        if found is None or not all(np.isfinite(found[1:])) or not is_float32(op.operands[0]):
+        limits = _integer_bounds(op)
+        if limits is None or not all(np.isfinite(limits[1:])) or not is_float32(op.operands[0]):
             return None
-        at = producer(found[0])
+        at = producer(limits[0])
         scaled = None if at is None else _scale(at, inverse=True)
         user = single_user(op.results[0])
         if scaled is None or (user is not None and user.get_trait(Rounds) is not None):
@@ -331,16 +331,18 @@ class NarrowStorage(OnTrait[Bounds]):
     """A clamp of freshly quantized integers: the range is the type's."""
 
     def match(self, op: OnnxOp, promise: Bounds, rewriter: Rewriter, /) -> Blocked | None:
-        found = _integer_bounds(op)
-        if found is None or not (isinstance(found[0], OpResult) and isinstance(found[0].op, StorageCastOp)):
+        limits = _integer_bounds(op)
+        if limits is None or not (
+            isinstance(limits[0], OpResult) and isinstance(limits[0].op, StorageCastOp)
+        ):
             return None
-        quantize = found[0].op.operands[0].owner
+        quantize = limits[0].op.operands[0].owner
         if not isinstance(quantize, QuantizeOp):
             return None
-        if not (found[0].has_one_use() and quantize.results[0].has_one_use()):
+        if not (limits[0].has_one_use() and quantize.results[0].has_one_use()):
             return Blocked("second-consumer", "others take the integers as they are before the clamp")
         type = quantize.element_type
-        low, high = (int(min(max(b, found[1]), found[2])) for b in (type.storage.low, type.storage.high))
+        low, high = (int(min(max(b, limits[1]), limits[2])) for b in (type.storage.low, type.storage.high))
         if not (low < high and (type.zero_points >= low).all() and (type.zero_points <= high).all()):
             return Blocked("zero-point-outside", "the zero point lies outside the range of the clamp")
         if low > type.storage.low and (type.zero_points == low).any():

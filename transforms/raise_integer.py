@@ -93,10 +93,10 @@ def _factors(cast: OnnxOp, rank: int | None, axis: int) -> tuple[OnnxOp, Array] 
     """The last of the multiplications by constants behind a Cast, and their product."""
     last, factor = cast, None
     while (step := multiplier(user := single_user(last.results[0]))) is not None and user is not None:
-        found = along(step.constant, rank, axis)
-        if found is None:
+        factors = along(step.constant, rank, axis)
+        if factors is None:
             return Blocked("scale-shape", "the factor is not one for each output channel")
-        last, factor = user, found if factor is None else numerics.bias_scale(factor, found)
+        last, factor = user, factors if factor is None else numerics.bias_scale(factor, factors)
     if factor is None:
         return RUN_TIME
     if not factor.size:
@@ -210,8 +210,8 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
         reads: list[Operation] = []
         operands: list[SSAValue] = []
         for value, type in zip(op.operands[:2], types, strict=True):
-            found, read = as_type(value, type)
-            reads += found
+            casts, read = as_type(value, type)
+            reads += casts
             operands.append(read)
         if name != op.get_trait(IntegerProduct).name or _has_bias(chain):  # pyright: ignore[reportOptionalMemberAccess]
             if channels is None:
@@ -240,9 +240,9 @@ def _bias(chain: _Chain, x: UniformType, w: UniformType, channels: int) -> Const
         type = UniformType.along(storage, 0, scales)
     else:
         type = UniformType.per_tensor(storage, np.float32(scales))
-    made = ConstantOp.of(from_array(stored), tensor_type(type, (channels,)))
-    made.location = location("")
-    return made
+    constant = ConstantOp.of(from_array(stored), tensor_type(type, (channels,)))
+    constant.location = location("")
+    return constant
 
 
 @dataclass(frozen=True)

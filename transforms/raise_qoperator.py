@@ -75,19 +75,19 @@ class RaiseQOperator(OnTrait[QOperator]):
 
     def raised(self, node: OnnxOp, op: OnnxOp, rewriter: Rewriter) -> Blocked | None:
         """Replace `op` by what `node`, itself or what it should have been, computes."""
-        found = reading(node)
-        if isinstance(found, Blocked):
-            return found
-        if found.bias is not None and not self._every:
+        meaning = reading(node)
+        if isinstance(meaning, Blocked):
+            return meaning
+        if meaning.bias is not None and not self._every:
             return None
-        attributes = read_attributes(node, found, opset_of(op, "") or DEFAULT_OPSET)
+        attributes = read_attributes(node, meaning, opset_of(op, "") or DEFAULT_OPSET)
         if isinstance(attributes, Blocked):
             return attributes
-        new = op_named("", found.name).build(found.operands, [op.results[0].type], attributes)
-        types = read_types(node, found, new)
+        new = op_named("", meaning.name).build(meaning.operands, [op.results[0].type], attributes)
+        types = read_types(node, meaning, new)
         if not isinstance(types, Blocked) and types.result is not None:
             _make(new, types.result)
-        blocked = types if isinstance(types, Blocked) else _unknown(new, types) or found.kernel.guard(new)
+        blocked = types if isinstance(types, Blocked) else _unknown(new, types) or meaning.kernel.guard(new)
         if isinstance(types, Blocked) or blocked is not None:
             new.erase()
             return blocked
@@ -98,8 +98,8 @@ class RaiseQOperator(OnTrait[QOperator]):
             return blocked
         if types.result is None:
             reads += dequantize_operands(new)
-        if found.bias is not None:
-            total = op_named("", "Add").build([new.results[0], found.bias], [op.results[0].type])
+        if meaning.bias is not None:
+            total = op_named("", "Add").build([new.results[0], meaning.bias], [op.results[0].type])
             rewriter.replace(op, [*reads, new, total])
             return None
         if self._every and types.result is not None and new.get_trait(Commutes) is not None:
@@ -150,8 +150,8 @@ def quantize_operands(op: OnnxOp, types: Types) -> list[Operation]:
     """Let `op` read its integer operands as elements of `types`, and return the operations that do so."""
     reads: list[Operation] = []
     for place, type in types.operands.items():
-        found, value = as_type(op.operands[place], type)
-        reads += found
+        casts, value = as_type(op.operands[place], type)
+        reads += casts
         op.operands[place] = value
     return reads
 

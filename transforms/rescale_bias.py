@@ -85,11 +85,11 @@ def _count(op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.floa
         widened = _widen(op, x, w, bias, weight, large)
         if isinstance(widened, Blocked):
             return widened
-        made, type = widened
+        counted, type = widened
         stored, overflow = numerics.quantize_bias(bias, x.scales, type.scales)
-        bound = largest_sums(op, x, type, known_array(made.results[0]), stored)
+        bound = largest_sums(op, x, type, known_array(counted.results[0]), stored)
         if not overflow.any() and (bound is None or (bound <= numerics.INT32_MAX).all()):
-            return _Counted(stored, type.scales, made)
+            return _Counted(stored, type.scales, counted)
     worst = 0 if bound is None else int(bound.max())
     return Blocked("accumulator-overflow", f"sums can reach {worst}, int32 ends at {numerics.INT32_MAX}")
 

@@ -78,15 +78,15 @@ def _constants_alike(
     type = types.pop()
     if types or type is None or not type.is_per_tensor or not type.storage.is_full_range:
         return list(sources)
-    found: list[SSAValue | None] = []
+    constants: list[SSAValue | None] = []
     for operand, source in zip(operands, sources, strict=True):
         if source is None and (tensor := constant(operand)) is not None:
             read = ConstantOp.of(tensor, with_element(operand.type, type))
             read.location = operand.owner.location if isinstance(operand.owner, ConstantOp) else read.location
             rewriter.insert_before(op, [read])
             source = read.results[0]
-        found.append(source)
-    return found
+        constants.append(source)
+    return constants
 
 
 class ReadStorage(OnForm[StorageReading]):

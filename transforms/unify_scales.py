@@ -23,14 +23,14 @@ class UnifyOperands(OnTrait[Commutes]):
     """An op of several operands on quantized types that are not its result's."""
 
     def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter, /) -> Blocked | None:
-        given, made = promise.types(op)
-        results = [t for t in made if t is not None]
-        if len(given) < 2 or not results or None in given:
+        taken, result = promise.types(op)
+        results = [t for t in result if t is not None]
+        if len(taken) < 2 or not results or None in taken:
             return None
         wanted = promise.backward(op, results)
         if isinstance(wanted, Blocked):
             return wanted
-        for place, now, type in zip(promise.operands(op), given, wanted, strict=True):
+        for place, now, type in zip(promise.operands(op), taken, wanted, strict=True):
             if now == type:
                 continue
             real = DequantizeOp(op.operands[place])

@@ -54,9 +54,9 @@ class Unroll(OnTrait[Carries]):
 
     def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
         slots = promise.slots(op)
-        given = [slot for slot in slots if slot.operand is not None]
-        stacked = [slot for slot in given if slot.stacked]
-        if not stacked or len(given) != len(op.operands):
+        carried = [slot for slot in slots if slot.operand is not None]
+        stacked = [slot for slot in carried if slot.stacked]
+        if not stacked or len(carried) != len(op.operands):
             return Blocked("computed-steps", "how many steps there are is computed")
         sizes = {(shape_of(op.operands[slot.operand or 0].type) or (DYNAMIC,))[0] for slot in stacked}
         count = sizes.pop()
@@ -94,16 +94,16 @@ class _Steps:
         for step in range(self._count):
             values = self._step(step, state)
             state = {s.argument: values[s.yielded] for s in carried if s.yielded is not None}
-        found: list[SSAValue] = list(op.results)
+        results: list[SSAValue] = list(op.results)
         outputs = [s for s in self._slots if s.stacked and s.operand is None]
         for slot in self._slots:
             if slot.result is None:
                 continue
             if slot.stacked and slot.yielded is not None:
-                found[slot.result] = self._stack(slot.result, slot.yielded, outputs.index(slot))
+                results[slot.result] = self._stack(slot.result, slot.yielded, outputs.index(slot))
             else:
-                found[slot.result] = state[slot.argument]
-        return _Written(self._ops, found)
+                results[slot.result] = state[slot.argument]
+        return _Written(self._ops, results)
 
     def _step(self, step: int, state: dict[int | None, SSAValue]) -> list[SSAValue]:
         """One copy of the body; what it yields."""
@@ -132,12 +132,12 @@ class _Steps:
     def _slice(self, value: SSAValue, place: int) -> SSAValue:
         index = ConstantOp.of(from_array(np.array(place, np.int64)))
         element, shape = known_element(value.type), known_shape(value.type)
-        made = op_named("", "Gather").build(
+        slice = op_named("", "Gather").build(
             [value, index.results[0]], [tensor_type(element, shape[1:])], {"axis": IntegerAttr(0, i64)}
         )
-        made.location = location(f"{node_name(self._op)}/slice_{place}")
-        self._ops += [index, made]
-        return made.results[0]
+        slice.location = location(f"{node_name(self._op)}/slice_{place}")
+        self._ops += [index, slice]
+        return slice.results[0]
 
     def _stack(self, place: int, yielded: int, output: int) -> SSAValue:
         """What all steps yielded, along a new first axis: result `place`, the `output`th that is stacked."""

@@ -63,14 +63,14 @@ def clear(module: ModuleOp) -> None:
 
 def _row(value: SSAValue, name: str) -> tuple[tuple[float, ...], int] | None:
     if isinstance(value, OpResult):
-        found, index = value.op.attributes.get(name), value.index
+        entries, index = value.op.attributes.get(name), value.index
     elif isinstance(value, BlockArgument):
         func = value.block.parent_op()
         rows = getattr(func, "arg_attrs", None)
-        found, index = (rows.data[value.index].data.get(name) if rows is not None else None), 0
+        entries, index = (rows.data[value.index].data.get(name) if rows is not None else None), 0
     else:
         return None
-    return (tuple(found.get_values()), index) if isinstance(found, DenseArrayBase) else None
+    return (tuple(entries.get_values()), index) if isinstance(entries, DenseArrayBase) else None
 
 
 def range_of(value: SSAValue) -> tuple[float, float] | None:
@@ -87,8 +87,8 @@ def _inside(value: SSAValue) -> tuple[float, float] | None:
     block = value.block if isinstance(value, BlockArgument) else value.owner.parent
     if block is None or isinstance(block.parent_op(), FuncOp):
         return None
-    found = inner_range(value, range_of)
-    return None if found is None else (min(found[0], 0.0), max(found[1], 0.0))
+    range = inner_range(value, range_of)
+    return None if range is None else (min(range[0], 0.0), max(range[1], 0.0))
 
 
 def counted(value: SSAValue) -> int | None:

@@ -43,7 +43,7 @@ class Pair:
 
 def pairs(module: ModuleOp) -> list[Pair]:
     """The pairs of the graph whose channels can be scaled, in its order."""
-    found: list[Pair] = []
+    equalizable: list[Pair] = []
     for op in main_of(module).body.block.ops:
         if not isinstance(op, OnnxOp) or KEEP_FLOAT in op.attributes or not _is_scalable(op):
             continue
@@ -54,8 +54,8 @@ def pairs(module: ModuleOp) -> list[Pair]:
         if user is None or KEEP_FLOAT in user.attributes or user.operands[0] is not value:
             continue
         if _meets(op, user, value):
-            found.append(Pair(op, user))
-    return found
+            equalizable.append(Pair(op, user))
+    return equalizable
 
 
 def equalization_factors(rows: Array, columns: Array) -> Float64:
@@ -68,12 +68,12 @@ def equalization_factors(rows: Array, columns: Array) -> Float64:
 
 def equalize(module: ModuleOp) -> int:
     """Equalize all pairs, in place; how many there are."""
-    found = pairs(module)
-    for _ in range(ROUNDS if found else 0):
-        changes = [_equalize_pair(pair) for pair in found]
+    equalizable = pairs(module)
+    for _ in range(ROUNDS if equalizable else 0):
+        changes = [_equalize_pair(pair) for pair in equalizable]
         if max(changes) < CHANGE:
             break
-    return len(found)
+    return len(equalizable)
 
 
 def _only_user(value: SSAValue) -> OnnxOp | None:

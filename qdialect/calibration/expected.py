@@ -83,12 +83,12 @@ def expected(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -
     """
     linear, commutes = op.get_trait(Linear), op.get_trait(Commutes)
     if linear is not None:
-        found = _linear(op, linear, target, elements, kernels=kernels)
+        costs = _linear(op, linear, target, elements, kernels=kernels)
     elif commutes is not None:
-        found = _moved(op, commutes, target, elements, kernels=kernels)
+        costs = _moved(op, commutes, target, elements, kernels=kernels)
     else:
-        found = _computed(op, target, elements, kernels=kernels)
-    return in_float(op, target, elements) if found is FLOAT_ONLY else found
+        costs = _computed(op, target, elements, kernels=kernels)
+    return in_float(op, target, elements) if costs is FLOAT_ONLY else costs
 
 
 def recurrent(op: OnnxOp, target: Target, elements: Elements) -> Expected | None:

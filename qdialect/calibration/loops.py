@@ -75,10 +75,10 @@ def argument_range(value: BlockArgument, outside: Outside) -> Bounds | None:
     if end is None or slot.yielded is None:
         return None
     after = end.operands[slot.yielded]
-    made = _new(after, value)
+    after_one_step = _new(after, value)
     for other in slots:
         if other.stacked and other.result is not None and other.yielded is not None:
-            if made == _new(end.operands[other.yielded], value):
+            if after_one_step == _new(end.operands[other.yielded], value):
                 return _joined(before, outside(op.results[other.result]))
     return _joined(before, bounded(after))
 
@@ -119,15 +119,15 @@ def inner_range(value: SSAValue, outside: Outside) -> Bounds | None:
 
 def inner_layers(func: FuncOp) -> list[OnnxOp]:
     """The linear ops of constant weights in bodies of Loop and Scan."""
-    found: list[OnnxOp] = []
+    layers: list[OnnxOp] = []
     for op in func.body.block.ops:
         carries = op.get_trait(Carries) if isinstance(op, OnnxOp) else None
         if carries is None or carries.branches:
             continue
         inside = (one for region in op.regions for one in region.block.ops)
-        found += [
+        layers += [
             one
             for one in inside
             if isinstance(one, OnnxOp) and one.get_trait(Linear) and constant(one.operands[1]) is not None
         ]
-    return found
+    return layers

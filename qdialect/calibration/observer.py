@@ -56,15 +56,15 @@ def value_names(module: ModuleOp) -> dict[SSAValue, str]:
 
 def channel_axis(value: SSAValue) -> int | None:
     """The axis, counted from the end, of the input channels of the linear ops that take `value`; None if none does."""
-    found: set[int] = set()
+    axes: set[int] = set()
     for use in value.uses:
         op = use.operation
         linear = op.get_trait(Linear) if isinstance(op, OnnxOp) and use.index == 0 else None
         rank = rank_of(value)
         if linear is None or rank is None or rank < 2:
             continue
-        found.add(-1 if linear.result_axis < 0 or rank == 2 else 1 - rank)
-    return found.pop() if len(found) == 1 else None
+        axes.add(-1 if linear.result_axis < 0 or rank == 2 else 1 - rank)
+    return axes.pop() if len(axes) == 1 else None
 
 
 def interesting(module: ModuleOp) -> list[SSAValue]:
@@ -121,14 +121,14 @@ class Observer:
         named = [self._places[v] for v in values if v not in self._args]
         inputs = {f"i{k}": feeds[name] for k, name in enumerate(self.inputs) if name in feeds}
         try:
-            made = dict(zip(named, self._session.run(named, inputs) if named else (), strict=True))
+            arrays = dict(zip(named, self._session.run(named, inputs) if named else (), strict=True))
         except Exception as error:  # onnxruntime's exceptions share no base class
             line = str(error).strip().splitlines()[0]
             raise UserError(
                 f"the model does not run on the data: {line}", "check the shapes of the data"
             ) from None
         return [
-            feeds[self._args[v]] if v in self._args else np.asarray(made[self._places[v]]) for v in values
+            feeds[self._args[v]] if v in self._args else np.asarray(arrays[self._places[v]]) for v in values
         ]
 
     def is_visible(self, value: SSAValue) -> bool:

@@ -115,8 +115,8 @@ class _Graph:
     def _add(self, op: Operation) -> None:
         cost = FLOAT_ONLY
         if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp) and KEEP_FLOAT not in op.attributes:
-            if self.kernels and (found := recurrent(op, self.target, self.elements)) is not None:
-                cost = found
+            if self.kernels and (gain := recurrent(op, self.target, self.elements)) is not None:
+                cost = gain
             elif self._can_be_integer(op):
                 cost = expected(op, self.target, self.elements, kernels=self.kernels)
             if self.kernels and is_bias(op) is not None and cost.integer is not None:
@@ -213,18 +213,18 @@ class _Graph:
 
     def _readers(self, value: SSAValue) -> list[int | None]:
         """The sides of those that read elements of `value`; None for one that takes floats whatever happens."""
-        found: list[int | None] = []
+        readers: list[int | None] = []
         for use in value.uses:
             op = use.operation
             node = self.nodes.get(op)
             promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
             if promise is not None and use.index not in promise.operands(op):  # pyright: ignore[reportArgumentType]
-                found.append(None)
+                readers.append(None)
             elif promise is not None and not promise.results(op):  # pyright: ignore[reportArgumentType]
                 continue  # it reads a size
             else:
-                found.append(None if node is None or op.parent is not self.block else node.takes)
-        return found
+                readers.append(None if node is None or op.parent is not self.block else node.takes)
+        return readers
 
 
 def _picoseconds(nanoseconds: float) -> int:
@@ -268,7 +268,7 @@ def place(
     graph = _Graph(func, target, kernels=kernels, bias=bias, static=static)
     graph.build()
     is_integer = graph.cut.solve()
-    found = Placement(
+    placement = Placement(
         cost=graph.total(is_integer),
         float_cost=graph.total([False] * len(is_integer), dynamic=False),
         casts=len(graph.casts(is_integer)),
@@ -276,26 +276,26 @@ def place(
     for op, node in graph.nodes.items():
         if isinstance(op, OnnxOp) and op.get_trait(Linear) is not None:
             if is_integer[node.takes]:
-                found.linear.append(op)
+                placement.linear.append(op)
             elif node.cost.dynamic:
-                found.dynamic.append(op)
+                placement.dynamic.append(op)
         elif isinstance(op, OnnxOp) and node.cost.dynamic:
-            found.dynamic.append(op)
+            placement.dynamic.append(op)
     takes = {op for op, node in graph.nodes.items() if is_integer[node.takes]}
     makes = {op for op, node in graph.nodes.items() if is_integer[node.makes]}
-    _pairs(graph, takes, makes, found)
+    _pairs(graph, takes, makes, placement)
     for op in inner_layers(func) if target.kernels or not kernels else ():
         value = op.operands[0]
         if KEEP_FLOAT not in op.attributes and is_float32(value) and range_of(value) is not None:
-            found.linear.append(op)
-            uses = found.pairs.setdefault(value, set())
+            placement.linear.append(op)
+            uses = placement.pairs.setdefault(value, set())
             if uses is not None:
                 uses.add((op, 0))
-    return found
+    return placement
 
 
 def _pairs(
-    graph: _Graph, takes: Collection[Operation], makes: Collection[Operation], found: Placement
+    graph: _Graph, takes: Collection[Operation], makes: Collection[Operation], placement: Placement
 ) -> None:
     for op in graph.block.ops:
         if not isinstance(op, OnnxOp):
@@ -305,13 +305,13 @@ def _pairs(
             values = [
                 v for v in (*promise.operand_values(op), *promise.result_values(op)) if constant(v) is None
             ]
-            _join(values, found)
+            _join(values, placement)
     for value in [*graph.block.args, *(r for op in graph.block.ops for r in op.results)]:
         if not _has_integers(value) or isinstance(value.owner, ConstantOp):
             continue
         if isinstance(value, OpResult) and value.op in makes:
             if not _is_fused(value, takes, kernels=graph.kernels):
-                found.pairs[value] = None
+                placement.pairs[value] = None
             continue
         uses = {
             (u.operation, u.index)
@@ -319,7 +319,7 @@ def _pairs(
             if u.operation in takes and _reads(u.operation, u.index)
         }
         if uses:
-            found.pairs[value] = uses
+            placement.pairs[value] = uses
 
 
 def _reads(op: Operation, index: int) -> bool:
@@ -343,13 +343,13 @@ def _is_fused(value: OpResult, takes: Collection[Operation], *, kernels: bool) -
     return kernels and bias_behind(value.op) is user
 
 
-def _join(values: list[SSAValue], found: Placement) -> None:
+def _join(values: list[SSAValue], placement: Placement) -> None:
     """Let values have one type."""
-    first = found.group_of(values[0])
+    first = placement.group_of(values[0])
     for value in values[1:]:
-        other = found.group_of(value)
+        other = placement.group_of(value)
         if other is not first:
-            found.groups[other] = first
+            placement.groups[other] = first
 
 
 def ranges(placement: Placement) -> dict[SSAValue, tuple[float, float]]:

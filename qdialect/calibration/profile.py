@@ -134,7 +134,7 @@ def _read(
     )
     place = at = 0
     for row in header["tensors"]:
-        found = Statistics(
+        statistics = Statistics(
             row["count"],
             float.fromhex(row["low"]),
             float.fromhex(row["high"]),
@@ -142,14 +142,14 @@ def _read(
             row["first"],
             counts[place : place + row["bins"]].copy(),
         )
-        if found.counts.size != row["bins"]:
+        if statistics.counts.size != row["bins"]:
             raise ValueError("cut short")
         place += row["bins"]
         if "axis" in row:
             sums = [int(s, 16) for s in row["sums"]]
             n = len(sums)
             low, high = extremes[at : at + n].copy(), extremes[at + n : at + 2 * n].copy()
-            found.channels = Channels(row["axis"], low, high, sums, row["each"])
+            statistics.channels = Channels(row["axis"], low, high, sums, row["each"])
             at += 2 * n
-        profile.tensors[row["name"]] = found
+        profile.tensors[row["name"]] = statistics
     return profile

@@ -35,12 +35,12 @@ def model_hash(module: ModuleOp) -> str:
 
 def sample_hash(row: Feeds) -> int:
     """A hash of what one sample holds, input by input."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name in sorted(row):
         array = row[name]
-        found.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        found.update(np.ascontiguousarray(array).tobytes())
-    return int.from_bytes(found.digest()[:16], "big")
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return int.from_bytes(digest.digest()[:16], "big")
 
 
 def versions() -> str:

@@ -41,16 +41,16 @@ def number_layers(module: ModuleOp) -> dict[int, OnnxOp]:
     """
     Number the linear ops of the graph whose weight is a float constant, in an attribute that clones keep.
     """
-    found: dict[int, OnnxOp] = {}
+    layers: dict[int, OnnxOp] = {}
     for op in main_of(module).body.block.ops:
         if not isinstance(op, OnnxOp) or op.get_trait(Linear) is None or layer_of(op) is None:
             continue
         weight = constant_array(op.operands[1])
         if weight is None or weight.dtype != np.float32 or not np.isfinite(weight).all():
             continue
-        op.attributes[LAYER] = IntegerAttr(len(found), i64)
-        found[len(found)] = op
-    return found
+        op.attributes[LAYER] = IntegerAttr(len(layers), i64)
+        layers[len(layers)] = op
+    return layers
 
 
 def layer_number(op: Operation) -> int | None:
@@ -153,7 +153,7 @@ def round_layers(
 
     centered: round for biases that will be shifted. nearest: without GPTQ. per_channel: a scale for each output.
     """
-    found = RoundedWeights()
+    weights = RoundedWeights()
     for number, op in layers.items():
         layer, weight = known_layer(op), known_array(op.operands[1])
         grid = weight_grid(layer, weight, -levels, levels, per_channel=per_channel)
@@ -161,8 +161,8 @@ def round_layers(
         rounded = _rounded(layer, weight, grid, steering, judging, nearest=nearest, centered=centered)
         shift = _shift(layer, weight, grid, rounded.stored, steering, judging)
         gain = 10 * log10(max(rounded.nearest_error, 1e-300) / max(rounded.error, 1e-300))
-        found.layers[number] = RoundedLayer(called(op), grid, rounded.stored, shift, gain, rounded.moved)
-    return found
+        weights.layers[number] = RoundedLayer(called(op), grid, rounded.stored, shift, gain, rounded.moved)
+    return weights
 
 
 def _rounded(

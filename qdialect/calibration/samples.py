@@ -92,10 +92,10 @@ class Noise:
         return float(each.std(ddof=1) / np.sqrt(each.size)) if each.size > 1 else 1.0
 
 
-def measure_noise(expected: list[list[Array]], found: list[list[Array]]) -> Noise:
+def measure_noise(expected: list[list[Array]], measured: list[list[Array]]) -> Noise:
     """The noise of all float outputs; each list has the outputs of one sample."""
     signal, noise = np.zeros(len(expected)), np.zeros(len(expected))
-    for k, (one, other) in enumerate(zip(expected, found, strict=True)):
+    for k, (one, other) in enumerate(zip(expected, measured, strict=True)):
         for x, y in zip(one, other, strict=True):
             if x.dtype.kind != "f" or x.shape != y.shape:
                 continue

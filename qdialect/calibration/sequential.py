@@ -37,12 +37,12 @@ def products(module: ModuleOp, elements: Mapping[int, int]) -> float:
 
 def numbered(module: ModuleOp) -> dict[int, OnnxOp]:
     """The layers of a module by number, in the order of the graph."""
-    found: dict[int, OnnxOp] = {}
+    layers: dict[int, OnnxOp] = {}
     for op in main_of(module).body.block.ops:
         number = layer_number(op)
         if number is not None and isinstance(op, OnnxOp) and op.get_trait(Linear) is not None:
-            found[number] = op
-    return found
+            layers[number] = op
+    return layers
 
 
 def mean_results(module: ModuleOp, numbers: Sequence[int], rows: Sequence[Feeds]) -> dict[int, Float64]:
@@ -77,11 +77,11 @@ def sequential_shifts(
     wanted = mean_results(float_module, layers, rows)
     shifts: dict[int, Float64] = {}
     for number in layers:
-        found = mean_results(quantized, [number], rows)
+        means = mean_results(quantized, [number], rows)
         op = numbered(quantized)[number]
         layer = layer_of(op) or layer_of(numbered(float_module)[number])
-        if number not in found or number not in wanted or layer is None:
+        if number not in means or number not in wanted or layer is None:
             continue
-        shifts[number] = (wanted[number] - found[number]) / layer.bias_factor
+        shifts[number] = (wanted[number] - means[number]) / layer.bias_factor
         shift_biases(quantized, {number: shifts[number]})
     return shifts

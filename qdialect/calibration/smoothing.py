@@ -89,11 +89,11 @@ def _rows(op: OnnxOp) -> Array | None:
 
 def groups(module: ModuleOp) -> list[Group]:
     """The activations of the graph that matrix products with constant weights take, in the order of the graph."""
-    found: dict[SSAValue, list[OnnxOp]] = {}
+    readers: dict[SSAValue, list[OnnxOp]] = {}
     for op in main_of(module).body.block.ops:
         if isinstance(op, OnnxOp) and len(op.operands) > 1 and _rows(op) is not None:
-            found.setdefault(op.operands[0], []).append(op)
-    return [Group(value, tuple(ops)) for value, ops in found.items()]
+            readers.setdefault(op.operands[0], []).append(op)
+    return [Group(value, tuple(ops)) for value, ops in readers.items()]
 
 
 def factors(channels: Channels, weights: Float64) -> tuple[Float64, float, float]:

@@ -99,14 +99,14 @@ def model_outputs(module: ModuleOp) -> list[Input]:
     """The graph outputs as inputs are described; one of unknown type is float32, one of unknown rank has no axes."""
     func = main_of(module)
     end, rows = func.body.block.last_op, func.res_attrs.data if func.res_attrs is not None else ()
-    found: list[Input] = []
+    outputs: list[Input] = []
     for k, value in enumerate(() if end is None else end.operands):
         name = rows[k].data.get("onnx.name") if k < len(rows) else None
         element, shape = BY_ATTRIBUTE.get(element_of(value.type)), shape_of(value.type)  # pyright: ignore[reportArgumentType]
         sizes = [None if size == DYNAMIC else size for size in shape or ()]
         dtype = np.dtype(np.float32) if element is None else element.dtype
-        found.append(Input(name.data if isinstance(name, StringAttr) else str(k), sizes, dtype))
-    return found
+        outputs.append(Input(name.data if isinstance(name, StringAttr) else str(k), sizes, dtype))
+    return outputs
 
 
 def sequences(feeds: Iterable[Feeds | Iterable[Feeds]]) -> Iterator[Iterable[Feeds]]:
@@ -125,7 +125,7 @@ def sequences(feeds: Iterable[Feeds | Iterable[Feeds]]) -> Iterator[Iterable[Fee
 
 
 def stateful(
-    module: ModuleOp, pairs: Mapping[str, str], inputs: Sequence[Input], given: Iterable[Iterable[Feeds]]
+    module: ModuleOp, pairs: Mapping[str, str], inputs: Sequence[Input], streams: Iterable[Iterable[Feeds]]
 ) -> Iterator[Arrays]:
     """
     The feeds of some sequences, each with the state that the model has by then.
@@ -135,7 +135,7 @@ def stateful(
     """
     outputs = model_outputs(module)
     names = [one.name for one in outputs]
-    found = checked_pairs(pairs, inputs, outputs)
+    states = checked_pairs(pairs, inputs, outputs)
     runner = session(export_model(module).SerializeToString(deterministic=True))
 
     def run(feed: Feeds) -> dict[str, Array]:
@@ -145,17 +145,17 @@ def stateful(
             line = str(error).strip().splitlines()[0]
             raise UserError(f"the model does not run on the data: {line}", "check its shapes") from None
 
-    feedback = FeedBack(found, inputs, run)
+    feedback = FeedBack(states, inputs, run)
     wanted = {one.name: one for one in inputs}
 
     def cut(sequence: Iterable[Feeds]) -> Iterator[Feeds]:
         for k, feed in enumerate(sequence):
-            first = [wanted[name] for name in found.values() if name in feed] if k == 0 else []
+            first = [wanted[name] for name in states.values() if name in feed] if k == 0 else []
             frames = checked([feed], feedback.given)
             for n, frame in enumerate(frames):
                 yield {**frame, **{one.name: _begin(feed, one) for one in first}} if n == 0 else frame
 
-    return feedback.rows(map(cut, given))
+    return feedback.rows(map(cut, streams))
 
 
 def _begin(feed: Feeds, state: Input) -> Array:
@@ -202,8 +202,8 @@ class FeedBack:
 
     @staticmethod
     def _start(feed: Feeds, state: Input) -> Array:
-        if (given := feed.get(state.name)) is not None:
-            return np.asarray(given, state.dtype)
+        if (initial := feed.get(state.name)) is not None:
+            return np.asarray(initial, state.dtype)
         if any(size is None for size in state.shape):
             raise UserError(
                 f"the size of state '{state.name}' is not known, it is {_described(state)}",
@@ -212,10 +212,10 @@ class FeedBack:
         return np.zeros([size or 0 for size in state.shape], state.dtype)
 
     def _next(self, row: Feeds) -> Arrays:
-        made = self._run(row)
+        results = self._run(row)
         state: Arrays = {}
         for output, fed in self._pairs.items():
-            value = made[output]
+            value = results[output]
             if value.shape != row[fed].shape:
                 have, wanted = ("x".join(map(str, shape)) for shape in (value.shape, row[fed].shape))
                 raise UserError(

@@ -226,13 +226,13 @@ class Outputs:
         """
         inputs = {self._inputs[name]: array for name, array in feeds.items() if name in self._inputs}
         try:
-            found = self._session.run(self._outputs, inputs)
+            results = self._session.run(self._outputs, inputs)
         except Exception as error:  # onnxruntime's exceptions share no base class
             line = str(error).strip().splitlines()[0]
             raise UserError(
                 f"the model does not run on the data: {line}", "check the shapes of the data"
             ) from None
-        flat = [np.asarray(a, np.float64).reshape(-1) for a in found]
+        flat = [np.asarray(a, np.float64).reshape(-1) for a in results]
         return np.nan_to_num(np.concatenate(flat)) if flat else np.zeros(0)
 
 

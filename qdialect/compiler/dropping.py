@@ -164,12 +164,12 @@ def _decisions(output: Array) -> Array:
 
 def _costs(candidates: Candidates) -> Mapping[str, float]:
     """Multiplications of each layer, or elements of another op's result: what an op in float takes more."""
-    found: dict[str, float] = {}
+    costs: dict[str, float] = {}
     for op in steps_of(candidates.module):
         assert isinstance(op, OnnxOp)
         shape = shape_of(op.results[0].type) if op.results else None
         elements = prod(max(size, 1) for size in shape or ())
         layer = layer_of(op)
         cost = float(elements) if layer is None else float(elements * layer.rows_shape[2])
-        found[called(op)] = found.get(called(op), 0.0) + cost
-    return found
+        costs[called(op)] = costs.get(called(op), 0.0) + cost
+    return costs

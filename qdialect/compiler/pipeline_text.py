@@ -81,11 +81,11 @@ def _tokens(text: str) -> Iterator[_Token]:
     position = 0
     text = re.sub(r"\s*(//[^\n]*)?$", "", text)
     while position < len(text):
-        if (found := _TOKEN.match(text, position)) is None:
+        if (token := _TOKEN.match(text, position)) is None:
             raise PipelineError(f"bad pass pipeline at '{text[position:].strip()}'", "close the quotes")
-        kind = str(found.lastgroup)
-        yield _Token(kind, found[kind], found[0][0].isspace())
-        position = found.end()
+        kind = str(token.lastgroup)
+        yield _Token(kind, token[kind], token[0][0].isspace())
+        position = token.end()
     yield _Token("end", "the end")
 
 
@@ -134,18 +134,18 @@ class _Reader:
 
     def options(self) -> dict[str, ParameterListType]:
         """`key` or `key=value(,value)*`, separated by blanks, up to `}`; values stay text."""
-        found: dict[str, ParameterListType] = {}
+        options: dict[str, ParameterListType] = {}
         while not self.take("mark", "}"):
             key = self.expect("word", what="an option").replace("-", "_")
-            if key in found:
+            if key in options:
                 raise PipelineError(f"bad pass pipeline: option '{key}' is given twice", "give it once")
             values: list[ParameterType] = []
             if self.take("mark", "="):
                 values.append(self.value())
                 while self.take("mark", ","):
                     values.append(self.value())
-            found[key] = tuple(values)
-        return found
+            options[key] = tuple(values)
+        return options
 
     def value(self) -> ParameterType:
         if (text := self.take("string")) is not None:
@@ -243,13 +243,13 @@ def _typed(pass_name: str, key: str, values: ParameterListType, hint: Any) -> Pa
     if not values and (NoneType in accepted or isa((), hint)):
         return ()
     for read in _READINGS if values else []:
-        candidate = tuple(found for value in values if (found := read(value)) is not None)
+        candidate = tuple(typed for value in values if (typed := read(value)) is not None)
         if len(candidate) != len(values) or (bool not in accepted and isinstance(candidate[0], bool)):
             continue
         if isa(candidate, hint) or (len(candidate) == 1 and isa(candidate[0], hint)):
             return candidate
-    given = ",".join(str(value) for value in values) or "nothing"
-    raise PipelineError(f"pass '{pass_name}': option '{key}' is {given}", f"it takes {type_repr(hint)}")
+    text = ",".join(str(value) for value in values) or "nothing"
+    raise PipelineError(f"pass '{pass_name}': option '{key}' is {text}", f"it takes {type_repr(hint)}")
 
 
 def _leaves(hint: Any) -> set[Any]:

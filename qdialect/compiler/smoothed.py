@@ -43,8 +43,8 @@ def smoothed(
     first = others.attempt(replace(best.choice, smooth=True))
     if not first.beats(best):
         return candidates, best
-    found = others.best(first.choice, fixed_range=fixed_range, fixed_rounding=fixed_rounding)
-    return others, found if found.beats(first) else first
+    quantized = others.best(first.choice, fixed_range=fixed_range, fixed_rounding=fixed_rounding)
+    return others, quantized if quantized.beats(first) else first
 
 
 def _profile(

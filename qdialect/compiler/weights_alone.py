@@ -148,14 +148,14 @@ def _write(op: OnnxOp, output_axis: int, codes: Array, scales: Array, block: int
     stored, steps = (codes, scales) if output_axis == 0 else (codes.T, scales.T)
     value = op.operands[1]
     name = tensor_name(value.op) if isinstance(value, OpResult) else ""
-    made: list[ConstantOp] = []
+    constants: list[ConstantOp] = []
     for array, suffix in ((stored.astype(ml_dtypes.int4), "int4"), (steps, "scales")):
         new = ConstantOp.of(from_array(np.ascontiguousarray(array)))
         new.location = location("", [f"{name}_{suffix}" if name else ""])
-        made.append(new)
+        constants.append(new)
     attributes = {"axis": int_attr(1 - output_axis), "block_size": int_attr(block)}
-    inputs: list[SSAValue | None] = [made[0].results[0], made[1].results[0]]
+    inputs: list[SSAValue | None] = [constants[0].results[0], constants[1].results[0]]
     real = op_named("", "DequantizeLinear").build(inputs, [value.type], attributes)
     real.location = location("", [f"{name}_dequantized" if name else ""])
-    insert_before(op, *made, real)
+    insert_before(op, *constants, real)
     op.operands[1] = real.results[0]

@@ -13,10 +13,10 @@ RESULT_SEGMENTS = "resultSegmentSizes"
 
 def present(places: Sequence[object | None]) -> DenseArrayBase | None:
     """The segment sizes for inputs or outputs of which some are None; None if only the last are left out."""
-    given = [p is not None for p in places]
-    while given and not given[-1]:
-        given.pop()
-    return None if all(given) else DenseArrayBase.from_list(i32, [int(g) for g in given])
+    flags = [p is not None for p in places]
+    while flags and not flags[-1]:
+        flags.pop()
+    return None if all(flags) else DenseArrayBase.from_list(i32, [int(g) for g in flags])
 
 
 def placed(values: Sequence[SSAValue], sizes: Attribute | None) -> list[SSAValue | None]:

@@ -51,8 +51,8 @@ class FileSlice(NamedTuple):
 
     def _open(self) -> FileIO:
         file = open(self.path, "rb", buffering=0)
-        found = os.fstat(file.fileno())
-        if found.st_size >= self.offset + self.length and self.stamp in (None, _stamp(found)):
+        status = os.fstat(file.fileno())
+        if status.st_size >= self.offset + self.length and self.stamp in (None, _stamp(status)):
             return file
         file.close()
         raise OSError(f"'{self.path}' has changed since it was read")
@@ -84,8 +84,8 @@ class FileSlice(NamedTuple):
                 yield buffer[:count]
 
 
-def _stamp(found: os.stat_result) -> tuple[int, int]:
-    return found.st_ino, found.st_mtime_ns
+def _stamp(status: os.stat_result) -> tuple[int, int]:
+    return status.st_ino, status.st_mtime_ns
 
 
 def byte_size(element: ElementType, count: int) -> int:

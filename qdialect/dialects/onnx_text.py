@@ -90,8 +90,8 @@ def parse_op(parser: Parser) -> dict[str, Any]:
     parser.parse_punctuation(":")
     position = parser.pos
     signature = parser.parse_function_type()
-    given = [s for s in slots if s is not None]
-    operands = parser.resolve_operands(given, signature.inputs.data, position)
+    present_operands = [s for s in slots if s is not None]
+    operands = parser.resolve_operands(present_operands, signature.inputs.data, position)
     if (sizes := present(slots)) is not None:
         properties[SEGMENTS] = sizes
     return {

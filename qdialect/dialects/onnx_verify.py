@@ -54,15 +54,15 @@ def _check_count(what: str, count: int, arity: tuple[int, int | None]) -> None:
 
 
 def _check_attributes(op: CheckedOp, version: Version) -> None:
-    given = op.onnx_attributes
-    for name, value in given.items():
+    attributes = op.onnx_attributes
+    for name, value in attributes.items():
         schema = version.attributes.get(name)
         if schema is None:  # O3
             raise VerifyException(f"opset has no attribute '{name}' for {op.op_type}-{version.since}")
         if not isinstance(value, (*ATTRIBUTE_CLASSES.get(schema.kind, ()), ReferenceAttr)):  # O4
             raise VerifyException(f"attribute '{name}' is {schema.kind.name}, got {value}")
     for schema in version.attributes.values():
-        if schema.required and schema.kind != AttributeKind.GRAPH and schema.name not in given:  # O5
+        if schema.required and schema.kind != AttributeKind.GRAPH and schema.name not in attributes:  # O5
             raise VerifyException(f"attribute '{schema.name}' is required")
 
 

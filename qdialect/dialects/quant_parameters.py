@@ -177,28 +177,28 @@ def checked_expressed(expressed: Attribute) -> Expressed:
 
 
 def _checked_scales(scales: npt.ArrayLike, expressed: Expressed) -> npt.NDArray[np.float32]:
-    given = np.asarray(scales, np.float64)
+    numbers = np.asarray(scales, np.float64)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        rounded = given.astype(np.float32)
+        rounded = numbers.astype(np.float32)
     limits = FORMATS[type(expressed)]
     bad = ~((rounded >= limits.smallest) & (rounded <= limits.largest))
     if bad.any():  # C5
         raise VerifyException(
-            f"scale {given[bad][0]:e} out of expressed type range [{limits.smallest:e}, {limits.largest:e}]"
+            f"scale {numbers[bad][0]:e} out of expressed type range [{limits.smallest:e}, {limits.largest:e}]"
         )
     # A view of bytes: nobody can write to it, so the cached hash stays true.
     return np.frombuffer(rounded.tobytes(), np.float32).reshape(rounded.shape)
 
 
 def _checked_zero_points(zero_points: npt.ArrayLike, storage: Storage) -> npt.NDArray[np.int32]:
-    given = np.asarray(zero_points)
-    if given.dtype.kind not in "iu":  # C7: e.g. Python integers beyond 64 bits
+    numbers = np.asarray(zero_points)
+    if numbers.dtype.kind not in "iu":  # C7: e.g. Python integers beyond 64 bits
         raise VerifyException("zero points must be integers of 32 bits")
     low, high = storage.low, min(storage.high, numerics.INT32_MAX)
-    bad = (given < low) | (given > high)
+    bad = (numbers < low) | (numbers > high)
     if bad.any():  # C6
-        raise VerifyException(f"zero point {given[bad][0]} out of storage range [{low}, {high}]")
-    rounded = given.astype(np.int32)
+        raise VerifyException(f"zero point {numbers[bad][0]} out of storage range [{low}, {high}]")
+    rounded = numbers.astype(np.int32)
     return np.frombuffer(rounded.tobytes(), np.int32).reshape(rounded.shape)
 
 

@@ -53,9 +53,9 @@ class UniformType(Data[UniformParameters], TypeAttribute):
         cls, storage: Storage, scale: float | np.floating, zero_point: int = 0, expressed: Attribute = f32
     ) -> UniformType:
         """One scale and zero point for the whole tensor."""
-        given: tuple[Any, Any] = scale, zero_point
-        if any(isinstance(number, np.ndarray) for number in given):  # of rank 0, or refused
-            return cls(UniformParameters(storage, expressed, None, None, *given))
+        pair: tuple[Any, Any] = scale, zero_point
+        if any(isinstance(number, np.ndarray) for number in pair):  # of rank 0, or refused
+            return cls(UniformParameters(storage, expressed, None, None, *pair))
         return _per_tensor(storage, float(scale), zero_point, expressed)
 
     @classmethod
@@ -80,10 +80,10 @@ class UniformType(Data[UniformParameters], TypeAttribute):
         expressed: Attribute = f32,
     ) -> UniformType:
         """As `per_axis`; per tensor where there is but one scale: two types of one meaning would never be equal."""
-        found = cls.per_axis(storage, axis, scales, zero_points, expressed)
-        if found.scales.size != 1:
-            return found
-        return cls.per_tensor(storage, found.scales[0], int(found.zero_points[0]), expressed)
+        type = cls.per_axis(storage, axis, scales, zero_points, expressed)
+        if type.scales.size != 1:
+            return type
+        return cls.per_tensor(storage, type.scales[0], int(type.zero_points[0]), expressed)
 
     @classmethod
     def sub_channel(

@@ -85,13 +85,13 @@ def activations_of(op: OnnxOp, defaults: Sequence[str], directions: int) -> list
     """
     The functions of each direction. Parameters are given in one list each, to the functions that take them, in order.
     """
-    given = op.properties.get("activations")
-    names = [a.data for a in given if isinstance(a, StringAttr)] if isinstance(given, ArrayAttr) else []
+    listed = op.properties.get("activations")
+    names = [a.data for a in listed if isinstance(a, StringAttr)] if isinstance(listed, ArrayAttr) else []
     names = names or [*defaults] * directions
     if len(names) != len(defaults) * directions:
         return Blocked("activations", f"{len(names)} activations are named, not {len(defaults) * directions}")
     alphas, betas = _floats(op, "activation_alpha"), _floats(op, "activation_beta")
-    found: list[Activation] = []
+    activations: list[Activation] = []
     for name in names:
         known = BY_LOWER.get(name.lower())
         if known is None:
@@ -99,9 +99,9 @@ def activations_of(op: OnnxOp, defaults: Sequence[str], directions: int) -> list
         function = FUNCTIONS[known]
         alpha = alphas.pop(0) if alphas and function.alpha is not None else function.alpha
         beta = betas.pop(0) if betas and function.beta is not None else function.beta
-        found.append(Activation(known, alpha, beta))
+        activations.append(Activation(known, alpha, beta))
     count = len(defaults)
-    return [found[k : k + count] for k in range(0, len(found), count)]
+    return [activations[k : k + count] for k in range(0, len(activations), count)]
 
 
 def clipped(build: Builder, x: SSAValue, bound: float) -> SSAValue:

@@ -49,8 +49,8 @@ class Parameters:
     def of(self, type: UniformType, user: Operation, name: str) -> tuple[SSAValue, SSAValue]:
         """Scale and zero point of `type` where `user` can take them; `name` is what their tensor is called."""
         block = _graph_block(user)
-        found = self._made.get((block, type))
-        if found is None:
+        pair_of_values = self._made.get((block, type))
+        if pair_of_values is None:
             scales = type.scales.astype(BY_ATTRIBUTE[type.expressed].dtype)
             zero_points = type.zero_points.astype(BY_ATTRIBUTE[storage_element(type)].dtype)
             pair = (
@@ -60,8 +60,8 @@ class Parameters:
             for op, suffix in zip(pair, ("scale", "zero_point"), strict=True):
                 op.location = location("", [f"{name}_{suffix}" if name else suffix])
             block.insert_ops_before(pair, first_of(block))
-            found = self._made[block, type] = pair[0].results[0], pair[1].results[0]
-        return found
+            pair_of_values = self._made[block, type] = pair[0].results[0], pair[1].results[0]
+        return pair_of_values
 
 
 def stored(value: SSAValue) -> tuple[SSAValue, list[Operation]]:

@@ -73,11 +73,11 @@ def _dynamic_lstm(op: OnnxOp) -> Sequence[Operation]:
     inputs = [*op.inputs, *[None] * (8 - len(op.inputs))]
     for place, (stored, _, _) in enumerate(held, 1):
         inputs[place] = stored.results[0]
-    inputs += [made.results[0] for _, *parameters in held for made in parameters]
+    inputs += [constant.results[0] for _, *parameters in held for constant in parameters]
     kept = {k: v for k, v in op.onnx_attributes.items() if k != "layout"}
     types = [None if value is None else value.type for value in op.outputs]
     kernel = op_named(MICROSOFT, "DynamicQuantizeLSTM").build(inputs, types, kept)
-    return [*(made for row in held for made in row), kernel]
+    return [*(constant for row in held for constant in row), kernel]
 
 
 AT_RUN_TIME = {

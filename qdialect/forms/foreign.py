@@ -43,8 +43,8 @@ def perm_of(op: Operation) -> tuple[int, ...] | None:
     """How an op turns the axes of its operand; None if that is not what it does, or it does not say how."""
     if not isinstance(op, TRANSPOSE):
         return None
-    given = op.ints_attr("perm")
-    return None if given is None else tuple(given)
+    perm = op.ints_attr("perm")
+    return None if perm is None else tuple(perm)
 
 
 def _max_pool_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:

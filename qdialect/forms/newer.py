@@ -67,17 +67,17 @@ def _operand(op: OnnxOp, value: Attribute) -> ConstantOp | Blocked:
 def _attributes_as_inputs(places: Mapping[str, int], op: OnnxOp) -> Parts | Blocked:
     """The attributes of `places` become operands there."""
     rest = dict(op.onnx_attributes)
-    inputs, made = list(op.inputs), list[Operation]()
+    inputs, constants = list(op.inputs), list[Operation]()
     for name, place in places.items():
         if (value := rest.pop(name, None)) is None:
             continue
         constant = _operand(op, value)
         if isinstance(constant, Blocked):
             return constant
-        made.append(constant)
+        constants.append(constant)
         inputs += [None] * (place + 1 - len(inputs))
         inputs[place] = constant.results[0]
-    return [*made, _built(op, op.op_type, inputs, rest)]
+    return [*constants, _built(op, op.op_type, inputs, rest)]
 
 
 def _without(names: Sequence[str], op: OnnxOp) -> Parts | Blocked:
@@ -112,16 +112,16 @@ def _normalization(op: OnnxOp) -> Parts | Blocked:
 
 def _softmax(op: OnnxOp) -> Parts | Blocked:
     """Over all axes from `axis` on together, which is by default the second."""
-    rank, given = rank_of(op.operands[0]), op.int_attr("axis", 1)
-    if given == -1 or (rank is not None and normal_axis(given, rank) == rank - 1):
+    rank, axis = rank_of(op.operands[0]), op.int_attr("axis", 1)
+    if axis == -1 or (rank is not None and normal_axis(axis, rank) == rank - 1):
         return [_built(op, op.op_type, op.inputs, {"axis": int_attr(-1)})]
     element = element_of(op.operands[0].type)
     if element not in BY_ATTRIBUTE:
         return UNKNOWN_TYPE
     shape = static_shape(op.operands[0])
-    pixels = (DYNAMIC, DYNAMIC) if shape is None else (prod(shape[:given]), prod(shape[given:]))
+    pixels = (DYNAMIC, DYNAMIC) if shape is None else (prod(shape[:axis]), prod(shape[axis:]))
     flat = tensor_type(element, pixels)
-    flatten = op_named("", "Flatten").build([op.operands[0]], [flat], {"axis": int_attr(given)})
+    flatten = op_named("", "Flatten").build([op.operands[0]], [flat], {"axis": int_attr(axis)})
     whole = op_named("", op.op_type).build([flatten.results[0]], [flat], {"axis": int_attr(1)})
     listed = tensor_type(i64, (DYNAMIC if rank is None else rank,))
     sizes = op_named("", "Shape").build([op.operands[0]], [listed]) if shape is None else _list(shape)
@@ -130,10 +130,10 @@ def _softmax(op: OnnxOp) -> Parts | Blocked:
 
 def _resize(op: OnnxOp) -> Parts | Blocked:
     """Upsample, and Resize without a region: pixels are counted from the corner, the nearest is the one before."""
-    made, scales = list[Operation](), op.input(1)
-    if isinstance(given := op.properties.get("scales"), DenseArrayBase):
-        made.append(_list(numbers(given), "float32"))
-        scales = made[-1].results[0]
+    constants, scales = list[Operation](), op.input(1)
+    if isinstance(old_scales := op.properties.get("scales"), DenseArrayBase):
+        constants.append(_list(numbers(old_scales), "float32"))
+        scales = constants[-1].results[0]
     if scales is None:
         return Blocked(
             "old-form", f"{op.op_type} says by its height and width how it scales", "export it newer"
@@ -144,7 +144,7 @@ def _resize(op: OnnxOp) -> Parts | Blocked:
     region = _list([], "float32")
     rest: dict[str, Attribute] = {"mode": op.properties.get("mode", StringAttr("nearest"))}
     rest |= {"coordinate_transformation_mode": StringAttr("asymmetric"), "nearest_mode": StringAttr("floor")}
-    return [*made, region, _built(op, "Resize", [op.operands[0], region.results[0], scales], rest)]
+    return [*constants, region, _built(op, "Resize", [op.operands[0], region.results[0], scales], rest)]
 
 
 def _split_in(op: OnnxOp) -> Parts | Blocked:

@@ -159,20 +159,20 @@ def _shape_of(build: Builder, value: SSAValue, axis: int) -> SSAValue:
 
 def _initial(layer: Layer, x: SSAValue) -> list[list[SSAValue]]:
     """The states before the first step, by direction: [batch, hidden], zero if the op has none."""
-    build, found = layer.build, [list[SSAValue]() for _ in layer.reverse]
+    build, rows = layer.build, [list[SSAValue]() for _ in layer.reverse]
     zero: SSAValue | None = None
     for place, _ in enumerate(layer.kind.states, 5):
-        given = layer.op.input(place)
-        if given is None and zero is None:
+        initial = layer.op.input(place)
+        if initial is None and zero is None:
             zero = _zeros(layer, x)
-        if given is not None:
-            given = _typed(given, layer, len(layer.reverse))
-            given = build.transpose(given, (1, 0, 2)) if layer.batch_first else given
-        for k, states in enumerate(found):
-            state = zero if given is None else build.pick(given, k)
+        if initial is not None:
+            initial = _typed(initial, layer, len(layer.reverse))
+            initial = build.transpose(initial, (1, 0, 2)) if layer.batch_first else initial
+        for k, states in enumerate(rows):
+            state = zero if initial is None else build.pick(initial, k)
             assert state is not None
             states.append(state)
-    return found
+    return rows
 
 
 def _typed(value: SSAValue, layer: Layer, directions: int) -> SSAValue:
@@ -313,18 +313,18 @@ def _stacked(layer: Layer, values: Sequence[SSAValue], axis: int, role: str) -> 
 
 def _results(layer: Layer, last: Sequence[Sequence[SSAValue]], steps: Sequence[SSAValue]) -> list[SSAValue]:
     """Those of Y, Y_h and Y_c that the op has."""
-    found = list[SSAValue]()
+    results = list[SSAValue]()
     build = layer.build
     for place, output in enumerate(layer.op.outputs):
         if output is None:
             continue
         if place == 0:
             whole = _stacked(layer, steps, 1, "outputs")
-            found.append(build.transpose(whole, (2, 0, 1, 3)) if layer.batch_first else whole)
+            results.append(build.transpose(whole, (2, 0, 1, 3)) if layer.batch_first else whole)
         else:
             whole = _stacked(layer, [states[place - 1] for states in last], 0, "states")
-            found.append(build.transpose(whole, (1, 0, 2)) if layer.batch_first else whole)
-    return found
+            results.append(build.transpose(whole, (1, 0, 2)) if layer.batch_first else whole)
+    return results
 
 
 def _decomposed(op: OnnxOp) -> Decomposed | Blocked:

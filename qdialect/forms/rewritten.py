@@ -65,18 +65,18 @@ def _difference(op: OnnxOp) -> Sequence[Operation] | Blocked:
 
 def _mean(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """Over all pixels, channels first or last."""
-    given = shape_of(op.operands[0].type)
-    if given is None:
+    shape = shape_of(op.operands[0].type)
+    if shape is None:
         return UNKNOWN_RANK
-    rank, listed = len(given), op.ints_attr("axes") or constant_ints(op.input(1)) or ()
+    rank, listed = len(shape), op.ints_attr("axes") or constant_ints(op.input(1)) or ()
     axes = sorted(normal_axis(axis, rank) for axis in listed)
     is_last = axes == list(range(1, rank - 1))
     if rank < 3 or not (is_last or axes == list(range(2, rank))):
         return Blocked("not-all-pixels", "the mean is not over all pixels of each channel")
     element, nodes = known_element(op.results[0].type), Nodes()
-    channels = given[-1] if is_last else given[1]
+    channels = shape[-1] if is_last else shape[1]
     x = nodes.transpose(op.operands[0], [0, rank - 1, *range(1, rank - 1)]) if is_last else op.operands[0]
-    mean = nodes.add("GlobalAveragePool", [x], tensor_type(element, (given[0], channels, *[1] * (rank - 2))))
+    mean = nodes.add("GlobalAveragePool", [x], tensor_type(element, (shape[0], channels, *[1] * (rank - 2))))
     if not op.int_attr("keepdims", 1):
         nodes.reshape(mean, [0, -1], op.results[0].type)
     elif is_last:

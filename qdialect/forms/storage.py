@@ -125,15 +125,15 @@ def _global_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     shape = shape_of(x.type)
     if shape is None:
         return Blocked("unknown-rank", "the operand's rank is not known")
-    axes, made = list(range(2, len(shape))), list[ConstantOp]()
+    axes, constants = list(range(2, len(shape))), list[ConstantOp]()
     attributes: dict[str, Attribute] = {}
     if (opset_of(op, "") or 13) < 18:
         attributes["axes"] = DenseArrayBase.from_list(i64, axes)
     else:
-        made.append(ConstantOp.of(from_array(np.array(axes, np.int64))))
-    inputs = [x, *(c.results[0] for c in made)]
+        constants.append(ConstantOp.of(from_array(np.array(axes, np.int64))))
+    inputs = [x, *(c.results[0] for c in constants)]
     reduced = op_named("", "ReduceMax").build(inputs, [_result(op, type)], attributes)
-    return Built([*made, reduced], "ReduceMax")
+    return Built([*constants, reduced], "ReduceMax")
 
 
 def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
@@ -215,8 +215,8 @@ def _real_bound(stored: int | None, type: UniformType, edge: int) -> tuple[list[
     """A stored bound as a real constant; none where the storage range is the bound already."""
     if stored is None or stored == edge:
         return [], None
-    made = ConstantOp.of(from_array(type.dequantize(np.array(stored), BY_ATTRIBUTE[type.expressed].dtype)))
-    return [made], made.results[0]
+    bound = ConstantOp.of(from_array(type.dequantize(np.array(stored), BY_ATTRIBUTE[type.expressed].dtype)))
+    return [bound], bound.results[0]
 
 
 def clip_between(

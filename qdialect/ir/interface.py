@@ -67,11 +67,11 @@ class IntegerInterface:
 
 def _names(rows: Iterable[DictionaryAttr] | None, count: int, prefix: str) -> list[str]:
     """What ONNX calls the inputs or outputs of a graph."""
-    found = [f"{prefix}_{k}" for k in range(count)]
+    names = [f"{prefix}_{k}" for k in range(count)]
     for k, row in enumerate(rows or ()):
         if isinstance(name := row.data.get("onnx.name"), StringAttr):
-            found[k] = name.data
-    return found
+            names[k] = name.data
+    return names
 
 
 def _reading(value: SSAValue) -> UniformType | None:
@@ -125,14 +125,14 @@ def note_interface(module: ModuleOp) -> None:
 
 def read_interface(metadata: Mapping[str, str]) -> dict[str, IntegerInterface]:
     """What a model's metadata says of its inputs and outputs. UserError for an entry that cannot be read."""
-    found: dict[str, IntegerInterface] = {}
+    interface: dict[str, IntegerInterface] = {}
     for key, text in metadata.items():
         if key.startswith(PREFIX):
             try:
                 entry = json.loads(text)
                 scales, zeros = np.array(entry["scale"], np.float32), np.array(entry["zero_point"], np.int32)
                 axis = entry.get("axis")
-                found[key.removeprefix(PREFIX)] = IntegerInterface(
+                interface[key.removeprefix(PREFIX)] = IntegerInterface(
                     scales, zeros, None if axis is None else int(axis)
                 )
             except (ValueError, TypeError, KeyError, OverflowError, AttributeError) as error:
@@ -140,4 +140,4 @@ def read_interface(metadata: Mapping[str, str]) -> dict[str, IntegerInterface]:
                     f"the model's metadata '{key}' is not scale and zero point: {text[:80]}",
                     "compile it again with --integer-io",
                 ) from error
-    return found
+    return interface

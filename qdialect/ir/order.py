@@ -27,6 +27,6 @@ def misplaced(root: Operation) -> Operation | None:
 
 def verify_order(root: Operation) -> None:
     """Raise VerifyException if an operation takes a value that is made behind it, or in a subgraph."""
-    found = misplaced(root)
-    if found is not None:
-        raise VerifyException(f"{found.name} {NOT_THERE}")
+    pair = misplaced(root)
+    if pair is not None:
+        raise VerifyException(f"{pair.name} {NOT_THERE}")

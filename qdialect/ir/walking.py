@@ -13,19 +13,19 @@ def operations(root: Operation) -> list[Operation]:
     `root` and all operations in it, each in front of those in its regions: `list(root.walk())`, which passes a
     generator for each level to every operation, in a tenth of the time.
     """
-    found = [root]
+    ops = [root]
     starts = _first_ops(root)
     while starts:
         op: Operation | None = starts.pop()
         while op is not None:
-            found.append(op)
+            ops.append(op)
             after = op.next_op
             if op.regions:
                 starts += [after] if after is not None else []
                 starts += _first_ops(op)
                 break
             op = after
-    return found
+    return ops
 
 
 def _first_ops(op: Operation) -> list[Operation]:
@@ -43,13 +43,13 @@ def constants_in_order(module: ModuleOp) -> None:
     Put the constants of each block at its head, in the order in which they are used: where initializers stand when the
     written model is read, however they came about.
     """
-    found: dict[Block, dict[ConstantOp, None]] = {}
+    by_block: dict[Block, dict[ConstantOp, None]] = {}
     ops = operations(module)
     used = (value.owner for op in ops for value in op.operands)
     for one in (*used, *ops):  # last those that nobody uses
         if isinstance(one, ConstantOp) and one.value is not None and one.parent is not None:
-            found.setdefault(one.parent, {}).setdefault(one)
-    for block, constants in found.items():
+            by_block.setdefault(one.parent, {}).setdefault(one)
+    for block, constants in by_block.items():
         for constant in constants:
             constant.detach()
         if block.first_op is None:

@@ -335,8 +335,8 @@ def _texts(value: Attribute | None) -> list[str]:
 
 def _rows(value: Attribute | None, count: int) -> list[dict[str, Attribute]]:
     rows = value.data if isinstance(value, ArrayAttr) else ()
-    found = [dict(row.data) for row in rows if isinstance(row, DictionaryAttr)]
-    return found if len(found) == count else [{} for _ in range(count)]
+    entries = [dict(row.data) for row in rows if isinstance(row, DictionaryAttr)]
+    return entries if len(entries) == count else [{} for _ in range(count)]
 
 
 def _write_imports(value: Attribute | None, protos: Any) -> None:

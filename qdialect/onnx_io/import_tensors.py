@@ -93,14 +93,14 @@ def tensor_data(tensor: TensorProto, folder: Path | None, raw: memoryview | None
         return TensorData(type, strings=strings)
     if tensor.data_location == 1:
         return TensorData(type, external_slice(tensor, folder, length))
-    found = raw
-    if found is None:
-        found = tensor.raw_data if tensor.HasField("raw_data") else _typed_field(tensor, element)
-    if len(found) != length:
+    data = raw
+    if data is None:
+        data = tensor.raw_data if tensor.HasField("raw_data") else _typed_field(tensor, element)
+    if len(data) != length:
         raise UserError(
-            f"{what} has {len(found)} bytes for {list(shape)} of {element.spelling}, which takes {length}"
+            f"{what} has {len(data)} bytes for {list(shape)} of {element.spelling}, which takes {length}"
         )
-    return TensorData(type, found)
+    return TensorData(type, data)
 
 
 def _keep_or_clear(tensor: TensorProto, data: TensorData) -> None:

@@ -168,15 +168,15 @@ def _learn(op: OnnxOp) -> None:
         elif not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
             _set(op.results, _inferred(op, op.outputs, opset=CASTS if op.domain else 0))
         return
-    found, opset = reading(op), opset_of(op, "") or 13
-    attributes = found if isinstance(found, Blocked) else read_attributes(op, found, opset)
-    if isinstance(found, Blocked) or isinstance(attributes, Blocked):
+    known, opset = reading(op), opset_of(op, "") or 13
+    attributes = known if isinstance(known, Blocked) else read_attributes(op, known, opset)
+    if isinstance(known, Blocked) or isinstance(attributes, Blocked):
         return
-    draft = op_named("", found.name).build(found.operands, [op.results[0].type], attributes)
-    real = {o: with_element(o.type, Float32Type()) for o in _carriers(found)}
+    draft = op_named("", known.name).build(known.operands, [op.results[0].type], attributes)
+    real = {o: with_element(o.type, Float32Type()) for o in _carriers(known)}
     types = _inferred(draft, op.outputs, real, opset)
     draft.erase()
-    element = result_element(op, found)
+    element = result_element(op, known)
     if element is not None:
         _set(op.results, [None if t is None else with_element(t, element) for t in types])
 
@@ -188,12 +188,12 @@ def _yielded(op: OnnxOp) -> list[Attribute | None]:
     slots = [] if promise is None else promise.slots(op)
     rounds = _rounds(op, slots)
     for slot in slots:
-        found = {value.type for _, _, value in yields(op, slot)}
+        alternatives = {value.type for _, _, value in yields(op, slot)}
         if slot.operand is not None and (inside := argument(op, slot)) is not None:
-            found |= {op.operands[slot.operand].type, inside.type}  # else a round may change the shape
-        if slot.result is None or len(found) != 1:
+            alternatives |= {op.operands[slot.operand].type, inside.type}  # else a round may change the shape
+        if slot.result is None or len(alternatives) != 1:
             continue
-        type = found.pop()
+        type = alternatives.pop()
         if not slot.stacked:
             types[slot.result] = type
         elif isinstance(type, TensorType) and rounds is not None:
@@ -286,8 +286,8 @@ def _inferred(
     try:
         schema = onnx.defs.get_schema(op.op_type, opset, "")
         imports = [onnx.helper.make_opsetid("", opset)]
-        found = onnx.shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=imports)
+        inferred = onnx.shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=imports)
     except Exception:  # inference gives up on operands that it does not know
         return [None for v in outputs if v is not None]
-    protos = [found.get(f"o{k}") for k, v in enumerate(outputs) if v is not None]
+    protos = [inferred.get(f"o{k}") for k, v in enumerate(outputs) if v is not None]
     return [None if p is None else value_type(p) for p in protos]

@@ -36,10 +36,10 @@ def split(message: bytes, least: int) -> tuple[bytes, dict[int, memoryview]]:
 
     def without_raw(start: int, end: int) -> tuple[list[Piece], int] | None:
         place = next(places)
-        found = [field for field in _fields(view, start, end) if field[0] == RAW_DATA]
-        if len(found) != 1:
+        raw = [field for field in _fields(view, start, end) if field[0] == RAW_DATA]
+        if len(raw) != 1:
             return None
-        [(_, begin, value, stop)] = found
+        [(_, begin, value, stop)] = raw
         if stop - value <= least:
             return None
         large[place] = view[value:stop]

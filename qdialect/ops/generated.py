@@ -44,6 +44,6 @@ def op_class(domain: str, name: str) -> type[OnnxOp] | None:
 
 def op_named(domain: str, name: str) -> type[OnnxOp]:
     """The class of an operator that the snapshot is known to have."""
-    if (found := op_class(domain, name)) is None:
+    if (named := op_class(domain, name)) is None:
         raise LookupError(f"no operator {domain}::{name}")
-    return found
+    return named

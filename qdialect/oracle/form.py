@@ -95,14 +95,14 @@ class _Constants(Parameters):
 
     def of(self, type: UniformType, user: Operation, name: str) -> tuple[SSAValue, SSAValue]:
         """Scale and zero point of `type`."""
-        found = self._by_type.get(type)
-        if found is None:
+        pair_of_values = self._by_type.get(type)
+        if pair_of_values is None:
             scales = type.scales.astype(BY_ATTRIBUTE[type.expressed].dtype)
             zero_points = type.zero_points.astype(BY_ATTRIBUTE[storage_element(type)].dtype)
             pair = [ConstantOp.of(from_array(np.asarray(values))) for values in (scales, zero_points)]
             self._block.add_ops(pair)
-            found = self._by_type[type] = pair[0].results[0], pair[1].results[0]
-        return found
+            pair_of_values = self._by_type[type] = pair[0].results[0], pair[1].results[0]
+        return pair_of_values
 
 
 class _Writer:
@@ -183,12 +183,12 @@ class _Writer:
             properties=op.properties,
             regions=[self._region(region) for region in op.regions],
         )
-        made = self._add(new)
+        written = self._add(new)
         if stays:
-            return made
+            return written
         return [
             real if quantized_of(old) is None else self._quantize(real, old, op)
-            for old, real in zip(op.result_types, made, strict=True)
+            for old, real in zip(op.result_types, written, strict=True)
         ]
 
     def _region(self, region: Region) -> Region:

@@ -49,10 +49,10 @@ def names_of(module: ModuleOp) -> dict[SSAValue, list[str]]:
     end = end_of(func.body.block, ReturnOp)
     rows = func.res_attrs.data if func.res_attrs is not None else ()
     for k, value in enumerate(end.operands):
-        given = rows[k].data.get("onnx.name") if k < len(rows) else None
+        onnx_name = rows[k].data.get("onnx.name") if k < len(rows) else None
         if isinstance(value, OpResult):
             names.setdefault(value, []).append(
-                f"{OUTPUT}{given.data if isinstance(given, StringAttr) else k}"
+                f"{OUTPUT}{onnx_name.data if isinstance(onnx_name, StringAttr) else k}"
             )
     return names
 
@@ -61,11 +61,11 @@ def input_names(module: ModuleOp) -> list[str]:
     """The graph's inputs, as ONNX calls them."""
     func = main_of(module)
     rows = func.arg_attrs.data if func.arg_attrs is not None else ()
-    found: list[str] = []
+    names: list[str] = []
     for k in range(len(func.body.block.args)):
-        given = rows[k].data.get("onnx.name") if k < len(rows) else None
-        found.append(given.data if isinstance(given, StringAttr) else f"input_{k}")
-    return found
+        name = rows[k].data.get("onnx.name") if k < len(rows) else None
+        names.append(name.data if isinstance(name, StringAttr) else f"input_{k}")
+    return names
 
 
 def observe(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[SSAValue, Seen]:
@@ -79,8 +79,8 @@ def observe(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[SSAValue, Seen
         for op in main_of(module).body.block.ops
         if isinstance(op, ConstantOp) and op.value is not None and is_visible(op.results[0])
     }
-    made = computed(module, feeds, {})
-    return held | {v: Seen(a, quantized_of(v.type), True) for v, a in made.items()}
+    arrays = computed(module, feeds, {})
+    return held | {v: Seen(a, quantized_of(v.type), True) for v, a in arrays.items()}
 
 
 def computed(
@@ -127,17 +127,17 @@ def taken(op: Operation) -> Iterator[SSAValue]:
 
 def _with_sources(ops: Collection[Operation], known: Mapping[SSAValue, Array]) -> set[Operation]:
     """`ops` and, up to values that are known, what makes their operands."""
-    found: set[Operation] = set()
+    needed: set[Operation] = set()
     stack = list(ops)
     block = stack[0].parent
     while stack:
         op = stack.pop()
-        if op in found:
+        if op in needed:
             continue
-        found.add(op)
+        needed.add(op)
         sources = [v.op for v in taken(op) if isinstance(v, OpResult) and v not in known]
         stack += [source for source in sources if source.parent is block]
-    return found
+    return needed
 
 
 def is_random(value: SSAValue) -> bool:

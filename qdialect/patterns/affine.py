@@ -47,16 +47,16 @@ def movable_map(value: SSAValue) -> AffineMap | Blocked | None:
     return None if is_kept(value.owner) else affine_map(value)
 
 
-def chain_to(op: OnnxOp, found: AffineMap) -> Chain:
+def chain_to(op: OnnxOp, map: AffineMap) -> Chain:
     """The affine ops that end in `op`, each needed by the next alone."""
-    source, length = op.operands[found.place], 1
+    source, length = op.operands[map.place], 1
     while source.has_one_use():
         above = movable_map(source)
-        merged = found.after(above) if isinstance(above, AffineMap) else None
+        merged = map.after(above) if isinstance(above, AffineMap) else None
         if merged is None or not isinstance(source, OpResult):
             break
-        found, source, length = merged, source.op.operands[merged.place], length + 1
-    return Chain(found, source, length)
+        map, source, length = merged, source.op.operands[merged.place], length + 1
+    return Chain(map, source, length)
 
 
 def new_constant(array: Array, like: SSAValue | None, type: Attribute | None = None) -> ConstantOp:
@@ -139,9 +139,9 @@ def _rescaled(
         )
     element = type.replace(scales=new.scales, zero_points=new.zero_points, axis=axis)
     attribute = tensor if new.stored is stored else from_array(new.stored)
-    made = ConstantOp.of(attribute, with_element(source.type, element))
-    name_after(made, source)
-    return [made] if source is w else [made, DequantizeOp(made.results[0])]
+    constant = ConstantOp.of(attribute, with_element(source.type, element))
+    name_after(constant, source)
+    return [constant] if source is w else [constant, DequantizeOp(constant.results[0])]
 
 
 def _scaled(weight: Array, rows: Array, axis: int) -> Array:

@@ -67,9 +67,9 @@ def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: R
     stored = known_constant(value)
     if element_of(value.type) != storage_element(type):
         stored = from_array(type.quantize(stored.array()))
-    made = ConstantOp.of(stored, with_element(value.type, type))
-    rewriter.insert_before(before, [made])
-    return made.results[0]
+    integers = ConstantOp.of(stored, with_element(value.type, type))
+    rewriter.insert_before(before, [integers])
+    return integers.results[0]
 
 
 def _cast_below(op: OnnxOp, place: int, type: UniformType, cast: Cast, rewriter: Rewriter) -> None:
@@ -88,10 +88,10 @@ def _cast_below(op: OnnxOp, place: int, type: UniformType, cast: Cast, rewriter:
 def _read(value: SSAValue, type: UniformType, cast: Cast, before: Operation, rewriter: Rewriter) -> Operation:
     """A cast of `value`, of `type`, for all its users."""
     plain = with_element(value.type, storage_element(type))
-    made = StorageCastOp(value, plain) if cast is StorageCastOp else DequantizeOp(value)
-    rewriter.insert_before(before, [made])
-    rewriter.replace_uses(value, made.results[0], made)
-    return made
+    reading = StorageCastOp(value, plain) if cast is StorageCastOp else DequantizeOp(value)
+    rewriter.insert_before(before, [reading])
+    rewriter.replace_uses(value, reading.results[0], reading)
+    return reading
 
 
 class SinkAcross(OnTrait[Carries]):
@@ -104,15 +104,15 @@ class SinkAcross(OnTrait[Carries]):
     """
 
     def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
-        found: Blocked | None = None
+        reason: Blocked | None = None
         for slot in promise.slots(op):
             for cast in (DequantizeOp, StorageCastOp):
                 before = rewriter.rewrites
                 blocked = self._slot(op, slot, cast, rewriter)
                 if rewriter.rewrites != before:
                     return None
-                found = found or blocked
-        return found
+                reason = reason or blocked
+        return reason
 
     def _slot(self, op: OnnxOp, slot: Slot, cast: Cast, rewriter: Rewriter) -> Blocked | None:
         inside = argument(op, slot)
@@ -120,8 +120,8 @@ class SinkAcross(OnTrait[Carries]):
         if slot.operand is not None:
             sides.append(op.operands[slot.operand])
         types = [t for side in sides if (t := _cast_type(side, cast)) is not None]
-        made = result(op, slot)
-        if not types or (slot.operand is None and (made is None or made.first_use is None)):
+        outer = result(op, slot)
+        if not types or (slot.operand is None and (outer is None or outer.first_use is None)):
             return None
         type = types[0]
         if any(t != type for t in types):
@@ -230,13 +230,13 @@ class StoreAcross(OnTrait[Carries]):
         self._target = target
 
     def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
-        found: Blocked | None = None
+        reason: Blocked | None = None
         for slot in promise.slots(op):
             blocked = self._runs(op, slot)
             if blocked is None:
                 self._slot(op, slot, rewriter)
-            found = found or blocked
-        return found
+            reason = reason or blocked
+        return reason
 
     def _runs(self, op: OnnxOp, slot: Slot) -> Blocked | None:
         """Why the integers of a value cannot cross, if they cannot."""

@@ -62,8 +62,8 @@ class Hoisting:
             forward = promise.forward(op, moved)
             if isinstance(forward, Blocked) or list(forward) != list(types):
                 return OTHER_TYPE
-        made = operands[0] is None or isinstance(operands[0], OpResult)
-        if not (self.activations and promise.in_place if made else _is_redundant(op, moved)):
+        is_computed = operands[0] is None or isinstance(operands[0], OpResult)
+        if not (self.activations and promise.in_place if is_computed else _is_redundant(op, moved)):
             blocked = more_work(op, promise, self.is_integer, operands) or _per_axis(moved, operands)
             if blocked is not None:
                 return blocked

@@ -38,9 +38,9 @@ def dequantize_operands(op: OnnxOp) -> list[Operation]:
 
 def as_type(value: SSAValue, type: UniformType) -> tuple[Sequence[Operation], SSAValue]:
     """`value`'s integers as elements of `type`, and the operations that read them so."""
-    found = reads_as(value, type)
-    if found:
-        return found, found[-1].results[0]
+    casts = reads_as(value, type)
+    if casts:
+        return casts, casts[-1].results[0]
     if not isinstance(value.owner, StorageCastOp):
         raise TypeError(f"{value.type} is no storage cast's result")
     return (), value.owner.operands[0]

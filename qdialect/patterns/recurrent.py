@@ -17,25 +17,25 @@ from qdialect.targets import Target
 TYPES = ("f32", "i8"), "f32"
 
 
-def least_units(form: QuantizesItself, found: Target) -> float:
+def least_units(form: QuantizesItself, runtime: Target) -> float:
     """The hidden units from which on the kernel was measured to be faster than the float one."""
-    return found.costs.get(form.kernel, {}).get("least", 1.0)
+    return runtime.costs.get(form.kernel, {}).get("least", 1.0)
 
 
-def pays(op: Operation, found: Target) -> QuantizesItself | None:
+def pays(op: Operation, runtime: Target) -> QuantizesItself | None:
     """The form of an op that such a kernel computes faster; None if there is none."""
     form = form_of(type(op), QuantizesItself)
-    if form is None or not isinstance(op, OnnxOp) or not found.has_kernel(form.kernel, *TYPES):
+    if form is None or not isinstance(op, OnnxOp) or not runtime.has_kernel(form.kernel, *TYPES):
         return None
-    small = (form.size(op) or 0) < least_units(form, found)
+    small = (form.size(op) or 0) < least_units(form, runtime)
     return None if small or form.blocked(op) is not None else form
 
 
 class QuantizeRecurrent(OnForm[QuantizesItself]):
     """One op with such a kernel on the target, any or one of `only`."""
 
-    def __init__(self, found: Target, least: int = 0, only: Collection[Operation] | None = None):
-        self._target, self._least, self._only = found, least, only
+    def __init__(self, runtime: Target, least: int = 0, only: Collection[Operation] | None = None):
+        self._target, self._least, self._only = runtime, least, only
 
     def wants(self, form: QuantizesItself, /) -> bool:
         return self._target.has_kernel(form.kernel, *TYPES)

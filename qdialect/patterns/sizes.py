@@ -25,8 +25,8 @@ def size_names(value: SSAValue) -> list[str]:
     if isinstance(value, OpResult) and isinstance(named := value.op.attributes.get(DIMS), ArrayAttr):
         rows = named.data[value.index] if value.index < len(named.data) else None
     elif isinstance(value, BlockArgument) and isinstance(func := value.block.parent_op(), FuncOp):
-        given = () if func.arg_attrs is None else func.arg_attrs.data
-        rows = given[value.index].data.get(DIMS) if value.index < len(given) else None
+        attributes = () if func.arg_attrs is None else func.arg_attrs.data
+        rows = attributes[value.index].data.get(DIMS) if value.index < len(attributes) else None
     if not isinstance(rows, ArrayAttr):
         return []
     return [name.data if isinstance(name, StringAttr) else "" for name in rows.data]
@@ -56,9 +56,9 @@ class Sizes:
 
     def elements(self, value: SSAValue) -> Elements | None:
         """The elements of a small tensor of integers, in order; None of any other."""
-        found = self._found.get(value)
-        if found is not None or not _is_small(value):
-            return found
+        known = self._found.get(value)
+        if known is not None or not _is_small(value):
+            return known
         array = constant_array(value)
         if array is None:
             return (None,) * prod(static_shape(value) or ())

@@ -65,14 +65,14 @@ class Affine(Promise):
 
     def map(self, op: OnnxOp) -> AffineMap | Blocked | None:
         """The op's map with finite entries, why it has none, or None if it is no such op."""
-        found = self.find(op)
-        if isinstance(found, AffineMap) and not found.factor.size:
+        map = self.find(op)
+        if isinstance(map, AffineMap) and not map.factor.size:
             return None  # of no channels
-        if isinstance(found, AffineMap) and not (
-            np.isfinite(found.factor).all() and np.isfinite(found.shift).all()
+        if isinstance(map, AffineMap) and not (
+            np.isfinite(map.factor).all() and np.isfinite(map.shift).all()
         ):
             return NOT_FINITE
-        return found
+        return map
 
 
 def _batch_norm(op: OnnxOp) -> AffineMap | Blocked:
@@ -122,10 +122,10 @@ Maps = Callable[[int, Array], "tuple[Array, Array] | None"]
 def _binary(maps: Maps) -> Affine:
 
     def find(op: OnnxOp) -> AffineMap | Blocked | None:
-        found = _one_constant(op)
-        if found is None or isinstance(found, Blocked):
-            return found
-        place, axis, c = found
+        operand = _one_constant(op)
+        if operand is None or isinstance(operand, Blocked):
+            return operand
+        place, axis, c = operand
         with np.errstate(divide="ignore"):
             pair = maps(place, c)
         return None if pair is None else AffineMap(place, axis, *pair)

@@ -53,8 +53,8 @@ def follow(rule: AxisRule, blocks: BlockRule | None = None) -> Transfer:
         if head.is_per_tensor:
             return [head]
         if head.axis is None:
-            found = per_block(op, head)
-            return found if isinstance(found, Blocked) else [found]
+            type = per_block(op, head)
+            return type if isinstance(type, Blocked) else [type]
         match rule(op, head.axis):
             case Blocked() as blocked:
                 return blocked
@@ -92,7 +92,7 @@ def to_results(transfer: Transfer, count: Callable[[OnnxOp], int]) -> Transfer:
     """The one type that `transfer` gives, as many times as `count` says."""
 
     def repeated(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
-        found = transfer(op, types)
-        return found if isinstance(found, Blocked) else [found[0]] * count(op)
+        moved = transfer(op, types)
+        return moved if isinstance(moved, Blocked) else [moved[0]] * count(op)
 
     return repeated

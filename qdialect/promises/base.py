@@ -109,13 +109,13 @@ class Commutes(Promise):
 
     def rebuilt(self, op: OnnxOp, operands: Sequence[SSAValue], elements: Sequence[Attribute]) -> OnnxOp:
         """A new op, not inserted yet, with other operands and result elements where it carries elements."""
-        given, result_types = list(op.operands), list(op.result_types)
+        values, result_types = list(op.operands), list(op.result_types)
         for place, operand in zip(self.operands(op), operands, strict=True):
-            given[place] = operand
+            values[place] = operand
         for place, element in zip(self.results(op), elements, strict=True):
             result_types[place] = with_element(result_types[place], element)
         return op.__class__.create(
-            operands=given, result_types=result_types, properties=op.properties, attributes=op.attributes
+            operands=values, result_types=result_types, properties=op.properties, attributes=op.attributes
         )
 
     def moves(self, op: OnnxOp) -> bool:

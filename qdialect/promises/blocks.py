@@ -34,8 +34,8 @@ def _made(type: UniformType, sizes: Sequence[int | None], scales: np.ndarray, ze
 
 def _sizes(type: UniformType) -> list[int | None]:
     """The block size of each axis; None where the axis is one block."""
-    given = dict(type.blocks or ())
-    return [given.get(axis) for axis in range(type.scales.ndim)]
+    sizes = dict(type.blocks or ())
+    return [sizes.get(axis) for axis in range(type.scales.ndim)]
 
 
 def permuted(type: UniformType, perm: Sequence[int]) -> UniformType:

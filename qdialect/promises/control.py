@@ -81,12 +81,12 @@ def result(op: OnnxOp, slot: Slot) -> OpResult | None:
 
 def _places(values: Sequence[object | None]) -> list[int | None]:
     """The place of each value among those that are given; None for those left out."""
-    found: list[int | None] = []
+    places: list[int | None] = []
     count = 0
     for value in values:
-        found.append(None if value is None else count)
+        places.append(None if value is None else count)
         count += value is not None
-    return found
+    return places
 
 
 def _if(op: OnnxOp) -> list[Slot]:

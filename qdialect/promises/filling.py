@@ -47,14 +47,14 @@ def centered(op: OnnxOp) -> dict[int, tuple[int, int]] | Blocked:
         return NOT_CONSTANT
     if len(axes) != len(wanted):
         return Blocked("out-of-range", "there are not as many sizes as axes", "check the model")
-    found: dict[int, tuple[int, int]] = {}
+    widths: dict[int, tuple[int, int]] = {}
     for axis, size in zip(axes, wanted, strict=True):
         at = normal_axis(axis, len(shape))
         if shape[at] < 0:
             return UNKNOWN_RANK
         if shape[at] != size:
-            found[at] = shape[at], size
-    return found
+            widths[at] = shape[at], size
+    return widths
 
 
 def _center_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:

@@ -76,7 +76,7 @@ def _read_backwards() -> dict[tuple[str, str], IntegerProduct]:
     for (_, name), form in INTEGER_SUMS.items():
         names.setdefault(form.op_type, []).append(name)
     axes = {form.op_type: form.channel_axis for form in INTEGER_SUMS.values()}
-    return {("", op): IntegerProduct(found[0], found[-1], axes[op]) for op, found in names.items()}
+    return {("", op): IntegerProduct(written[0], written[-1], axes[op]) for op, written in names.items()}
 
 
 INTEGER_PRODUCTS = _read_backwards()

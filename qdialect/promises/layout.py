@@ -160,8 +160,8 @@ def slices_of(op: OnnxOp) -> dict[int, slice] | Blocked:
         return NOT_CONSTANT
     if rank is None:
         return UNKNOWN_RANK
-    given = op.ints_attr("axes") is not None or op.input(3) is not None
-    axes = ints_of(op, "axes", 3) if given else tuple(range(len(starts)))
+    has_axes = op.ints_attr("axes") is not None or op.input(3) is not None
+    axes = ints_of(op, "axes", 3) if has_axes else tuple(range(len(starts)))
     steps = ints_of(op, "steps", 4) if op.input(4) is not None else (1,) * len(starts)
     if axes is None or steps is None:
         return NOT_CONSTANT
@@ -196,10 +196,10 @@ def _slice_blocks(op: OnnxOp, type: UniformType) -> UniformType | Blocked:
         start, stop, step = taken.indices(shape[axis])
         if step != 1:
             return blocks.BLOCK_CUT
-        found = blocks.cut(type, axis, start, stop, shape[axis])
-        if isinstance(found, Blocked):
-            return found
-        type = found
+        cut = blocks.cut(type, axis, start, stop, shape[axis])
+        if isinstance(cut, Blocked):
+            return cut
+        type = cut
     return type
 
 
@@ -218,10 +218,10 @@ def _gather_axes(op: OnnxOp) -> tuple[int, int] | Blocked:
 
 
 def _gather_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
-    found = _gather_axes(op)
-    if isinstance(found, Blocked):
-        return found
-    gathered, rank = found
+    axes = _gather_axes(op)
+    if isinstance(axes, Blocked):
+        return axes
+    gathered, rank = axes
     if axis != gathered:
         return axis if axis < gathered else axis + rank - 1
     indices = constant_array(op.operands[1])
@@ -238,10 +238,10 @@ def _gather_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
 
 
 def _gather_backward(op: OnnxOp, axis: int) -> int | Blocked:
-    found = _gather_axes(op)
-    if isinstance(found, Blocked):
-        return found
-    gathered, rank = found
+    axes = _gather_axes(op)
+    if isinstance(axes, Blocked):
+        return axes
+    gathered, rank = axes
     if axis < gathered:
         return axis
     return ALONG_AXIS if axis < gathered + rank else axis - rank + 1
@@ -278,11 +278,11 @@ def _overwritten(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformTy
 def _compressed(op: OnnxOp, axis: int) -> int | Moved | Blocked:
     if "axis" not in op.properties:
         return ALONG_AXIS  # what is left is one row
-    found = elsewhere(0)(op, axis)
+    moved = elsewhere(0)(op, axis)
     kept = constant_array(op.operands[1])
     size = static_shape(op.operands[0])
-    if found != ALONG_AXIS or kept is None or size is None or kept.size > size[axis]:
-        return found
+    if moved != ALONG_AXIS or kept is None or size is None or kept.size > size[axis]:
+        return moved
     return Moved(axis, np.flatnonzero(kept))
 
 

@@ -28,8 +28,8 @@ def _reduced(op: OnnxOp) -> tuple[list[int], bool, int] | Blocked:
     rank = rank_of(op.operands[0])
     if rank is None:
         return UNKNOWN_RANK
-    given = op.ints_attr("axes") is not None or op.input(1) is not None
-    axes = ints_of(op, "axes", 1) if given else ()
+    has_axes = op.ints_attr("axes") is not None or op.input(1) is not None
+    axes = ints_of(op, "axes", 1) if has_axes else ()
     if axes is None:
         return NOT_CONSTANT
     if not axes and not op.int_attr("noop_with_empty_axes", 0):
@@ -38,32 +38,32 @@ def _reduced(op: OnnxOp) -> tuple[list[int], bool, int] | Blocked:
 
 
 def _reduce_forward(op: OnnxOp, axis: int) -> int | Blocked:
-    found = _reduced(op)
-    if isinstance(found, Blocked):
-        return found
-    axes, kept, _ = found
+    reduced = _reduced(op)
+    if isinstance(reduced, Blocked):
+        return reduced
+    axes, kept, _ = reduced
     if axis in axes:
         return ALONG_AXIS
     return axis if kept else axis - sum(a < axis for a in axes)
 
 
 def _reduce_backward(op: OnnxOp, axis: int) -> int | Blocked:
-    found = _reduced(op)
-    if isinstance(found, Blocked):
-        return found
-    axes, kept, rank = found
+    reduced = _reduced(op)
+    if isinstance(reduced, Blocked):
+        return reduced
+    axes, kept, rank = reduced
     before = axis if kept else [a for a in range(rank) if a not in axes][axis]
     return ALONG_AXIS if before in axes else before
 
 
 def _index_of_greatest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
-    found = follow(elsewhere(0))(op, types)
-    return found if isinstance(found, Blocked) else ()
+    moved = follow(elsewhere(0))(op, types)
+    return moved if isinstance(moved, Blocked) else ()
 
 
 def _compared(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
-    found = follow(never)(op, types)
-    return found if isinstance(found, Blocked) else ()
+    moved = follow(never)(op, types)
+    return moved if isinstance(moved, Blocked) else ()
 
 
 def _unique_forward(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
@@ -86,8 +86,8 @@ def clip_bounds(op: OnnxOp) -> tuple[float, float] | None:
         return op.float_attr("min", -np.inf), op.float_attr("max", np.inf)
     bounds = [-np.inf, np.inf]
     for k in (0, 1):
-        if (given := op.input(k + 1)) is not None:
-            array = constant_array(given)
+        if (bound := op.input(k + 1)) is not None:
+            array = constant_array(bound)
             if array is None or array.size != 1:
                 return None
             bounds[k] = float(array.reshape(-1)[0])

@@ -46,10 +46,10 @@ def pad_value(op: OnnxOp) -> float | None:
     """The real value that a constant Pad puts around its operand; None if it is computed."""
     if op.ints_attr("pads") is not None:  # before opset 11
         return op.float_attr("value", 0.0)
-    given = op.input(2)
-    if given is None:
+    value = op.input(2)
+    if value is None:
         return 0.0
-    array = constant_array(given)
+    array = constant_array(value)
     return None if array is None else float(array.reshape(-1)[0])
 
 

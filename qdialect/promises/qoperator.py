@@ -67,8 +67,8 @@ def _cells(inputs: Sequence[SSAValue | None], kernel: Kernel) -> Cells | None:
         return None
     inputs += [None] * (len(tokens) - len(inputs))
     cells = {(None if t[0] == "y" else int(t[0]), t[1]): v for t, v in zip(tokens, inputs, strict=True)}
-    given = all(v is not None for (_, part), v in cells.items() if part == "s")
-    return cells if given else None
+    is_scaled = all(v is not None for (_, part), v in cells.items() if part == "s")
+    return cells if is_scaled else None
 
 
 def reading(op: OnnxOp) -> Reading | Blocked:
@@ -84,18 +84,18 @@ def reading(op: OnnxOp) -> Reading | Blocked:
 
 def read_attributes(op: OnnxOp, reading: Reading, opset: int) -> Mapping[str, Attribute] | Blocked:
     """The op's attributes from the node's: a plain 0 that the op has no word for is its only behaviour."""
-    given = reading.kernel.read(op, opset)
-    if isinstance(given, Blocked):
-        return given
+    attributes = reading.kernel.read(op, opset)
+    if isinstance(attributes, Blocked):
+        return attributes
     schema = snapshot().find("", reading.name)
     version = None if schema is None else schema.at(opset)
     if version is None:
         return Blocked("opset", f"opset {opset} has no {reading.name}")
-    for name, value in given.items():
+    for name, value in attributes.items():
         off = isinstance(value, IntegerAttr) and value.value.data == 0
         if name not in version.attributes and not off:
             return Blocked("attribute", f"{reading.name} has no attribute '{name}' in opset {opset}")
-    return {k: v for k, v in given.items() if k in version.attributes}
+    return {k: v for k, v in attributes.items() if k in version.attributes}
 
 
 def storage_of(element: Attribute | None) -> Storage | None:
@@ -199,7 +199,7 @@ def _read_backwards() -> dict[tuple[str, str], QOperator]:
     for (_, name), templates in (*written, *_UNWRITTEN):
         for kernel in templates:
             forms.setdefault((kernel.domain, kernel.op_type), []).append((name, kernel))
-    return {key: QOperator(tuple(found)) for key, found in forms.items()}
+    return {key: QOperator(tuple(readings)) for key, readings in forms.items()}
 
 
 _UNWRITTEN: Sequence[tuple[tuple[str, str], tuple[Kernel, ...]]] = (

@@ -140,7 +140,7 @@ def unpacked_weight(
     sizes = {packed.size: outputs * count * block * bits // 8, scales.size: outputs * count}
     if zero_points is not None:
         sizes[zero_points.size] = outputs * -(-count * bits // 8)
-    if packed.dtype != np.uint8 or any(given != wanted for given, wanted in sizes.items()):
+    if packed.dtype != np.uint8 or any(size != wanted for size, wanted in sizes.items()):
         return Blocked("block-size", "the weight's sizes are not those that the node's attributes say")
     if scales.dtype != np.float32 or (zero_points is not None and zero_points.dtype != np.uint8):
         return Blocked("scale-type", "scales or zero points of the weight are of another type")

@@ -154,14 +154,14 @@ class Window(Promise):
             or self.gathering is not None
         ):
             return None
-        found: list[tuple[int, int]] = []
+        pads: list[tuple[int, int]] = []
         for size, k, stride, dilation in zip(
             shape[2:], kernel, self.strides(op), self.dilations(op), strict=True
         ):
             total = max((-(-size // stride) - 1) * stride + (k - 1) * dilation + 1 - size, 0)
             less, more = total // 2, total - total // 2
-            found.append((less, more) if mode == "SAME_UPPER" else (more, less))
-        return tuple(found)
+            pads.append((less, more) if mode == "SAME_UPPER" else (more, less))
+        return tuple(pads)
 
     def geometry(self, op: OnnxOp) -> Geometry | Blocked:
         """All sizes of `op`, none known of a tensor of unknown rank; or what makes it no usual convolution."""

@@ -44,19 +44,19 @@ def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
 
 def quantized_anyway(value: SSAValue) -> bool:
     """Whether a quantize of `value` runs whenever it is made: one beside it, or one in each branch of an If."""
-    made = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    home = value.owner if isinstance(value.owner, Block) else value.owner.parent
     pending = [use.operation.parent for use in value.uses if isinstance(use.operation, QuantizeOp)]
-    found: set[Block] = set()
+    blocks: set[Block] = set()
     while pending:
         block = pending.pop()
-        if block is made:
+        if block is home:
             return True
         around = None if block is None else block.parent_op()
         if block is None or around is None:
             continue
-        found.add(block)
+        blocks.add(block)
         promise = around.get_trait(Carries)
-        if promise is not None and promise.branches and all(r.block in found for r in around.regions):
+        if promise is not None and promise.branches and all(r.block in blocks for r in around.regions):
             pending.append(around.parent)
     return False
 

@@ -36,12 +36,12 @@ MOVED_TYPES = ("u8", "i8", "u16", "i16")
 
 def breaches(module: ModuleOp, target: Target) -> list[tuple[OnnxOp, Blocked]]:
     """The nodes of a lowered module that break a rule of `target`, each with the rule, in the order of the graph."""
-    found: list[tuple[OnnxOp, Blocked]] = []
+    refused: list[tuple[OnnxOp, Blocked]] = []
 
     for op in module.walk():
         if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp | FunctionOp):
-            found += ((op, blocked) for blocked in _of_node(op, target))
-    return found
+            refused += ((op, blocked) for blocked in _of_node(op, target))
+    return refused
 
 
 def _of_node(op: OnnxOp, target: Target) -> Iterator[Blocked]:

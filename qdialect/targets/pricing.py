@@ -96,19 +96,19 @@ def counts(shape: Convolution) -> list[float]:
 
 def cost(costs: Costs, kernel: str, shape: Convolution) -> float:
     """Nanoseconds that `kernel` takes."""
-    found = costs[kernel]
-    return sum(found[term] * count for term, count in zip(TERMS, counts(shape), strict=True))
+    entry = costs[kernel]
+    return sum(entry[term] * count for term, count in zip(TERMS, counts(shape), strict=True))
 
 
 def cheapest(costs: Costs, kernels: Sequence[str], shape: Convolution) -> tuple[str, float]:
     """The kernel of several that takes the least time, and its nanoseconds; the first if they are equal."""
-    return min(((name, cost(costs, name, shape)) for name in kernels), key=lambda found: found[1])
+    return min(((name, cost(costs, name, shape)) for name in kernels), key=lambda priced: priced[1])
 
 
 def row_cost(costs: Costs, kernel: str, rows: int, elements: int) -> float:
     """Nanoseconds that `kernel` takes for so many rows of so many elements, what it needs around it included."""
-    found = costs[kernel]
-    return found["read"] * rows * elements + found["row"] * rows + found["call"]
+    entry = costs[kernel]
+    return entry["read"] * rows * elements + entry["row"] * rows + entry["call"]
 
 
 def float_kernels(weight: tuple[int, ...]) -> tuple[str, ...]:

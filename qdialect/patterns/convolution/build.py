@@ -49,17 +49,17 @@ def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: ImageNodes
 
 def window_attributes(op: OnnxOp, geometry: Geometry) -> dict[str, Attribute]:
     """The attributes of a convolution of that geometry; auto_pad stays where the pads are not known."""
-    found: dict[str, Attribute] = {"kernel_shape": ints_attr(geometry.kernel)}
+    attributes: dict[str, Attribute] = {"kernel_shape": ints_attr(geometry.kernel)}
     if geometry.groups > 1:
-        found["group"] = int_attr(geometry.groups)
+        attributes["group"] = int_attr(geometry.groups)
     for name, values in (("strides", geometry.strides), ("dilations", geometry.dilations)):
         if any(value != 1 for value in values):
-            found[name] = ints_attr(values)
+            attributes[name] = ints_attr(values)
     if geometry.pads is None:
-        found["auto_pad"] = op.onnx_attributes["auto_pad"]
+        attributes["auto_pad"] = op.onnx_attributes["auto_pad"]
     elif geometry.has_pads:
-        found["pads"] = ints_attr((*(p[0] for p in geometry.pads), *(p[1] for p in geometry.pads)))
-    return found
+        attributes["pads"] = ints_attr((*(p[0] for p in geometry.pads), *(p[1] for p in geometry.pads)))
+    return attributes
 
 
 def _weight(op: OnnxOp, steps: Sequence[Step], copies: int, nodes: ImageNodes) -> SSAValue:
