@@ -18,6 +18,7 @@ NAMES = (
     "fold-identity",
     "fold-layout",
     "fold-pad",
+    "fold-requantize",
     "fold-scales",
     "fold-shapes",
     "fold-zeros",

@@ -4,6 +4,7 @@ Write ops on quantized types as the target's integer kernels.
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
     op(a, b) : T             ->  op'(a, b') : T, where another op has the kernel: a - b = a + -b, a mean is a pool
+    join(qcast(dcast a)) : T ->  join(a) : T, where the kernel takes operands of any scales
     op(a) : T                ->  qcast(op(dcast a)), where the float kernel is faster than the integer one
     kernel(a, b) + c         ->  kernel(a, b, c)      the kernel has a float result, c one float for each column
     linear(x, dcast(w))      ->  MatMulNBits(x, w, scales, zero points)      x in float
@@ -43,6 +44,7 @@ from qdialect.ops.generated import op_named
 from qdialect.patterns.biases import AddInKernel
 from qdialect.patterns.boundaries import StoreAcross
 from qdialect.patterns.casts import FoldStorageCasts
+from qdialect.patterns.joins import TakeAnyScales
 from qdialect.patterns.rows import LowerToFloat
 from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.promises.base import Commutes
@@ -335,6 +337,7 @@ class LowerToQoperatorPass(RewritePass):
             return [StoreAcross(runtime), LowerToStorage(runtime), FoldStorageCasts()]
         return [
             StoreAcross(runtime),
+            TakeAnyScales(),
             LowerToStorage(runtime),
             LowerToAnother(runtime),
             LowerToFloat(runtime),

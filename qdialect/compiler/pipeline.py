@@ -159,6 +159,7 @@ def _lowering(r: Request) -> Iterator[Stage]:
         yield _stage("rescale-bias", "onnxruntime counts biases as it loads a model", quantize=False)
     yield _stage("fold-activation", "a clamp that the range of a type of the target's is already")
     if r.form == "qoperator":
+        yield _stage("fold-requantize", "operands of a join, before their kernels are written")
         yield _stage("lower-to-table", "one lookup for what has no kernel", target=name)
         yield _stage("legalize-expressed", "kernels dequantize to float32")
         yield _stage("rescale-bias", "kernels add int32 in steps of x_scale * w_scale")

@@ -72,6 +72,11 @@ class Kernels(Promise):
     sensitive: bool = False
     """Whether 8 bits of the result cost more accuracy than the kernel saves time: left in float when quantizing."""
 
+    @property
+    def takes_any_scales(self) -> bool:
+        """Whether a kernel takes any number of operands, each of a scale of its own."""
+        return any("*" in form.inputs for form in self.forms)
+
 
 def _gemm_guard(op: OnnxOp) -> Blocked | None:
     if op.float_attr("beta", 1.0) != 1.0:

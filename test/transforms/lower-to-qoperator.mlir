@@ -636,3 +636,21 @@ func.func @unmoved_product_read(%x: tensor<5x3x4x!x>, %w: tensor<4x2x!w>) -> (te
   %y = onnx.Add(%p, %b) : (tensor<5x3x2xf32>, tensor<2xf32>) -> tensor<5x3x2xf32>
   func.return %y, %p : tensor<5x3x2xf32>, tensor<5x3x2xf32>
 }
+
+// -----
+
+!s = !quant.uniform<u8:f32, 0.025:7>
+!t = !quant.uniform<u8:f32, 0.05:9>
+
+// The kernel reads a table for each operand of another scale.
+
+// CHECK-LABEL: func.func @join_of_scales(
+// CHECK-DAG: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0.025] : tensor<f32>>}
+// CHECK-DAG: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[7] : tensor<ui8>>}
+// CHECK: onnx_ms.QLinearConcat(%[[TS:.*]], %[[TZ:.*]], %{{.*}}, %[[S]], %[[Z]], %{{.*}}, %[[TS]], %[[TZ]]) {axis = 0 : i64}
+func.func @join_of_scales(%a: tensor<2x3x!s>, %b: tensor<4x3x!t>) -> tensor<6x3x!t> {
+  %d = quant.dcast %a : tensor<2x3x!s> to tensor<2x3xf32>
+  %e = quant.qcast %d : tensor<2x3xf32> to tensor<2x3x!t>
+  %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<2x3x!t>, tensor<4x3x!t>) -> tensor<6x3x!t>
+  func.return %j : tensor<6x3x!t>
+}

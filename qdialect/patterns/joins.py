@@ -1,0 +1,44 @@
+"""What a join's operands were quantized from, and the pattern that leaves it to the join's kernel."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.promises.kernels import Kernels
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
+
+KERNEL_WIDTH = 8
+"""Bits of what kernels of joins take."""
+
+
+def requantized(value: SSAValue, type: UniformType | None) -> SSAValue | None:
+    """What is quantized to `type`, of 8 bits and one scale, from another of the same storage; None if it is not."""
+    cast = value.owner
+    if not isinstance(cast, QuantizeOp) or not isinstance(cast.operands[0].owner, DequantizeOp):
+        return None
+    stored = cast.operands[0].owner.operands[0]
+    other = quantized_of(stored.type)
+    if type is None or other is None or not (type.is_per_tensor and other.is_per_tensor):
+        return None
+    if type.storage.width != KERNEL_WIDTH:
+        return None
+    return stored if other.storage == type.storage and other.expressed == type.expressed else None
+
+
+class TakeAnyScales(OnTrait[Kernels]):
+    """join(qcast(dcast(a : S)) : T, b) : T  ->  join(a : S, b) : T     the kernel reads a table for each operand"""
+
+    def wants(self, promise: Kernels, /) -> bool:
+        return promise.takes_any_scales
+
+    def match(self, op: OnnxOp, promise: Kernels, rewriter: Rewriter, /) -> Blocked | None:
+        for place, value in enumerate(op.operands):
+            stored = requantized(value, quantized_of(op.results[0].type))
+            if stored is not None:
+                rewriter.set_operand(op, place, stored)
+        return None

@@ -1,0 +1,121 @@
+// RUN: OPT %s -p fold-requantize | FILECHECK %s
+// RUN: DIAGNOSTICS -p fold-requantize
+
+!a = !quant.uniform<u8:f32, 0.02:3>
+!s = !quant.uniform<u8:f32, 0.025:7>
+!t = !quant.uniform<u8:f32, 0.05:9>
+
+// The product makes the join's integers, between what its own would have been: (0 - 7) / 2 + 9 and (255 - 7) / 2 + 9. The
+// other operand, quantized from floats and then moved, likewise.
+
+// CHECK-LABEL: func.func @product(
+// CHECK-NEXT: %[[P:.*]] = onnx.MatMul(%x, %w) : (tensor<128x4x!{{.*}}>, tensor<4x200x!{{.*}}>) -> tensor<128x200x!quant.uniform<u8:f32, 0.05:9>>
+// CHECK: %[[C:.*]] = onnx.Clip(%[[P]],
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %y : tensor<200x128xf32> to tensor<200x128x!quant.uniform<u8:f32, 0.05:9>>
+// CHECK-NEXT: %[[M:.*]] = onnx.Transpose(%[[Q]])
+// CHECK: %[[D:.*]] = onnx.Clip(%[[M]],
+// CHECK-NEXT: %[[J:.*]] = onnx.Concat(%[[C]], %[[D]])
+// CHECK-NEXT: func.return %[[J]]
+func.func @product(%x: tensor<128x4x!a>, %w: tensor<4x200x!quant.uniform<i8:f32, 0.5>>, %y: tensor<200x128xf32>) -> tensor<128x400x!t> {
+  %p = onnx.MatMul(%x, %w) : (tensor<128x4x!a>, tensor<4x200x!quant.uniform<i8:f32, 0.5>>) -> tensor<128x200x!s>
+  %r = quant.dcast %p : tensor<128x200x!s> to tensor<128x200xf32>
+  %q = quant.qcast %r : tensor<128x200xf32> to tensor<128x200x!t>
+  %u = quant.qcast %y : tensor<200x128xf32> to tensor<200x128x!s>
+  %v = onnx.Transpose(%u) {perm = array<i64: 1, 0>} : (tensor<200x128x!s>) -> tensor<128x200x!s>
+  %d = quant.dcast %v : tensor<128x200x!s> to tensor<128x200xf32>
+  %e = quant.qcast %d : tensor<128x200xf32> to tensor<128x200x!t>
+  %j = onnx.Concat(%q, %e) {axis = 1 : i64} : (tensor<128x200x!t>, tensor<128x200x!t>) -> tensor<128x400x!t>
+  func.return %j : tensor<128x400x!t>
+}
+
+// The ends of both types are the same numbers: there is nothing to clamp.
+
+// CHECK-LABEL: func.func @same_ends(
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %y : tensor<200x128xf32> to tensor<200x128x!quant.uniform<u8:f32, 0.02501:7>>
+// CHECK-NEXT: %[[J:.*]] = onnx.Concat(%[[Q]], %b)
+func.func @same_ends(%y: tensor<200x128xf32>, %b: tensor<1x128x!quant.uniform<u8:f32, 0.02501:7>>) -> tensor<201x128x!quant.uniform<u8:f32, 0.02501:7>> {
+  %u = quant.qcast %y : tensor<200x128xf32> to tensor<200x128x!s>
+  %d = quant.dcast %u : tensor<200x128x!s> to tensor<200x128xf32>
+  %e = quant.qcast %d : tensor<200x128xf32> to tensor<200x128x!quant.uniform<u8:f32, 0.02501:7>>
+  %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<200x128x!quant.uniform<u8:f32, 0.02501:7>>, tensor<1x128x!quant.uniform<u8:f32, 0.02501:7>>) -> tensor<201x128x!quant.uniform<u8:f32, 0.02501:7>>
+  func.return %j : tensor<201x128x!quant.uniform<u8:f32, 0.02501:7>>
+}
+
+// CHECK-LABEL: func.func @unmoved_finer_scale(
+// CHECK: quant.dcast
+func.func @unmoved_finer_scale(%y: tensor<200x128xf32>, %b: tensor<1x128x!s>) -> tensor<201x128x!s> {
+  %u = quant.qcast %y : tensor<200x128xf32> to tensor<200x128x!t>
+  %d = quant.dcast %u : tensor<200x128x!t> to tensor<200x128xf32>
+  %e = quant.qcast %d : tensor<200x128xf32> to tensor<200x128x!s>
+  // expected-remark@+1 {{the step is smaller, so that rounding once moves more than one of them [fold-requantize: finer-scale]}}
+  %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<200x128x!s>, tensor<1x128x!s>) -> tensor<201x128x!s>
+  func.return %j : tensor<201x128x!s>
+}
+
+// CHECK-LABEL: func.func @unmoved_few_elements(
+// CHECK: quant.dcast
+func.func @unmoved_few_elements(%y: tensor<20x128xf32>, %b: tensor<1x128x!t>) -> tensor<21x128x!t> {
+  %u = quant.qcast %y : tensor<20x128xf32> to tensor<20x128x!s>
+  %d = quant.dcast %u : tensor<20x128x!s> to tensor<20x128xf32>
+  %e = quant.qcast %d : tensor<20x128xf32> to tensor<20x128x!t>
+  // expected-remark@+1 {{they are so few that a second rounding of them costs nothing [fold-requantize: few-elements]}}
+  %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<20x128x!t>, tensor<1x128x!t>) -> tensor<21x128x!t>
+  func.return %j : tensor<21x128x!t>
+}
+
+// CHECK-LABEL: func.func @unmoved_second_consumer(
+// CHECK: quant.dcast
+func.func @unmoved_second_consumer(%y: tensor<200x128xf32>, %b: tensor<1x128x!t>) -> (tensor<201x128x!t>, tensor<200x128xf32>) {
+  %u = quant.qcast %y : tensor<200x128xf32> to tensor<200x128x!s>
+  %d = quant.dcast %u : tensor<200x128x!s> to tensor<200x128xf32>
+  %e = quant.qcast %d : tensor<200x128xf32> to tensor<200x128x!t>
+  // expected-remark@+1 {{the value between has a second consumer [fold-requantize: second-consumer]}}
+  %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<200x128x!t>, tensor<1x128x!t>) -> tensor<201x128x!t>
+  func.return %j, %d : tensor<201x128x!t>, tensor<200x128xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_integers_read(
+// CHECK: quant.dcast
+func.func @unmoved_integers_read(%y: tensor<200x128xf32>, %b: tensor<1x128x!t>) -> (tensor<201x128x!t>, tensor<200x128x!s>) {
+  %u = quant.qcast %y : tensor<200x128xf32> to tensor<200x128x!s>
+  %v = onnx.Transpose(%u) {perm = array<i64: 0, 1>} : (tensor<200x128x!s>) -> tensor<200x128x!s>
+  %d = quant.dcast %v : tensor<200x128x!s> to tensor<200x128xf32>
+  %e = quant.qcast %d : tensor<200x128xf32> to tensor<200x128x!t>
+  // expected-remark@+1 {{the value between has a second consumer [fold-requantize: second-consumer]}}
+  %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<200x128x!t>, tensor<1x128x!t>) -> tensor<201x128x!t>
+  func.return %j, %u : tensor<201x128x!t>, tensor<200x128x!s>
+}
+
+// CHECK-LABEL: func.func @unmoved_not_computed(
+// CHECK: quant.dcast
+func.func @unmoved_not_computed(%u: tensor<200x128x!s>, %b: tensor<1x128x!t>) -> tensor<201x128x!t> {
+  %d = quant.dcast %u : tensor<200x128x!s> to tensor<200x128xf32>
+  %e = quant.qcast %d : tensor<200x128xf32> to tensor<200x128x!t>
+  // expected-remark@+1 {{the integers come from outside or from a subgraph, or are constants [fold-requantize: not-computed]}}
+  %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<200x128x!t>, tensor<1x128x!t>) -> tensor<201x128x!t>
+  func.return %j : tensor<201x128x!t>
+}
+
+// CHECK-LABEL: func.func @unmoved_several_parts(
+// CHECK: quant.dcast
+func.func @unmoved_several_parts(%y: tensor<200x128xf32>, %b: tensor<1x128x!t>) -> tensor<401x128x!t> {
+  %u = quant.qcast %y : tensor<200x128xf32> to tensor<200x128x!s>
+  %v = onnx.Concat(%u, %u) {axis = 0 : i64} : (tensor<200x128x!s>, tensor<200x128x!s>) -> tensor<400x128x!s>
+  %d = quant.dcast %v : tensor<400x128x!s> to tensor<400x128xf32>
+  %e = quant.qcast %d : tensor<400x128xf32> to tensor<400x128x!t>
+  // expected-remark@+1 {{what is moved has several parts, or is clamped between two steps [fold-requantize: several-parts]}}
+  %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<400x128x!t>, tensor<1x128x!t>) -> tensor<401x128x!t>
+  func.return %j : tensor<401x128x!t>
+}
+
+// Of 16 bits no kernel joins mixed scales.
+
+// CHECK-LABEL: func.func @unchanged_wide(
+// CHECK: quant.dcast
+func.func @unchanged_wide(%y: tensor<200x128xf32>, %b: tensor<1x128x!quant.uniform<u16:f32, 0.5:9>>) -> tensor<201x128x!quant.uniform<u16:f32, 0.5:9>> {
+  %u = quant.qcast %y : tensor<200x128xf32> to tensor<200x128x!quant.uniform<u16:f32, 0.25:7>>
+  %d = quant.dcast %u : tensor<200x128x!quant.uniform<u16:f32, 0.25:7>> to tensor<200x128xf32>
+  %e = quant.qcast %d : tensor<200x128xf32> to tensor<200x128x!quant.uniform<u16:f32, 0.5:9>>
+  %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<200x128x!quant.uniform<u16:f32, 0.5:9>>, tensor<1x128x!quant.uniform<u16:f32, 0.5:9>>) -> tensor<201x128x!quant.uniform<u16:f32, 0.5:9>>
+  func.return %j : tensor<201x128x!quant.uniform<u16:f32, 0.5:9>>
+}

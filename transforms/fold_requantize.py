@@ -1,0 +1,127 @@
+"""
+Let what makes the operands of a join quantize to the join's type at once.
+
+    join(qcast(dcast(op(a) : S)) : T, b)  ->  join(clamp(op(a) : T), b)     S no coarser than T
+
+Close: one rounding less moves an integer by one step at most, as S has no wider steps than T; the clamp is where S
+ended. What only moves elements hands the type on to what computes them.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from xdsl.ir import Block, Operation, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, uniform_of, with_element
+from qdialect.dialects.quant import QuantizeOp, UniformType
+from qdialect.exactness import Exactness
+from qdialect.forms.storage import clip_between
+from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.patterns.affine import SECOND_CONSUMER
+from qdialect.patterns.joins import requantized
+from qdialect.promises.base import Commutes
+from qdialect.promises.kernels import Kernels
+from qdialect.reasons import OTHER_REGION, Blocked
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import RewritePass
+
+FEW = 2**14
+"""Elements whose two casts take no longer than a few calls of a kernel (onnxruntime: measured)."""
+
+
+class RequantizeAbove(OnTrait[Kernels]):
+    """A join whose kernel takes operands of any scales."""
+
+    def wants(self, promise: Kernels, /) -> bool:
+        return promise.takes_any_scales
+
+    def match(self, op: OnnxOp, promise: Kernels, rewriter: Rewriter, /) -> Blocked | None:
+        type, reason = quantized_of(op.results[0].type), None
+        for value in op.operands if type is not None else ():
+            stored = requantized(value, quantized_of(value.type))
+            if type is None or stored is None:
+                continue
+            built = _quantized_above(stored, type)
+            if not isinstance(built, Blocked):
+                rewriter.replace(value.owner, built)  # pyright: ignore[reportArgumentType]
+                return None
+            reason = reason or built
+        return reason
+
+
+def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | Blocked:
+    """New operations, the last of which makes `stored` as `type`, between the ends of its own type."""
+    users = [use.operation for use in stored.uses]
+    if not all(user.results[0].has_one_use() for user in users):
+        return SECOND_CONSUMER
+    chain, other, shape = _chain(stored), uniform_of(stored.type), shape_of(stored.type)
+    if isinstance(chain, Blocked):
+        return chain
+    if shape is None or prod(size for size in shape if size != DYNAMIC) < FEW:
+        return Blocked("few-elements", "they are so few that a second rounding of them costs nothing")
+    if other.scale > type.scale:
+        return Blocked(
+            "finer-scale", "the step is smaller, so that rounding once moves more than one of them"
+        )
+    low, high = (
+        int(i) for i in type.quantize(other.dequantize(np.array([other.storage.low, other.storage.high])))
+    )
+    ops: list[Operation] = []
+    for op in reversed(chain):
+        if isinstance(op, QuantizeOp):
+            new: Operation = QuantizeOp(op.operands[0], type)
+        elif ops and (promise := op.get_trait(Commutes)) is not None:
+            new = promise.rebuilt(op, [ops[-1].results[0]], [type])
+        else:
+            results = [with_element(op.results[0].type, type)]
+            new = op.__class__.create(
+                operands=op.operands, result_types=results, properties=op.properties, attributes=op.attributes
+            )
+        new.location = op.location
+        ops.append(new)
+    if (low, high) == (type.storage.low, type.storage.high):
+        return ops
+    clamp = clip_between(low, high, chain[0], ops[-1].results[0], type)
+    if isinstance(clamp, Blocked):
+        return clamp
+    ops[-1].location = location(node_name(chain[0]))
+    clamp.ops[-1].location = location(f"{node_name(chain[0])}_range", [tensor_name(chain[0])])
+    return [*ops, *clamp.ops]
+
+
+def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked:
+    """From the op that makes `value` up to what computes it, each needed by the next alone."""
+    chain: list[OnnxOp | QuantizeOp] = []
+    while True:
+        op = value.owner
+        if isinstance(op, Block | ConstantOp) or not isinstance(op, OnnxOp | QuantizeOp) or op.regions:
+            return Blocked(
+                "not-computed", "the integers come from outside or from a subgraph, or are constants"
+            )
+        if chain and op.parent is not chain[0].parent:
+            return OTHER_REGION
+        if not value.has_one_use() or len(op.results) != 1:
+            return SECOND_CONSUMER
+        chain.append(op)
+        promise = op.get_trait(Commutes)
+        if promise is None:
+            return chain
+        if len(promise.operands(op)) != 1 or not promise.moves(op):  # pyright: ignore[reportArgumentType]
+            return Blocked(
+                "several-parts", "what is moved has several parts, or is clamped between two steps"
+            )
+        value = promise.operand_values(op)[0]  # pyright: ignore[reportArgumentType]
+
+
+@dataclass(frozen=True)
+class FoldRequantizePass(RewritePass):
+    """What a join would quantize again is quantized to its type at once."""
+
+    name = "fold-requantize"
+    exactness = Exactness.CLOSE
+    rewrite = "join(qcast(dcast(op(a) : S)) : T, b) -> join(clamp(op(a) : T), b): one rounding less, one step at most"
+
+    pattern_types = (RequantizeAbove,)
