@@ -110,9 +110,9 @@ def targets_page() -> str:
     lines = [
         "# Targets",
         "",
-        "Made by `python docs/generate.py` from the files in `qdialect/targets/`. A target is one such file: copy one,",
-        "change what differs, and `qdialect compile --target NAME` takes it. What a pass can make so without changing",
-        "a number, it does; what is left that breaks a rule is named by `--remarks`, `--report` and `explain`.",
+        "Made by `python docs/generate.py` from the files in `qdialect/targets/`. A target is one such file; a file of",
+        "your own is `--target PATH.toml` ([extending](extending.md)). What a pass can make so without changing a",
+        "number, it does; what is left that breaks a rule is named by `--remarks`, `--report` and `explain`.",
         "",
     ]
     for name in sorted(target_names(), key=lambda n: (ORDER.index(n) if n in ORDER else len(ORDER), n)):

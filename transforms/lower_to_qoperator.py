@@ -269,7 +269,7 @@ class LowerToStorage(OnTrait[Commutes]):
                 return blocked
         if not promise.moves_storage:
             return Blocked("no-kernel", f"{op.op_type} has no form on stored integers")
-        if (blocked := self._runs(op, op.op_type, head)) is not None:
+        if (blocked := self._runs(op, op.listed, head)) is not None:
             return blocked
         self._on_storage(op, promise, rewriter)
         return None

@@ -24,8 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_paths(arguments)
     options = options_of(Options, arguments)
     if arguments.print_pipeline:
-        from qdialect.compiler.pipeline import phases
-        from qdialect.compiler.pipeline_text import phases_text
+        from qdialect.compiler.pipeline import phases, phases_text
 
         print(phases_text(phases(options)))
         return DONE

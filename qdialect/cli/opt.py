@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
+    from qdialect.compiler.pipeline_text import Passes
     from qdialect.rewriting.manager import Hook
     from qdialect.text.assembly import ModuleParser
     from qdialect.text.reading import Diagnostic
@@ -31,10 +32,15 @@ class _Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         # Only --help pays for the import of every pass.
         from qdialect.compiler.pipeline_text import get_available_passes, summarize
+        from qdialect.ops.outside import outside_passes
 
-        rows = [(name, *summarize(factory())) for name, factory in sorted(get_available_passes().items())]
-        passes = "".join(f"  {name:<20} {exactness:<6} {summary}\n" for name, summary, exactness in rows)
-        return f"{super().format_help()}\npasses, with their exactness class:\n{passes}"
+        def table(passes: "Passes") -> str:
+            rows = [(name, *summarize(factory())) for name, factory in sorted(passes.items())]
+            return "".join(f"  {name:<20} {exactness:<6} {summary}\n" for name, summary, exactness in rows)
+
+        others = f"\nof installed packages:\n{table(outside_passes())}" if outside_passes() else ""
+        own = table(get_available_passes())
+        return f"{super().format_help()}\npasses, with their exactness class:\n{own}{others}"
 
 
 def make_argument_parser() -> argparse.ArgumentParser:

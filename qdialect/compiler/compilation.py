@@ -29,6 +29,7 @@ from qdialect.rewriting.passes import RewritePass, exactness_of
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets import target
 from qdialect.targets.legality import breaches
+from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 
 if TYPE_CHECKING:
     from qdialect.onnx_io.models import Source
@@ -94,6 +95,7 @@ class Compilation(Hook):
         self.module, self.phases = module, phases(options)
         self.passes = [stage.step for phase in self.phases for stage in phase.stages]
         self._lowering = next((p for p in self.passes if p.name.startswith("lower-to-")), None)
+        self._writes_casts = next(one for one in reversed(self.passes) if one.name == LowerToQdqPass.name)
         kept = named_nodes(module, options.keep_float)
         lower_opsets(module)
         for op in kept:
@@ -114,7 +116,7 @@ class Compilation(Hook):
     def before(self, one: ModulePass, module: ModuleOp) -> None:
         if one is self._lowering:
             self.report.account.note_scales(module)
-        if one is self.passes[-1]:  # it writes what is left as casts
+        if one is self._writes_casts:
             floats = staying_float(module, self.report.form)
             self.report.floats = [
                 Stays(op.op_type, called(op), remark.blocked) for op, remark in floats.items()

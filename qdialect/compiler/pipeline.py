@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 
 from qdialect.compiler.conditions import Claim, Condition, fused, lowered, raised
 from qdialect.compiler.options import FORMS, LEVELS, Options
+from qdialect.compiler.pipeline_text import get_available_passes, parse_pipeline, spec_text
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.rewriting.passes import exactness_of
@@ -215,16 +216,41 @@ ASKED_FOR = ("integer-io",)
 """Lossy on purpose, and only there if it was asked for."""
 
 
+PHASES = ("raise", "move", "lower")
+
+
+def _with_those_of(target: Target, phase: str, stages: Sequence[Stage]) -> list[Stage]:
+    """The stages of a phase, with those that the target's file places in it."""
+    found = list(stages)
+    for one in (one for one in target.stages if one.phase == phase):
+        where = f"the stage '{one.run}' of target '{target.name}'"
+        steps = parse_pipeline(one.run, get_available_passes())
+        if len(steps) != 1:
+            raise UserError(f"{where} names {len(steps)} passes", "write a stage for each")
+        if not isinstance(getattr(steps[0], "exactness", None), Exactness):
+            raise UserError(f"{where} has no class of exactness", "its pass says how far it moves numbers")
+        beside = one.before or one.after
+        places = [k for k, stage in enumerate(found) if stage.step.name == beside]
+        if beside and not places:
+            raise UserError(
+                f"{where} stands beside '{beside}', which the phase '{phase}' does not have here",
+                "--print-pipeline shows the passes",
+            )
+        place = places[0] if one.before else (places[-1] + 1 if one.after else len(found))
+        found.insert(place, Stage(steps[0], one.because, tuple(one.needs)))
+    return found
+
+
 def phases(options: Options) -> list[Phase]:
     """
     The passes for a target and form, without those of a class beyond the exactness asked for.
 
-    Raises UserError for a target, form, level or op that there is not.
+    Raises UserError for a target, form, level or op that there is not, and for a stage of the target that has no place.
     """
     r = _checked(options)
 
     def phase(name: str, aim: str, broken: Condition, *parts: Iterable[Stage]) -> Phase:
-        stages = [stage for part in parts for stage in part]
+        stages = _with_those_of(r.target, name, [stage for part in parts for stage in part])
         return Phase(
             name,
             aim,
@@ -232,6 +258,12 @@ def phases(options: Options) -> list[Phase]:
             [s for s in stages if s.step.name in ASKED_FOR or exactness_of(s.step).within(r.level)],
         )
 
+    for one in r.target.stages:
+        if one.phase not in PHASES:
+            raise UserError(
+                f"a stage of target '{r.target.name}' names the phase '{one.phase}'",
+                f"choose from {', '.join(PHASES)}",
+            )
     return [
         phase("raise", "constant quantization parameters are in types", raised, _raising(r)),
         phase("move", "ops with a kernel are on quantized types", fused, _sinking(r), _hoisting(r)),
@@ -247,3 +279,17 @@ def claims(all_phases: Sequence[Phase]) -> list[Claim]:
 def pipeline(options: Options) -> list[ModulePass]:
     """The passes of all phases, in order. Raises UserError as `phases` does."""
     return [stage.step for phase in phases(options) for stage in phase.stages]
+
+
+def phases_text(phases: Iterable[Phase]) -> str:
+    """The same, a pass a line, with comments that say what each is for and which of those before it it needs."""
+    lines: list[str] = []
+    for phase in phases:
+        lines.append(f"  // {phase.name}: {phase.aim}")
+        for stage in phase.stages:
+            needs = f" [needs {', '.join(stage.needs)}]" if stage.needs else ""
+            spec = f"{spec_text(stage.step.pipeline_pass_spec())},"
+            lines.append(f"  {spec:<40} // {stage.because}{needs}")
+    last = len(lines) - 1
+    lines[last] = lines[last].replace(", ", "  ", 1)
+    return "\n".join(["builtin.module(", *lines, ")"])

@@ -12,8 +12,8 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType, ParameterType
 from xdsl.utils.hints import isa, type_repr
 
-from qdialect.compiler.pipeline import Phase
 from qdialect.errors import UserError
+from qdialect.ops.outside import outside_passes
 from qdialect.rewriting.manager import PassManager, Verified
 from qdialect.rewriting.passes import classes_of
 from qdialect.rewriting.remarks import Remark, remarks_of
@@ -28,7 +28,7 @@ class PipelineError(UserError):
 
 
 def get_available_passes() -> dict[str, Callable[[], type[ModulePass]]]:
-    """Our passes, and those of xDSL's that pipelines need, imported on first use."""
+    """Our passes, and those of xDSL's that pipelines need, imported on first use; `outside_passes` has more."""
 
     def get_canonicalize() -> type[ModulePass]:
         from xdsl.transforms.canonicalize import CanonicalizePass
@@ -183,24 +183,11 @@ def run(module: ModuleOp, pipeline: str) -> list[Remark]:
 
 def pipeline_text(passes: Iterable[ModulePass]) -> str:
     """The text that `parse_pipeline` reads back to equal passes."""
-    return f"builtin.module({','.join(_spec_text(one.pipeline_pass_spec()) for one in passes)})"
+    return f"builtin.module({','.join(spec_text(one.pipeline_pass_spec()) for one in passes)})"
 
 
-def phases_text(phases: Iterable[Phase]) -> str:
-    """The same, a pass a line, with comments that say what each is for and which of those before it it needs."""
-    lines: list[str] = []
-    for phase in phases:
-        lines.append(f"  // {phase.name}: {phase.aim}")
-        for stage in phase.stages:
-            needs = f" [needs {', '.join(stage.needs)}]" if stage.needs else ""
-            spec = f"{_spec_text(stage.step.pipeline_pass_spec())},"
-            lines.append(f"  {spec:<40} // {stage.because}{needs}")
-    last = len(lines) - 1
-    lines[last] = lines[last].replace(", ", "  ", 1)
-    return "\n".join(["builtin.module(", *lines, ")"])
-
-
-def _spec_text(spec: ArgSpec) -> str:
+def spec_text(spec: ArgSpec) -> str:
+    """One pass with its options."""
     options = [f"{k}={','.join(map(_value_text, v))}" if v else k for k, v in spec.parameters.items()]
     return f"{spec.name}{{{' '.join(options)}}}" if options else spec.name
 
@@ -212,11 +199,11 @@ def _value_text(value: ParameterType) -> str:
 
 
 def _make(spec: ArgSpec, available: Passes) -> ModulePass:
-    if spec.name not in available:
-        raise PipelineError(
-            f"unknown pass '{spec.name}'", _nearest(spec.name, available, "--help lists the passes")
-        )
-    pass_type = available[spec.name]()
+    factory = available.get(spec.name) or outside_passes().get(spec.name)
+    if factory is None:
+        near = _nearest(spec.name, [*available, *outside_passes()], "--help lists the passes")
+        raise PipelineError(f"unknown pass '{spec.name}'", near)
+    pass_type = factory()
     known = [f.name for f in fields(pass_type) if f.init]
     types = get_type_hints(pass_type)
     for key in spec.parameters:

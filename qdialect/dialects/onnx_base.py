@@ -8,9 +8,9 @@ properties; attributes that are graphs are regions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -122,33 +122,42 @@ class OnnxOp(Operation):
         """The names of the attributes that are graphs, one per region."""
         return self.SCHEMA.regions if self.SCHEMA else ()
 
+    @property
+    def listed(self) -> str:
+        """What the tables of targets call the operator."""
+        return self.op_type
+
+    def attribute(self, name: str) -> Attribute | None:
+        """A node's attribute."""
+        return self.properties.get(name)
+
     def int_attr(self, name: str, default: int) -> int:
         """An INT attribute."""
-        value = self.properties.get(name)
+        value = self.attribute(name)
         return value.value.data if isinstance(value, IntegerAttr) else default
 
     def float_attr(self, name: str, default: float) -> float:
         """A FLOAT attribute."""
-        value = self.properties.get(name)
+        value = self.attribute(name)
         return value.value.data if isinstance(value, FloatAttr) else default
 
     def str_attr(self, name: str, default: str) -> str:
         """A STRING attribute."""
-        value = self.properties.get(name)
+        value = self.attribute(name)
         return value.data if isinstance(value, StringAttr) else default
 
     def ints_attr(self, name: str) -> tuple[int, ...] | None:
         """An INTS attribute; None if it is not given."""
-        value = self.properties.get(name)
+        value = self.attribute(name)
         return tuple(int(v) for v in value.iter_values()) if isinstance(value, DenseArrayBase) else None
 
     def verify_(self) -> None:
         quantized = verify_quantized_values(self)
         if self.SCHEMA is not None:
             verify_at(self, opset_of(self, self.domain))
-            if quantized:
-                for trait in verifying_traits(type(self)):
-                    trait.verify(self)
+        if quantized:
+            for trait in verifying_traits(type(self)):
+                trait.verify(self)
 
     def print(self, printer: Printer) -> None:
         onnx_text.print_op(self, printer)
@@ -182,10 +191,30 @@ class ConstantOp(OnnxOp):
 
 
 class CustomOp(OnnxOp):
-    """An operator that the snapshot does not know, or a call of a model-local function; carried as it is."""
+    """
+    An operator that the snapshot does not know, or a call of a model-local function; carried as it is. Of an operator
+    that a package from outside makes promises for, it is an instance of that operator's own subclass.
+    """
 
     name = "onnx.Custom"
     traits = OpTraits(lambda: ())
+    class_of: ClassVar[Callable[[str, str], type[CustomOp]]]
+    """The class of an operator, by domain and name; the room of the op classes, above this one, says it."""
+
+    @classmethod
+    def create(cls, *, properties: Mapping[str, Attribute] = {}, **parts: Any) -> Self:
+        domain, name = properties.get("domain"), properties.get("op_type")
+        found = cls
+        if cls is CustomOp and isinstance(domain, StringAttr) and isinstance(name, StringAttr):
+            found = cast("type[Self]", CustomOp.class_of(domain.data, name.data))
+        return super(CustomOp, found).create(properties=properties, **parts)
+
+    @property
+    def listed(self) -> str:
+        return f"{self.domain}::{self.op_type}"
+
+    def attribute(self, name: str) -> Attribute | None:
+        return self.onnx_attributes.get(name)
 
     def _string(self, name: str) -> str:
         value = self.properties.get(name)

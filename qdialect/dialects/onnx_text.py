@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
+from qdialect.dialects.onnx_dense import without_dense
 from qdialect.dialects.onnx_segments import SEGMENTS, present
 from qdialect.dialects.schemas import Schema
 
@@ -79,7 +80,7 @@ def parse_op(parser: Parser) -> dict[str, Any]:
     slots: Sequence[UnresolvedOperand | None] = parser.parse_comma_separated_list(
         parser.Delimiter.PAREN, lambda: _parse_slot(parser)
     )
-    properties: dict[str, Attribute] = dict(parser.parse_optional_dictionary_attr_dict())
+    properties = without_dense(parser.parse_optional_dictionary_attr_dict(), parser)
     attributes: dict[str, Attribute] = {}
     regions: list[Region] = []
     while (keyword := parser.parse_optional_identifier()) is not None:

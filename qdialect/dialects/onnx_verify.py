@@ -45,6 +45,17 @@ ATTRIBUTE_CLASSES: dict[AttributeKind, tuple[type[Attribute], ...]] = {
     AttributeKind.TYPE_PROTOS: (ArrayAttr,),
 }
 
+WRITTEN = {
+    AttributeKind.FLOAT: "0.5 : f32",
+    AttributeKind.INT: "1 : i64",
+    AttributeKind.STRING: '"text"',
+    AttributeKind.TENSOR: "#onnx.tensor<[0.5] : tensor<1xf32>> or dense<0.5> : tensor<1xf32>",
+    AttributeKind.FLOATS: "array<f32: 0.5>",
+    AttributeKind.INTS: "array<i64: 1>",
+    AttributeKind.STRINGS: '["text"]',
+}
+"""How text spells an attribute of a kind."""
+
 
 def _check_count(what: str, count: int, arity: tuple[int, int | None]) -> None:
     least, most = arity
@@ -60,7 +71,10 @@ def _check_attributes(op: CheckedOp, version: Version) -> None:
         if schema is None:  # O3
             raise VerifyException(f"opset has no attribute '{name}' for {op.op_type}-{version.since}")
         if not isinstance(value, (*ATTRIBUTE_CLASSES.get(schema.kind, ()), ReferenceAttr)):  # O4
-            raise VerifyException(f"attribute '{name}' is {schema.kind.name}, got {value}")
+            written = WRITTEN.get(schema.kind, "")
+            raise VerifyException(
+                f"attribute '{name}' is {schema.kind.name}, got {value}{written and f'; write {written}'}"
+            )
     for schema in version.attributes.values():
         if schema.required and schema.kind != AttributeKind.GRAPH and schema.name not in attributes:  # O5
             raise VerifyException(f"attribute '{schema.name}' is required")

@@ -11,6 +11,7 @@ from xdsl.traits import OpTrait, Pure
 from qdialect.dialects.onnx_base import RANDOM, ConstantOp, OnnxOp
 from qdialect.dialects.schemas import snapshot
 from qdialect.dialects.snapshot import MICROSOFT
+from qdialect.ops.outside import custom_class as custom_class
 from qdialect.promises.table import promises_of
 
 DIALECT_DOMAINS = {"onnx": "", "onnx_ml": "ai.onnx.ml", "onnx_ms": MICROSOFT}

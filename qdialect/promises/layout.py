@@ -308,11 +308,17 @@ def _no_types(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType]
     return ()
 
 
-def _layout(forward: AxisRule = never, backward: AxisRule = never, **more: Any) -> Commutes:
+def layout(forward: AxisRule = never, backward: AxisRule = never, **more: Any) -> Commutes:
+    """
+    The promise of an op whose first operand's elements are its result's, each whole.
+
+    forward: where scales along an axis of the operand go; by default they stay with the op, and only a type with one
+        scale moves past it. backward: the same from the result to the operand. more: the other fields of `Commutes`.
+    """
     return Commutes(follow(forward), follow(backward), **more)
 
 
-_PER_TENSOR = _layout()
+_PER_TENSOR = layout()
 _SIZES = Commutes(_no_types, _no_types, results=none)
 _DATA_AND_UPDATES = Commutes(
     _overwritten, to_results(_overwritten, lambda op: 2), operands=lambda op: (0, len(op.operands) - 1)
@@ -324,8 +330,8 @@ LAYOUT: dict[tuple[str, str], Commutes] = {
         follow(_transpose_backward, _permuted(False)),
         keeps_all=always,
     ),
-    ("", "Reshape"): _layout(_reshape_forward, _reshape_backward, keeps_order=True),
-    ("", "Flatten"): _layout(_reshape_forward, _reshape_backward, keeps_order=True),
+    ("", "Reshape"): layout(_reshape_forward, _reshape_backward, keeps_order=True),
+    ("", "Flatten"): layout(_reshape_forward, _reshape_backward, keeps_order=True),
     ("", "Unsqueeze"): Commutes(
         follow(_unsqueeze_forward, _reranked(_inserted, inserts=True)),
         follow(_unsqueeze_backward, _reranked(_inserted, inserts=False)),
@@ -336,22 +342,22 @@ LAYOUT: dict[tuple[str, str], Commutes] = {
         follow(_squeeze_backward, _reranked(_removed, inserts=True)),
         keeps_order=True,
     ),
-    ("", "Identity"): _layout(same, same, in_place=True, keeps_order=True),
+    ("", "Identity"): layout(same, same, in_place=True, keeps_order=True),
     ("", "Dropout"): Commutes(_dropout, _dropout, in_place=True, keeps_all=always),
     ("", "Slice"): Commutes(follow(_slice_forward, _slice_blocks), follow(_slice_backward)),
-    ("", "Gather"): _layout(_gather_forward, _gather_backward),
-    ("", "Expand"): _layout(_repeated, _unrepeated, keeps_all=always),
-    ("", "Tile"): _layout(_repeated, _unrepeated, keeps_all=always),
+    ("", "Gather"): layout(_gather_forward, _gather_backward),
+    ("", "Expand"): layout(_repeated, _unrepeated, keeps_all=always),
+    ("", "Tile"): layout(_repeated, _unrepeated, keeps_all=always),
     ("", "Concat"): Commutes(concat_forward, concat_backward, operands=every_operand, keeps_all=always),
     ("", "Split"): Commutes(split_forward, split_backward, results=every_result, keeps_all=always),
     ("", "Pad"): Commutes(pad_forward, pad_backward, moves_storage=False, keeps_all=only_adds),
     ("", "Resize"): Commutes(resize_nearest, resize_nearest),
-    ("", "DepthToSpace"): _layout(keeps_all=always),
-    ("", "SpaceToDepth"): _layout(keeps_all=always),
+    ("", "DepthToSpace"): layout(keeps_all=always),
+    ("", "SpaceToDepth"): layout(keeps_all=always),
     ("", "GatherElements"): _PER_TENSOR,
     ("", "GatherND"): _PER_TENSOR,
-    ("", "ReverseSequence"): _layout(_reverse_sequence, _reverse_sequence, keeps_all=always),
-    ("", "Compress"): _layout(_compressed, _compressed_backward),
+    ("", "ReverseSequence"): layout(_reverse_sequence, _reverse_sequence, keeps_all=always),
+    ("", "Compress"): layout(_compressed, _compressed_backward),
     ("", "OneHot"): Commutes(follow(never), follow(never), operands=lambda op: (2,)),
     ("", "ScatterElements"): _DATA_AND_UPDATES,
     ("", "ScatterND"): _DATA_AND_UPDATES,

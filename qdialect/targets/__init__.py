@@ -5,15 +5,38 @@ takes there.
 
 from __future__ import annotations
 
+import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import Any, cast, get_type_hints
+
+from xdsl.utils.hints import isa, type_repr
 
 from qdialect.errors import UserError
 
 FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A pass that a target adds to the pipeline."""
+
+    run: str
+    """The pass, as `qdialect-opt -p` takes it; `pass` in the file."""
+    phase: str = ""
+    """`raise`, `move` or `lower`."""
+    because: str = ""
+    """What it is for, which `--print-pipeline` shows."""
+    before: str = ""
+    """The pass in front of the first occurrence of which it runs."""
+    after: str = ""
+    """The pass behind the last occurrence of which it runs; with neither, it is the last of the phase."""
+    needs: Sequence[str] = ()
+    """Passes that it may not change places with."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +100,14 @@ class Target:
     """Op -> storage types that it runs on as integers."""
     storage_opset: dict[str, int] = field(default_factory=dict[str, int])
     """Op -> the first opset in which it does."""
+    stages: Sequence[Placed] = ()
+    """Passes besides those of every target."""
 
     @property
     def costs(self) -> dict[str, dict[str, float]]:
         """What the forms of a convolution with a float result cost, by kernel; none where nobody measured."""
-        return _costs(self.like or self.name)
+        own = _costs(self.name)
+        return own if own or self.like is None else target(self.like).costs
 
     def has_kernel(self, op_type: str, operands: Sequence[str], result: str) -> bool:
         """Whether `op_type` has a kernel for these storage types."""
@@ -96,20 +122,94 @@ class Target:
 
 
 def target_names() -> list[str]:
-    """The targets there are."""
+    """The targets that there are without a file of one's own."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
+def target(name: str | Path) -> Target:
+    """
+    A target by name, or by the path of a file that ends in `.toml`, whose path is then its name.
+
+    Raises UserError if there is none of that name, and for a file that cannot be read or does not say what a target is.
+    """
+    text = str(name)
+    if text.endswith(".toml"):
+        try:
+            found = os.stat(text)
+        except OSError as error:
+            raise UserError(
+                f"cannot read target '{text}', {(error.strerror or '').lower()}", "check the path"
+            ) from None
+        return _own_target(text, found.st_mtime_ns, found.st_size)
+    if text not in target_names():
+        near = get_close_matches(text.lower(), target_names(), 1)
+        fix = (
+            f"did you mean '{near[0]}'?" if near else f"choose from {', '.join(target_names())}, or PATH.toml"
+        )
+        raise UserError(f"there is no target '{text}'", fix)
+    return _known_target(text)
+
+
 @cache
-def target(name: str) -> Target:
-    """A target by name. Raises UserError if there is none of that name."""
-    path = FOLDER / f"{name}.toml"
-    if name not in target_names():
-        raise UserError(f"there is no target '{name}'", f"choose from {', '.join(target_names())}")
-    with path.open("rb") as file:
-        own = tomllib.load(file)
+def _known_target(name: str) -> Target:
+    own = tomllib.loads((FOLDER / f"{name}.toml").read_text())
     base = own.get("like")
-    return replace(target(base), **own) if base is not None else Target(**own)
+    return _like(target(base), own) if base is not None else Target(**own)
+
+
+def _like(base: Target, own: Mapping[str, Any]) -> Target:
+    """Another target, but for what is said: of a table, row by row."""
+    tables = {key: {**getattr(base, key), **said} for key, said in own.items() if isinstance(said, dict)}
+    return replace(base, **{**own, **tables})
+
+
+@cache
+def _own_target(path: str, time: int, size: int) -> Target:
+    """The target of a file outside, as it was at that time."""
+    try:
+        own = tomllib.loads(Path(path).read_bytes().decode())
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read target '{path}': {error}", "write TOML, in UTF-8") from None
+    base = own.get("like")
+    if isinstance(base, str) and base.endswith(".toml"):
+        raise UserError(f"target '{path}' is like '{base}'", f"choose from {', '.join(target_names())}")
+    own["stages"] = [_placed(path, one) for one in own.get("stages", ())]
+    own["name"] = path
+    _check_fields(f"target '{path}'", Target, own)
+    if isinstance(base, str):
+        return _like(target(base), own)
+    if missing := {"form", "summary"} - set(own):
+        raise UserError(
+            f"target '{path}' does not say its {min(missing)}", "write it, or the target that it is like"
+        )
+    return Target(**own)
+
+
+def _placed(path: str, said: object) -> Placed:
+    where = f"a stage of target '{path}'"
+    if not isinstance(said, dict):
+        raise UserError(f"{where} is {said!r}", "write a table [[stages]]")
+    row = {str(key): value for key, value in cast("dict[object, object]", said).items()}
+    row["run"] = row.pop("pass", None)
+    _check_fields(where, Placed, row)
+    if not row.get("phase") or not row.get("because"):
+        raise UserError(f"{where} says no phase, or not what it is for", "write `phase` and `because`")
+    if "before" in row and "after" in row:
+        raise UserError(f"{where} stands before one pass and after another", "write one of the two")
+    return Placed(**cast("dict[str, Any]", row))
+
+
+def _check_fields(where: str, kind: type[Target | Placed], said: Mapping[str, object]) -> None:
+    """Raise UserError for a word that is no field of a class, or whose value is not of the field's type."""
+    hints = get_type_hints(kind)
+    for key, value in said.items():
+        word = "pass" if key == "run" else key
+        if key not in hints:
+            near = get_close_matches(key, hints, 1)
+            fix = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(sorted(hints))}"
+            raise UserError(f"{where} says '{word}', which nothing reads", fix)
+        if not isa(value, hints[key]):
+            raise UserError(f"{where}: '{word}' is {value!r}", f"it takes {type_repr(hints[key])}")
 
 
 @cache

@@ -155,9 +155,9 @@ def _of_join(op: OnnxOp, target: Target) -> Iterator[Blocked]:
 def _of_kernel(op: OnnxOp, target: Target) -> Iterator[Blocked]:
     if op.op_type in target.kernels and op.get_trait(QOperator) is not None:
         yield from _of_signature(op, target)
-    elif op.op_type in target.storage and op.results:
+    elif op.listed in target.storage and op.results:
         name = _name(op.results[0])
-        if name in MOVED_TYPES and not target.runs_on_storage(op.op_type, name, opset_of(op, "") or 13):
+        if name in MOVED_TYPES and not target.runs_on_storage(op.listed, name, opset_of(op, "") or 13):
             yield Blocked("no-kernel", f"{target.name} has no {op.op_type} on {name} in this opset")
 
 

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import IO, Literal
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    FileLineColLoc,
+    IntAttr,
+    ModuleOp,
+    StringAttr,
+    UnknownLoc,
+)
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, TypeAttribute
 from xdsl.parser import Parser, ParserState
 from xdsl.printer import Printer
@@ -22,6 +30,8 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, UnregisteredC
 from xdsl.utils.lexer import Input, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_dense import without_dense
 from qdialect.dialects.onnx_tensor import SMALL, FileSlice, TensorData, print_payload
 from qdialect.dialects.quant import StorageCastOp
 from qdialect.errors import UserError
@@ -206,6 +216,20 @@ class ModuleParser(Parser):
             return resolve_slice(self._folder, name, offset, length)
         except UserError as error:
             self.raise_error(str(error))
+
+    def _parse_generic_operation(self, op_type: type[Operation]) -> Operation:
+        op = super()._parse_generic_operation(op_type)
+        if isinstance(op, OnnxOp):
+            op.properties = without_dense(op.properties, self)
+        return op
+
+    def _parse_builtin_dense_attr(self) -> DenseIntOrFPElementsAttr:
+        start = self.pos
+        value = super()._parse_builtin_dense_attr()
+        text = self.lexer.input.content[start : self.pos].partition(">")[0]
+        if '"' not in text and "0x" in text and isinstance(value.type.element_type, AnyFloat):
+            self.raise_error('MLIR takes such a number for bits; write all of them, dense<"0x...">')
+        return value
 
     def _parse_block(self) -> Block:
         if self._current_token.kind is not MLIRTokenKind.CARET_IDENT:

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from qdialect.errors import LocatedError
 from qdialect.ir.order import NOT_THERE, misplaced
 from qdialect.ops import get_all_dialects
+from qdialect.ops.outside import outside_dialects
 from qdialect.text.assembly import ModuleParser
+
+
+class _OpenContext(Context):
+    """Knows the dialects of installed packages too, which it looks for when a name is of none of ours."""
+
+    def _look(self, name: str) -> None:
+        dialect, dot, _ = name.partition(".")
+        if dot and dialect not in self.registered_dialect_names and dialect in outside_dialects():
+            self.register_dialect(dialect, outside_dialects()[dialect])
+
+    def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
+        self._look(name)
+        return super().get_optional_op(name, dialect_stack=dialect_stack)
+
+    def get_optional_type(self, name: str) -> type[TypeAttribute] | None:
+        self._look(name)
+        return super().get_optional_type(name)
+
+    def get_optional_attr(self, name: str) -> type[Attribute] | None:
+        self._look(name)
+        return super().get_optional_attr(name)
 
 
 def make_context(*, allow_unregistered: bool = False) -> Context:
     """A context with every dialect that our tools read; `allow_unregistered` also ops of others, in generic form."""
-    context = Context(allow_unregistered=allow_unregistered)
+    context = _OpenContext(allow_unregistered=allow_unregistered)
     for name, factory in get_all_dialects().items():
         context.register_dialect(name, factory)
     return context

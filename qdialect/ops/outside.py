@@ -1,0 +1,140 @@
+"""
+What installed packages bring: promises for operators of their domains, dialects and passes.
+
+A package names a table, `(domain, operator) -> promise` or promises, by an entry point of the group
+`qdialect.promises`, and its dialects and passes, as plain `xdsl-opt` reads them, by one of the group `xdsl.universe`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from xdsl.ir import Dialect, OpTraits
+from xdsl.passes import ModulePass
+from xdsl.traits import Pure
+
+from qdialect.dialects.onnx_base import CustomOp
+from qdialect.dialects.schemas import snapshot
+from qdialect.errors import UserError
+from qdialect.promises.base import Promise
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+PROMISES, UNIVERSES = "qdialect.promises", "xdsl.universe"
+OURS = ("qdialect.", "xdsl.")
+"""Packages whose dialects and passes are known without a look at what is installed."""
+ONNX_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
+"""Domains of which every operator is known."""
+
+Key = tuple[str, str]
+
+
+def _installed(group: str) -> Iterator[tuple[str, Any]]:
+    """What the entry points of a group stand for, each with its name. Raises UserError for one that does not load."""
+    from importlib.metadata import entry_points  # 40 ms, for those who bring something
+
+    points: list[EntryPoint] = sorted(entry_points(group=group), key=lambda point: point.value)
+    for point in points:
+        if not point.value.startswith(OURS):
+            try:
+                yield f"'{point.value}'", point.load()
+            except Exception as error:  # whatever a package raises when it is imported
+                raise UserError(
+                    f"'{point.value}' of the entry point group {group} does not load: {error}",
+                    "mend or uninstall its package",
+                ) from error
+
+
+def _key(key: Any, where: str) -> Key:
+    """The operator that a promise is for. Raises UserError if there is none that one may be made for from outside."""
+    match key:
+        case (str(domain), str(name)):
+            pass
+        case _:
+            raise UserError(f"{where} has the key {key!r}", "write (domain, operator)")
+    if snapshot().find("" if domain == "ai.onnx" else domain, name) is not None:
+        raise UserError(
+            f"{where} promises for {name} of {domain or 'ai.onnx'}, whose promises stand in qdialect/promises",
+            "promise for operators of your own domain",
+        )
+    if domain in ONNX_DOMAINS:
+        raise UserError(
+            f"{where} promises for {name} of {domain or 'ai.onnx'}, which has no such operator",
+            "name the operator's own domain",
+        )
+    return domain, name
+
+
+def _promises(said: object) -> tuple[Promise, ...]:
+    """One promise or several; none if something else is said."""
+    listed = said if isinstance(said, tuple | list) else (said,)
+    found = tuple(one for one in listed if isinstance(one, Promise))
+    return found if len(found) == len(listed) else ()
+
+
+@cache
+def outside_promises() -> dict[Key, tuple[Promise, ...]]:
+    """
+    The promises of all installed packages, by operator; read when the first operator of another domain is met.
+
+    Raises UserError for a table that does not load, that names an operator of ONNX or one that ONNX has not, or that
+    another package has promises for.
+    """
+    found: dict[Key, tuple[Promise, ...]] = {}
+    for where, table in _installed(PROMISES):
+        if not isinstance(table, Mapping):
+            raise UserError(f"{where} is no table of promises", "write {(domain, operator): promise}")
+        for operator, said in table.items():
+            key, promises = _key(operator, where), _promises(said)
+            if not promises:
+                raise UserError(
+                    f"{where} says {said!r} of {key[1]}", "a promise is of a class of qdialect.promises"
+                )
+            if key in found:
+                raise UserError(
+                    f"{where} promises for {key[1]} of {key[0]}, as another package does", "uninstall one"
+                )
+            found[key] = promises
+    return found
+
+
+@cache
+def custom_class(domain: str, name: str) -> type[CustomOp]:
+    """The class of an operator that the snapshot does not know: its own, if there are promises for it."""
+    promises = outside_promises().get((domain, name))
+    if promises is None:
+        return CustomOp
+    body: dict[str, Any] = {
+        "name": CustomOp.name,
+        "traits": OpTraits(lambda: (Pure(), *promises)),
+        "__module__": __name__,
+    }
+    return type(f"{name}Op", (CustomOp,), body)
+
+
+CustomOp.class_of = staticmethod(custom_class)
+
+
+@cache
+def outside_dialects() -> dict[str, Callable[[], Dialect]]:
+    """The dialects of all installed packages but ours and xDSL's, by name. Raises UserError as `outside_promises`."""
+    return _merged("all_dialects", "dialect")
+
+
+@cache
+def outside_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """The passes of all installed packages but ours and xDSL's, by name. Raises UserError as `outside_promises`."""
+    return _merged("all_passes", "pass")
+
+
+def _merged(field: str, what: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for where, universe in _installed(UNIVERSES):
+        for name, factory in getattr(universe, field).items():
+            if name in found:
+                raise UserError(f"{where} has a {what} '{name}', as another package does", "uninstall one")
+            found[name] = factory
+    return found
