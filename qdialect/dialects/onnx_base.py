@@ -31,6 +31,7 @@ from qdialect.dialects.onnx_segments import RESULT_SEGMENTS, SEGMENTS, placed, p
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_verify import verify_at, verify_quantized_values, verify_stored
 from qdialect.dialects.schemas import Schema
+from qdialect.dialects.snapshot import DOMAINS
 
 ANNOTATION = "onnx.quantization."
 """An operation's attribute of this name and a number: the quantization annotation of that result."""
@@ -211,7 +212,9 @@ class CustomOp(OnnxOp):
 
     @property
     def listed(self) -> str:
-        return f"{self.domain}::{self.op_type}"
+        # One of ONNX's own is here because the opset does not have it in this form.
+        own = self.domain in DOMAINS
+        return self.op_type if own else f"{self.domain}::{self.op_type}"
 
     def attribute(self, name: str) -> Attribute | None:
         return self.onnx_attributes.get(name)

@@ -69,6 +69,12 @@ class Case(NamedTuple):
     element: str = "f32"
     """Of the result: where it is another, it says something of the elements and carries none."""
     opset: int = 18
+    dialect: str = "onnx"
+
+    @property
+    def spelled(self) -> str:
+        """The op in text."""
+        return f"{self.dialect}.{self.op}"
 
 
 def ints(name: str, *values: int, shape: str = "") -> str:
@@ -186,7 +192,7 @@ def op_line(case: Case, name: str, operands: Sequence[str]) -> str:
     float_type = tensor(case.result, case.element)
     if case.op == "TopK":
         return f"%{name}, %{name}i = onnx.TopK{given} : ({', '.join(kinds)}) -> ({float_type}, {tensor(case.result, 'i64')})\n"
-    return f"%{name} = onnx.{case.op}{given} : ({', '.join(kinds)}) -> {float_type}\n"
+    return f"%{name} = {case.spelled}{given} : ({', '.join(kinds)}) -> {float_type}\n"
 
 
 def module(arguments: dict[str, str], body: str, results: dict[str, str], opset: int = 18) -> ModuleOp:
@@ -285,7 +291,7 @@ def check(case: Case, axis: int | None, make: Maker, one: type[SinkDequantizePas
     assert not remarks, remarks[0]
     float_side = DequantizeOp if one is SinkDequantizePass else QuantizeOp
     for op in after.walk():
-        if isinstance(op, OnnxOp) and f"onnx.{case.op}" == op.name:
+        if isinstance(op, OnnxOp) and case.spelled == op.name:
             neighbours = (
                 [o.owner for o in op.operands]
                 if float_side is DequantizeOp
@@ -343,7 +349,7 @@ def agree(case: Case, before: ModuleOp, feeds: Feeds, one: type[SinkDequantizePa
     assert not list(remarks_of(after))
     casts = [op for op in after.walk() if isinstance(op, DequantizeOp)]
     owners = [cast.operands[0].owner for cast in casts]
-    assert [o.name for o in owners if isinstance(o, OnnxOp)] == [f"onnx.{case.op}"]
+    assert [o.name for o in owners if isinstance(o, OnnxOp)] == [case.spelled]
     np.testing.assert_array_equal(outputs(before, feeds, False)[0], outputs(after, feeds, case.integers)[0])
 
 
