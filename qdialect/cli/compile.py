@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from qdialect.cli.inputs import check_model, check_readable, output_format
 from qdialect.cli.progress import progress
-from qdialect.cli.reporting import files_read, write_report
+from qdialect.cli.reporting import Reporting
 from qdialect.cli.status import DONE
 from qdialect.compiler.options import Options, options_of
 from qdialect.errors import UserError
@@ -31,19 +31,19 @@ def run(arguments: argparse.Namespace) -> int:
     import qdialect
     from qdialect.onnx_io import parts as onnx_parts
 
-    if arguments.ends:  # nobody else in this process asks for onnx
+    if arguments.ends and not arguments.data:  # nobody else in this process asks for onnx
         onnx_parts.load_alone()
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
-        read = files_read(arguments)
+        reporting = Reporting(arguments)
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         show(f"compiling for {arguments.target}")
         report = qdialect.compile(module, feeds=_feeds(arguments, module), **vars(options))
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
-        write_report(arguments, report, read)
-    if arguments.data:
-        print("warning: compile has no use for --data yet; the result is the same without", file=sys.stderr)
+        reporting.write(report, show)
+    if arguments.data and not arguments.report:
+        print("warning: --data is for the --report, which it gives noise and time", file=sys.stderr)
     if arguments.verbose:
         for step in report.steps:
             print(f"{step.name}: {step.rewrites} rewrites, {step.ops} nodes", file=sys.stderr)

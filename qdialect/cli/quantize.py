@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qdialect.cli.compile import check_paths, print_remarks
 from qdialect.cli.inputs import check_readable
 from qdialect.cli.progress import progress
-from qdialect.cli.reporting import files_read, write_report
+from qdialect.cli.reporting import Reporting
 from qdialect.cli.status import DONE
 from qdialect.compiler.options import Calibration, Options, options_of
 
@@ -31,13 +31,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
-        read = files_read(arguments)
+        reporting = Reporting(arguments)
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         calibration = replace(options_of(Calibration, arguments), budget=arguments.verbose, show=show)
         done = quantize_module(module, arguments.data, calibration, options)
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
-        write_report(arguments, done.report, read)
+        reporting.write(done.report, show)
     _say(arguments, done)
     return DONE
 

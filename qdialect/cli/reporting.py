@@ -1,36 +1,123 @@
-"""`--report`: what a command did, and what it read and wrote."""
+"""`--report`: what a command did, what it read and wrote, and with data what noise and time came of it."""
 
 import argparse
 import shlex
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from qdialect.errors import UserError
 
 if TYPE_CHECKING:
-    from qdialect.compiler.page.data import File
+    from qdialect.compiler.page.data import Circumstances, File
     from qdialect.compiler.report import Report
+    from qdialect.measuring.timing import Latency
+    from qdialect.oracle.data import Arrays
+
+SAMPLES = 8
+"""That noise is measured on: of as many batches, or of one where the batch is free."""
+SMALL = 0.05
+"""A part of the time that is not worth a line."""
 
 
-def files_read(arguments: argparse.Namespace) -> "list[File]":
-    """The model as it is in front of the work, which may end in its place; nothing if no report was asked for."""
-    return [] if arguments.report is None else _files("input", arguments.input)
+class Reporting:
+    """
+    The report of one command. It looks at the model, and tries the data, in front of the work.
+
+    Raises UserError if there is data, and the model does not run on it or is to be replaced.
+    """
+
+    def __init__(self, arguments: argparse.Namespace):
+        self._arguments = arguments
+        self._path: str | None = arguments.report
+        self._read = [] if self._path is None else _files("input", arguments.input)
+        self._feeds = self._samples() if self._path is not None and arguments.data else []
+
+    def _samples(self) -> "list[Arrays]":
+        from qdialect.calibration.data import ImageOptions
+        from qdialect.measuring.runner import Runner
+
+        a = self._arguments
+        if a.output is not None and Path(a.output).exists() and Path(a.output).samefile(a.input):
+            raise UserError(
+                "--report with --data compares the result with the model, which it would replace",
+                "write another file, or leave --data out",
+            )
+        images = ImageOptions(tuple(a.mean), tuple(a.std), a.layout) if a.command == "quantize" else None
+        runner = Runner(a.input, optimize=False)
+        free = {one.name for one in runner.inputs if one.shape and one.shape[0] is None}
+        feeds = [
+            {name: array[:SAMPLES] if name in free else array for name, array in feed.items()}
+            for feed in islice(runner.feeds(a.data, images), 1 if free else SAMPLES)
+        ]
+        runner.run(feeds[0])
+        return feeds
+
+    def write(self, report: "Report", show: Callable[[str], None]) -> None:
+        """Write the report that was asked for, if any, behind the model. Raises OSError."""
+        if self._path is None:
+            return
+        from qdialect.compiler.page.data import write_json
+        from qdialect.compiler.page.html import write_html
+        from qdialect.files import atomic_write
+
+        around = self._circumstances(show)
+        text = (
+            write_json(report, around) if self._path.lower().endswith(".json") else write_html(report, around)
+        )
+        with atomic_write(self._path) as file:
+            file.write(text.encode())
+
+    def _circumstances(self, show: Callable[[str], None]) -> "Circumstances":
+        from qdialect.compiler.page.data import Circumstances
+
+        files = (*self._read, *_files("output", self._arguments.output))
+        command = shlex.join(["qdialect", *self._arguments.words])
+        return Circumstances(command, files, **(self._measured(show) if self._feeds else {}))
+
+    def _measured(self, show: Callable[[str], None]) -> dict[str, Any]:
+        """Noise by tensor, time by node, and what they come to; times are of one sample where the batch is free."""
+        from qdialect.compiler.page.data import Noise
+        from qdialect.measuring.layers import compare_layers
+        from qdialect.measuring.profiling import seconds_by_node
+        from qdialect.measuring.runner import Runner, translate
+        from qdialect.measuring.timing import measure
+
+        before, after = self._arguments.input, self._arguments.output
+        layers = compare_layers(before, after, self._feeds, show=show)
+        first, second = (Runner(path, optimize=True, threads=1) for path in (before, after))
+        free = {one.name for one in first.inputs if one.shape and one.shape[0] is None}
+        feed = {name: array[:1] if name in free else array for name, array in self._feeds[0].items()}
+        times = measure([before, after], data=feed, show=show)
+        show("timing each node")
+        by_node, elsewhere = seconds_by_node(after, translate(feed, first, second))
+        fused = (
+            f"time: {elsewhere:.0%} is in nodes that onnxruntime puts in, which no layer has"
+            if elsewhere > 0.05
+            else ""
+        )
+        return {
+            "seconds": by_node,
+            "noise": {one.name: Noise(one.sqnr, one.steps) for one in layers.tensors},
+            "findings": tuple(
+                filter(
+                    None, (*_speed(times), fused if elsewhere > SMALL else "", f"noise: {layers.verdict()}")
+                )
+            ),
+        }
+
+
+def _speed(times: "Sequence[Latency]") -> Iterator[str]:
+    """How long the model takes and the result, in each engine that ran both."""
+    for engine in dict.fromkeys(one.engine for one in times):
+        medians = [1e3 * one.median for one in times if one.engine == engine]
+        if len(medians) == 2:
+            before, after = medians
+            yield f"time: {before:.3g} ms -> {after:.3g} ms, {before / after:.2f}x, in {engine} on one thread"
 
 
 def _files(role: str, path: str) -> "list[File]":
     from qdialect.compiler.page.data import File
 
     return [File.of(role, path)] if Path(path).is_file() else []
-
-
-def write_report(arguments: argparse.Namespace, report: "Report", read: "list[File]") -> None:
-    """Write the report that was asked for, if any, behind the model."""
-    if arguments.report is None:
-        return
-    from qdialect.compiler.page.data import Circumstances, write_json
-    from qdialect.compiler.page.html import write_html
-    from qdialect.files import atomic_write
-
-    files = (*read, *_files("output", arguments.output))
-    around = Circumstances(shlex.join(["qdialect", *arguments.words]), files)
-    write = write_json if arguments.report.lower().endswith(".json") else write_html
-    with atomic_write(arguments.report) as file:
-        file.write(write(report, around).encode())

@@ -31,6 +31,7 @@ from qdialect.measuring.runner import Runner, translate
 from qdialect.numerics import Array
 from qdialect.onnx_io.importer import import_model
 from qdialect.onnx_io.messages import inline_functions
+from qdialect.oracle.data import Arrays
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -284,11 +285,11 @@ NUMERIC = {
 
 
 def compare_layers(
-    reference: str, other: str, data: str, *, show: Callable[[str], None] = lambda _: None
+    reference: str, other: str, data: str | Sequence[Arrays], *, show: Callable[[str], None] = lambda _: None
 ) -> Layers:
     """
-    Run two model files on the batches of `data` with optimization off, and compare the tensors that both have.
-    `show` is told what is being done.
+    Run two model files on the batches of `data` with optimization off, and compare the tensors that both have. `data`:
+    as `Runner.feeds` takes it, or the batches. `show` is told what is being done.
 
     Raises UserError if a file cannot be loaded or run, or the data does not fit.
     """
@@ -305,7 +306,7 @@ def compare_layers(
     ]
     numeric = [set(_numeric(runner)) for runner in runners]
     wanted = [one for one in shared if one.names[0] in numeric[0] and one.names[1] in numeric[1]]
-    for count, feeds in enumerate(runners[0].feeds(data), 1):
+    for count, feeds in enumerate(runners[0].feeds(data) if isinstance(data, str) else data, 1):
         show(f"layers, batch {count}")
         given = feeds, translate(feeds, runners[0], runners[1])
         seen = [

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from qdialect.calibration.data import checked, load_data
+from qdialect.calibration.data import ImageOptions, checked, load_data
 from qdialect.errors import UserError
 from qdialect.ir.interface import IntegerInterface, read_interface
 from qdialect.numerics import Array
@@ -52,7 +52,7 @@ class Runner:
                 f"onnxruntime cannot run '{self.path}', {described(error)}", "check model and data"
             ) from error
 
-    def feeds(self, source: str) -> Iterator[Arrays]:
+    def feeds(self, source: str, images: ImageOptions | None = None) -> Iterator[Arrays]:
         """
         The batches of data, as `calibration.data.load_data` takes it. An integer input that the metadata knows takes
         real numbers too.
@@ -60,7 +60,7 @@ class Runner:
         Raises UserError for what does not fit: keys, shapes, types, NaN, infinity, no sample.
         """
         empty = True
-        for given in load_data(source, self.inputs):
+        for given in load_data(source, self.inputs, images):
             real = [one for one in self.inputs if self._is_real(given, one)]
             inputs = [replace(one, dtype=np.dtype(np.float32)) if one in real else one for one in self.inputs]
             for feed in checked([given], inputs, strict=True):

@@ -159,7 +159,7 @@ ENGINES = {"onnxruntime": _in_onnxruntime, "openvino": _in_openvino}
 def measure(
     paths: Sequence[str],
     *,
-    data: str | None = None,
+    data: str | Arrays | None = None,
     threads: int = 1,
     batch: int | None = None,
     show: Callable[[str], None] = lambda _: None,
@@ -167,14 +167,14 @@ def measure(
     """
     The latency of model files of one task in onnxruntime, and in OpenVINO where that is installed, on equal inputs.
 
-    data: see `calibration.data.load_data`; None takes random numbers. threads: of an operator, 0 for all cores.
-    batch: samples in a run, where the first axis is free.
+    data: see `calibration.data.load_data`, or what the first takes; None takes random numbers. threads: of an operator,
+    0 for all cores. batch: samples in a run, where the first axis is free.
 
     Raises UserError if a file cannot be loaded or run, or the data does not fit. What OpenVINO cannot run is left out.
     """
     show("loading the models")
     runners = [Runner(path, optimize=True, threads=threads) for path in paths]
-    first = inputs_for(runners[0], data, batch)
+    first = data if isinstance(data, dict) else inputs_for(runners[0], data, batch)
     feeds = [translate(first, runners[0], runner) for runner in runners]
     found: list[Latency] = []
     for engine, prepared in ENGINES.items():

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from qdialect.cli import main
 from qdialect.compiler.page.data import Circumstances, Noise, report_data
 from qdialect.compiler.page.html import notebook_html, write_html
 from qdialect.compiler.report import Report
+from qdialect.measuring import timing
+from qdialect.measuring.profiling import seconds_by_node
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
@@ -202,6 +205,62 @@ def test_where_it_comes_from(tmp_path: Path):
     assert [(f["role"], f["path"]) for f in said["files"]] == [("input", EXAMPLE), ("output", out)]
     assert [len(f["sha256"]) for f in said["files"]] == [64, 64]
     assert all(said["versions"].values())
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch):
+    """Timing that is over at once: what it finds is of no interest here."""
+    monkeypatch.setattr(timing, "alternate", partial(timing.alternate, seconds=0.01, rounds=(2, 5)))
+
+
+@pytest.mark.usefixtures("quick")
+def test_data_brings_noise_and_time(tmp_path: Path):
+    """Layers have the noise of what they compute now, nodes the time of what onnxruntime makes of them."""
+    page, samples = tmp_path / "r.json", str(tmp_path / "samples.npz")
+    (given,) = onnx.load(EXAMPLE).graph.input
+    sizes = [d.dim_value or 12 for d in given.type.tensor_type.shape.dim]
+    np.savez(samples, pixels=np.linspace(0, 1, int(np.prod(sizes)), dtype=np.float32).reshape(sizes))
+    out = str(tmp_path / "o.onnx")
+    assert main(["compile", EXAMPLE, "-o", out, "--report", str(page), "--data", samples, "--quiet"]) == 0
+    data = json.loads(page.read_text())
+    assert not breaks(data, SCHEMA)
+    convolutions = [one for one in data["layers"] if one["operator"] == "Conv"]
+    assert all(one["seconds"] > 0 for one in convolutions)
+    assert sum(one["noise"] is not None for one in convolutions) >= len(convolutions) - 1
+    said = [line.partition(":")[0] for line in data["verdict"]]
+    assert {"time", "noise"} <= set(said)
+
+
+@pytest.mark.usefixtures("quick")
+def test_nodes_without_names_have_their_time(tmp_path: Path):
+    """They are known by their first tensor, and so are what onnxruntime makes of them."""
+    model = onnx.load(EXAMPLE)
+    for node in model.graph.node:
+        node.name = ""
+    path = str(tmp_path / "nameless.onnx")
+    onnx.save(model, path)
+    (given,) = model.graph.input
+    sizes = [d.dim_value or 2 for d in given.type.tensor_type.shape.dim]
+    seconds, elsewhere = seconds_by_node(path, {given.name: np.zeros(sizes, np.float32)})
+    assert set(seconds) <= {node.output[0] for node in model.graph.node}
+    assert len(seconds) > 3
+    assert 0 <= elsewhere < 1
+
+
+def test_data_that_does_not_fit_is_refused_in_front_of_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    page, samples, out = tmp_path / "r.html", str(tmp_path / "samples.npz"), tmp_path / "o.onnx"
+    np.savez(samples, other=np.zeros((2, 3), np.float32))
+    words = ["compile", EXAMPLE, "-o", str(out), "--report", str(page), "--data", samples]
+    assert main(words) == 1
+    assert "other" in capsys.readouterr().err
+    copy = tmp_path / "same.onnx"
+    copy.write_bytes(Path(EXAMPLE).read_bytes())
+    assert main(["compile", str(copy), "-o", str(copy), "--report", str(page), "--data", samples]) == 1
+    assert "which it would replace" in capsys.readouterr().err
+    assert not page.exists()
+    assert not out.exists()
 
 
 def test_the_snippets_of_the_page_on_reports_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -56,9 +56,11 @@ class Circumstances:
     command: str = ""
     files: tuple[File, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Of one run, by the names of the result's nodes."""
+    """Of one run, by the names of the result's nodes, of their first tensors where they have none."""
     noise: Mapping[str, Noise] = field(default_factory=dict[str, Noise])
     """By the names of tensors of the model as it was read."""
+    findings: tuple[str, ...] = ()
+    """What was measured, in a line each."""
 
 
 NOTHING = Circumstances()
@@ -75,7 +77,7 @@ def report_data(report: Report, around: Circumstances = NOTHING) -> dict[str, An
         "target": report.target,
         "form": report.form,
         "exactness": report.exactness,
-        "verdict": [],
+        "verdict": [*around.findings],
         "multiply_adds": _totals(report),
         "operators": {"before": report.before, "after": report.after},
         "layers": [_layer(one, [places[id(n)] for n in one.became], around) for one in layers],
@@ -118,8 +120,9 @@ def _versions() -> dict[str, str]:
 
 
 def _layer(layer: Layer, became: Sequence[int], around: Circumstances) -> dict[str, Any]:
-    measured = [around.seconds[n.name] for n in layer.became if n.name in around.seconds]
-    noise = next((around.noise[t.name] for t in layer.outputs if t.name in around.noise), None)
+    measured = [around.seconds[called] for n in layer.became if (called := _called(n)) in around.seconds]
+    made = (t for n in reversed(layer.became) for t in n.outputs)
+    noise = next((around.noise[t.name] for t in (*layer.outputs, *made) if t.name in around.noise), None)
     return {
         "node": layer.node,
         "operator": layer.operator,
@@ -162,15 +165,19 @@ def _node(
     node: Node, row: int | None, layer: Layer | None, form: str, around: Circumstances
 ) -> dict[str, Any]:
     return {
-        "name": node.name or next((t.name for t in node.outputs), ""),
+        "name": _called(node),
         "operator": node.operator,
         "layer": row,
         "kind": _kind(node, layer, form),
         "inputs": [_tensor(t) for t in node.inputs],
         "outputs": [_tensor(t) for t in node.outputs],
         "bytes": node.bytes,
-        "seconds": around.seconds.get(node.name),
+        "seconds": around.seconds.get(_called(node)),
     }
+
+
+def _called(node: Node) -> str:
+    return node.name or next((t.name for t in node.outputs), "")
 
 
 def _number(tensor: Tensor) -> str:

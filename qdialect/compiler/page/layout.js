@@ -111,17 +111,21 @@ function median(positions) {
 function positions({layers, up, down, real}, width, gap, rounds) {
   const x = new Float64Array(up.length);
   const space = (a, b) => ((real(a) ? width : 0) + (real(b) ? width : 0)) / 2 + gap;
+  // A weight or a cast of it gives way to the nodes that it stands beside: they make straight columns.
+  const isLeaf = (k) => !up[k].length || !down[k].length;
+  const columns = (near) => near.map((some) => (some.some((n) => !isLeaf(n)) ? some.filter((n) => !isLeaf(n)) : some));
   const fit = (layer, near) => {
     const wishes = layer.map((k) => (near[k].length ? median(near[k].map((n) => x[n])) : x[k]));
-    const weights = layer.map((k) => (near[k].length ? (real(k) ? 1 : 8) : 0.01));
+    const weights = layer.map((k) => (!near[k].length ? 0.001 : isLeaf(k) ? 0.002 : real(k) ? 1 : 8));
     const gaps = layer.slice(1).map((k, n) => space(layer[n], k));
     spread(wishes, weights, gaps).forEach((at, n) => (x[layer[n]] = at));
   };
   for (const layer of layers)
     layer.forEach((k, n) => (x[k] = n ? x[layer[n - 1]] + space(layer[n - 1], k) : 0));
+  const above = columns(up), below = columns(down);
   for (let round = 0; round < rounds; round++) {
-    for (const layer of layers) fit(layer, up);
-    for (const layer of [...layers].reverse()) fit(layer, down);
+    for (const layer of layers) fit(layer, above);
+    for (const layer of [...layers].reverse()) fit(layer, below);
   }
   return x;
 }
