@@ -7,10 +7,10 @@ Close: the constant is what the dequantize computes, but kernels sum it in anoth
 constants when it loads a model: a depthwise convolution runs three times faster than with weights that are dequantized
 in each run. The file grows by three bytes a weight, so large ones stay integers; but those of convolutions in groups,
 which gain most and are small beside others, become float as long as all of them together let the file grow by no more
-than `growth`. One in front of a quantize stays: onnxruntime would quantize the float weight again, with one scale for
-the whole tensor. Under an activation of several scales every weight becomes float, and so does one of 8 bits in blocks,
-or of several matrices with a scale for each column: onnxruntime makes an integer product of the two dequantizes, which
-then refuses to run.
+than `growth`, and so do weights under activations of 16 bits, which no integer kernel takes. In front of a quantize of
+8 bits one stays: onnxruntime would quantize the float weight again, with one scale for the whole tensor. Under an
+activation of several scales every weight becomes float, and so does one of 8 bits in blocks, or of several matrices
+with a scale for each column: onnxruntime makes an integer product of the two dequantizes, which then refuses to run.
 """
 
 from collections.abc import Sequence
@@ -42,6 +42,8 @@ from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cheapest
 
+KERNEL_WIDTH = 8
+"""Bits of what integer kernels take."""
 BYTES_MORE = 3
 """By which a float weight is larger than one of 8 bits."""
 
@@ -103,10 +105,17 @@ def _is_grouped(op: OnnxOp) -> bool:
     return window is not None and window.gathers and window.groups(op) > 1
 
 
+def _is_wide(op: OnnxOp) -> bool:
+    """Whether the activation is dequantized from more bits than integer kernels take."""
+    x = op.operands[0]
+    type = quantized_of(x.owner.operands[0].type if isinstance(x.owner, DequantizeOp) else x.type)
+    return type is not None and type.storage.width > KERNEL_WIDTH
+
+
 def affordable(module: ModuleOp, elements: int, growth: int, least: int) -> set[Operation]:
     """
-    The convolutions in groups whose weights of more than `elements` become float: the file may grow by `growth` per
-    cent, or by `least` bytes.
+    The convolutions in groups, and the ops under activations of 16 bits, whose weights of more than `elements` become
+    float: the file may grow by `growth` per cent, or by `least` bytes.
 
     The smallest first. What is float under a dequantized activation counts as grown already, so that a module which was
     rewritten so allows no more.
@@ -116,7 +125,9 @@ def affordable(module: ModuleOp, elements: int, growth: int, least: int) -> set[
     for op in operations(module):
         if isinstance(op, ConstantOp) and op.value is not None:
             size += op.value.data.nbytes
-        if not isinstance(op, OnnxOp) or not _is_grouped(op) or quantized_of(op.results[0].type) is not None:
+        if not isinstance(op, OnnxOp) or op.get_trait(Linear) is None:
+            continue
+        if not _is_wide(op) and (not _is_grouped(op) or quantized_of(op.results[0].type) is not None):
             continue
         source, shape = _quantized_weight(op), static_shape(op.operands[1])
         if shape is None or prod(shape) <= elements:
@@ -147,7 +158,9 @@ class FoldFloatWeight(OnTrait[Linear]):
             return None
         result, refused = quantized_of(op.results[0].type), _is_refused(op)
         expressed = element_of(op.results[0].type) if result is None else result.expressed
-        if not isinstance(expressed, Float32Type) or (result is not None and not refused):
+        if not isinstance(expressed, Float32Type) or (
+            result is not None and not refused and not _is_wide(op)
+        ):
             return None
         shape = static_shape(source)
         if not refused:
@@ -171,7 +184,7 @@ class FoldFloatWeight(OnTrait[Linear]):
 
     def _guard(self, op: OnnxOp, shape: tuple[int, ...]) -> Blocked | None:
         """Why a weight of that shape stays as it is although it would pay."""
-        if _is_quantized_next(op.results[0]):
+        if not _is_wide(op) and _is_quantized_next(op.results[0]):
             return Blocked(
                 "quantized-next", "onnxruntime would quantize a float weight in front of a quantize"
             )

@@ -6,7 +6,8 @@ at the scales; but for the weight of a convolution or of a product a kernel take
 (1.31: measured). Some kernels are wrong at some scales or windows; some cost more than the float kernel and its casts.
 A session makes signed bytes unsigned before, and drops clamps that the quantize does anyway, so neither signedness nor
 a clamp keeps an op from its quantize; a second quantize, behind the first and a dequantize, it makes one with it. A
-product of bytes with a weight in blocks it fuses whatever stands behind, and cannot run that. Of one operand a Sum is
+product of bytes with a weight in blocks it fuses whatever stands behind, and cannot run that. The float weight of an op
+between casts it quantizes, and dequantizes in each run where no kernel takes both. Of one operand a Sum is
 the identity: behind it, the cast is the op's no more. What a session makes of two float ops the target's file says, and
 what it does not recognize in the first's place.
 """
@@ -14,7 +15,7 @@ what it does not recognize in the first's place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -67,14 +68,29 @@ def _part_behind(quantize: OnnxOp, target: Target) -> None:
     op = _fused_with(quantize)
     kernels = None if op is None else op.get_trait(Kernels)
     casts = [] if op is None else _casts(op)
-    if op is None or kernels is None or not casts:
-        return
+    if op is not None and target.kernels and _is_quantized_again(op):
+        part(quantize, 0)
+    elif op is not None and kernels is not None and casts:
+        _part_kernel(quantize, op, kernels, casts, target)
+
+
+def _part_kernel(
+    quantize: OnnxOp, op: OnnxOp, kernels: Kernels, casts: Sequence[OnnxOp], target: Target
+) -> None:
     first, last = casts[0].operands[0], quantize.results[0]
     is_one_type = element_of(first.type) == element_of(last.type) or (_is_bytes(first) and _is_bytes(last))
     is_refused = is_one_type and any(map(_has_scales, (quantize, *casts)))
     is_slower = is_one_type and is_faster_in_float(op, kernels, target.costs)
     if is_refused or is_slower or any(_is_wrong(op, kernels, scale) for scale in _scales(quantize)):
         part(quantize, 0)
+
+
+def _is_quantized_again(op: OnnxOp) -> bool:
+    """Whether a session would make bytes of one scale of a float weight, though no kernel takes the activation."""
+    if op.get_trait(Linear) is None or not isinstance(op.operands[1].owner, ConstantOp):
+        return False
+    cast = _dequantize(op.operands[0])
+    return cast is not None and not _is_bytes(cast.operands[0])
 
 
 def _spell(op: OnnxOp, spelled: Mapping[str, str]) -> None:

@@ -115,3 +115,20 @@ func.func @grouped(%x: tensor<1x6x4x5x!quant.uniform<u8:f32, 0.02:13>>, %y: tens
   %c = onnx.Conv(%x, %u) : (tensor<1x6x4x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<1x6x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x1x4x5xf32>
   func.return %a, %b, %c, %o : tensor<1x6x4x5xf32>, tensor<1x8x4x5xf32>, tensor<1x1x4x5xf32>, tensor<8xi8>
 }
+
+// -----
+
+// No integer kernel takes 16 bits: the op computes in float, and its result is quantized behind it. Beside 24 bytes of
+// others, the file may grow by the 18 of this weight.
+
+// CHECK-LABEL: func.func @wide_activation(
+// CHECK: %[[F:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0, -0.5, 1.5, 2.0, -2.5, 3.0] : tensor<2x3xf32>>}
+// CHECK-NEXT: %[[D:.*]] = quant.dcast %x
+// CHECK-NEXT: %[[P:.*]] = onnx.MatMul(%[[D]], %[[F]]) : (tensor<5x2xf32>, tensor<2x3xf32>) -> tensor<5x3xf32>
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[P]]
+func.func @wide_activation(%x: tensor<5x2x!quant.uniform<u16:f32, 0.02:130>>) -> (tensor<5x3x!quant.uniform<u16:f32, 0.04:70>>, tensor<3xi64>) {
+  %o = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<3xi64>>} : () -> tensor<3xi64>
+  %w = onnx.Constant() {value = #onnx.tensor<[2, -1, 3, 4, -5, 6] : tensor<2x3xi8>>} : () -> tensor<2x3x!quant.uniform<i8:f32, 0.5>>
+  %y = onnx.MatMul(%x, %w) : (tensor<5x2x!quant.uniform<u16:f32, 0.02:130>>, tensor<2x3x!quant.uniform<i8:f32, 0.5>>) -> tensor<5x3x!quant.uniform<u16:f32, 0.04:70>>
+  func.return %y, %o : tensor<5x3x!quant.uniform<u16:f32, 0.04:70>>, tensor<3xi64>
+}

@@ -117,4 +117,30 @@ func.func @unchanged_wide_clamp(%a: tensor<2x3xf32>, %w: tensor<3x4xi8>) -> tens
   func.return %d : tensor<2x4xf32>
 }
 
+// A session quantizes the float weight of an op between casts, also of 16 bits, which no kernel takes. Integers it keeps, and
+// what nobody quantizes.
+
+// CHECK-LABEL: func.func @quantized_again(
+// CHECK: %[[P:.*]] = onnx.MatMul(
+// CHECK-NEXT: %[[R:.*]] = onnx.Relu(%[[P]])
+// CHECK-NEXT: %[[S:.*]] = onnx.Sum(%[[R]])
+// CHECK-NEXT: QuantizeLinear(%[[S]],
+// CHECK: %[[M:.*]] = onnx.MatMul(
+// CHECK-NEXT: QuantizeLinear(%[[M]],
+// GENERIC-LABEL: func.func @quantized_again(
+// GENERIC-NOT: onnx.Sum
+func.func @quantized_again(%a: tensor<2x3xf32>, %w: tensor<3x4xi8>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %q = quant.qcast %a : tensor<2x3xf32> to tensor<2x3x!quant.uniform<i16:f32, 0.02:13>>
+  %x = quant.dcast %q : tensor<2x3x!quant.uniform<i16:f32, 0.02:13>> to tensor<2x3xf32>
+  %f = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0, -1.0, -2.0, -3.0, -4.0, 5.0, 6.0, 7.0, 8.0] : tensor<3x4xf32>>} : () -> tensor<3x4xf32>
+  %p = onnx.MatMul(%x, %f) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %r = onnx.Relu(%p) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %s = quant.qcast %r : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i16:f32, 0.04:7>>
+  %y = quant.dcast %s : tensor<2x4x!quant.uniform<i16:f32, 0.04:7>> to tensor<2x4xf32>
+  %v = quant.scast %w : tensor<3x4xi8> to tensor<3x4x!quant.uniform<i8:f32, 0.5>>
+  %m = onnx.MatMul(%q, %v) : (tensor<2x3x!quant.uniform<i16:f32, 0.02:13>>, tensor<3x4x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x4x!quant.uniform<i16:f32, 0.04:7>>
+  %z = quant.dcast %m : tensor<2x4x!quant.uniform<i16:f32, 0.04:7>> to tensor<2x4xf32>
+  func.return %y, %z : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
 }

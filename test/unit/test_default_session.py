@@ -442,6 +442,28 @@ SLOWER: dict[str, str] = {
 """What a session makes of the model as it is."""
 
 
+WIDE = """g (float[2,3] x) => (float[2,2] y)
+<float s = {0.0003}, int16 z = {130}, int8[3,2] w = {-37, -127, 72, -115, -86, 127}, float ws = {0.01}, int8 wz = {0},
+ float t = {0.0005}, int16 u = {7}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  wd = DequantizeLinear(w, ws, wz)
+  m = MatMul(d, wd)
+  p = QuantizeLinear(m, t, u)
+  y = DequantizeLinear(p, t, u)
+}"""
+
+
+def test_a_session_quantizes_no_weight_again(tmp_path: Path):
+    before, after = compiled(WIDE, opset=21)
+    assert {i.data_type for i in after.graph.initializer} & {onnx.TensorProto.INT8} == set()
+    made_by_session(after, tmp_path / "after.onnx")
+    constants = onnx.load(tmp_path / "after.onnx").graph.initializer
+    assert not any(c.data_type in (onnx.TensorProto.INT8, onnx.TensorProto.UINT8) for c in constants)
+    feeds = {"x": np.random.default_rng(5).normal(0, 2, (2, 3)).astype(np.float32)}
+    np.testing.assert_allclose(run(before, feeds, LEVELS[0]), run(after, feeds, LEVELS[1]), atol=0.00051)
+
+
 def made_by_session(model: onnx.ModelProto, path: Path) -> set[str]:
     """The operators of the graph that a session runs."""
     options = ort.SessionOptions()
