@@ -47,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.verbose:
         for step in report.steps:
             print(f"{step.name}: {step.rewrites} rewrites, {step.ops} nodes", file=sys.stderr)
+    if not arguments.quiet:
+        print_verdict(report)
     if arguments.remarks:
         print_remarks(report)
     return DONE
@@ -59,6 +61,14 @@ def _feeds(arguments: argparse.Namespace, module: "ModuleOp") -> "Sequence[Mappi
     from qdialect.oracle.checking import check_feeds
 
     return check_feeds(module, arguments.check_numerics)
+
+
+def print_verdict(report: "Report") -> None:
+    """On stderr: what came of it, in a few lines."""
+    from qdialect.compiler.verdict import verdict
+
+    for line in verdict(report).lines():
+        print(line, file=sys.stderr)
 
 
 def print_remarks(report: "Report") -> None:

@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qdialect.cli.compile import check_paths, print_remarks
+from qdialect.cli.compile import check_paths, print_remarks, print_verdict
 from qdialect.cli.inputs import check_readable
 from qdialect.cli.progress import progress
 from qdialect.cli.reporting import Reporting
@@ -69,5 +69,6 @@ def _say(arguments: argparse.Namespace, done: "Quantized") -> None:
     if not arguments.quiet:
         for line in done.summary():
             print(line, file=sys.stderr)
+        print_verdict(done.report)
     if arguments.remarks:
         print_remarks(done.report)

@@ -18,6 +18,7 @@ from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.errors import UserError
+from qdialect.ir.interface import noted_interface
 from qdialect.ir.names import called, node_name, tensor_names
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array
@@ -141,6 +142,7 @@ class Compilation(Hook):
         import_domains(self.module)
         self.module.verify()
         self.report.account.finish(self.module)
+        self.report.interface = noted_interface(self.module)
         found = breaches(self.module, target(self.report.target))
         self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in found]
         self.report.remarks = surviving(remarks_of(self.module), [*self._written, *operations(self.module)])

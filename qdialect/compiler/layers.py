@@ -29,11 +29,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.compiler.graph import Links, Tensor, constant_bytes, links_of, nodes_of, scale_text, tensor_of
-from qdialect.compiler.provenance import Origin, Row
+from qdialect.compiler.provenance import Origin, Row, is_kernel
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.ir.names import UniqueNames, node_name, wish
 from qdialect.ir.walking import operations
+from qdialect.onnx_io.external import tensor_bytes
 from qdialect.promises.work import Multiplies, Numbers, open_sizes
 from qdialect.rewriting.remarks import Remark
 
@@ -50,6 +51,8 @@ class Node:
     outputs: tuple[Tensor, ...]
     bytes: int
     """Of the constants that it takes."""
+    is_kernel: bool
+    """Whether it is an operator of quantized numbers: QLinearConv, MatMulInteger, QLinearAdd."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,8 @@ class Account:
         """Between these."""
         self._elsewhere: dict[str, int] = {}
         """The row that a tensor of the result belongs to."""
+        self.bytes = 0
+        """Of the constants of the result."""
 
     def note_scales(self, module: ModuleOp) -> None:
         """Note what is quantized how, in front of the first lowering."""
@@ -191,6 +196,7 @@ class Account:
 
     def finish(self, module: ModuleOp) -> None:
         """Note the nodes of the result."""
+        self.bytes = tensor_bytes(module)
         names, ops = UniqueNames(), nodes_of(module)
         self.links = links_of(module, ops)
         rows = self._worked_rows(ops)
@@ -202,6 +208,7 @@ class Account:
                 tuple(self._tensor(v) for v in op.operands),
                 tuple(self._tensor(v) for v in op.results),
                 constant_bytes(op),
+                is_kernel(op),
             )
             self.nodes.append(node)
             if op in rows:

@@ -11,13 +11,21 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from qdialect.compiler.graph import Tensor, constant_bytes, links_of, nodes_of, tensor_of
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.names import called, node_name, tensor_name, tensor_names
+from qdialect.onnx_io.external import tensor_bytes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
+from qdialect.promises.qoperator import QOperator
 from qdialect.promises.work import Multiplies, Numbers, open_sizes
 from qdialect.rewriting.manager import Applied, Hook
 from qdialect.rewriting.passes import RewritePass
 
 NEAR = 8
 """Nodes between a product and what was merged with it: a bias, casts, moves of elements."""
+
+
+def is_kernel(op: OnnxOp) -> bool:
+    """Whether an op is one of quantized numbers by its definition."""
+    work = op.get_trait(Multiplies)
+    return op.get_trait(QOperator) is not None or (work is not None and work.integers)
 
 
 @dataclass
@@ -43,6 +51,11 @@ class Row:
 
 def _is_cast(op: OnnxOp) -> bool:
     return op.get_trait(QuantizeForm) is not None or op.get_trait(DequantizeForm) is not None
+
+
+def _is_packed(op: OnnxOp) -> bool:
+    work = op.get_trait(Multiplies)
+    return work is not None and work.packed
 
 
 def _row(op: OnnxOp) -> Row:
@@ -77,6 +90,10 @@ class Origin(Hook):
         self.rows = [_row(op) for op in ops]
         self.links = links_of(module, ops)
         """Between these."""
+        self.bytes = tensor_bytes(module)
+        """Of the model's constants."""
+        self.is_quantized = any(_is_cast(op) or is_kernel(op) or _is_packed(op) for op in ops)
+        """Whether anything quantizes, dequantizes or computes with integers of a scale."""
         self._uncounted = [(row, op) for row, op in zip(self.rows, ops, strict=True) if not _count(row, op)]
         self._instead: dict[str, str] = {}
         self._by_tensor: dict[str, int] = {}

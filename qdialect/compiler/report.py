@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from qdialect.compiler.layers import Account, Layer, Totals, totals
 from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, expressed_of, quantized_of
+from qdialect.ir.interface import IntegerInterface
 from qdialect.ir.names import called
 from qdialect.ir.values import is_constant
 from qdialect.ir.walking import operations
@@ -24,6 +25,15 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.remarks import Remark, RemarkTable, remarks_of
 
 INTEGER_SUM = Blocked("integer-sum", "it gives sums of integers their scale, zero point or bias")
+WEIGHT_ALONE = Blocked(
+    "weight-alone",
+    "its weight is in integers, its activation is float",
+    "quantize activations too, for products of integers",
+)
+LOWERING = ("choose", "rescale", "legalize", "lower")
+"""The verbs of passes that write ops on quantized types as what a target takes, what says most first."""
+SIMPLIFYING = ("compose", "decompose", "fold", "freeze", "infer", "unroll")
+"""The verbs of passes that make a graph simpler: what stands in their way does not keep an op in float."""
 NO_CAST = Blocked("not-quantized", "nothing around it is quantized", "quantize the model there too")
 
 
@@ -79,6 +89,8 @@ class Report:
     before: dict[str, int] = field(default_factory=dict[str, int])
     """How many nodes of each type there were, constants left out."""
     after: dict[str, int] = field(default_factory=dict[str, int])
+    interface: dict[str, IntegerInterface] = field(default_factory=dict[str, IntegerInterface])
+    """What the integers of the result's inputs and outputs stand for, which their caller applies, by name."""
 
     def __repr__(self) -> str:
         """One line, whatever the model."""
@@ -151,8 +163,7 @@ def _is_float(op: OnnxOp, form: str) -> bool:
 
 def staying_float(module: ModuleOp, form: str) -> dict[OnnxOp, Remark]:
     """
-    The ops with an integer form that are in float in front of `lower-to-qdq`, each with the last reason that a pass
-    gave for it.
+    The ops with an integer form that are in float in front of `lower-to-qdq`, each with the reason that decided it.
     """
     remarks, ops = remarks_of(module), operations(module)
     rescaling = _rescaling(ops)
@@ -167,10 +178,23 @@ def staying_float(module: ModuleOp, form: str) -> dict[OnnxOp, Remark]:
 
 
 def _reason(op: OnnxOp, remarks: RemarkTable, *, is_rescaling: bool) -> Remark:
-    said = remarks.on(op)
-    if said and not is_rescaling:
-        return said[-1]
-    return Remark("", op.name, called(op), INTEGER_SUM if is_rescaling else NO_CAST, op.location)
+    """
+    Of an op on quantized types the first reason of the passes that lower them: what stood in the way of others too. Of
+    any other the last of `fuse-quantized`, which makes such ops, or the first of the passes that bring casts there.
+    """
+    if is_rescaling:
+        return Remark("", op.name, called(op), INTEGER_SUM, op.location)
+    said = [(remark.pass_name.partition("-")[0], remark) for remark in remarks.on(op)]
+    late = [remark for verb in LOWERING for of, remark in said if of == verb]
+    early = [remark for verb, remark in said if verb not in LOWERING and verb not in SIMPLIFYING]
+    fused = [remark for verb, remark in said if verb == "fuse"][-1:]
+    is_quantized = any(quantized_of(v.type) is not None for v in (*op.operands, *op.results))
+    reasons = [*late, *early] if is_quantized else [*fused, *early, *late]
+    if reasons:
+        return reasons[0]
+    work = op.get_trait(Multiplies)
+    none = WEIGHT_ALONE if work is not None and work.packed else NO_CAST
+    return Remark("", op.name, called(op), none, op.location)
 
 
 def _rescaling(ops: Sequence[Operation]) -> set[Operation]:

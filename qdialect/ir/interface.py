@@ -123,6 +123,13 @@ def note_interface(module: ModuleOp) -> None:
         module.attributes[METADATA] = DictionaryAttr({**rows, **entries})
 
 
+def noted_interface(module: ModuleOp) -> dict[str, IntegerInterface]:
+    """What a module's metadata says of its inputs and outputs. UserError for an entry that cannot be read."""
+    rows = module.attributes.get(METADATA)
+    entries = rows.data.items() if isinstance(rows, DictionaryAttr) else ()
+    return read_interface({key: value.data for key, value in entries if isinstance(value, StringAttr)})
+
+
 def read_interface(metadata: Mapping[str, str]) -> dict[str, IntegerInterface]:
     """What a model's metadata says of its inputs and outputs. UserError for an entry that cannot be read."""
     interface: dict[str, IntegerInterface] = {}

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from qdialect.compiler.graph import End, Links, Tensor
 from qdialect.compiler.layers import Layer, Node
 from qdialect.compiler.report import Report, stays_as_json
+from qdialect.compiler.verdict import verdict
 from qdialect.rewriting.remarks import Remark
 
 FORMAT, VERSION = "qdialect-report", 1
@@ -77,7 +78,8 @@ def report_data(report: Report, around: Circumstances = NOTHING) -> dict[str, An
         "target": report.target,
         "form": report.form,
         "exactness": report.exactness,
-        "verdict": [*around.findings],
+        "verdict": [*verdict(report).lines(), *around.findings],
+        "interface": {name: one.as_json() for name, one in report.interface.items()},
         "multiply_adds": _totals(report),
         "operators": {"before": report.before, "after": report.after},
         "layers": [_layer(one, [places[id(n)] for n in one.became], around) for one in layers],

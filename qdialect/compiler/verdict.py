@@ -1,0 +1,149 @@
+"""
+What came of a compilation, in about five lines: what is in integers, in which kernels, what is not and why, what casts
+are left, how large it is; and what the caller has to do now.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from qdialect.compiler.layers import Layer, Totals
+from qdialect.compiler.report import Report
+from qdialect.ir.interface import IntegerInterface
+from qdialect.promises.work import Numbers
+
+FEW = 6
+"""Kinds of nodes that a line names."""
+CASTS = ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear")
+FLOAT_MODEL = "no quantization found: `qdialect quantize IN.onnx --data DATA -o OUT.onnx` calibrates it"
+
+
+def count_text(number: float) -> str:
+    """A count as people say it: 950, 4.2 k, 81 M, 3.9 G."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:.0f}"
+
+
+def bytes_text(number: int) -> str:
+    """A size as people say it: 950 B, 4.2 kB, 81 MB."""
+    return f"{count_text(number)}B" if number >= 1000 else f"{number} B"
+
+
+def share_text(part: float, whole: float) -> str:
+    """A part in percent. What is not all is never `100 %`, and what is something is never `0 %`."""
+    share = 100 * part / whole if whole else 0.0
+    if 0 < share < 0.05 or 99.95 < share < 100:
+        return "< 0.1 %" if share < 50 else "> 99.9 %"
+    return f"{share:.1f} %" if share % 100 else f"{share:.0f} %"
+
+
+def kinds_text(counts: Mapping[str, int]) -> str:
+    """How many nodes of which type, the most frequent first."""
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+    rest = sum(count for _, count in rows[FEW:])
+    return ", ".join([f"{count} {name}" for name, count in rows[:FEW]] + ([f"{rest} others"] if rest else []))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of a compilation."""
+
+    totals: Totals
+    kernels: Mapping[str, int]
+    """How many nodes of the result compute with integers, by type; in the form `qdq`, between pairs."""
+    in_pairs: bool
+    """Whether they are float ops between pairs, for the target to fuse."""
+    floats: tuple[Layer, ...]
+    """The layers with products of floats, the most expensive first."""
+    casts: Mapping[str, int]
+    """How many of the result's nodes quantize or dequantize, by type."""
+    casts_before: int
+    bytes_before: int
+    """Of the constants."""
+    bytes: int
+    is_float_model: bool
+    """Whether nothing was quantized in the model as it was read, nor is now."""
+    interface: Mapping[str, IntegerInterface]
+    """What the integers of inputs and outputs stand for."""
+
+    def lines(self) -> list[str]:
+        """The verdict as text."""
+        rows = [self._integers(), self._kernels(), *self._floats(), self._casts(), self._size()]
+        return [row for row in rows if row] + self._duties()
+
+    def _integers(self) -> str:
+        t = self.totals
+        if not t.macs:
+            return "integers: the model sums no products"
+        before = [f"as written {share_text(t.written[Numbers.INTEGER], t.macs)}"]
+        if t.written[Numbers.PAIRS]:
+            before.append(f"{share_text(t.written[Numbers.PAIRS], t.macs)} between Q/DQ pairs")
+        if t.written[Numbers.WEIGHTS]:
+            before.append(f"{share_text(t.written[Numbers.WEIGHTS], t.macs)} with integer weights alone")
+        of = f"{count_text(t.macs)} multiply-adds" + (", open sizes counted as 1" if t.is_open else "")
+        left_out = f"; {t.uncounted} layers could not be counted" if t.uncounted else ""
+        return f"integers: {share_text(t.integer, t.macs)} of {of} ({', '.join(before)}){left_out}"
+
+    def _kernels(self) -> str:
+        if not self.kernels:
+            return ""
+        return f"{'in pairs' if self.in_pairs else 'kernels'}: {kinds_text(self.kernels)}"
+
+    def _floats(self) -> list[str]:
+        if not self.floats:
+            return []
+        worst, macs = self.floats[0], self.totals.macs
+        missing = sum((one.macs or 0) - one.integer_macs for one in self.floats)
+        count = f"{len(self.floats)} layer{'s' if len(self.floats) > 1 else ''}"
+        line = f"float: {count}, {share_text(missing, macs)}"
+        if self.is_float_model or not worst.reasons:
+            return [line]
+        blocked = worst.reasons[0].blocked
+        fix = f"; {blocked.fix}" if blocked.fix else ""
+        share = share_text(worst.macs or 0, macs)
+        return [
+            f"{line}; first {worst.operator} '{worst.node}', {share}: {blocked.message}{fix} [{blocked.id}]"
+        ]
+
+    def _casts(self) -> str:
+        if not self.casts_before and not self.casts:
+            return ""
+        return f"casts: {kinds_text(self.casts) or 'none'} left of {self.casts_before}"
+
+    def _size(self) -> str:
+        return f"size: {bytes_text(self.bytes)} of constants, was {bytes_text(self.bytes_before)}"
+
+    def _duties(self) -> list[str]:
+        rows = [f"'{name}' holds integers: {one}" for name, one in self.interface.items()]
+        return rows + ([FLOAT_MODEL] if self.is_float_model else [])
+
+
+def _costly(layers: Iterable[Layer]) -> tuple[Layer, ...]:
+    found = (one for one in layers if one.written is not None and not one.is_gone and not one.integer)
+    return tuple(sorted(found, key=lambda one: one.integer_macs - (one.macs or 0)))
+
+
+def verdict(report: Report) -> Verdict:
+    """What came of a compilation."""
+    layers, origin = report.layers, report.account.origin
+    in_pairs = report.form == "qdq"
+    kernels = Counter(node.operator for one in layers for node in one.became if node.is_kernel)
+    if in_pairs:
+        kernels = Counter(one.operator for one in layers if one.integer_macs)
+    totals = report.totals
+    return Verdict(
+        totals,
+        kernels,
+        in_pairs,
+        _costly(layers),
+        {name: count for name in CASTS if (count := report.after.get(name))},
+        sum(report.before.get(name, 0) for name in CASTS),
+        origin.bytes,
+        report.account.bytes,
+        not origin.is_quantized and not totals.integer,
+        report.interface,
+    )

@@ -1,0 +1,143 @@
+"""The verdict after `compile` and `quantize`: about five lines on stderr, none with --quiet."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from qdialect.cli import main
+from qdialect.compiler.verdict import bytes_text, count_text, kinds_text, share_text
+
+PRODUCTS = 2 * 16 * 6 + 2 * 6 * 5
+"""Multiply-adds of both layers: (2, 16) by (16, 6), which is quantized, and by (6, 5), which is not."""
+
+
+def write(path: Path, *, quantized: bool = True, weight: str = "wd") -> str:
+    """Two Gemms, the second of a float weight; the first quantized, or its weight alone, or nothing."""
+    rng = np.random.default_rng(1)
+    tensors = {
+        "s": np.float32(0.02),
+        "z": np.uint8(131),
+        "ws": np.float32(0.01),
+        "w": rng.integers(-90, 90, (16, 6)).astype(np.int8),
+        "f": rng.normal(0, 1, (16, 6)).astype(np.float32),
+        "v": rng.normal(0, 1, (6, 5)).astype(np.float32),
+    }
+    pair = [
+        helper.make_node("QuantizeLinear", ["{}", "s", "z"], ["{}q"]),
+        helper.make_node("DequantizeLinear", ["{}q", "s", "z"], ["{}d"]),
+    ]
+
+    def pairs(name: str) -> list[onnx.NodeProto]:
+        texts = [[part.format(name) for part in (*n.input, *n.output)] for n in pair]
+        return [
+            helper.make_node(n.op_type, t[:3], t[3:]) for n, t in zip(pair, texts, strict=True) if quantized
+        ]
+
+    nodes = [helper.make_node("DequantizeLinear", ["w", "ws"], ["wd"])] if weight == "wd" else []
+    nodes += pairs("x")
+    nodes.append(helper.make_node("MatMul", ["xd" if quantized else "x", weight], ["m"], "first"))
+    nodes += pairs("m")
+    nodes.append(helper.make_node("MatMul", ["md" if quantized else "m", "v"], ["y"], "second"))
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 16])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 5])]
+    used = {name for node in nodes for name in node.input}
+    initializers = [numpy_helper.from_array(np.asarray(v), n) for n, v in tensors.items() if n in used]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
+    return str(path)
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    assert main([*words]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err.splitlines()
+
+
+def test_five_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path, out = write(tmp_path / "in.onnx"), str(tmp_path / "out.onnx")
+    share = 100 * 2 * 16 * 6 / PRODUCTS
+    lines = said(capsys, "compile", path, "-o", out)
+    assert lines[0] == (
+        f"integers: {share:.1f} % of {PRODUCTS} multiply-adds (as written 0 %, {share:.1f} % between Q/DQ pairs)"
+    )
+    assert lines[1] == "kernels: 1 QLinearMatMul"
+    assert lines[2] == (
+        f"float: 1 layer, {100 - share:.1f} %; first MatMul 'second', {100 - share:.1f} %: "
+        "the weight is float; quantize every operand [float-operand]"
+    )
+    assert lines[3] == "casts: 1 DequantizeLinear, 1 QuantizeLinear left of 5"
+    assert re.fullmatch(r"size: \d+ B of constants, was \d+ B", lines[4])
+    assert len(lines) == 5
+    assert said(capsys, "compile", path, "-o", out, "--quiet") == []
+
+
+def test_pairs_are_counted_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path, out = write(tmp_path / "in.onnx"), str(tmp_path / "out.onnx")
+    assert said(capsys, "compile", path, "-o", out, "--target", "openvino")[1] == "in pairs: 1 MatMul"
+
+
+def test_what_is_in_integers_already_counts_as_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path, out, again = write(tmp_path / "in.onnx"), str(tmp_path / "a.onnx"), str(tmp_path / "b.onnx")
+    said(capsys, "compile", path, "-o", out)
+    share = f"{100 * 2 * 16 * 6 / PRODUCTS:.1f} %"
+    assert said(capsys, "compile", out, "-o", again)[0] == (
+        f"integers: {share} of {PRODUCTS} multiply-adds (as written {share})"
+    )
+
+
+def test_a_float_model_is_told_to_be_quantized_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path, out = write(tmp_path / "in.onnx", quantized=False, weight="f"), str(tmp_path / "out.onnx")
+    lines = said(capsys, "compile", path, "-o", out)
+    assert lines[0] == f"integers: 0 % of {PRODUCTS} multiply-adds (as written 0 %)"
+    assert lines[1] == "float: 2 layers, 100 %"
+    assert lines[-1].startswith("no quantization found: `qdialect quantize ")
+
+
+def test_weights_alone_are_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path, out = write(tmp_path / "in.onnx", quantized=False), str(tmp_path / "out.onnx")
+    lines = said(capsys, "compile", path, "-o", out)
+    assert "with integer weights alone" in lines[0]
+    assert not any("no quantization" in line for line in lines)
+    assert "the operand 0 is float" in lines[1]
+
+
+def test_an_integer_interface_says_what_its_integers_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path, out, report = write(tmp_path / "in.onnx"), str(tmp_path / "out.onnx"), tmp_path / "r.json"
+    lines = said(capsys, "compile", path, "-o", out, "--integer-io", "--report", str(report))
+    assert lines[-1] == "'x' holds integers: scale 0.02, zero point 131"
+    assert json.loads(report.read_text())["interface"] == {"x": {"scale": 0.02, "zero_point": 131}}
+    [entry] = onnx.load(out).metadata_props
+    assert (entry.key, json.loads(entry.value)) == (
+        "qdialect.quantization.x",
+        {"scale": 0.02, "zero_point": 131},
+    )
+
+
+def test_quantize_ends_with_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path, out = write(tmp_path / "in.onnx", quantized=False, weight="f"), str(tmp_path / "out.onnx")
+    data = tmp_path / "data.npz"
+    np.savez(data, x=np.random.default_rng(2).normal(0, 1, (16, 16)).astype(np.float32))
+    lines = said(capsys, "quantize", path, "--data", str(data), "-o", out)
+    assert sum(line.startswith("integers: ") for line in lines) == 1
+    assert sum(line.startswith("size: ") for line in lines) == 1
+
+
+def test_how_numbers_are_said():
+    assert [count_text(n) for n in (7, 950, 4200, 81_410_560, 3.9e9)] == [
+        "7",
+        "950",
+        "4.2 k",
+        "81.4 M",
+        "3.9 G",
+    ]
+    assert [bytes_text(n) for n in (7, 950, 4200)] == ["7 B", "950 B", "4.2 kB"]
+    parts = (0, 1, 500, 9_999, 10_000)
+    assert [share_text(n, 10_000) for n in parts] == ["0 %", "< 0.1 %", "5.0 %", "> 99.9 %", "100 %"]
+    assert share_text(1, 0) == "0 %"
+    assert kinds_text({name: 1 for name in "hgfedcba"} | {"z": 3}) == "3 z, 1 a, 1 b, 1 c, 1 d, 1 e, 3 others"
