@@ -2,6 +2,7 @@
 Give an op that stays in float its small quantized weights as float constants.
 
     linear(x, dcast(w)) : float, w constant, few elements  ->  linear(x, w'),  w' = dcast(w) as a constant
+    op(x, dcast(c)), c constant, few elements              ->  op(x, c')       likewise of any op without a kernel
 
 Close: the constant is what the dequantize computes, but kernels sum it in another order. onnxruntime packs and blocks
 constants when it loads a model: a depthwise convolution runs three times faster than with weights that are dequantized
@@ -37,7 +38,7 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
-from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cheapest
@@ -206,6 +207,45 @@ class FoldFloatWeight(OnTrait[Linear]):
         return cheapest(costs, (FLOAT, PACKED), priced(geometry))[0] == PACKED
 
 
+class FoldFloatConstant(OnOp[OnnxOp]):
+    """An op without an integer kernel, of which a small constant is dequantized in each run."""
+
+    def __init__(self, elements: int):
+        self._elements = elements
+        self._constants: dict[SSAValue, SSAValue] = {}
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        if not issubclass(op_class, OnnxOp) or op_class.SCHEMA is None or op_class.SCHEMA.regions:
+            return False
+        return op_class.get_trait(Linear) is None
+
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
+        is_moved = op.get_trait(Commutes) is not None
+        for place, value in enumerate(op.operands):
+            source = under_dequantize(value)
+            if source is value and is_moved:
+                continue  # it moves integers, all or none
+            if self._is_small(source):
+                rewriter.set_operand(op, place, self._real(source, rewriter))
+        return None
+
+    def _is_small(self, source: SSAValue) -> bool:
+        type, shape = quantized_of(source.type), static_shape(source)
+        if type is None or shape is None or not isinstance(source.owner, ConstantOp):
+            return False
+        return isinstance(type.expressed, Float32Type) and prod(shape) <= self._elements
+
+    def _real(self, source: SSAValue, rewriter: Rewriter) -> SSAValue:
+        """The real numbers of a constant, made once."""
+        known = self._constants.get(source)
+        if known is None:
+            constant = ConstantOp.of(from_array(np.asarray(real_constant(source), np.float32)))
+            constant.location = location("", [f"{wish(source) or 'constant'}_float"])
+            rewriter.insert_before(source.owner, [constant])  # pyright: ignore[reportArgumentType]
+            known = self._constants[source] = constant.results[0]
+        return known
+
+
 @dataclass(frozen=True)
 class FoldFloatWeightsPass(RewritePass):
     """Small weights of ops that stay in float become float constants."""
@@ -224,8 +264,12 @@ class FoldFloatWeightsPass(RewritePass):
     """Bytes by which they may in any case."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldFloatWeight(target(self.target), self.elements, frozenset())]
+        return self._patterns(frozenset())
+
+    def _patterns(self, chosen: AbstractSet[Operation]) -> list[Pattern]:
+        few = min(self.elements, FEW_WEIGHTS)
+        return [FoldFloatWeight(target(self.target), self.elements, chosen), FoldFloatConstant(few)]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         chosen = affordable(op, self.elements, self.growth, self.least)
-        apply_patterns(op, self.name, [FoldFloatWeight(target(self.target), self.elements, chosen)])
+        apply_patterns(op, self.name, self._patterns(chosen))

@@ -132,3 +132,29 @@ func.func @wide_activation(%x: tensor<5x2x!quant.uniform<u16:f32, 0.02:130>>) ->
   %y = onnx.MatMul(%x, %w) : (tensor<5x2x!quant.uniform<u16:f32, 0.02:130>>, tensor<2x3x!quant.uniform<i8:f32, 0.5>>) -> tensor<5x3x!quant.uniform<u16:f32, 0.04:70>>
   func.return %y, %o : tensor<5x3x!quant.uniform<u16:f32, 0.04:70>>, tensor<3xi64>
 }
+
+// -----
+
+// Of an op without a kernel the small constants are float, dequantized or as they are stored, once for all users; larger
+// ones stay, and so do those that are moved as integers.
+
+// CHECK-LABEL: func.func @constants(
+// CHECK-NEXT: %[[G:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0, -0.5, 1.5] : tensor<3xf32>>}
+// CHECK-NEXT: %[[L:.*]] = onnx.Constant() {{.*}} : () -> tensor<2x3x!
+// CHECK: onnx.LayerNormalization(%x, %[[G]], _)
+// CHECK: onnx.Sub(%y, %[[G]]) : (tensor<2x3x!{{.*}}>, tensor<3xf32>) -> tensor<2x3x!
+// CHECK: %[[D:.*]] = quant.dcast %[[L]]
+// CHECK-NEXT: onnx.Pow(%x, %[[D]])
+// CHECK: onnx.Concat(%y, %[[L]])
+!y = !quant.uniform<u16:f32, 0.02:130>
+func.func @constants(%x: tensor<2x3xf32>, %y: tensor<2x3x!y>) -> (tensor<2x3xf32>, tensor<2x3x!y>, tensor<2x3xf32>, tensor<4x3x!y>) {
+  %g = onnx.Constant() {value = #onnx.tensor<[2, -1, 3] : tensor<3xi16>>} : () -> tensor<3x!quant.uniform<i16:f32, 0.5>>
+  %l = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<2x3xui16>>} : () -> tensor<2x3x!y>
+  %f = quant.dcast %g : tensor<3x!quant.uniform<i16:f32, 0.5>> to tensor<3xf32>
+  %a = onnx.LayerNormalization(%x, %f) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %b = onnx.Sub(%y, %g) : (tensor<2x3x!y>, tensor<3x!quant.uniform<i16:f32, 0.5>>) -> tensor<2x3x!y>
+  %d = quant.dcast %l : tensor<2x3x!y> to tensor<2x3xf32>
+  %c = onnx.Pow(%x, %d) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %e = onnx.Concat(%y, %l) {axis = 0 : i64} : (tensor<2x3x!y>, tensor<2x3x!y>) -> tensor<4x3x!y>
+  func.return %a, %b, %c, %e : tensor<2x3xf32>, tensor<2x3x!y>, tensor<2x3xf32>, tensor<4x3x!y>
+}
