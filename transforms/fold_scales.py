@@ -81,11 +81,10 @@ class DropImpliedBound(OnOp[QuantizeOp]):
         if not value.has_one_use():
             return SECOND_CONSUMER
         if is_low:
-            rewriter.replace(above, [], [above.operands[0]])
+            rewriter.replace(above, [], [above.operands[0]], is_same=False)
             return None
         relu = op_named("", "Relu").build([above.operands[0]], [value.type])
-        relu.location = above.location
-        rewriter.replace(above, [relu])
+        rewriter.replace(above, [relu], is_same=False)
         return None
 
 
@@ -209,7 +208,6 @@ def _scaled(target: LinearTarget, factor: Array) -> list[Operation] | Blocked:
         return Blocked("no-bias", f"{op.op_type} takes no bias")
     attributes = {k: v for k, v in op.onnx_attributes.items() if k != "beta"}
     new = op.__class__.build(inputs, list(op.result_types), attributes)
-    new.location = op.location
     return [*ops, new]
 
 
@@ -217,9 +215,9 @@ def _replace(
     op: QuantizeOp, above: Above, scaled: list[Operation], ceiling: Array | None, rewriter: Rewriter
 ) -> None:
     type = op.element_type
+    rewriter.replace(above.target.op, scaled, is_same=False)
     for between in above.between:
-        rewriter.touch(between)
-    rewriter.replace(above.target.op, scaled)
+        rewriter.rescaled(between)
     value, zero, ops = op.operands[0], int(type.zero_points[0]), list[Operation]()
     if ceiling is not None:
         zero = type.storage.low
@@ -232,10 +230,9 @@ def _replace(
     cast.location = op.location
     reads = [use.operation for use in op.results[0].uses]
     rewriter.insert_before(op, [*ops, cast])
+    rewriter.same_steps(op.results[0], cast.results[0])
     for read in reads:
-        real = DequantizeOp(cast.results[0])
-        real.location = read.location
-        rewriter.replace(read, [real])
+        rewriter.replace(read, [DequantizeOp(cast.results[0])], is_same=False)
     if op.parent is not None:
         rewriter.erase(op)
 

@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{step.name}: {step.rewrites} rewrites, {step.ops} nodes", file=sys.stderr)
     if not arguments.quiet:
         print_verdict(report)
+    if report.checked and not arguments.quiet:
+        print(report.checked, file=sys.stderr)
     if arguments.remarks:
         print_remarks(report)
     return DONE

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
     from qdialect.compiler.pipeline_text import Passes
+    from qdialect.oracle.checking import NumericsCheck
+    from qdialect.oracle.functions import Checked
     from qdialect.rewriting.manager import Hook
     from qdialect.text.assembly import ModuleParser
     from qdialect.text.reading import Diagnostic
@@ -200,13 +202,28 @@ class _Tool:
         hooks: list[Hook] = [timing, Verified()]
         if self.arguments.print_ir_after_all:
             hooks.append(_print_after(lambda module: self.print_text(module, sys.stderr)))
-        if self.arguments.check_numerics is not None:
-            from qdialect.oracle.checking import NumericsCheck, check_feeds
-
-            hooks.append(NumericsCheck(module, check_feeds(module, self.arguments.check_numerics)))
+        check = self.check(ctx, module)
+        if isinstance(check, Hook):
+            hooks.append(check)
         PassManager(*hooks, context=ctx).run(self.passes, module)
+        if check is not None and not self.arguments.verify_diagnostics:
+            print(check.summary(), file=sys.stderr)
         if self.arguments.time_passes:
             sys.stderr.write(timing.table())
+
+    def check(self, ctx: "Context", module: "ModuleOp") -> "NumericsCheck | Checked | None":
+        """What judges each pass, if it was asked for; functions that are several have been judged already."""
+        path = self.arguments.check_numerics
+        if path is None:
+            return None
+        from qdialect.oracle.checking import NumericsCheck, check_feeds
+        from qdialect.oracle.functions import check_functions, count_functions
+
+        if count_functions(module) == 1 and not self.arguments.split_input_file:
+            return NumericsCheck(module, check_feeds(module, path))
+        if path:
+            raise UserError("a module of several functions is checked on random inputs", "leave the file out")
+        return check_functions(module, self.passes, ctx)
 
     # --- output
 

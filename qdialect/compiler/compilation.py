@@ -189,10 +189,12 @@ def compile_as(
 ) -> Report:
     """`compile`; the report names the layers of `origin`, an earlier state of the same model."""
     running = Compilation(module, options, origin)
-    hooks: list[Hook] = [running]
-    if feeds:
-        from qdialect.oracle.checking import NumericsCheck
+    if not feeds:
+        PassManager(running).run(running.passes, module)
+        return running.finish()
+    from qdialect.oracle.checking import NumericsCheck
 
-        hooks += [ConditionCheck(claims(running.phases)), NumericsCheck(module, feeds)]
-    PassManager(*hooks).run(running.passes, module)
+    check = NumericsCheck(module, feeds)
+    PassManager(running, ConditionCheck(claims(running.phases)), check).run(running.passes, module)
+    running.report.checked = check.summary()
     return running.finish()

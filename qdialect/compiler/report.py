@@ -88,6 +88,8 @@ class Report:
     """The nodes of the result that break a rule of the target, in the order of the graph."""
     before: dict[str, int] = field(default_factory=dict[str, int])
     """How many nodes of each type there were, constants left out."""
+    checked: str = ""
+    """What judging the passes on inputs came to; empty if it was not asked for."""
     after: dict[str, int] = field(default_factory=dict[str, int])
     interface: dict[str, IntegerInterface] = field(default_factory=dict[str, IntegerInterface])
     """What the integers of the result's inputs and outputs stand for, which their caller applies, by name."""

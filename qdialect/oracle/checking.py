@@ -32,7 +32,6 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp
@@ -42,16 +41,23 @@ from qdialect.ir.names import called
 from qdialect.numerics import Array
 from qdialect.oracle.feeds import fitting_feeds, given_feeds
 from qdialect.oracle.form import is_visible, main_of
-from qdialect.oracle.observing import OUTPUT, Seen, as_stored, computed, is_random, names_of, observe, taken
+from qdialect.oracle.judging import beyond, step_of
+from qdialect.oracle.observing import (
+    OUTPUT,
+    Seen,
+    as_stored,
+    computed,
+    in_steps,
+    is_random,
+    names_of,
+    observe,
+    taken,
+)
 from qdialect.promises.control import Carries
 from qdialect.rewriting.manager import Applied, Hook, PassManager
 from qdialect.rewriting.passes import exactness_of
-from qdialect.rewriting.records import Rewritten
+from qdialect.rewriting.records import Records, Rewritten
 
-CLOSE_FLOAT = 1e-4
-"""Of the largest magnitude."""
-ROUNDING = 2.0**-22
-"""Of a real number: two units in the last place of float32."""
 MAX_BATCHES = 4
 """Of a file's batches, this many are run: each pass runs each twice."""
 
@@ -114,15 +120,15 @@ class Reference:
                 return found[0]
         return None
 
-    def _wanted(
-        self, value: SSAValue, names: Sequence[str], stands_for: Mapping[SSAValue, SSAValue]
-    ) -> Array | None:
+    def _wanted(self, value: SSAValue, names: Sequence[str], records: Records) -> Array | None:
         if not is_visible(value) or value.first_use is None:
             return None
+        if (former := records.in_steps.get(value)) is not None:
+            return in_steps(self._seen[former], value.type) if former in self._seen else None
         array = self._expected(names, value.type, not _is_constant(value))
         if array is not None or names or _is_constant(value):
             return array
-        seen = self._former(value, stands_for)
+        seen = self._former(value, records.stands_for)
         return seen.stored if seen is not None and seen.computed else None
 
     def _former(self, value: SSAValue, stands_for: Mapping[SSAValue, SSAValue]) -> Seen | None:
@@ -143,7 +149,7 @@ class Reference:
         module: ModuleOp,
         changed: Collection[Operation],
         names: Mapping[SSAValue, Sequence[str]],
-        stands_for: Mapping[SSAValue, SSAValue],
+        records: Records,
     ) -> tuple[list[Operation], dict[SSAValue, Array]]:
         """
         `changed` and the ops that take what these make anew, in the order of the graph; and what they should make.
@@ -156,7 +162,7 @@ class Reference:
                 continue
             ops.append(op)
             for value in op.results:
-                if (array := self._wanted(value, names.get(value, ()), stands_for)) is not None:
+                if (array := self._wanted(value, names.get(value, ()), records)) is not None:
                     wanted[value] = array
                 else:
                     new.add(value)
@@ -167,16 +173,16 @@ class Reference:
         module: ModuleOp,
         exactness: Exactness,
         changed: Collection[Operation],
-        stands_for: Mapping[SSAValue, SSAValue],
+        records: Records,
     ) -> list[Difference]:
         """
         The values of `module`, a pass later, that are beyond the class; in the order of the graph.
 
         `changed`: the ops of the graph that the pass made or changed. The others make what they made of the same
-        values, so they are not run again. `stands_for`: the value that was there, by the value a rewrite put there.
+        values, so they are not run again. `records`: the rewrites of the pass.
         """
         names = names_of(module)
-        ops, wanted = self._affected(module, changed, names, stands_for)
+        ops, wanted = self._affected(module, changed, names, records)
         made = {op.results[0]: op.value.array() for op in ops if isinstance(op, ConstantOp) and op.value}
         again = set(ops)
         seen = {
@@ -219,15 +225,22 @@ class Reference:
             moved |= not _identical(array, now)
             if value in added_up:
                 continue
-            step = _step(op, array) if isinstance(op, DequantizeOp) else None
+            step = step_of(op, array) if isinstance(op, DequantizeOp) else None
             if (detail := beyond(array, now, exactness, step)) is not None:
-                name = names.get(value, [called(op)])[0].removeprefix(OUTPUT)
+                name = _shown(value, op, names.get(value, ()))
                 found.append(Difference(name, op.name, called(op), detail))
         if moved and not found:
             self._look(module)  # what follows a value that is another now has not been run with it
         else:
             self._keep(module, seen)
         return found
+
+
+def _shown(value: SSAValue, op: Operation, names: Sequence[str]) -> str:
+    """How to name a value to the user: as ONNX does, else as the text does, else by what makes it."""
+    own = next((name for name in names if not name.startswith(OUTPUT)), "")
+    hint = f"%{value.name_hint}" if value.name_hint else ""
+    return own or hint or (names[0].removeprefix(OUTPUT) if names else called(op))
 
 
 def _is_constant(value: SSAValue) -> bool:
@@ -244,7 +257,11 @@ def check_feeds(module: ModuleOp, path: str) -> list[Mapping[str, Array]]:
 
     Raises UserError if the file does not fit, or onnxruntime cannot run the module.
     """
-    return list(islice(given_feeds(module, path), MAX_BATCHES)) if path else [fitting_feeds(module)]
+    feeds: list[Mapping[str, Array]] = [fitting_feeds(module)] if not path else []
+    feeds += islice(given_feeds(module, path), MAX_BATCHES) if path else ()
+    if not feeds:
+        raise UserError(f"'{path}' holds no sample", "give at least one")
+    return feeds
 
 
 def _added_up(module: ModuleOp, cut: Collection[SSAValue]) -> set[SSAValue]:
@@ -256,37 +273,6 @@ def _added_up(module: ModuleOp, cut: Collection[SSAValue]) -> set[SSAValue]:
         if rounds or any(o in found and o not in cut for inner in op.walk() for o in inner.operands):
             found.update(op.results)
     return found
-
-
-def _step(op: DequantizeOp, real: Array) -> Array:
-    """One step of what a dequantize makes, at each of its elements; with room for rounding the product."""
-    type = op.element_type
-    scales = numerics.expand_parameters(type.scales, real.shape, type.axis, type.blocks)
-    largest = np.abs(real[np.isfinite(real)]).max(initial=0.0)
-    return scales.astype(np.float64) + largest * ROUNDING
-
-
-def beyond(wanted: Array, got: Array, exactness: Exactness, step: Array | None = None) -> str | None:
-    """How far `got` is beyond the class; None if it is within. `step`: of real numbers that count as integers."""
-    if wanted.shape != got.shape:
-        return f"the shape is {list(got.shape)}, it was {list(wanted.shape)}"
-    if exactness is Exactness.LOSSY or wanted.dtype.kind not in "iufbV":
-        return None if exactness is Exactness.LOSSY or np.array_equal(wanted, got) else "elements differ"
-    is_float = wanted.dtype.kind in "fV"
-    if np.array_equal(wanted, got, equal_nan=wanted.dtype.kind == "f"):
-        return None
-    a, b = wanted.astype(np.float64), got.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-    apart = np.where(np.isnan(apart), np.inf, apart)
-    most, count = float(apart.max()), int(np.count_nonzero(apart))
-    limit = np.zeros(()) if step is None or exactness is Exactness.EXACT else step
-    if exactness is Exactness.CLOSE:
-        close = CLOSE_FLOAT * float(np.abs(a[np.isfinite(a)]).max(initial=0.0)) if is_float else 1.0
-        limit = np.maximum(limit, close)
-    if np.all(apart <= limit):
-        return None
-    return f"{count} of {a.size} {'floats' if is_float else 'integers'} differ, by up to {most:g}"
 
 
 Rows = dict[Operation, tuple[Any, ...]]
@@ -325,8 +311,8 @@ def _pattern_at(difference: Difference, records: Sequence[Rewritten]) -> str:
 class BeyondClass(UserError):
     """A pass moved numbers by more than its class allows."""
 
-    def __init__(self, finding: Finding):
-        super().__init__(str(finding), "this is a bug in the pass")
+    def __init__(self, finding: Finding, place: str = ""):
+        super().__init__(f"{place}{finding}", "this is a bug in the pass")
         self.finding = finding
 
 
@@ -342,6 +328,7 @@ class NumericsCheck(Hook):
         Raises UserError if onnxruntime cannot run the module.
         """
         self._feeds, self._verify = feeds, verify
+        self._judged, self._lossy = 0, 0
         self._references = [Reference(module, one) for one in feeds]
         self._rows = _rows(module)
 
@@ -352,16 +339,24 @@ class NumericsCheck(Hook):
             return
         exactness = exactness_of(applied.one)
         if exactness is Exactness.LOSSY:
+            self._lossy += 1
             self._references = [Reference(module, one) for one in self._feeds]
             return
         for op in changed if self._verify else ():
             if op.parent_op() is not None:
                 op.verify(verify_nested_ops=not isinstance(op, FuncOp))
         records = applied.records
+        self._judged += 1
         for reference in self._references:
-            if found := reference.differences(module, exactness, changed, records.stands_for):
+            if found := reference.differences(module, exactness, changed, records):
                 pattern = _pattern_at(found[0], records)
                 raise BeyondClass(Finding(applied.one.name, exactness.value, pattern, found[0]))
+
+    def summary(self) -> str:
+        """What was judged, in a line, when every pass has run."""
+        inputs = f"{len(self._feeds)} input{'' if len(self._feeds) == 1 else 's'}"
+        lossy = f"; {self._lossy} lossy on purpose, not judged" if self._lossy else ""
+        return f"check-numerics: {self._judged} passes changed the graph, each within its class on {inputs}{lossy}"
 
 
 def check_passes(

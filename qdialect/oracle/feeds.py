@@ -11,12 +11,20 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of, uniform_of
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    DYNAMIC,
+    element_of,
+    quantized_of,
+    shape_of,
+    stored_type,
+    uniform_of,
+)
 from qdialect.dialects.quant import QuantizeOp
 from qdialect.errors import UserError
 from qdialect.ir.values import constant_array
 from qdialect.oracle.data import Input, batches, load_npz
-from qdialect.oracle.form import main_of
+from qdialect.oracle.form import SMALLEST, main_of
 from qdialect.oracle.observing import input_names, observe
 from qdialect.oracle.session import Array
 from qdialect.promises.casts import QuantizeForm
@@ -32,7 +40,8 @@ OVERSHOOT = 1.1
 def random_feeds(module: ModuleOp, *, seed: int = 0, size: int = SIZES[0]) -> dict[str, Array]:
     """
     One array for each graph input, by name: floats over the range of the quantize that reads them, or normal; bytes
-    over their whole range; wider integers 0 or 1. Sizes left open are `size`, the first axis 1.
+    over their whole range; wider integers 0 or 1; of quantized types any stored integer. Sizes left open are `size`,
+    the first axis 1.
 
     Raises UserError for an input whose rank or element type is not known.
     """
@@ -49,13 +58,17 @@ def random_feeds(module: ModuleOp, *, seed: int = 0, size: int = SIZES[0]) -> di
 
 def _array(name: str, value: SSAValue, size: int, generator: np.random.Generator) -> Array:
     shape = shape_of(value.type)
-    element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
+    element = BY_ATTRIBUTE.get(element_of(stored_type(value.type)))  # pyright: ignore[reportArgumentType]
     if shape is None or element is None:
         raise UserError(
             f"the type of input '{name}' is not known", "give inputs: --check-numerics=INPUTS.npz"
         )
     sizes = tuple((size if k else 1) if s == DYNAMIC else s for k, s in enumerate(shape))
     dtype = np.dtype(element.dtype)
+    if 0 < element.bits < SMALLEST:
+        raise UserError(f"input '{name}' holds integers of {element.bits} bits", "cast it inside the graph")
+    if (type := quantized_of(value.type)) is not None:
+        return generator.integers(type.storage.low, type.storage.high, sizes, endpoint=True).astype(dtype)
     match dtype.kind:
         case "b":
             return generator.integers(0, 2, sizes).astype(dtype)
@@ -83,7 +96,7 @@ def _range(value: SSAValue) -> tuple[float, float]:
             return float((steps[0] * type.scales).min()), float((steps[1] * type.scales).max())
         if isinstance(op, OnnxOp) and op.get_trait(QuantizeForm) is not None and use.index == 0:
             scale, zero = constant_array(op.input(1)), constant_array(op.input(2))
-            if scale is None:
+            if scale is None or not scale.size:
                 continue
             zero = np.zeros(1, np.uint8) if zero is None else zero
             return _steps(scale.astype(np.float64), zero)
@@ -133,11 +146,16 @@ def given_feeds(module: ModuleOp, path: str) -> Iterator[dict[str, Array]]:
     for name, value, row in zip(input_names(module), func.body.block.args, rows, strict=True):
         if "onnx.default" in row.data:
             continue
-        element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
+        element = BY_ATTRIBUTE.get(element_of(stored_type(value.type)))  # pyright: ignore[reportArgumentType]
         shape = shape_of(value.type)
         if element is None or shape is None:
             raise UserError(
                 f"the type of input '{name}' is not known", "run ONNX shape inference on the model"
             )
         inputs.append(Input(name, [None if s == DYNAMIC else s for s in shape], np.dtype(element.dtype)))
-    yield from batches(load_npz(path), inputs)
+    arrays = load_npz(path)
+    for feed in batches(arrays, inputs, strict=True):
+        for name, array in feed.items():
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise UserError(f"input '{name}' holds NaN or infinity", "check the data")
+        yield feed

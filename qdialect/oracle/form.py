@@ -240,7 +240,7 @@ def oracle_form(
     """
     func = main_of(module)
     old = func.body.block
-    block = Block(arg_types=[a.type for a in old.args])
+    block = Block(arg_types=[stored_type(a.type) for a in old.args])
     writer = _Writer(block, dict(zip(old.args, block.args, strict=True)), cut, only)
     end = end_of(old, ReturnOp)
     writer.write([op for op in old.ops if op is not end])

@@ -155,11 +155,25 @@ def as_stored(seen: Seen, type: Attribute) -> Array | None:
     then = seen.type
     if now.blocks or then.blocks or now.axis != then.axis or not np.array_equal(now.scales, then.scales):
         return None
-    moved = now.zero_points - then.zero_points
-    if now.axis is not None:
-        moved = numerics.expand_parameters(moved, seen.stored.shape, now.axis)
-    stored = seen.stored.astype(np.int64) + moved
-    return stored.astype(now.storage.dtype) if _within(stored, now) else None
+    return _moved(seen.stored, then, now)
+
+
+def in_steps(seen: Seen, type: Attribute) -> Array | None:
+    """What was seen, as a value of `type` stores as many steps, of whatever size; None if the two are not quantized."""
+    now = quantized_of(type)
+    return None if now is None or seen.type is None else _moved(seen.stored, seen.type, now)
+
+
+def _moved(stored: Array, then: UniformType, now: UniformType) -> Array | None:
+    """Integers above another zero point; None if one leaves the storage range, or the parameters are of blocks."""
+    if now.blocks or then.blocks:
+        return None
+    zeros = [
+        numerics.expand_parameters(one.zero_points, stored.shape, one.axis).astype(np.int64)
+        for one in (then, now)
+    ]
+    moved = stored.astype(np.int64) - zeros[0] + zeros[1]
+    return moved.astype(now.storage.dtype) if _within(moved, now) else None
 
 
 def _within(stored: Array, type: UniformType) -> bool:

@@ -46,6 +46,9 @@ def _carry_dims(op: Operation, old: SSAValue, new: SSAValue) -> None:
         heir.attributes[DIMS] = ArrayAttr([rows.data[old.index]])
 
 
+Values = Sequence[SSAValue]
+
+
 class Changes(ABC):
     """
     Changes of the IR. They carry names and symbolic sizes to what stands in for an operation, count rewrites, erase
@@ -56,6 +59,7 @@ class Changes(ABC):
         self._queued: set[Operation] = set()
         self._journal: Journal | None = None
         self._replaced: list[tuple[SSAValue, SSAValue]] = []
+        self._in_steps: list[tuple[SSAValue, SSAValue]] = []
         self._heirs: list[tuple[Operation, Operation]] = []
         self.rewrites = 0
         self.blocked: dict[Operation, Blocked] = {}
@@ -107,20 +111,21 @@ class Changes(ABC):
         self.insert_before(next_of(anchor), ops)
 
     def replace(
-        self, op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue] | None = None
+        self, op: Operation, ops: Sequence[Operation], results: Values | None = None, *, is_same: bool = True
     ) -> None:
         """
         Replace `op` by new operations; `results` (by default those of the last) stand in for its results.
 
-        The operation that makes the first result takes over the names; the remarks go to the new operation of the same
-        kind, if there is one. Raises Kept if `op`, or what it alone needed, was asked to stay in float.
+        The operation that makes the first result takes over the names, those of tensors if they hold what they did
+        (`is_same`); the remarks go to the new operation of the same kind, if there is one. Raises Kept if `op`, or what
+        it alone needed, was asked to stay in float.
         """
         self.rewrites += 1
         if results is None:
             results = ops[-1].results
         heir = results[0].owner if results else None
         if isinstance(heir, Operation) and heir.location is UNKNOWN_LOC:
-            self._locate(heir, op.location)
+            self._locate(heir, op.location if is_same else location(node_name(op)))
         self.insert_before(op, ops)
         self.touch(op)  # now that what is new can be taken out
         self._heirs += [(op, one) for one in ops if one.name == op.name][-1:]
@@ -128,10 +133,16 @@ class Changes(ABC):
             heir.attributes[KEEP_FLOAT] = op.attributes[KEEP_FLOAT]
         for old, new in zip(op.results, results, strict=True):
             _carry_dims(op, old, new)
-            if (inherited := inherited_name(old, new)) is not None:
-                self._locate(*inherited)
+            if is_same:
+                self._inherit(old, new)
             self._redirect(old, new)
         self.erase(op)
+
+    def _inherit(self, old: SSAValue, new: SSAValue) -> None:
+        """Let `new` take the name of `old`, whose numbers it holds."""
+        if (inherited := inherited_name(old, new)) is not None:
+            self._locate(*inherited)
+        self._replaced.append((old, new))
 
     def _locate(self, op: Operation, place: LocationAttr) -> None:
         """Name an operation, which may be there already."""
@@ -147,7 +158,16 @@ class Changes(ABC):
             self._journal.uses(old)
         old.replace_uses_with_if(new, lambda use: use.operation is not but)
         self._push_around(new)
-        self._replaced.append((old, new))
+
+    def rescaled(self, op: Operation) -> None:
+        """Say that `op` makes other numbers, which its result's name does not stand for. Raises Kept as `touch`."""
+        self.touch(op)
+        self._locate(op, location(node_name(op)))
+        self.retype(op.results[0], op.results[0].type, is_same=False)
+
+    def same_steps(self, old: SSAValue, new: SSAValue) -> None:
+        """Say that `new` holds as many steps of its scale as `old` held of another."""
+        self._in_steps.append((old, new))
 
     def replace_uses(self, old: SSAValue, new: SSAValue, but: Operation | None = None) -> None:
         """
@@ -157,6 +177,7 @@ class Changes(ABC):
         """
         self.rewrites += 1
         self._redirect(old, new, but)
+        self._replaced.append((old, new))
         if isinstance(old, OpResult):
             if is_dead(old.op):
                 self.touch(old.op)
@@ -197,11 +218,7 @@ class Changes(ABC):
         return new
 
     def erase(self, op: Operation) -> None:
-        """
-        Erase an operation without users, and the producers that it leaves without users.
-
-        Raises Kept if one of them was asked to stay in float.
-        """
+        """Erase an operation without users, and producers that this leaves without. Raises Kept as `touch` does."""
         stack = [op]
         while stack:
             dead = stack.pop()

@@ -31,6 +31,8 @@ class Records(list[Rewritten]):
         self.named = named
         self.stands_for: dict[SSAValue, SSAValue] = {}
         """The value that was replaced, by the value in its place; the quantized, by the stored integers it reads."""
+        self.in_steps: dict[SSAValue, SSAValue] = {}
+        """A quantized value that was there, by that which holds as many steps of another scale."""
 
     def replaced(self, old: SSAValue, new: SSAValue) -> None:
         """Note that `new` came in the place of `old`."""
@@ -69,9 +71,14 @@ def record(
     pattern: str,
     names: tuple[str, frozenset[str]],
     replaced: Sequence[tuple[SSAValue, SSAValue]],
+    in_steps: Sequence[tuple[SSAValue, SSAValue]] = (),
 ) -> None:
-    """Note one rewrite, what its operation was called, and the values that came in the place of others."""
+    """
+    Note one rewrite, what its operation was called, and the values that came in the place of others; those `in_steps`
+    hold as many steps of another scale.
+    """
     for records in _RECORDS:
+        records.in_steps.update((new, old) for old, new in in_steps)
         for old, new in replaced:
             records.replaced(old, new)
         records.append(Rewritten(pass_name, pattern, *names))

@@ -20,9 +20,10 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.exactness import Exactness
 from qdialect.onnx_io.importer import import_model
 from qdialect.ops import get_all_dialects
-from qdialect.oracle.checking import BeyondClass, NumericsCheck, beyond, check_passes
+from qdialect.oracle.checking import BeyondClass, NumericsCheck, check_passes
 from qdialect.oracle.feeds import random_feeds
 from qdialect.oracle.form import oracle_form
+from qdialect.oracle.judging import beyond
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.manager import PassManager, Timing

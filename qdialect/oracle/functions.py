@@ -1,0 +1,70 @@
+"""`--check-numerics` for text that holds several functions: each is a graph of its own, and judged as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import DiagnosticException, VerifyException
+
+from qdialect.errors import UserError
+from qdialect.oracle.checking import BeyondClass, NumericsCheck, check_feeds
+from qdialect.rewriting.manager import PassManager
+
+
+@dataclass
+class Checked:
+    """What a check of several functions came to; a function that is beyond its class ends it."""
+
+    judged: list[str] = field(default_factory=list[str])
+    """The functions in which every pass keeps its class."""
+    unjudged: dict[str, str] = field(default_factory=dict[str, str])
+    """Why a function could not be run."""
+
+    def summary(self) -> str:
+        """What was judged, in a line."""
+        text = f"check-numerics: every pass keeps its class in {len(self.judged)} functions"
+        if self.unjudged:
+            reasons = "; ".join(f"@{name}: {reason}" for name, reason in self.unjudged.items())
+            text += f"; {len(self.unjudged)} could not be run: {reasons}"
+        return text
+
+
+def count_functions(module: ModuleOp) -> int:
+    """How many graphs a module holds."""
+    return sum(isinstance(op, FuncOp) for op in module.ops)
+
+
+def apart(module: ModuleOp) -> list[tuple[str, ModuleOp]]:
+    """Each function in a copy of the module that has no other, by its name."""
+    found: list[tuple[str, ModuleOp]] = []
+    for func in module.ops:
+        if isinstance(func, FuncOp):
+            ops = [op.clone() for op in module.ops if op is func or not isinstance(op, FuncOp)]
+            found.append((func.sym_name.data, ModuleOp(ops, dict(module.attributes))))
+    return found
+
+
+def check_functions(module: ModuleOp, passes: Sequence[ModulePass], context: Context) -> Checked:
+    """
+    Run `passes` on each function of a module by itself, with random inputs, and judge them; the module stays as it is.
+
+    Raises BeyondClass for the first pass that is beyond its class, with the function that it happened in.
+    """
+    checked = Checked()
+    for name, one in apart(module):
+        try:
+            check = NumericsCheck(one, check_feeds(one, ""))
+            PassManager(check, context=context).run(passes, one)
+        except BeyondClass as error:
+            raise BeyondClass(error.finding, f"in @{name}, ") from error
+        except (UserError, DiagnosticException, VerifyException) as error:
+            # The run that follows says what is wrong with a pass; here is only what keeps it from being judged.
+            checked.unjudged[name] = " ".join(str(error).split())
+        else:
+            checked.judged.append(name)
+    return checked

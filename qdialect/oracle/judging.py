@@ -1,0 +1,46 @@
+"""How far numbers may be apart by their class of exactness."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qdialect import numerics
+from qdialect.dialects.quant import DequantizeOp
+from qdialect.exactness import Exactness
+from qdialect.numerics import Array
+
+CLOSE_FLOAT = 1e-4
+"""Of the largest magnitude."""
+ROUNDING = 2.0**-22
+"""Of a real number: two units in the last place of float32."""
+
+
+def step_of(op: DequantizeOp, real: Array) -> Array:
+    """One step of what a dequantize makes, at each of its elements; with room for rounding the product."""
+    type = op.element_type
+    scales = numerics.expand_parameters(type.scales, real.shape, type.axis, type.blocks)
+    largest = np.abs(real[np.isfinite(real)]).max(initial=0.0)
+    return scales.astype(np.float64) + largest * ROUNDING
+
+
+def beyond(wanted: Array, got: Array, exactness: Exactness, step: Array | None = None) -> str | None:
+    """How far `got` is beyond the class; None if it is within. `step`: of real numbers that count as integers."""
+    if wanted.shape != got.shape:
+        return f"the shape is {list(got.shape)}, it was {list(wanted.shape)}"
+    if exactness is Exactness.LOSSY or wanted.dtype.kind not in "iufbV":
+        return None if exactness is Exactness.LOSSY or np.array_equal(wanted, got) else "elements differ"
+    is_float = wanted.dtype.kind in "fV"
+    if np.array_equal(wanted, got, equal_nan=wanted.dtype.kind == "f"):
+        return None
+    a, b = wanted.astype(np.float64), got.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    apart = np.where(np.isnan(apart), np.inf, apart)
+    most, count = float(apart.max()), int(np.count_nonzero(apart))
+    limit = np.zeros(()) if step is None or exactness is Exactness.EXACT else step
+    if exactness is Exactness.CLOSE:
+        close = CLOSE_FLOAT * float(np.abs(a[np.isfinite(a)]).max(initial=0.0)) if is_float else 1.0
+        limit = np.maximum(limit, close)
+    if np.all(apart <= limit):
+        return None
+    return f"{count} of {a.size} {'floats' if is_float else 'integers'} differ, by up to {most:g}"
