@@ -3,6 +3,7 @@ Write ops on quantized types as the target's integer kernels.
 
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
+    affine(a : S) : T        ->  a read as T, where every integer stays what it is
     op(a, b) : T             ->  op'(a, b') : T, where another op has the kernel: a - b = a + -b, a mean is a pool
     join(qcast(dcast a)) : T ->  join(a) : T, where the kernel takes operands of any scales
     op(a) : T                ->  qcast(op(dcast a)), where the float kernel is faster than the integer one
@@ -45,6 +46,7 @@ from qdialect.patterns.biases import AddInKernel
 from qdialect.patterns.boundaries import StoreAcross
 from qdialect.patterns.casts import FoldStorageCasts
 from qdialect.patterns.joins import TakeAnyScales
+from qdialect.patterns.rescaled import ReadRescaled
 from qdialect.patterns.rows import LowerToFloat
 from qdialect.patterns.weight_only import LowerWeightOnly
 from qdialect.promises.base import Commutes
@@ -334,10 +336,11 @@ class LowerToQoperatorPass(RewritePass):
     def patterns(self) -> Sequence[Pattern]:
         runtime = target(self.target)
         if self.exact:
-            return [StoreAcross(runtime), LowerToStorage(runtime), FoldStorageCasts()]
+            return [StoreAcross(runtime), ReadRescaled(), LowerToStorage(runtime), FoldStorageCasts()]
         return [
             StoreAcross(runtime),
             TakeAnyScales(),
+            ReadRescaled(),
             LowerToStorage(runtime),
             LowerToAnother(runtime),
             LowerToFloat(runtime),

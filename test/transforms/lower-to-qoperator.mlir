@@ -654,3 +654,43 @@ func.func @join_of_scales(%a: tensor<2x3x!s>, %b: tensor<4x3x!t>) -> tensor<6x3x
   %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<2x3x!t>, tensor<4x3x!t>) -> tensor<6x3x!t>
   func.return %j : tensor<6x3x!t>
 }
+
+// -----
+
+!s = !quant.uniform<u8:f32, 0.025:7>
+!t = !quant.uniform<u8:f32, 0.0125:7>
+
+// A product that changes the scale and no integer, a difference that changes the zero point: the integers as they are.
+
+// CHECK-LABEL: func.func @rescaled(
+// CHECK-NEXT: %[[I:.*]] = quant.scast %a : tensor<2x3x!quant.uniform<u8:f32, 0.025:7>> to tensor<2x3xui8>
+// CHECK-NEXT: %[[M:.*]] = quant.scast %[[I]] : tensor<2x3xui8> to tensor<2x3x!quant.uniform<u8:f32, 0.0125:7>>
+// CHECK-NEXT: %[[J:.*]] = quant.scast %a : {{.*}} to tensor<2x3xui8>
+// CHECK-NEXT: %[[D:.*]] = quant.scast %[[J]] : tensor<2x3xui8> to tensor<2x3x!quant.uniform<u8:f32, 0.025:9>>
+// CHECK-NEXT: func.return %[[M]], %[[D]]
+func.func @rescaled(%a: tensor<2x3x!s>) -> (tensor<2x3x!t>, tensor<2x3x!quant.uniform<u8:f32, 0.025:9>>) {
+  %k = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %m = onnx.Mul(%a, %k) : (tensor<2x3x!s>, tensor<f32>) -> tensor<2x3x!t>
+  %c = onnx.Constant() {value = #onnx.tensor<[0.05] : tensor<f32>>} : () -> tensor<f32>
+  %d = onnx.Sub(%a, %c) : (tensor<2x3x!s>, tensor<f32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.025:9>>
+  func.return %m, %d : tensor<2x3x!t>, tensor<2x3x!quant.uniform<u8:f32, 0.025:9>>
+}
+
+// A factor for each channel, another factor, a larger shape: these compute.
+
+// CHECK-LABEL: func.func @unmoved_rescaled(
+// CHECK: onnx.Mul(
+// CHECK: onnx.Mul(
+// CHECK: onnx.Mul(
+func.func @unmoved_rescaled(%a: tensor<2x3x!s>, %v: tensor<3x!s>) -> (tensor<2x3x!t>, tensor<2x3x!t>, tensor<1x3x!t>) {
+  %k = onnx.Constant() {value = #onnx.tensor<[0.5, 0.5, 0.75] : tensor<3xf32>>} : () -> tensor<3xf32>
+  // expected-remark@+1 {{operand 1 is float}}
+  %m = onnx.Mul(%a, %k) : (tensor<2x3x!s>, tensor<3xf32>) -> tensor<2x3x!t>
+  %h = onnx.Constant() {value = #onnx.tensor<[0.51] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{operand 1 is float}}
+  %n = onnx.Mul(%a, %h) : (tensor<2x3x!s>, tensor<f32>) -> tensor<2x3x!t>
+  %o = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<1x1xf32>>} : () -> tensor<1x1xf32>
+  // expected-remark@+1 {{operand 1 is float}}
+  %p = onnx.Mul(%v, %o) : (tensor<3x!s>, tensor<1x1xf32>) -> tensor<1x3x!t>
+  func.return %m, %n, %p : tensor<2x3x!t>, tensor<2x3x!t>, tensor<1x3x!t>
+}

@@ -78,6 +78,17 @@ MODELS: dict[str, str] = {
       p = MatMul(d, wd)
       y = Add(c, p)
     }""",
+    # A product of integers that stay what they are.
+    "rescaled": """g (float[2,3] x) => (float[3,2] y)
+    <float s = {0.03}, uint8 z = {117}, float c = {0.25}, uint8 one = {1}, uint8 zero = {0}, float t = {0.0075}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      k = DequantizeLinear(one, c, zero)
+      m = Mul(d, k)
+      p = QuantizeLinear(m, t, z)
+      e = DequantizeLinear(p, t, z)
+      y = Transpose<perm = [1, 0]>(e)
+    }""",
     # Scales for each row, on the left.
     "rows": """g (float[3,2] x) => (float[4,2] y)
     <float s = {0.03}, uint8 z = {128}, int8[4,3] w = {-37, -127, 72, -115, -86, 127, 68, 127, 44, 45, -77, -127},

@@ -1,0 +1,57 @@
+"""The pattern that drops an op which changes the scale of its operand and no stored integer."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import quantized_of, shape_of, storage_element, with_element
+from qdialect.dialects.quant import StorageCastOp, UniformType
+from qdialect.promises.affine import Affine, AffineMap
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
+
+WIDTH = 8
+"""Bits of storage whose integers are all tried."""
+CLEAR = 0.499
+"""Steps from an integer within which a number is rounded to it however float32 rounded the number."""
+
+
+class ReadRescaled(OnTrait[Affine]):
+    """affine(q : S) : T  ->  q read as T     every integer of S becomes the same integer of T"""
+
+    def match(self, op: OnnxOp, promise: Affine, rewriter: Rewriter, /) -> Blocked | None:
+        type, result = None, quantized_of(op.results[0].type)
+        found = None if result is None else promise.map(op)
+        if isinstance(found, AffineMap):
+            type = quantized_of(op.operands[found.place].type)
+        if (
+            not isinstance(found, AffineMap)
+            or type is None
+            or result is None
+            or not _stays(found, type, result)
+        ):
+            return None
+        value = op.operands[found.place]
+        if shape_of(value.type) != shape_of(op.results[0].type):
+            return None
+        plain = StorageCastOp(value, with_element(value.type, storage_element(type)))
+        read = StorageCastOp(plain.results[0], op.results[0].type)
+        read.location = op.location
+        rewriter.replace(op, [plain, read])
+        return None
+
+
+def _stays(map: AffineMap, type: UniformType, result: UniformType) -> bool:
+    """Whether the map takes each integer of `type` to the same one of `result`, both of one scale."""
+    one_scale = type.is_per_tensor and result.is_per_tensor and map.factor.size == map.shift.size == 1
+    if not one_scale or type.storage != result.storage or type.storage.width != WIDTH:
+        return False
+    if not (isinstance(type.expressed, Float32Type) and isinstance(result.expressed, Float32Type)):
+        return False
+    stored = np.arange(type.storage.low, type.storage.high + 1)
+    real = map.factor.reshape(()) * type.dequantize(stored, np.float64) + map.shift.reshape(())
+    steps = real / np.float64(result.scale) + float(result.zero_point)
+    return bool((np.abs(steps - stored) < CLEAR).all())
