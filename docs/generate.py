@@ -1,5 +1,6 @@
 """
-Write `docs/passes.md`, `docs/targets.md` and `docs/promises.md` from the passes, the target files and the promises.
+Write `docs/passes.md`, `docs/targets.md`, `docs/promises.md` and `docs/api.md` from the passes, the target files, the
+promises and the docstrings of the API.
 
     python docs/generate.py [--check]
 
@@ -10,6 +11,7 @@ import inspect
 import sys
 from pathlib import Path
 
+from reference import api_page
 from xdsl.passes import ModulePass
 
 from qdialect.compiler.options import Options
@@ -184,6 +186,7 @@ def main(argv: list[str]) -> int:
         DOCS / "passes.md": passes_page(),
         DOCS / "targets.md": targets_page(),
         DOCS / "promises.md": promises_page(),
+        DOCS / "api.md": api_page(),
     }
     stale = [path.name for path, text in pages.items() if not path.exists() or path.read_text() != text]
     if "--check" in argv:

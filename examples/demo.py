@@ -27,7 +27,7 @@ INTEGER = re.compile(r"QLinearConv|QLinearMatMul|QGemm|ConvInteger|MatMulInteger
 FLOAT = re.compile(r"(Fused|Nhwc)?(Conv|Gemm|MatMul)")
 CAST = re.compile(r"(Q|Deq)uantizeLinear")
 
-PASSES = "sink-dequantize,fuse-quantized"
+PASSES = "sink-dequantize,fuse-quantized,fold-casts"
 IR = """\
 func.func @main(%0: tensor<2x4x8x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x8x4x!quant.uniform<i8:f32, 0.5>> {
   %1 = quant.dcast %0 : tensor<2x4x8x!quant.uniform<i8:f32, 0.5>> to tensor<2x4x8xf32>

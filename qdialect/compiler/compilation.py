@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ParamSpec, Protocol
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from qdialect.compiler.conditions import ConditionCheck
-from qdialect.compiler.layers import Account
+from qdialect.compiler.layers import Account, Layer
 from qdialect.compiler.options import CompileOptions, Options, document
 from qdialect.compiler.pipeline import claims, phases
 from qdialect.compiler.provenance import Origin
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from qdialect.onnx_io.models import Source
 
 P = ParamSpec("P")
-_Compiling = Callable[["ModuleOp | Source", CompileOptions], "Report"]
+T = TypeVar("T")
+R = TypeVar("R", covariant=True)
 
 
 def _input_names(module: ModuleOp) -> set[str]:
@@ -149,21 +150,23 @@ class Compilation(Hook):
         return self.report
 
 
-class Compiles(Protocol[P]):
-    """The type of `compile`."""
+class Takes(Protocol[P, R]):
+    """The type of `compile`, and of what else takes a model and the options."""
 
-    def __call__(self, model: ModuleOp | Source, *options: P.args, **named: P.kwargs) -> Report: ...
+    def __call__(self, model: ModuleOp | Source, *options: P.args, **named: P.kwargs) -> R: ...
 
 
-def _takes(options: Callable[P, CompileOptions]) -> Callable[[_Compiling], Compiles[P]]:
+def _takes(
+    options: Callable[P, CompileOptions],
+) -> Callable[[Callable[[ModuleOp | Source, CompileOptions], T]], Takes[P, T]]:
     """Let a function of a model and options take the options' fields as keywords."""
 
-    def taking(function: _Compiling) -> Compiles[P]:
-        def compile(model: ModuleOp | Source, *words: P.args, **named: P.kwargs) -> Report:
+    def taking(function: Callable[[ModuleOp | Source, CompileOptions], T]) -> Takes[P, T]:
+        def taken(model: ModuleOp | Source, *words: P.args, **named: P.kwargs) -> T:
             return function(model, options(*words, **named))
 
-        document(compile, function, CompileOptions)
-        return compile
+        document(taken, function, CompileOptions)
+        return taken
 
     return taking
 
@@ -179,6 +182,19 @@ def compile(model: ModuleOp | Source, options: CompileOptions) -> Report:
     `load` does not read; and VerifyException if the module breaks a constraint afterwards.
     """
     return compile_as(module_of(model), options, options.feeds)
+
+
+@_takes(CompileOptions)
+def explain(model: ModuleOp | Source, options: CompileOptions) -> tuple[Layer, ...]:
+    """
+    What would stay in float, and why: the layers of the model, those with most multiply-adds in float first, then those
+    with most elements. The model stays as it is.
+
+    Raises as `compile` does.
+    """
+    module = model.clone() if isinstance(model, ModuleOp) else module_of(model)
+    floats = [one for one in compile_as(module, options, options.feeds).layers if one.is_float]
+    return tuple(sorted(floats, key=lambda one: (one.integer_macs - (one.macs or 0), -one.elements)))
 
 
 def compile_as(

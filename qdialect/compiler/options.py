@@ -128,10 +128,6 @@ class CompileOptions(Options):
     )
 
 
-def _nothing(text: str) -> None:
-    """Nobody wants to see it."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
     """What a quantization is made from, besides the data."""
@@ -200,8 +196,8 @@ class Calibration:
     budget: bool = field(
         default=False, metadata=_said(CALLER, "whether the log says which layers make the noise")
     )
-    show: Callable[[str], None] = field(
-        default=_nothing, metadata=_said(CALLER, "called with what is being done, a line of text")
+    show: Callable[[str], None] | None = field(
+        default=None, metadata=_said(CALLER, "called with what is being done, a line of text")
     )
 
 

@@ -68,10 +68,13 @@ class Quantized:
     """What `quantize` did."""
 
     report: Report
+    """What the compiler did."""
     choice: Choice
+    """How ranges were taken and weights rounded, and what was left in float."""
     ratio: float
     """Signal to noise of the result on samples kept apart, in dB."""
     profile: Profile
+    """What was counted of the samples; it can be saved and used again."""
     log: list[str] = field(default_factory=list[str])
     """What was tried, in order."""
     integer: int = 0
@@ -196,11 +199,16 @@ def _profile(module: ModuleOp, data: Data, calibration: Calibration) -> Profiler
     return profiler
 
 
+def _shown(calibration: Calibration) -> Callable[[str], None]:
+    """What is told what is being done."""
+    return calibration.show or (lambda text: None)
+
+
 def _add(profiler: Profiler, feeds: Iterable[Feeds], calibration: Calibration) -> None:
     """Count all samples, in as many processes as were asked for."""
 
     def done(count: int) -> None:
-        calibration.show(f"profiling, {count} samples")
+        _shown(calibration)(f"profiling, {count} samples")
 
     if calibration.scheduler is not None:
         add_with_cluster(profiler, feeds, calibration.scheduler, calibration.memory, done)
@@ -224,7 +232,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     origin = prepare(prepared, options)
     profiler = _profile(prepared, data, calibration)
     profile, samples, memory = profiler.profile, profiler.samples, calibration.memory
-    show = calibration.show
+    show = _shown(calibration)
     candidates = Candidates(
         prepared, profile, samples, options, original, memory=memory, show=show, origin=origin
     )
@@ -268,7 +276,7 @@ def _weights_alone(
     profiler = _profile(prepared, data, calibration)
     rows, judges = profiler.samples.steering, profiler.samples.judging
     wanted = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
-    memory, show = calibration.memory, calibration.show
+    memory, show = calibration.memory, _shown(calibration)
     log = quantize_weights(prepared, profiler.profile, rows, block, memory=memory, show=show)
     report = compile_as(prepared, asked.plain, origin=origin)
     ratio = float("nan")

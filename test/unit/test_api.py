@@ -146,6 +146,21 @@ def test_a_report_is_one_line():
     assert repr(report) == "<Report: onnxruntime, qoperator, close; 1 nodes stay in float, 0 break a rule>"
 
 
+def test_what_stays_in_float_is_data():
+    module = qdialect.load(model())
+    text = str(module)
+    (layer,) = qdialect.explain(module, keep_float=["matmul"])
+    assert str(module) == text
+    assert (layer.node, layer.operator, layer.macs, layer.integer_macs) == (
+        "matmul",
+        "MatMul",
+        3 * 48 * 33,
+        0,
+    )
+    assert layer.reasons[0].blocked.message
+    assert qdialect.explain(model()) == ()
+
+
 def test_help_shows_all_names():
     text = pydoc.plain(pydoc.render_doc(qdialect))
     for name in qdialect.__all__:

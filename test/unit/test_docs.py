@@ -5,8 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from demo import IR, PASSES
 
+import qdialect
 from qdialect.cli import main
+from qdialect.text.reading import read_text
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,3 +26,10 @@ def test_verbose_shows_each_pass(tmp_path: Path, capsys: pytest.CaptureFixture[s
     shown = capsys.readouterr().err
     assert "sink-dequantize: " in shown
     assert "fuse-quantized: " in shown
+
+
+def test_the_example_of_the_demo_ends_without_casts():
+    module = read_text(IR, "example", None)
+    qdialect.run(module, PASSES)
+    assert "quant.qcast" not in str(module)
+    assert "quant.dcast" not in str(module)

@@ -1,9 +1,14 @@
 """What a wheel holds is what the tree holds."""
 
+import json
+import shutil
+import subprocess
 import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 import qdialect
 
@@ -41,3 +46,63 @@ def test_every_entry_point_is_there():
     for target in (*scripts, *PROJECT["project"]["entry-points"]["xdsl.universe"].values()):
         module, _, name = target.partition(":")
         assert hasattr(import_module(module), name)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package as its wheel installs it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in ("qdialect", "transforms"):
+        ignored = shutil.ignore_patterns("__pycache__", *(["transforms"] if name == "qdialect" else []))
+        shutil.copytree(ROOT / name, folder / "tree" / name, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder / "tree")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
+    pip += ["--no-deps", "--no-build-isolation", "--target", str(folder / "site"), str(folder / "tree")]
+    done = subprocess.run(pip, capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    return folder / "site"
+
+
+def test_the_wheel_has_the_version_of_the_package(installed: Path):
+    """Which is said once, in `qdialect/__init__.py`."""
+    assert [p.name for p in installed.glob("*.dist-info")] == [f"qdialect-{qdialect.__version__}.dist-info"]
+
+
+WRONG = """
+import qdialect
+
+qdialect.compile("m.onnx", integer_oi=True)
+qdialect.compile("m.onnx", keep_float=3)
+qdialect.quantize("m.onnx", [], memory="1G")
+qdialect.explain(3)
+"""
+
+
+def test_the_example_is_strictly_typed_against_the_wheel(installed: Path, tmp_path: Path):
+    """What is misspelt, or of another type, is an error in the line that says it."""
+    shutil.copy(ROOT / "examples" / "embed.py", tmp_path)
+    (tmp_path / "wrong.py").write_text(WRONG)
+    settings = {
+        "typeCheckingMode": "strict",
+        "extraPaths": [str(installed)],
+        "include": ["embed.py", "wrong.py"],
+    }
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    command = [Path(sys.executable).parent / "pyright", "--outputjson", "--pythonpath", sys.executable]
+    done = subprocess.run(
+        [*command, "-p", tmp_path], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    places = [(Path(one["file"]).name, one["range"]["start"]["line"] + 1) for one in found]
+    assert places == [("wrong.py", line) for line in (4, 5, 6, 7)], found
+
+
+def test_the_example_runs_on_the_wheel(installed: Path):
+    command = [sys.executable, ROOT / "examples" / "embed.py", ROOT / "examples" / "digits_qdq.onnx"]
+    done = subprocess.run(
+        command, env={"PYTHONPATH": str(installed)}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith(f"qdialect {qdialect.__version__}: 23 quantized tensors\n")
+    assert "of the multiply-adds in integers" in done.stdout
+    assert "QLinearConv" in done.stdout.splitlines()[-1]
