@@ -12,7 +12,7 @@ from typing import Any, ForwardRef
 
 import qdialect
 
-BEHIND = ("Tensor", "Node", "Totals", "Blocked", "Step", "Stays", "Reason")
+BEHIND = ("IntegerInterface", "Tensor", "Node", "Totals", "Blocked", "Step", "Stays", "Reason")
 """Classes that no name of the package is, but that its results are made of, by the order of the page."""
 
 

@@ -15,10 +15,10 @@ import qdialect
 def compiled(model: ModelProto) -> ModelProto:
     """The model for onnxruntime; what stays in float is said, with the reason, by cost."""
     report = qdialect.compile(model, target="onnxruntime", exactness="close")
-    print(f"{report!r}, {100 * report.totals.share:.1f} % of the multiply-adds in integers")
+    print(report)
     for layer in qdialect.explain(model, target="onnxruntime"):
-        reason = layer.reasons[0].blocked
-        print(f"{layer.operator} {layer.node}, {layer.macs} multiply-adds: {reason.message}; {reason.fix}")
+        reasons = "; ".join(f"{one.blocked.message}: {one.blocked.fix}" for one in layer.reasons)
+        print(f"{layer.operator} {layer.node}, {layer.macs} multiply-adds in float: {reasons}")
     return qdialect.to_model(report.module)
 
 

@@ -16,6 +16,7 @@ from qdialect.compiler.options import CompileOptions, Options, document
 from qdialect.compiler.pipeline import claims, phases
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving
+from qdialect.compiler.verdict import verdict_lines
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.errors import UserError
 from qdialect.ir.interface import noted_interface
@@ -105,9 +106,8 @@ class Compilation(Hook):
         form = options.form or target(options.target).form
         names = [str(one.spec()) for one in self.passes]
         account = Account(origin or Origin(module), form)
-        self.report = Report(
-            module, str(options.target), form, options.exactness, names, account, before=op_counts(module)
-        )
+        asked = (str(options.target), form, options.exactness)
+        self.report = Report(module, *asked, names, account, verdict_lines, before=op_counts(module))
         self._written: list[Operation] = []
         self._manager = PassManager(self)
 
@@ -187,13 +187,14 @@ def compile(model: ModuleOp | Source, options: CompileOptions) -> Report:
 @_takes(CompileOptions)
 def explain(model: ModuleOp | Source, options: CompileOptions) -> tuple[Layer, ...]:
     """
-    What would stay in float, and why: the layers of the model, those with most multiply-adds in float first, then those
-    with most elements. The model stays as it is.
+    What would stay in float, and why: layers, those with most multiply-adds in float first, then those with most
+    elements. The model stays as it is.
 
     Raises as `compile` does.
     """
     module = model.clone() if isinstance(model, ModuleOp) else module_of(model)
-    floats = [one for one in compile_as(module, options, options.feeds).layers if one.is_float]
+    layers = compile_as(module, options, options.feeds).layers
+    floats = [one for one in layers if not (one.integer or one.is_gone)]
     return tuple(sorted(floats, key=lambda one: (one.integer_macs - (one.macs or 0), -one.elements)))
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import AnyFloat, ModuleOp, i32
@@ -78,7 +79,9 @@ class Report:
     exactness: str
     pipeline: list[str]
     """The passes that ran, in order, as `qdialect-opt -p` takes them."""
-    account: Account = field(repr=False, compare=False)
+    account: Account = field(compare=False)
+    verdict: Callable[[Report], Sequence[str]] = field(compare=False)
+    """What came of it in a few lines, which `str` gives."""
     remarks: list[Remark] = field(default_factory=list[Remark])
     """What stood in the way of rewrites, of the ops that are still there, each reason once."""
     steps: list[Step] = field(default_factory=list[Step])
@@ -98,6 +101,18 @@ class Report:
         """One line, whatever the model."""
         said = f"{len(self.floats)} nodes stay in float, {len(self.breaches)} break a rule"
         return f"<Report: {self.target}, {self.form}, {self.exactness}; {said}>"
+
+    def __str__(self) -> str:
+        """What came of it, in about five lines."""
+        return "\n".join(self.verdict(self))
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook, with the layers that stay in float; `--report` writes a whole page."""
+        floats = [(one, one.reasons[0].blocked) for one in self.layers if one.is_float]
+        cells = [(one.node, one.operator, f"{one.macs or 0:,}", why.message, why.fix) for one, why in floats]
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
+        head = "<tr><th>in float</th><th></th><th>multiply-adds</th><th>reason</th><th>what to do</th></tr>"
+        return f"<pre>{escape(str(self))}</pre>" + (f"<table>{head}{rows}</table>" if rows else "")
 
     @cached_property
     def layers(self) -> tuple[Layer, ...]:

@@ -147,3 +147,8 @@ def verdict(report: Report) -> Verdict:
         not origin.is_quantized and not totals.integer,
         report.interface,
     )
+
+
+def verdict_lines(report: Report) -> list[str]:
+    """What came of a compilation, as text."""
+    return verdict(report).lines()

@@ -144,6 +144,11 @@ def test_passes_run_by_their_names_and_types_are_read():
 def test_a_report_is_one_line():
     report = qdialect.compile(model(), keep_float=["matmul"])
     assert repr(report) == "<Report: onnxruntime, qoperator, close; 1 nodes stay in float, 0 break a rule>"
+    assert "multiply-adds" in str(report)
+    html = report._repr_html_()  # pyright: ignore[reportPrivateUsage] -- what a notebook calls
+    assert html.startswith("<pre>")
+    assert "<td>matmul</td><td>MatMul</td><td>4,752</td>" in html
+    assert "<table>" not in qdialect.compile(model())._repr_html_()  # pyright: ignore[reportPrivateUsage]
 
 
 def test_what_stays_in_float_is_data():

@@ -104,5 +104,5 @@ def test_the_example_runs_on_the_wheel(installed: Path):
         command, env={"PYTHONPATH": str(installed)}, capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith(f"qdialect {qdialect.__version__}: 23 quantized tensors\n")
-    assert "of the multiply-adds in integers" in done.stdout
+    assert "multiply-adds" in done.stdout
     assert "QLinearConv" in done.stdout.splitlines()[-1]
