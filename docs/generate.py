@@ -21,7 +21,7 @@ from qdialect.targets import Target, target, target_names
 from qdialect.transforms import get_all_passes
 
 DOCS = Path(__file__).parent
-ORDER = ["onnxruntime", "onnxruntime-avx2", "tensorrt", "openvino", "generic"]
+ORDER = ["onnxruntime", "onnxruntime-avx2", "tensorrt", "openvino", "generic", "tosa", "linalg"]
 
 
 def described(module_pass: type[ModulePass]) -> str:

@@ -16,13 +16,10 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from qdialect.exactness import Exactness
-from qdialect.onnx_io.shapes import infer, inside_first, is_complete, is_list, is_typed
-from qdialect.patterns.computing import Computation
-from qdialect.rewriting.driver import refresh_signatures
+from qdialect.patterns.computing import learn_shapes
 
 
 @dataclass(frozen=True)
@@ -34,18 +31,4 @@ class InferShapesPass(ModulePass):
     rewrite: ClassVar[str] = "op(x) : unknown -> op(x) : inferred: types alone change"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        computation = Computation(op)
-        learnt: set[SSAValue] = set()
-        for one in list(inside_first(op)):
-            if one.results and not is_complete(one):
-                learnt.update(_lists(one, computation))
-                if not is_typed(one) or any(o in learnt for o in one.operands):
-                    learnt.update(infer(one))
-            computation.show(one)
-        if learnt:
-            refresh_signatures(op)
-
-
-def _lists(op: Operation, computation: Computation) -> list[SSAValue]:
-    """The lists that an op takes and that can be computed, as constants."""
-    return computation.compute([o for o in op.operands if computation.is_waiting(o) and is_list(o)])
+        learn_shapes(op)

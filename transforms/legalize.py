@@ -3,7 +3,8 @@ Give 8-bit values the signedness that the target reads, and biases the form that
 
     q : i8, zero point z    ->  q xor 0x80 : u8, zero point z + 128    an activation, where activations are u8
     w : u8, zero point z    ->  w xor 0x80 : i8, zero point z - 128    a constant weight of a linear op
-    q : u8, zero point 128  ->  q xor 0x80 : i8, zero point 0          any value, where zero points must be 0
+    q : u8, zero point z    ->  q xor 0x80 : i8, zero point z - 128    any value, where activations are i8; where zero
+                                                                       points must be 0, if it becomes so
     b : i32 of a linear op  ->  dequantize(b)                          where biases are float, or b is in other steps
 
 Exact: the same real numbers under another reading of the byte; a bias as the numbers that its dequantize makes. Where
@@ -345,6 +346,7 @@ class LegalizePass(RewritePass):
         activations = target(self.target).activations
         with rewriting(op, self.name) as rewriter:
             if activations == "i8":
-                _Values(op, symmetric, rewriter, weights=self.weights).retype()
+                change = symmetric if target(self.target).symmetric_activations else signed
+                _Values(op, change, rewriter, weights=self.weights).retype()
             if activations == "u8":
                 _Values(op, unsigned, rewriter, weights=False).retype()

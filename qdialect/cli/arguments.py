@@ -227,6 +227,12 @@ def _list(text: str) -> tuple[str, ...]:
     return items
 
 
+def _rows(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of rows")
+    return int(text)
+
+
 def _size(text: str) -> int:
     factors = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
     number, unit = text.rstrip("KMGBkmgb"), text.upper().rstrip("B").lstrip("0123456789.")
@@ -296,6 +302,6 @@ class _Feed(argparse.Action):
 _REPEATED: dict[str, type[argparse.Action]] = {"P": _Append, "OUT=IN": _Feed}
 _READERS: dict[str, Callable[[str], Any]] = {
     "NAME,...": _list, "OP,...": _list, "SIZE": _size, "N": int, "M,...": _numbers, "S,...": _numbers,
-    "TARGET": _target,
+    "TARGET": _target, "ROWS": _rows, "NAME=N,...": _list,
 }  # fmt: skip
 """How the word of an option is read, by what `--help` calls it."""

@@ -3,14 +3,16 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qdialect.cli.inputs import check_model, check_readable, output_format
+from qdialect.cli.inputs import check_model, check_readable
 from qdialect.cli.progress import progress
 from qdialect.cli.reporting import Reporting
 from qdialect.cli.status import DONE
-from qdialect.compiler.options import Options, options_of
+from qdialect.compiler.options import UPSTREAM_FORMS, Options, options_of
 from qdialect.errors import UserError
+from qdialect.targets import target
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -95,5 +97,12 @@ def check_paths(arguments: argparse.Namespace) -> None:
     for data in (arguments.data, arguments.check_numerics):
         if data:
             check_readable(data)
-    if arguments.output is not None and output_format(arguments.output) != "onnx":
-        raise UserError(f"the output '{arguments.output}' is not a .onnx file", "name it OUT.onnx")
+    if arguments.output is not None:
+        wanted = output_ending(arguments)
+        if Path(arguments.output).suffix.lower() != wanted:
+            raise UserError(f"the output '{arguments.output}' is not a {wanted} file", f"name it OUT{wanted}")
+
+
+def output_ending(arguments: argparse.Namespace) -> str:
+    """How the name of the file ends that a target's model is written to."""
+    return ".mlir" if target(arguments.target).form in UPSTREAM_FORMS else ".onnx"

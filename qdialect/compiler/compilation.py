@@ -98,7 +98,8 @@ class Compilation(Hook):
         self.module, self.phases = module, phases(options)
         self.passes = [stage.step for phase in self.phases for stage in phase.stages]
         self._lowering = next((p for p in self.passes if p.name.startswith("lower-to-")), None)
-        self._writes_casts = next(one for one in reversed(self.passes) if one.name == LowerToQdqPass.name)
+        ends = [one for one in self.passes if one.name == LowerToQdqPass.name or one is self.passes[-1]]
+        self._writes_casts = ends[0]
         kept = named_nodes(module, options.keep_float)
         lower_opsets(module)
         for op in kept:

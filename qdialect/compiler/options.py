@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FORMS = ("qoperator", "qdq", "integer")
 """How integer ops are written."""
+UPSTREAM_FORMS = ("linalg", "tosa")
+"""The forms of targets that take no ONNX: dialects of upstream MLIR."""
 LEVELS = tuple(level.value for level in Exactness)
 RESULT, MODEL = "the result", "the model"
 CALIBRATION, ALGORITHMS = "calibration", "algorithms (default: what is best on samples kept apart)"
@@ -101,9 +103,19 @@ class Options:
         kw_only=True,
         metadata=_said(MODEL, "keep initializers that are also graph inputs replaceable, not constant"),
     )
+    batch: int | None = field(
+        default=None,
+        kw_only=True,
+        metadata=_said(MODEL, "how many rows an input has whose first size is open", metavar="ROWS"),
+    )
+    sizes: Sequence[str] = field(
+        default=(),
+        kw_only=True,
+        metadata=_said(MODEL, "what open sizes are, by their names", metavar="NAME=N,..."),
+    )
 
     def __post_init__(self) -> None:
-        for name in ("decompose", "keep_float"):
+        for name in ("decompose", "keep_float", "sizes"):
             value: Sequence[str] = getattr(self, name)
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
 

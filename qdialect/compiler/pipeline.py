@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from xdsl.passes import ModulePass
 
 from qdialect.compiler.conditions import Claim, Condition, fused, lowered, raised
-from qdialect.compiler.options import FORMS, LEVELS, Options
+from qdialect.compiler.options import FORMS, LEVELS, UPSTREAM_FORMS, Options
 from qdialect.compiler.pipeline_text import get_available_passes, parse_pipeline, spec_text
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
@@ -51,6 +51,11 @@ class Request:
     level: Exactness
 
     @property
+    def is_upstream(self) -> bool:
+        """Whether the result is upstream MLIR, where all that is quantized has integer ops of its own."""
+        return self.form in UPSTREAM_FORMS
+
+    @property
     def is_exact(self) -> bool:
         return self.level is Exactness.EXACT
 
@@ -77,6 +82,13 @@ def _raising(r: Request) -> Iterator[Stage]:
     """Whatever tool made the model: its quantization in types."""
     if not r.options.keep_overridable:
         yield _stage("freeze", "an initializer that is an input too is a constant")
+    if r.options.batch is not None or r.options.sizes:
+        yield _stage(
+            "fix-shapes",
+            "asked for; before anything is inferred of sizes",
+            **({} if r.options.batch is None else {"batch": r.options.batch}),
+            **({"sizes": r.options.sizes} if r.options.sizes else {}),
+        )
     yield _stage("raise-opset", "casts of older opsets have one scale for a whole tensor", quantized=True)
     yield from simplifying()
     yield _stage(
@@ -122,15 +134,16 @@ def _sinking(r: Request) -> Iterator[Stage]:
 
 def _hoisting(r: Request) -> Iterator[Stage]:
     """Quantizes as far up as they go; what stands between a linear op and its casts folded away."""
-    hoist = {"activations": r.form == "qdq", "rewritten": r.form == "qoperator"}
+    kernels = r.form == "qoperator" or r.is_upstream
+    hoist = {"activations": r.form == "qdq", "rewritten": kernels}
     hoist |= {"selects": False} if r.is_exact else {}
     yield _stage("quantize-branches", "each branch in the type of the others", target=r.target.name)
     yield _stage("fold-constants", "constants below the casts that were sunk")
     yield _stage("hoist-quantize", "a quantize right behind a BatchNormalization lets it fold", **hoist)
-    yield _batch_norm(r, "factors and shifts go into scales and zero points", depthwise=r.form == "qoperator")
+    yield _batch_norm(r, "factors and shifts go into scales and zero points", depthwise=kernels)
     if r.form != "qdq":
         yield _stage("fold-scales", "a scale for each channel between two products becomes one for all")
-    if r.form == "qoperator" and not r.options.decompose:
+    if kernels and not r.options.decompose:
         yield _stage("compose", "a MatMul and its Add are one kernel")
     yield _stage("hoist-quantize", "what a BatchNormalization has folded into makes integers", **hoist)
     yield _stage("fold-constants", "quantizes that have met constants")
@@ -153,9 +166,24 @@ def _legalizing(r: Request) -> Iterator[Stage]:
     yield from [*legalize, *interface] if r.target.symmetric_activations else [*interface, *legalize]
 
 
+def _upstream(r: Request) -> Iterator[Stage]:
+    """A graph that is all of upstream MLIR."""
+    yield _stage("rescale-bias", "sums of integers add i32 in steps of x_scale * w_scale")
+    yield _stage("fold-activation", "a clamp that the range of a type is already")
+    yield _stage("lower-to-table", "one lookup for what is computed of 8 bits", target=r.target.name)
+    yield _stage("legalize-expressed", "what is computed in float is so in float32")
+    yield _stage("fold-identity", "copies that casts stood between")
+    yield _stage("fold-layout", "moves of elements that casts stood between")
+    yield _stage("infer-shapes", "every size has to be known")
+    yield _stage(f"lower-to-{r.form}", "the target's dialect, each op by its form")
+
+
 def _lowering(r: Request) -> Iterator[Stage]:
     """Types written as what the target takes."""
     name = r.target.name
+    if r.is_upstream:
+        yield from _upstream(r)
+        return
     if r.form != "qoperator":
         yield _stage("rescale-bias", "onnxruntime counts biases as it loads a model", quantize=False)
     yield _stage("fold-activation", "a clamp that the range of a type of the target's is already")
@@ -193,11 +221,13 @@ def _checked(options: Options) -> Request:
     """Raises UserError for a target, form, level or op that there is not."""
     found = target(options.target)
     form = options.form or found.form
-    if form not in FORMS:
+    if found.form in UPSTREAM_FORMS and options.form is not None:
+        raise UserError(f"target '{options.target}' has no form but its own", "leave out --form")
+    if form not in FORMS and form not in UPSTREAM_FORMS:
         raise UserError(f"there is no form '{form}'", f"choose from {', '.join(FORMS)}")
     if options.exactness not in LEVELS:
         raise UserError(f"there is no level '{options.exactness}'", f"choose from {', '.join(LEVELS)}")
-    if form != "qdq" and not found.kernels:
+    if form in FORMS and form != "qdq" and not found.kernels:
         raise UserError(f"target '{options.target}' takes no integer nodes", "use --form qdq")
     if options.decompose:
         unknown = sorted(set(options.decompose) - set(decomposable()))

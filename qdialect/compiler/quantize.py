@@ -25,13 +25,14 @@ from qdialect.compiler import pipeline as stages
 from qdialect.compiler.candidates import Candidates, Choice, Finished, Trial, outputs
 from qdialect.compiler.compilation import compile_as, keep_in_float, run_passes
 from qdialect.compiler.dropping import budget_lines, hold, parse_limit
-from qdialect.compiler.options import Calibration, Options, QuantizeOptions, document
+from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
 from qdialect.compiler.pipeline import pipeline
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
 from qdialect.compiler.smoothed import smoothed
 from qdialect.compiler.weights_alone import OPSET, parse_weights, quantize_weights
+from qdialect.errors import UserError
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
 from qdialect.numerics import Array
@@ -127,6 +128,11 @@ def prepare(module: ModuleOp, options: Options) -> Origin:
     """Simplify a float model in place, into what is profiled; its nodes as they were."""
     found = target_named(options.target)
     form = options.form or found.form
+    if form in UPSTREAM_FORMS:
+        raise UserError(
+            f"target '{found.name}' takes no ONNX to calibrate with",
+            "quantize for onnxruntime with --form qdq, then compile the result",
+        )
     lower_opsets(module)
     keep_in_float(module, options.keep_float)
     origin = Origin(module)

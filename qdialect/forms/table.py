@@ -1,4 +1,4 @@
-"""The forms of each operator, by kind."""
+"""The forms of each operator, by kind; of what is no operator of ONNX, by its dialect and name."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from qdialect.forms.base import Form
 from qdialect.forms.composition import COMPOSITIONS, DECOMPOSITIONS
 from qdialect.forms.dynamic import AT_RUN_TIME
 from qdialect.forms.foreign import FOREIGN
+from qdialect.forms.linalg.table import LINALG_FORMS
 from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import REWRITTEN
 from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
@@ -25,6 +26,7 @@ TABLES = (
     REWRITTEN,
     STORAGE_FORMS,
     STORAGE_READINGS,
+    LINALG_FORMS,
 )
 
 FormT = TypeVar("FormT", bound=Form)
@@ -34,7 +36,7 @@ FormT = TypeVar("FormT", bound=Form)
 def form_of(op_class: type[Operation], kind: type[FormT]) -> FormT | None:
     """The form of a kind that operations of a class have; None if they have none."""
     schema = op_class.SCHEMA if issubclass(op_class, OnnxOp) else None
-    if schema is None:
-        return None
-    forms = (table.get((schema.domain, schema.name)) for table in TABLES)
+    dialect, _, name = op_class.name.partition(".")
+    key = (dialect, name) if schema is None else (schema.domain, schema.name)
+    forms = (table.get(key) for table in TABLES)
     return next((form for form in forms if isinstance(form, kind)), None)

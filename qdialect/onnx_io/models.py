@@ -19,6 +19,7 @@ from qdialect.onnx_io.messages import Model, inline_functions, read_message, rea
 from qdialect.onnx_io.wire import join
 from qdialect.text.assembly import print_module
 from qdialect.text.reading import read_text
+from qdialect.text.upstream import is_upstream, write_upstream
 from qdialect.text.weights import WeightsFile
 
 if TYPE_CHECKING:
@@ -98,8 +99,8 @@ def to_model(module: ModuleOp) -> ModelProto:
 
 def save(module: ModuleOp, path: str | Path, *, external_data: bool | None = None) -> None:
     """
-    Write a module: as text, with locations, if the path ends in `.mlir`, else as an ONNX model. The file appears whole
-    or not at all.
+    Write a module: as text, with locations, if the path ends in `.mlir`, else as an ONNX model; what was compiled for
+    a target that takes upstream MLIR as its generic form. The file appears whole or not at all.
 
     external_data: whether large tensors go to `<path>.data` beside the model; None: if they would not fit into one
         message. Both files appear or neither. Beside text, constants of more than 64 elements go to `<stem>.weights`.
@@ -108,6 +109,9 @@ def save(module: ModuleOp, path: str | Path, *, external_data: bool | None = Non
     holds tensors of the model that the module was read from.
     """
     path = Path(path)
+    if is_upstream(module):
+        _save_upstream(module, path)
+        return
     if path.suffix.lower() == TEXT:
         save_text([module], path)
         return
@@ -129,6 +133,18 @@ def save(module: ModuleOp, path: str | Path, *, external_data: bool | None = Non
         for piece in pieces:
             for block in aside.large[piece].blocks() if isinstance(piece, int) else (piece,):
                 file.write(block)
+
+
+def _save_upstream(module: ModuleOp, path: Path) -> None:
+    if path.suffix.lower() != TEXT:
+        raise UserError(
+            f"upstream MLIR is no ONNX model, and '{path}' is not a .mlir file", "name it OUT.mlir"
+        )
+    check_sources(module, path)
+    text = StringIO()
+    write_upstream(module, text)
+    with Outputs() as outputs:
+        outputs.create(path).write(text.getvalue().encode())
 
 
 def save_text(

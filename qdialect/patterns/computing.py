@@ -22,11 +22,12 @@ from qdialect.ir.names import called, location, node_name, tensor_name
 from qdialect.ir.place import insert_before
 from qdialect.ir.values import constant, static_shape
 from qdialect.onnx_io.external import tensor_bytes
+from qdialect.onnx_io.shapes import infer, inside_first, is_complete, is_list, is_typed
 from qdialect.oracle.session import evaluate
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEPT
+from qdialect.rewriting.driver import KEPT, refresh_signatures
 from qdialect.rewriting.journal import KEEP_FLOAT
 
 MAX_GROWTH = 2
@@ -260,3 +261,25 @@ class Computation:
                 _erase(op)
         self._known.update(new)
         return new
+
+
+def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
+    """
+    Infer the types and sizes of results that the model does not say, operands first, and compute the lists that they
+    depend on. known: values of which more is known than when the model was read.
+    """
+    computation = Computation(module)
+    learnt = set(known)
+    for one in list(inside_first(module)):
+        if one.results and not is_complete(one):
+            learnt.update(_lists(one, computation))
+            if not is_typed(one) or any(o in learnt for o in one.operands):
+                learnt.update(infer(one))
+        computation.show(one)
+    if learnt:
+        refresh_signatures(module)
+
+
+def _lists(op: Operation, computation: Computation) -> list[SSAValue]:
+    """The lists that an op takes and that can be computed, as constants."""
+    return computation.compute([o for o in op.operands if computation.is_waiting(o) and is_list(o)])

@@ -1,0 +1,124 @@
+"""Which elements ops look at: windows of pools, axes of reductions, pixels of a resize."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import known_shape
+from qdialect.forms.upstream import COMPUTED
+from qdialect.ir.values import constant_array, ints_of, normal_axis
+from qdialect.reasons import Blocked
+
+
+class Pool(NamedTuple):
+    """A window that slides over images without a weight."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads: tuple[tuple[int, int], ...]
+    """Such that the windows end where the operand does, or beyond its last pixels."""
+    stated: tuple[tuple[int, int], ...]
+    """What the model says of them."""
+
+
+def pool(op: OnnxOp) -> Pool | Blocked:
+    """The window of a pool: ONNX's operators.md, "MaxPool" and "AveragePool"."""
+    shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
+    count = len(shape) - 2
+    kernel = op.ints_attr("kernel_shape")
+    if kernel is None:
+        return COMPUTED
+    strides = op.ints_attr("strides") or (1,) * count
+    dilations = op.ints_attr("dilations") or (1,) * count
+    mode, stated = op.str_attr("auto_pad", "NOTSET"), op.ints_attr("pads") or (0,) * (2 * count)
+    before: list[tuple[int, int]] = []
+    for k in range(count):
+        span = (result[2 + k] - 1) * strides[k] + (kernel[k] - 1) * dilations[k] + 1
+        total = max(span - shape[2 + k], 0)
+        if mode == "SAME_UPPER":
+            before.append((total // 2, total - total // 2))
+        elif mode == "SAME_LOWER":
+            before.append((total - total // 2, total // 2))
+        else:
+            before.append((0, 0) if mode == "VALID" else (stated[k], stated[count + k]))
+    pads = [
+        (
+            low,
+            max(
+                (result[2 + k] - 1) * strides[k] + (kernel[k] - 1) * dilations[k] + 1 - shape[2 + k] - low, 0
+            ),
+        )
+        for k, (low, _) in enumerate(before)
+    ]
+    return Pool(kernel, strides, dilations, tuple(pads), tuple(before))
+
+
+def pool_counts(op: OnnxOp, window: Pool) -> npt.NDArray[np.float32]:
+    """How many elements the mean at each place is of."""
+    shape, result = known_shape(op.operands[0].type)[2:], known_shape(op.results[0].type)[2:]
+    every = bool(op.int_attr("count_include_pad", 0))
+    counts = np.ones((), np.float32)
+    for k, size in enumerate(shape):
+        low, high = window.stated[k] if every else (0, 0)
+        at = np.arange(result[k])[:, None] * window.strides[k] - window.pads[k][0]
+        at = at + np.arange(window.kernel[k])[None, :] * window.dilations[k]
+        inside = ((at >= -low) & (at < size + high)).sum(axis=1)
+        counts = np.multiply.outer(counts, inside.astype(np.float32))
+    return counts
+
+
+def reduced_axes(op: OnnxOp) -> list[int] | Blocked:
+    """The axes that a reduction takes together, counted from the front."""
+    rank = len(known_shape(op.operands[0].type))
+    if op.op_type.startswith("Global"):
+        return list(range(2, rank))
+    axes = ints_of(op, "axes", 1)
+    if axes is None and op.input(1) is not None:
+        return COMPUTED
+    return sorted(normal_axis(a, rank) for a in axes) if axes else list(range(rank))
+
+
+_HALF = np.float32(0.5)
+_ROUNDINGS: dict[str, Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]]] = {
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "round_prefer_floor": lambda at: np.ceil(at - _HALF),
+    "round_prefer_ceil": lambda at: np.floor(at + _HALF),
+}
+
+
+def nearest(op: OnnxOp) -> dict[int, npt.NDArray[np.int64]] | Blocked:
+    """Which pixel of the operand each of a nearest Resize is, along each axis: ONNX's operators.md, "Resize"."""
+    shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
+    mode, rule = (
+        op.str_attr("coordinate_transformation_mode", "half_pixel"),
+        op.str_attr("nearest_mode", "round_prefer_floor"),
+    )
+    if op.op_type == "Upsample":
+        mode, rule = "asymmetric", "floor"
+    stated = constant_array(op.input(2)) if op.op_type == "Resize" else constant_array(op.input(1))
+    axes = op.ints_attr("axes")
+    rows: dict[int, npt.NDArray[np.int64]] = {}
+    for k, (old, new) in enumerate(zip(shape, result, strict=True)):
+        if old == new:
+            continue
+        place = k if axes is None else list(axes).index(k)
+        scale = float(stated[place]) if stated is not None and stated.size else new / old
+        at = np.arange(new, dtype=np.float32)
+        if mode == "half_pixel" or (mode == "pytorch_half_pixel" and new > 1):
+            at = (at + np.float32(0.5)) / np.float32(scale) - np.float32(0.5)
+        elif mode == "asymmetric":
+            at = at / np.float32(scale)
+        elif mode == "align_corners":
+            at = at * np.float32(old - 1) / np.float32(max(new - 1, 1))
+        else:
+            return Blocked("resize-mode", f"Resize counts pixels by {mode}")
+        rounded = _ROUNDINGS[rule](at)
+        rows[k] = np.clip(rounded, 0, old - 1).astype(np.int64)
+    return rows

@@ -1,0 +1,373 @@
+"""Elementwise ops: real numbers of each operand, one function, the result quantized again, all in one generic op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import cast
+
+import numpy as np
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType, f32, i1, i32
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, known_element, quantized_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.forms.linalg.scalars import dequantized, quantized
+from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop
+from qdialect.forms.upstream import per_tensor, upstream_type
+from qdialect.ir.values import constant_array, real_constant
+from qdialect.reasons import COMPUTED_BOUND, Blocked
+
+Function = Callable[[Body, Sequence[SSAValue], OnnxOp], SSAValue]
+OTHER_ELEMENT = Blocked("element-type", "the op is written in linalg for float32 alone")
+
+
+def _read(site: LinalgSite, value: SSAValue, shape: Sequence[int], *, last: bool) -> Operand:
+    """An operand that is broadcast to a result of `shape`, which is of ONNX's axes."""
+    own = site.shape(value)
+    first = len(shape) - len(own)
+    kept = [k for k, size in enumerate(own) if size == shape[first + k]]
+    turned = last and len(own) == len(shape) and len(kept) == len(own)
+    tensor = site.operand(value, last=turned or (site.is_last(value) and turned))
+    if turned:
+        return Operand(tensor, [loop(k) for k in range(len(own))])
+    if len(kept) < len(own):
+        tensor = site.reshape(tensor, [own[k] for k in kept])
+    return Operand(tensor, [loop(site.axis(first + k, last=last)) for k in kept])
+
+
+def _joined(op: OnnxOp, site: LinalgSite, function: Function, places: Sequence[int]) -> Blocked | None:
+    """`function` of the operands at `places`, broadcast, in the layout of those that are as large as the result."""
+    values = [op.operands[place] for place in places]
+    types = [per_tensor(value) for value in (*values, op.results[0])]
+    for type in types:
+        if isinstance(type, Blocked):
+            return type
+    kinds = [t for t in types if not isinstance(t, Blocked)]
+    shape = site.shape(op.results[0])
+    whole = [v for v in values if site.shape(v) == shape]
+    last = bool(whole) and len(shape) == 4 and site.alike(*whole)[1]
+    operands = [_read(site, value, shape, last=last) for value in values]
+
+    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        real = [
+            arg if type is None else dequantized(body, arg, type)
+            for arg, type in zip(args[:-1], kinds[:-1], strict=True)
+        ]
+        result = function(body, real, op)
+        return result if kinds[-1] is None else quantized(body, result, kinds[-1])
+
+    target = site.shape(op.results[0], last=last)
+    site.give(op.results[0], site.generic(operands, target, _element(op.results[0]), compute), last=last)
+    return None
+
+
+def _element(value: SSAValue):
+    type = upstream_type(value.type)
+    assert not isinstance(type, Blocked)  # the sweep has asked
+    return type.element_type
+
+
+def _is_float(value: SSAValue) -> bool:
+    return quantized_of(value.type) is not None or isinstance(element_of(value.type), Float32Type)
+
+
+def _floats(function: Function, op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    if not all(map(_is_float, (*op.operands, op.results[0]))):
+        return OTHER_ELEMENT
+    return _joined(op, site, function, range(len(op.operands)))
+
+
+def _unary(function: Function, op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    if not all(map(_is_float, (op.operands[0], op.results[0]))):
+        return OTHER_ELEMENT
+    return _joined(op, site, function, [0])
+
+
+def floats(function: Function) -> LinalgForm:
+    """A function of real numbers of all operands."""
+    return LinalgForm(partial(_floats, function))
+
+
+def unary(function: Function) -> LinalgForm:
+    """A function of real numbers of the first operand."""
+    return LinalgForm(partial(_unary, function))
+
+
+def _f(body: Body, value: float) -> SSAValue:
+    return body.number(float(np.float32(value)), f32)
+
+
+def _op(kind: type) -> Function:
+    return lambda body, args, op: body.do(kind(*args))
+
+
+def _sum_of(kind: type) -> Function:
+    def function(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
+        result = args[0]
+        for one in args[1:]:
+            result = body.do(kind(result, one))
+        return result
+
+    return function
+
+
+def _relu(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
+    return body.do(arith.MaximumfOp(args[0], _f(body, 0)))
+
+
+def _leaky(slope: Callable[[OnnxOp], float]) -> Function:
+    def function(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
+        below = body.do(arith.MulfOp(args[0], _f(body, slope(op))))
+        positive = body.do(arith.CmpfOp(args[0], _f(body, 0), "oge"))
+        return body.do(arith.SelectOp(positive, args[0], below))
+
+    return function
+
+
+def _prelu(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
+    below = body.do(arith.MulfOp(args[0], args[1]))
+    return body.do(arith.SelectOp(body.do(arith.CmpfOp(args[0], _f(body, 0), "oge")), args[0], below))
+
+
+def sigmoid(body: Body, x: SSAValue) -> SSAValue:
+    """1 / (1 + exp(-x))."""
+    below = body.do(math.ExpOp(body.do(arith.NegfOp(x))))
+    return body.do(arith.DivfOp(_f(body, 1), body.do(arith.AddfOp(below, _f(body, 1)))))
+
+
+def _reciprocal(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
+    return body.do(arith.DivfOp(_f(body, 1), args[0]))
+
+
+def _hard_sigmoid(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
+    alpha, beta = op.float_attr("alpha", 0.2), op.float_attr("beta", 0.5)
+    line = body.do(arith.AddfOp(body.do(arith.MulfOp(args[0], _f(body, alpha))), _f(body, beta)))
+    return body.do(arith.MaximumfOp(body.do(arith.MinimumfOp(line, _f(body, 1))), _f(body, 0)))
+
+
+def _hard_swish(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
+    line = body.do(arith.AddfOp(body.do(arith.MulfOp(args[0], _f(body, 1 / 6))), _f(body, 0.5)))
+    inside = body.do(arith.MaximumfOp(body.do(arith.MinimumfOp(line, _f(body, 1))), _f(body, 0)))
+    return body.do(arith.MulfOp(args[0], inside))
+
+
+def _softplus(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
+    """max(x, 0) + log1p(exp(-|x|)), which no x overflows."""
+    far = body.do(math.ExpOp(body.do(arith.NegfOp(body.do(math.AbsFOp(args[0]))))))
+    over = body.do(arith.MaximumfOp(args[0], _f(body, 0)))
+    return body.do(arith.AddfOp(over, body.do(math.Log1pOp(far))))
+
+
+def _gelu(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
+    inner = body.do(math.ErfOp(body.do(arith.MulfOp(args[0], _f(body, 0.5**0.5)))))
+    half = body.do(arith.MulfOp(args[0], _f(body, 0.5)))
+    return body.do(arith.MulfOp(half, body.do(arith.AddfOp(inner, _f(body, 1)))))
+
+
+def _elu(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
+    less = body.do(arith.SubfOp(body.do(math.ExpOp(args[0])), _f(body, 1)))
+    below = body.do(arith.MulfOp(less, _f(body, op.float_attr("alpha", 1.0))))
+    return body.do(arith.SelectOp(body.do(arith.CmpfOp(args[0], _f(body, 0), "oge")), args[0], below))
+
+
+def _clip(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    if not all(map(_is_float, (op.operands[0], op.results[0]))):
+        return OTHER_ELEMENT
+    ends = [_bound(op, name, place) for name, place in (("min", 1), ("max", 2))]
+    if any(isinstance(end, Blocked) for end in ends):
+        return COMPUTED_BOUND
+
+    def function(body: Body, args: Sequence[SSAValue], _: OnnxOp) -> SSAValue:
+        result = args[0]
+        for end, kind in zip(ends, (arith.MaximumfOp, arith.MinimumfOp), strict=True):
+            if isinstance(end, float):
+                result = body.do(kind(result, _f(body, end)))
+        return result
+
+    return _joined(op, site, function, [0])
+
+
+def _bound(op: OnnxOp, name: str, place: int) -> float | Blocked | None:
+    if name in op.properties:
+        return op.float_attr(name, 0.0)
+    value = op.input(place)
+    if value is None:
+        return None
+    known = real_constant(value)
+    return COMPUTED_BOUND if known is None else float(known.reshape(-1)[0])
+
+
+def _compared(predicate: str, integers: str) -> LinalgForm:
+    def build(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+        kind = known_element(op.operands[0].type)
+        if quantized_of(op.operands[0].type) is None and isinstance(kind, IntegerType):
+            return _joined(
+                op, site, lambda body, args, _: body.do(arith.CmpiOp(args[0], args[1], integers)), [0, 1]
+            )
+        if not all(map(_is_float, op.operands)):
+            return OTHER_ELEMENT
+        return _joined(
+            op, site, lambda body, args, _: body.do(arith.CmpfOp(args[0], args[1], predicate)), [0, 1]
+        )
+
+    return LinalgForm(build)
+
+
+def _arithmetic(float_kind: type, integer_kind: type) -> LinalgForm:
+    """Of real numbers, or of plain integers, as shapes are computed with."""
+
+    def build(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+        places = range(len(op.operands))
+        if all(map(_is_float, (*op.operands, op.results[0]))):
+            return _joined(op, site, _sum_of(float_kind), places)
+        if any(quantized_of(v.type) is not None for v in op.operands):
+            return OTHER_ELEMENT
+        if not isinstance(_element(op.results[0]), IntegerType):
+            return OTHER_ELEMENT
+        return _joined(op, site, _sum_of(integer_kind), places)
+
+    return LinalgForm(build)
+
+
+def _where(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    """Of stored integers of one type, or of any plain elements."""
+    types = {quantized_of(v.type) for v in (*op.operands[1:], op.results[0])}
+    if len(types) > 1:
+        return _joined(op, site, lambda body, args, _: body.do(arith.SelectOp(*args)), [0, 1, 2])
+    return _stored(op, site, lambda body, args: body.do(arith.SelectOp(*args[:3])))
+
+
+def _stored(
+    op: OnnxOp, site: LinalgSite, compute: Callable[[Body, Sequence[SSAValue]], SSAValue]
+) -> Blocked | None:
+    """`compute` of what is stored."""
+    shape = site.shape(op.results[0])
+    operands = [_read(site, value, shape, last=False) for value in op.operands]
+    site.give(op.results[0], site.generic(operands, shape, _element(op.results[0]), compute))
+    return None
+
+
+def _cast(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    source, target = known_element(op.operands[0].type), known_element(op.results[0].type)
+    if quantized_of(op.operands[0].type) is not None or quantized_of(op.results[0].type) is not None:
+        return Blocked("element-type", "a Cast of quantized numbers")
+    (tensor,), last = site.alike(op.operands[0])
+    a, b = (BY_ATTRIBUTE[element] for element in (source, target))
+    element = _element(op.results[0])
+
+    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        x, signed = args[0], not a.numpy.startswith("u") and a.numpy != "bool"
+        if isinstance(x.type, IntegerType) and isinstance(element, IntegerType):
+            if element == i1:
+                return body.do(arith.CmpiOp(x, body.number(0, x.type), "ne"))
+            if element.width.data == x.type.width.data:
+                return x
+            if element.width.data < x.type.width.data:
+                return body.do(arith.TruncIOp(x, element))
+            return body.do((arith.ExtSIOp if signed else arith.ExtUIOp)(x, element))
+        if isinstance(x.type, IntegerType):
+            return body.do((arith.SIToFPOp if signed else arith.UIToFPOp)(x, cast("AnyFloat", element)))
+        if element == i1:
+            return body.do(arith.CmpfOp(x, body.number(0, x.type), "une"))
+        if isinstance(element, IntegerType):
+            return body.do((arith.FPToUIOp if b.numpy.startswith("u") else arith.FPToSIOp)(x, element))
+        if a.bits == b.bits:
+            return x
+        return body.do((arith.ExtFOp if a.bits < b.bits else arith.TruncFOp)(x, cast("AnyFloat", element)))
+
+    site.give(op.results[0], site.each([tensor], element, compute), last=last)
+    return None
+
+
+def _along(site: LinalgSite, value: SSAValue, type: UniformType, *, last: bool) -> list[Operand] | Blocked:
+    """Scales and zero points of a type with one for each channel, as operands."""
+    if type.blocks or type.axis is None:
+        return Blocked("block-scales", "the type has a scale for each block")
+    axis = [loop(site.axis(type.axis, last=last))]
+    scales = site.constant(type.scales.reshape(-1), np.float32)
+    return [Operand(scales, axis), Operand(site.constant(type.zero_points.reshape(-1), np.int32), axis)]
+
+
+def _dcast(op: DequantizeOp, site: LinalgSite) -> Blocked | None:
+    value, type = op.operands[0], op.element_type
+    if not isinstance(type.expressed, Float32Type):
+        return OTHER_ELEMENT
+    real = real_constant(op.results[0]) if constant_array(value) is not None else None
+    if real is not None:
+        site.give(op.results[0], site.constant(real, np.float32))
+        return None
+    (tensor,), last = site.alike(value)
+    if type.is_per_tensor:
+        result = site.each([tensor], f32, lambda body, args: dequantized(body, args[0], type))
+        site.give(op.results[0], result, last=last)
+        return None
+    more = _along(site, value, type, last=last)
+    if isinstance(more, Blocked):
+        return more
+
+    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        wide = body.do((arith.ExtSIOp if type.storage.signed else arith.ExtUIOp)(args[0], i32))
+        return body.do(
+            arith.MulfOp(body.do(arith.SIToFPOp(body.do(arith.SubiOp(wide, args[2])), f32)), args[1])
+        )
+
+    shape = site.shape(value, last=last)
+    operands = [Operand(tensor, [loop(k) for k in range(len(shape))]), *more]
+    site.give(op.results[0], site.generic(operands, shape, f32, compute), last=last)
+    return None
+
+
+def _qcast(op: QuantizeOp, site: LinalgSite) -> Blocked | None:
+    value, type = op.operands[0], op.element_type
+    if not type.is_per_tensor or type.storage.width > 16:
+        return Blocked("activation-per-axis", "an activation has a scale for each channel")
+    if not isinstance(type.expressed, Float32Type):
+        return OTHER_ELEMENT
+    (tensor,), last = site.alike(value)
+    result = site.each([tensor], _element(op.results[0]), lambda body, args: quantized(body, args[0], type))
+    site.give(op.results[0], result, last=last)
+    return None
+
+
+def _scast(op: StorageCastOp, site: LinalgSite) -> Blocked | None:
+    (tensor,), last = site.alike(op.operands[0])
+    site.give(op.results[0], tensor, last=last)
+    return None
+
+
+UNARY: dict[str, Function] = {
+    "Abs": _op(math.AbsFOp), "Ceil": _op(math.CeilOp), "Cos": _op(math.CosOp), "Elu": _elu, "Erf": _op(math.ErfOp),
+    "Exp": _op(math.ExpOp), "Floor": _op(math.FloorOp), "HardSigmoid": _hard_sigmoid, "HardSwish": _hard_swish,
+    "LeakyRelu": _leaky(lambda op: op.float_attr("alpha", 0.01)), "Log": _op(math.LogOp), "Neg": _op(arith.NegfOp),
+    "Reciprocal": _reciprocal, "Relu": _relu, "Round": _op(math.RoundEvenOp), "Sin": _op(math.SinOp),
+    "Sigmoid": lambda body, args, op: sigmoid(body, args[0]), "Softplus": _softplus, "Sqrt": _op(math.SqrtOp),
+    "Tanh": _op(math.TanhOp), "Gelu": _gelu,
+}  # fmt: skip
+"""Functions of one real number."""
+
+ELEMENTWISE_FORMS: dict[tuple[str, str], LinalgForm] = {
+    **{("", name): unary(function) for name, function in UNARY.items()},
+    ("", "Add"): _arithmetic(arith.AddfOp, arith.AddiOp),
+    ("", "Sub"): _arithmetic(arith.SubfOp, arith.SubiOp),
+    ("", "Mul"): _arithmetic(arith.MulfOp, arith.MuliOp),
+    ("", "Div"): _arithmetic(arith.DivfOp, arith.DivSIOp),
+    ("", "Max"): _arithmetic(arith.MaximumfOp, arith.MaxSIOp),
+    ("", "Min"): _arithmetic(arith.MinimumfOp, arith.MinSIOp),
+    ("", "Sum"): _arithmetic(arith.AddfOp, arith.AddiOp),
+    ("", "Pow"): floats(_op(math.PowFOp)),
+    ("", "PRelu"): floats(_prelu),
+    ("", "Clip"): LinalgForm(_clip),
+    ("", "Where"): LinalgForm(_where),
+    ("", "Cast"): LinalgForm(_cast),
+    ("", "Equal"): _compared("oeq", "eq"),
+    ("", "Greater"): _compared("ogt", "sgt"),
+    ("", "Less"): _compared("olt", "slt"),
+    ("", "GreaterOrEqual"): _compared("oge", "sge"),
+    ("", "LessOrEqual"): _compared("ole", "sle"),
+    ("quant", "qcast"): LinalgForm(_qcast),
+    ("quant", "dcast"): LinalgForm(_dcast),
+    ("quant", "scast"): LinalgForm(_scast),
+}

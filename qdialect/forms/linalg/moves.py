@@ -1,0 +1,271 @@
+"""Ops that move elements: what is stored goes where the op says, whatever it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import IndexType, i64
+from xdsl.dialects.linalg.ops import IndexOp
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import known_element, known_shape, quantized_of
+from qdialect.forms.geometry import nearest
+from qdialect.forms.linalg.scalars import dequantized, quantized
+from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
+from qdialect.forms.upstream import COMPUTED, TO_FIRST, TO_LAST, per_tensor
+from qdialect.ir.values import constant_array, ints_of, normal_axis, real_constant, static_shape
+from qdialect.promises.layout import Permutes, slices_of
+from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, Blocked
+
+OTHER_TYPE = Blocked(
+    "other-type", "the result is of another quantized type than what is moved", "requantize it"
+)
+
+
+def _moves(op: OnnxOp, place: int = 0) -> Blocked | None:
+    """Why what is stored cannot be moved as it is."""
+    a, b = quantized_of(op.operands[place].type), quantized_of(op.results[0].type)
+    if (a is None) != (b is None) or (a is not None and b is not None and a.is_per_tensor and a != b):
+        return OTHER_TYPE
+    return None
+
+
+def _transpose(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    turns = op.get_trait(Permutes)
+    order = None if turns is None else turns.order(op)
+    value = op.operands[0]
+    if order is None:
+        return COMPUTED
+    if site.is_last(value) and order == TO_LAST:
+        site.give(op.results[0], site.operand(value, last=True))
+    elif not site.is_last(value) and order == TO_FIRST:
+        site.give(op.results[0], site.operand(value), last=True)
+    else:
+        site.give(op.results[0], site.transpose(site.operand(value), order))
+    return None
+
+
+def _reshape(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    if (blocked := _moves(op)) is not None:
+        return blocked
+    value, shape = op.operands[0], site.shape(op.results[0])
+    if site.is_last(value) and site.shape(value) == shape:
+        site.give(op.results[0], site.operand(value, last=True), last=True)
+    else:
+        site.give(op.results[0], site.reshape(site.operand(value), shape))
+    return None
+
+
+def requantized_to(site: LinalgSite, value: SSAValue, result: SSAValue, *, last: bool) -> SSAValue | Blocked:
+    """What a value stores, in the steps of a result's type."""
+    source, target = per_tensor(value), per_tensor(result)
+    if isinstance(source, Blocked) or isinstance(target, Blocked) or (source is None) != (target is None):
+        return OTHER_TYPE
+    tensor = site.operand(value, last=last)
+    if source == target or source is None or target is None:
+        return tensor
+
+    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        return quantized(body, dequantized(body, args[0], source), target)
+
+    return site.each([tensor], known_element(tensor.type), compute)
+
+
+def _concat(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    shape = site.shape(op.results[0])
+    _, last = site.alike(*op.operands)
+    parts: list[SSAValue] = []
+    for value in op.operands:
+        part = requantized_to(site, value, op.results[0], last=last)
+        if isinstance(part, Blocked):
+            return part
+        if 0 not in known_shape(part.type):
+            parts.append(part)
+    axis = site.axis(normal_axis(op.int_attr("axis", 0), len(shape)), last=last)
+    whole = site.shape(op.results[0], last=last)
+    result, start = site.empty(whole, known_element(parts[0].type)), 0
+    for part in parts:
+        offsets = [0] * len(whole)
+        offsets[axis] = start
+        start += known_shape(part.type)[axis]
+        result = site.put(part, result, offsets, [1] * len(whole))
+    site.give(op.results[0], result, last=last)
+    return None
+
+
+def _split(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    value = op.operands[0]
+    last, shape = site.is_last(value), known_shape(value.type)
+    axis = normal_axis(op.int_attr("axis", 0), len(shape))
+    x, start = site.operand(value, last=last), 0
+    for result in op.results:
+        offsets = [0] * len(shape)
+        offsets[site.axis(axis, last=last)] = start
+        site.give(result, site.cut(x, offsets, site.shape(result, last=last)), last=last)
+        start += known_shape(result.type)[axis]
+    return _moves(op)
+
+
+def _slice(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    cuts, shape = slices_of(op), known_shape(op.operands[0].type)
+    if isinstance(cuts, Blocked):
+        return cuts
+    taken = [cuts.get(axis, slice(None)).indices(size) for axis, size in enumerate(shape)]
+    if any(step < 0 for _, _, step in taken):
+        return _picked(op, site, {k: np.arange(shape[k])[cut] for k, cut in cuts.items()})
+    last = site.is_last(op.operands[0])
+    order = TO_LAST if last else range(len(shape))
+    x = site.operand(op.operands[0], last=last)
+    sizes = site.shape(op.results[0], last=last)
+    result = site.cut(x, [taken[k][0] for k in order], sizes, [taken[k][2] for k in order])
+    site.give(op.results[0], result, last=last)
+    return _moves(op)
+
+
+def _picked(op: OnnxOp, site: LinalgSite, rows: dict[int, npt.NDArray[np.int64]]) -> Blocked | None:
+    """The operand's elements at places along axes, which constants list."""
+    if (blocked := _moves(op)) is not None:
+        return blocked
+    last = site.is_last(op.operands[0])
+    x, shape = site.operand(op.operands[0], last=last), site.shape(op.results[0], last=last)
+    at = {site.axis(k, last=last): site.constant(v, np.int64) for k, v in rows.items()}
+    operands = [Operand(value, [loop(axis)]) for axis, value in at.items()]
+    places = list(at)
+
+    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        index = [
+            body.do(arith.IndexCastOp(args[places.index(k)], IndexType())) if k in at else body.do(IndexOp(k))
+            for k in range(len(shape))
+        ]
+        return body.do(tensor.ExtractOp(x, index, known_element(x.type)))
+
+    site.give(op.results[0], site.generic(operands, shape, known_element(x.type), compute), last=last)
+    return None
+
+
+def _gather(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    """A row of the operand for each index; one below zero counts from the end."""
+    if (blocked := _moves(op)) is not None:
+        return blocked
+    x, indices = site.operand(op.operands[0]), site.operand(op.operands[1])
+    shape, wide = known_shape(x.type), known_shape(indices.type)
+    axis, result = normal_axis(op.int_attr("axis", 0), len(shape)), site.shape(op.results[0])
+    element, kind = known_element(x.type), known_element(indices.type)
+    listed = constant_array(op.operands[1])
+    if listed is not None:
+        indices, kind = site.constant(np.where(listed < 0, listed + shape[axis], listed), np.int64), i64
+
+    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        at = args[0]
+        if listed is None:
+            below = body.do(arith.CmpiOp(at, body.number(0, kind), "slt"))
+            over = body.do(arith.AddiOp(at, body.number(shape[axis], kind)))
+            at = body.do(arith.SelectOp(below, over, at))
+        place = body.do(arith.IndexCastOp(at, IndexType()))
+        before = [body.do(IndexOp(k)) for k in range(axis)]
+        behind = [body.do(IndexOp(k)) for k in range(axis + len(wide), len(result))]
+        return body.do(tensor.ExtractOp(x, [*before, place, *behind], element))
+
+    read = Operand(indices, loops(len(wide), axis))
+    site.give(op.results[0], site.generic([read], result, element, compute))
+    return None
+
+
+def _pad(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    pads, axes = ints_of(op, "pads", 1), ints_of(op, "axes", 3)
+    shape = known_shape(op.operands[0].type)
+    if pads is None or (op.input(3) is not None and axes is None):
+        return COMPUTED_PADS
+    if op.str_attr("mode", "constant") != "constant" or min(pads, default=0) < 0:
+        return Blocked("pad-mode", "Pad repeats elements, or cuts some off")
+    type = quantized_of(op.results[0].type)
+    value = op.input(2)
+    real = real_constant(value) if value is not None else np.float32(op.float_attr("value", 0.0))
+    if real is None:
+        return COMPUTED_PAD_VALUE
+    filling = float(np.asarray(real).reshape(-1)[0])
+    if type is not None:
+        filling = float(type.quantize(np.array([filling], np.float32))[0])
+    where = range(len(shape)) if axes is None else [normal_axis(a, len(shape)) for a in axes]
+    each = dict(zip(where, zip(pads[: len(pads) // 2], pads[len(pads) // 2 :], strict=True), strict=True))
+    last = site.is_last(op.operands[0])
+    order = TO_LAST if last else range(len(shape))
+    x = site.operand(op.operands[0], last=last)
+    site.give(op.results[0], site.padded(x, [each.get(k, (0, 0)) for k in order], filling), last=last)
+    return _moves(op)
+
+
+def _expand(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    value = op.operands[0]
+    if static_shape(op.results[0]) == static_shape(value):
+        site.give(op.results[0], site.operand(value))
+    else:
+        site.give(op.results[0], site.spread(site.operand(value), site.shape(op.results[0])))
+    return _moves(op)
+
+
+def _tile(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
+    rows = {k: np.arange(b) % a for k, (a, b) in enumerate(zip(shape, result, strict=True)) if a != b}
+    return _picked(op, site, rows)
+
+
+def _depth_to_space(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    n, c, h, w = known_shape(op.operands[0].type)
+    b = op.int_attr("blocksize", 1)
+    x = site.operand(op.operands[0])
+    if op.str_attr("mode", "DCR") == "DCR":
+        split, order = (n, b, b, c // (b * b), h, w), (0, 3, 4, 1, 5, 2)
+    else:
+        split, order = (n, c // (b * b), b, b, h, w), (0, 1, 4, 2, 5, 3)
+    turned = site.transpose(site.reshape(x, split), order)
+    site.give(op.results[0], site.reshape(turned, site.shape(op.results[0])))
+    return _moves(op)
+
+
+def _space_to_depth(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    n, c, h, w = known_shape(op.operands[0].type)
+    b = op.int_attr("blocksize", 1)
+    split = site.reshape(site.operand(op.operands[0]), (n, c, h // b, b, w // b, b))
+    turned = site.transpose(split, (0, 3, 5, 1, 2, 4))
+    site.give(op.results[0], site.reshape(turned, site.shape(op.results[0])))
+    return _moves(op)
+
+
+def _resize(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    if op.str_attr("mode", "nearest") != "nearest":
+        return Blocked("resize-mode", "Resize computes new pixels from several")
+    rows = nearest(op)
+    return rows if isinstance(rows, Blocked) else _picked(op, site, rows)
+
+
+def _same(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    last = site.is_last(op.operands[0])
+    site.give(op.results[0], site.operand(op.operands[0], last=last), last=last)
+    return _moves(op)
+
+
+_RESHAPE = LinalgForm(_reshape)
+MOVING_FORMS: dict[tuple[str, str], LinalgForm] = {
+    ("", "Transpose"): LinalgForm(_transpose),
+    ("", "Reshape"): _RESHAPE,
+    ("", "Flatten"): _RESHAPE,
+    ("", "Squeeze"): _RESHAPE,
+    ("", "Unsqueeze"): _RESHAPE,
+    ("", "Identity"): LinalgForm(_same),
+    ("", "Concat"): LinalgForm(_concat),
+    ("", "Split"): LinalgForm(_split),
+    ("", "Slice"): LinalgForm(_slice),
+    ("", "Gather"): LinalgForm(_gather),
+    ("", "Pad"): LinalgForm(_pad),
+    ("", "Expand"): LinalgForm(_expand),
+    ("", "Tile"): LinalgForm(_tile),
+    ("", "DepthToSpace"): LinalgForm(_depth_to_space),
+    ("", "SpaceToDepth"): LinalgForm(_space_to_depth),
+    ("", "Resize"): LinalgForm(_resize),
+    ("", "Upsample"): LinalgForm(_resize),
+}

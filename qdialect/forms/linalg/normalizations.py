@@ -1,0 +1,150 @@
+"""What is normalized by reductions over axes: softmax, layer and batch normalization."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+import numpy as np
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import f32
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import known_shape, quantized_of
+from qdialect.dialects.quant import UniformType
+from qdialect.forms.linalg.reductions import LEAST, larger, reduced, stored_element, stored_in, types_of
+from qdialect.forms.linalg.scalars import dequantized, quantized
+from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
+from qdialect.forms.upstream import COMPUTED
+from qdialect.ir.values import constant_array, normal_axis, real_constant
+from qdialect.reasons import Blocked
+
+
+def _sum(body: Body, a: SSAValue, b: SSAValue) -> SSAValue:
+    return body.do(arith.AddfOp(a, b))
+
+
+def _real(site: LinalgSite, value: SSAValue, type: UniformType | None) -> SSAValue:
+    x = site.operand(value)
+    return x if type is None else site.each([x], f32, lambda body, args: dequantized(body, args[0], type))
+
+
+def _given(site: LinalgSite, op: OnnxOp, value: SSAValue, type: UniformType | None) -> None:
+    if type is not None:
+        value = site.each([value], stored_in(type), lambda b, args: quantized(b, args[0], type))
+    site.give(op.results[0], value)
+
+
+def _with_rows(
+    site: LinalgSite,
+    x: SSAValue,
+    rows: SSAValue,
+    axes: Sequence[int],
+    kind: Callable[[Body, SSAValue, SSAValue], SSAValue],
+) -> SSAValue:
+    """Elements, each with what was reduced of its row."""
+    shape = known_shape(x.type)
+    kept = [loop(k) for k in range(len(shape)) if k not in axes]
+    return site.generic(
+        [Operand(x, loops(len(shape))), Operand(rows, kept)],
+        shape,
+        f32,
+        lambda body, args: kind(body, args[0], args[1]),
+    )
+
+
+def _softmax(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    """exp(x - max) / sum, along one axis; LogSoftmax its logarithm."""
+    types = types_of(op)
+    if isinstance(types, Blocked):
+        return types
+    x = _real(site, op.operands[0], types.x)
+    axis = [normal_axis(op.int_attr("axis", -1), len(known_shape(x.type)))]
+    top = reduced(site, x, axis, f32, LEAST, lambda body, args: larger(body, args[-1], args[0]))
+    less = _with_rows(site, x, top, axis, lambda body, a, b: body.do(arith.SubfOp(a, b)))
+    grown = site.each([less], f32, lambda body, args: body.do(math.ExpOp(args[0])))
+    total = reduced(site, grown, axis, f32, 0, lambda body, args: _sum(body, args[-1], args[0]))
+    if op.op_type == "LogSoftmax":
+        logs = site.each([total], f32, lambda body, args: body.do(math.LogOp(args[0])))
+        result = _with_rows(site, less, logs, axis, lambda body, a, b: body.do(arith.SubfOp(a, b)))
+    else:
+        result = _with_rows(site, grown, total, axis, lambda body, a, b: body.do(arith.DivfOp(a, b)))
+    _given(site, op, result, types.y)
+    return None
+
+
+def _layer_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    types = types_of(op)
+    if isinstance(types, Blocked):
+        return types
+    if any(result.first_use is not None for result in op.results[1:]):
+        return Blocked("statistics-used", "the mean or the deviation is read")
+    shape = known_shape(op.operands[0].type)
+    axes = list(range(normal_axis(op.int_attr("axis", -1), len(shape)), len(shape)))
+    count, epsilon = float(prod(shape[k] for k in axes)), op.float_attr("epsilon", 1e-5)
+    x = _real(site, op.operands[0], types.x)
+    total = reduced(site, x, axes, f32, 0, lambda body, args: _sum(body, args[-1], args[0]))
+    mean = site.each([total], f32, lambda b, args: b.do(arith.DivfOp(args[0], b.number(count, f32))))
+    less = _with_rows(site, x, mean, axes, lambda body, a, b: body.do(arith.SubfOp(a, b)))
+
+    def squares(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        return _sum(body, args[-1], body.do(arith.MulfOp(args[0], args[0])))
+
+    def deviation(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        variance = body.do(arith.DivfOp(args[0], body.number(count, f32)))
+        return body.do(math.SqrtOp(_sum(body, variance, body.number(float(np.float32(epsilon)), f32))))
+
+    spread = site.each([reduced(site, less, axes, f32, 0, squares)], f32, deviation)
+    result = _with_rows(site, less, spread, axes, lambda body, a, b: body.do(arith.DivfOp(a, b)))
+    for place, kind in ((1, arith.MulfOp), (2, arith.AddfOp)):
+        value = op.input(place)
+        if value is None:
+            continue
+        real = real_constant(value)
+        if real is None:
+            return COMPUTED
+        more = site.broadcast(site.constant(real, np.float32), shape)
+        operands = [Operand(result, loops(len(shape))), more]
+        result = site.generic(
+            operands, shape, f32, lambda body, args, kind=kind: body.do(kind(args[0], args[1]))
+        )
+    _given(site, op, result, types.y)
+    for other in op.results[1:]:
+        site.give(other, site.filled(known_shape(other.type), f32, 0))
+    return None
+
+
+def _batch_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    """x * factor + shift for each channel, counted in advance."""
+    types = types_of(op)
+    if isinstance(types, Blocked):
+        return types
+    given = [constant_array(value) for value in op.operands[1:5]]
+    if any(one is None for one in given) or len(op.results) > 1 or quantized_of(op.operands[1].type):
+        return COMPUTED
+    scale, shift, mean, variance = (np.asarray(one, np.float32) for one in given)
+    factor = scale / np.sqrt(variance + np.float32(op.float_attr("epsilon", 1e-5)))
+    added = shift - mean * factor
+    value = op.operands[0]
+    last = site.is_last(value)
+    x, channel = site.operand(value, last=last), [loop(site.axis(1, last=last))]
+    shape = known_shape(x.type)
+    operands = [Operand(x, loops(len(shape)))]
+    operands += [Operand(site.constant(one, np.float32), channel) for one in (factor, added)]
+
+    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        real = args[0] if types.x is None else dequantized(body, args[0], types.x)
+        result = _sum(body, body.do(arith.MulfOp(real, args[1])), args[2])
+        return result if types.y is None else quantized(body, result, types.y)
+
+    site.give(op.results[0], site.generic(operands, shape, stored_element(op.results[0]), compute), last=last)
+    return None
+
+
+NORMALIZING_FORMS: dict[tuple[str, str], LinalgForm] = {
+    ("", "Softmax"): LinalgForm(_softmax),
+    ("", "LogSoftmax"): LinalgForm(_softmax),
+    ("", "LayerNormalization"): LinalgForm(_layer_normalization),
+    ("", "BatchNormalization"): LinalgForm(_batch_normalization),
+}

@@ -1,0 +1,162 @@
+"""Products of matrices: MatMul and Gemm of two activations, or of one and a weight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import f32, i32
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from qdialect import numerics
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import known_shape, quantized_of, uniform_of
+from qdialect.forms.linalg.site import LinalgForm, LinalgSite, Operand, loop, loops
+from qdialect.forms.linalg.sums import (
+    Sum,
+    bias_of,
+    centred_weight,
+    factor,
+    finished,
+    is_integer,
+    product,
+    start,
+    wrapped,
+)
+from qdialect.ir.values import constant_array, real_constant
+from qdialect.reasons import GEMM_FORM, Blocked
+
+SIGNED_WEIGHT = Blocked(
+    "storage-type", "a computed operand is stored unsigned, or has a scale for each channel"
+)
+
+
+class _Right(NamedTuple):
+    """The second operand of a product."""
+
+    value: SSAValue
+    zero: int
+    sums: np.ndarray[tuple[int, ...], np.dtype[np.int64]] | None
+    """Of each column, if it is constant: what the zero point of the first operand takes away."""
+
+
+def _right(op: OnnxOp, site: LinalgSite, *, integer: bool, columns: int) -> _Right | Blocked:
+    value, array = op.operands[1], constant_array(op.operands[1])
+    if not integer:
+        real = None if quantized_of(value.type) is None else real_constant(value)
+        tensor = factor(site, value, integer=False) if real is None else site.constant(real, np.float32)
+        return tensor if isinstance(tensor, Blocked) else _Right(tensor, 0, None)
+    type = uniform_of(value.type)
+    if array is None:
+        if not type.is_per_tensor or not type.storage.signed:
+            return SIGNED_WEIGHT
+        return _Right(site.operand(value), int(type.zero_point), None)
+    weight = centred_weight(array, type, columns if type.axis is None else type.axis)
+    sums = weight.astype(np.int64)
+    rows = 1 - columns if weight.ndim == 2 else weight.ndim - 2
+    return _Right(site.constant(weight), 0, sums.sum(axis=max(rows, 0)) if weight.ndim <= 2 else None)
+
+
+def _multiplied(
+    op: OnnxOp,
+    site: LinalgSite,
+    left: SSAValue,
+    right: _Right,
+    turned: tuple[bool, bool] = (False, False),
+) -> SSAValue | Blocked:
+    """The product as the result's elements. turned: whether an operand of two axes stands transposed."""
+    integer, bias = is_integer(op), bias_of(op)
+    if isinstance(bias, Blocked):
+        return bias
+    scale, added, real, zero = None, bias.steps, bias.real, 0
+    if integer:
+        x, w = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
+        scale, zero = numerics.bias_scale(x.scales, w.scales), int(x.zero_point)
+        if right.sums is not None:
+            added = wrapped((0 if added is None else added) - zero * right.sums)
+            zero = 0
+    elif real is not None and real.size in (1, known_shape(op.results[0].type)[-1]):
+        added, real = real, None
+    a, b = list(known_shape(left.type)), list(known_shape(right.value.type))
+    shape = list(known_shape(op.results[0].type))
+    batch = len(shape) - (len(a) > 1) - (len(b) > 1)
+    m, n = [loop(batch)] * (len(a) > 1), [loop(len(shape) - 1)] * (len(b) > 1)
+    k = loop(len(shape))
+    element = i32 if integer else f32
+    operands = [
+        _matrix(site, left, batch, m, k, first=True, turned=turned[0]),
+        _matrix(site, right.value, batch, n, k, first=False, turned=turned[1]),
+    ]
+    channel = max(len(shape) - 1, 0)
+    init = start(site, shape, channel, element, None if added is None else np.asarray(added))
+    sum = site.generic(operands, shape, element, product(integer, (zero, right.zero)), over=1, init=init)
+    return finished(op, site, Sum(sum, scale, real, channel))
+
+
+def _matrix(
+    site: LinalgSite,
+    value: SSAValue,
+    batch: int,
+    own: Sequence[AffineExpr],
+    k: AffineExpr,
+    *,
+    first: bool,
+    turned: bool,
+) -> Operand:
+    """A matrix, or a stack of some, as an operand of a product."""
+    shape = known_shape(value.type)
+    count = min(len(shape), 2)
+    lead = len(shape) - count
+    inner = [*own, k] if first else [k, *own]
+    inner = inner[::-1] if turned else inner
+    axes = loops(batch)[batch - lead :]
+    kept = [place for place in range(lead) if shape[place] != 1]
+    if len(kept) < lead:  # repeated for each of a stack, or a stack of one
+        value = site.reshape(value, [*(shape[p] for p in kept), *shape[lead:]])
+    return Operand(value, [*(axes[p] for p in kept), *inner])
+
+
+def _matmul(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    integer, rank = is_integer(op), len(known_shape(op.operands[1].type))
+    left = factor(site, op.operands[0], integer=integer)
+    right = _right(op, site, integer=integer, columns=max(rank - 1, 0))
+    if isinstance(left, Blocked):
+        return left
+    if isinstance(right, Blocked):
+        return right
+    result = _multiplied(op, site, left, right)
+    if isinstance(result, Blocked):
+        return result
+    site.give(op.results[0], result)
+    return None
+
+
+def _gemm(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    integer = is_integer(op)
+    factors = op.float_attr("alpha", 1.0), op.float_attr("beta", 1.0) if op.input(2) is not None else 1.0
+    if factors != (1.0, 1.0):
+        return GEMM_FORM
+    turned = bool(op.int_attr("transA", 0)), bool(op.int_attr("transB", 0))
+    left = factor(site, op.operands[0], integer=integer)
+    right = _right(op, site, integer=integer, columns=0 if turned[1] else 1)
+    if isinstance(left, Blocked):
+        return left
+    if isinstance(right, Blocked):
+        return right
+    bias = op.input(2)
+    if bias is not None and prod(known_shape(bias.type)) not in (1, known_shape(op.results[0].type)[1]):
+        return Blocked("bias-shape", "the bias differs by row")
+    result = _multiplied(op, site, left, right, turned)
+    if isinstance(result, Blocked):
+        return result
+    site.give(op.results[0], result)
+    return None
+
+
+PRODUCT_FORMS: dict[tuple[str, str], LinalgForm] = {
+    ("", "MatMul"): LinalgForm(_matmul),
+    ("", "Gemm"): LinalgForm(_gemm),
+}

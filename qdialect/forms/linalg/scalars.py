@@ -1,0 +1,62 @@
+"""
+onnxruntime's arithmetic on one element: dequantize, quantize, requantize, as `qdialect.numerics` has them.
+
+Products and quotients are f32, rounded half to even; each step is one operation, so nothing is contracted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import IntegerType, f32, i32
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.quant import UniformType
+from qdialect.forms.linalg.site import Body
+
+
+def widened(body: Body, value: SSAValue, type: UniformType) -> SSAValue:
+    """A stored integer as i32."""
+    if value.type == i32:
+        return value
+    return body.do((arith.ExtSIOp if type.storage.signed else arith.ExtUIOp)(value, i32))
+
+
+def centred(body: Body, value: SSAValue, type: UniformType) -> SSAValue:
+    """A stored integer less its zero point, i32."""
+    wide, zero = widened(body, value, type), int(type.zero_point)
+    return body.do(arith.SubiOp(wide, body.number(zero, i32))) if zero else wide
+
+
+def dequantized(body: Body, value: SSAValue, type: UniformType) -> SSAValue:
+    """scale * (q - zero point), f32."""
+    real = body.do(arith.SIToFPOp(centred(body, value, type), f32))
+    return body.do(arith.MulfOp(real, body.number(float(np.float32(type.scale)), f32)))
+
+
+def quantized(body: Body, value: SSAValue, type: UniformType) -> SSAValue:
+    """saturate(rint(x / scale) + zero point), as stored."""
+    steps = body.do(arith.DivfOp(value, body.number(float(np.float32(type.scale)), f32)))
+    return rounded(body, steps, type)
+
+
+def rounded(body: Body, steps: SSAValue, type: UniformType) -> SSAValue:
+    """
+    saturate(rint(steps) + zero point), as stored; the least value for what is no number, as onnxruntime.
+
+    Clamped before the zero point is added, so that no sum is rounded.
+    """
+    storage, zero = type.storage, int(type.zero_point)
+    low, high = (float(np.float32(end - zero)) for end in (storage.low, storage.high))
+    above = body.do(arith.MaxnumfOp(steps, body.number(low, f32)))
+    inside = body.do(arith.MinnumfOp(above, body.number(high, f32)))
+    whole = body.do(arith.FPToSIOp(body.do(math.RoundEvenOp(inside)), i32))
+    moved = body.do(arith.AddiOp(whole, body.number(zero, i32))) if zero else whole
+    width = max(storage.width, 8)
+    return moved if width == 32 else body.do(arith.TruncIOp(moved, IntegerType(width)))
+
+
+def requantized(body: Body, sum: SSAValue, multiplier: SSAValue, type: UniformType) -> SSAValue:
+    """saturate(rint(f32(sum) * multiplier) + zero point): onnxruntime's MlasRequantizeOutput."""
+    real = body.do(arith.SIToFPOp(sum, f32))
+    return rounded(body, body.do(arith.MulfOp(real, multiplier)), type)

@@ -1,0 +1,264 @@
+"""What linalg forms are built with: `linalg.generic` with a body, reshapes, pads, slices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, ClassVar, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects import arith, linalg, tensor
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    AnyFloat,
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    f32,
+    i1,
+    i64,
+)
+from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
+from xdsl.dialects.linalg.ops import GenericOp, YieldOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from qdialect.dialects.onnx_types import known_element, known_shape, tensor_type
+from qdialect.forms.upstream import Site, UpstreamForm, dense
+
+Axes = Sequence[AffineExpr]
+"""Which element an operand gives: an expression of the loops for each of its axes."""
+
+
+@dataclass(frozen=True)
+class LinalgForm(UpstreamForm):
+    """The op in linalg."""
+
+    DIALECT: ClassVar[str] = "linalg"
+
+
+class Body:
+    """Operations on elements, in order, in the body of a generic op."""
+
+    def __init__(self) -> None:
+        self.ops: list[Operation] = []
+
+    def do(self, op: Operation) -> SSAValue:
+        """An operation behind the others; its first result."""
+        self.ops.append(op)
+        return op.results[0]
+
+    def give(self, value: SSAValue) -> None:
+        """Let the body end with the element that it makes."""
+        self.ops.append(YieldOp(value))
+
+    def number(self, value: float, type: Attribute) -> SSAValue:
+        """A constant of an integer or float type."""
+        whole = isinstance(type, IntegerType | IndexType)
+        attribute: Any = IntegerAttr(int(value), type) if whole else FloatAttr(value, cast("AnyFloat", type))
+        return self.do(arith.ConstantOp(attribute))
+
+
+Compute = Callable[[Body, Sequence[SSAValue]], SSAValue]
+"""The element of the result, from those of the operands and, behind them, the result's so far."""
+
+
+class Operand(NamedTuple):
+    """A tensor that a generic op reads."""
+
+    value: SSAValue
+    axes: Axes
+
+
+def loop(place: int) -> AffineExpr:
+    """The counter of a loop."""
+    return AffineExpr.dimension(place)
+
+
+def loops(count: int, first: int = 0) -> list[AffineExpr]:
+    """Counters of loops, one behind the other."""
+    return [loop(k) for k in range(first, first + count)]
+
+
+class LinalgSite(Site):
+    """Where one operation is written in linalg."""
+
+    def dense_constant(self, array: npt.NDArray[Any]) -> SSAValue:
+        if array.dtype != np.bool_:
+            return self.emit(arith.ConstantOp(dense(array)))
+        bytes_ = self.emit(arith.ConstantOp(dense(array.astype(np.int8))))
+        return self.each([bytes_], i1, lambda body, args: body.do(arith.TruncIOp(args[0], i1)))
+
+    def empty(self, shape: Sequence[int], element: Attribute) -> SSAValue:
+        """A tensor whose elements are written before they are read."""
+        return self.emit(tensor.EmptyOp([], tensor_type(element, tuple(shape))))
+
+    def generic(
+        self,
+        operands: Sequence[Operand],
+        shape: Sequence[int],
+        element: Attribute,
+        compute: Compute,
+        *,
+        over: int = 0,
+        init: SSAValue | None = None,
+        axes: Axes | None = None,
+    ) -> SSAValue:
+        """
+        A tensor of `shape`, element by element.
+
+        over: loops behind those of the result's axes, which `compute` reduces over, from `init`.
+        axes: where the result's axes are among the loops, by default the first ones, in order.
+        """
+        count = len(shape) + over
+        out = loops(len(shape)) if axes is None else list(axes)
+        target = self.empty(shape, element) if init is None else init
+        block = Block(arg_types=[known_element(o.value.type) for o in operands] + [element])
+        body = Body()
+        body.give(compute(body, block.args))
+        block.add_ops(body.ops)
+        maps = [AffineMapAttr(AffineMap(count, 0, tuple(o.axes))) for o in operands]
+        maps.append(AffineMapAttr(AffineMap(count, 0, tuple(out))))
+        reduced = [k for k in range(count) if loop(k) not in out]
+        kinds = [IteratorType.REDUCTION if k in reduced else IteratorType.PARALLEL for k in range(count)]
+        return self.emit(
+            GenericOp(
+                [o.value for o in operands],
+                [target],
+                Region(block),
+                maps,
+                ArrayAttr([IteratorTypeAttr(kind) for kind in kinds]),
+                [tensor_type(element, tuple(shape))],
+            )
+        )
+
+    def each(self, values: Sequence[SSAValue], element: Attribute, compute: Compute) -> SSAValue:
+        """Element by element of tensors of one shape."""
+        shape = known_shape(values[0].type)
+        return self.generic([Operand(v, loops(len(shape))) for v in values], shape, element, compute)
+
+    def filled(self, shape: Sequence[int], element: Attribute, value: float) -> SSAValue:
+        """A tensor of equal elements."""
+        return self.generic([], shape, element, lambda body, args: body.number(value, element))
+
+    def spread(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """A tensor repeated along axes that it has not, or of which it has one element."""
+        return self.generic(
+            [self.broadcast(value, shape)], shape, known_element(value.type), lambda body, args: args[0]
+        )
+
+    def broadcast(self, value: SSAValue, shape: Sequence[int]) -> Operand:
+        """A tensor as an operand of a result of `shape`: without the axes along which it has one element."""
+        own = known_shape(value.type)
+        first = len(shape) - len(own)
+        kept = [k for k, size in enumerate(own) if size == shape[first + k]]
+        if len(kept) < len(own):
+            value = self.reshape(value, [own[k] for k in kept])
+        return Operand(value, [loop(first + k) for k in kept])
+
+    def transposed(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
+        shape = known_shape(value.type)
+        axes = [loop(tuple(order).index(k)) for k in range(len(shape))]
+        new = [shape[axis] for axis in order]
+        return self.generic(
+            [Operand(value, axes)], new, known_element(value.type), lambda body, args: args[0]
+        )
+
+    def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        old, new = known_shape(value.type), tuple(shape)
+        if old == new:
+            return value
+        groups = _groups(old, new)
+        middle = tuple(prod(old[k] for k in first) for first, _ in groups)
+        if middle != old:
+            value = self._collapsed(value, middle, [first for first, _ in groups])
+        return value if middle == new else self._expanded(value, new, [second for _, second in groups])
+
+    def _collapsed(
+        self, value: SSAValue, shape: tuple[int, ...], groups: Sequence[Sequence[int]]
+    ) -> SSAValue:
+        type = tensor_type(known_element(value.type), shape)
+        return self.emit(
+            tensor.CollapseShapeOp.create(
+                operands=[value], result_types=[type], properties={"reassociation": _listed(groups)}
+            )
+        )
+
+    def _expanded(self, value: SSAValue, shape: tuple[int, ...], groups: Sequence[Sequence[int]]) -> SSAValue:
+        type = tensor_type(known_element(value.type), shape)
+        properties = {
+            "reassociation": _listed(groups),
+            "static_output_shape": DenseArrayBase.from_list(i64, shape),
+        }
+        return self.emit(
+            tensor.ExpandShapeOp.create(operands=[value], result_types=[type], properties=properties)
+        )
+
+    def padded(self, value: SSAValue, pads: Sequence[tuple[int, int]], filling: float) -> SSAValue:
+        """A tensor with equal elements before and behind each axis."""
+        if not any(map(any, pads)):
+            return value
+        shape, element = known_shape(value.type), known_element(value.type)
+        block = Block(arg_types=[IndexType()] * len(shape))
+        body = Body()
+        end = tensor.YieldOp(body.number(filling, element))
+        block.add_ops([*body.ops, end])
+        low, high = [low for low, _ in pads], [high for _, high in pads]
+        new = [size + sum(pad) for size, pad in zip(shape, pads, strict=True)]
+        type: Any = tensor_type(element, tuple(new))
+        return self.emit(tensor.PadOp(value, [], [], Region(block), low, high, type))
+
+    def cut(
+        self,
+        value: SSAValue,
+        offsets: Sequence[int],
+        sizes: Sequence[int],
+        strides: Sequence[int] | None = None,
+    ) -> SSAValue:
+        """A slice of a tensor."""
+        strides = strides or [1] * len(sizes)
+        if tuple(sizes) == known_shape(value.type):
+            return value
+        return self.emit(tensor.ExtractSliceOp.from_static_parameters(value, offsets, sizes, strides))
+
+    def put(
+        self, value: SSAValue, into: SSAValue, offsets: Sequence[int], strides: Sequence[int]
+    ) -> SSAValue:
+        """`into` with the elements of `value` at places of it."""
+        return self.emit(
+            tensor.InsertSliceOp.from_static_parameters(
+                value, into, offsets, known_shape(value.type), strides
+            )
+        )
+
+
+def _listed(groups: Sequence[Sequence[int]]) -> ArrayAttr[Any]:
+    return ArrayAttr([ArrayAttr([IntegerAttr(k, i64) for k in group]) for group in groups])
+
+
+def _groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """The finest groups of neighbouring axes of two shapes that hold as many elements."""
+    groups: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(old) and j < len(new):
+        first, second, left, right = [i], [j], old[i], new[j]
+        i, j = i + 1, j + 1
+        while left != right:
+            if left < right:
+                left, first, i = left * old[i], [*first, i], i + 1
+            else:
+                right, second, j = right * new[j], [*second, j], j + 1
+        groups.append((first, second))
+    if groups:  # axes of one element are left
+        groups[-1][0].extend(range(i, len(old)))
+        groups[-1][1].extend(range(j, len(new)))
+    return groups
+
+
+__all__ = ["Body", "LinalgForm", "LinalgSite", "Operand", "TensorType", "f32", "linalg", "loop", "loops"]

@@ -1,0 +1,180 @@
+"""Sums of products: the integers of the operands, what zero points add, and what becomes of a sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import f32, i32
+from xdsl.ir import Attribute, SSAValue
+
+from qdialect import numerics
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import known_element, known_shape, quantized_of
+from qdialect.dialects.quant import UniformType
+from qdialect.forms.linalg.scalars import dequantized, quantized, requantized
+from qdialect.forms.linalg.site import Body, Compute, LinalgSite, Operand, loop, loops
+from qdialect.forms.upstream import per_tensor, upstream_type
+from qdialect.ir.values import constant_array, real_constant
+from qdialect.reasons import COMPUTED_BIAS, Blocked
+
+FLOAT32_ONLY = Blocked("element-type", "what is computed in float is so in float32 alone")
+
+
+class Sum(NamedTuple):
+    """A sum of products, i32 or f32, along with what it stands for."""
+
+    value: SSAValue
+    scale: npt.NDArray[np.float32] | None
+    """What a step of it is worth, () or one for each output channel; None of a sum of floats."""
+    bias: npt.NDArray[np.float32] | None
+    """What is still to be added, one for each output channel."""
+    channel: int
+    """The axis of output channels."""
+
+
+def is_integer(op: OnnxOp) -> bool:
+    """Whether the products of a linear op are of 8-bit integers, signed or constant; else they are of floats."""
+    x, w = (quantized_of(v.type) for v in op.operands[:2])
+    if x is None or w is None or x.storage.width > 8 or w.storage.width > 8 or w.blocks:
+        return False
+    return x.is_per_tensor and x.storage.signed
+
+
+def factor(site: LinalgSite, value: SSAValue, *, integer: bool, last: bool = False) -> SSAValue | Blocked:
+    """An operand of products: its integers, or its real numbers in f32."""
+    tensor, type = site.operand(value, last=last), per_tensor(value)
+    if isinstance(type, Blocked):
+        return type
+    if integer:
+        return tensor
+    if type is not None:
+        return site.each([tensor], f32, lambda body, args: dequantized(body, args[0], type))
+    return tensor if known_element(tensor.type) == f32 else FLOAT32_ONLY
+
+
+def centred_weight(array: npt.NDArray[Any], type: UniformType, axis: int) -> npt.NDArray[Any]:
+    """Stored weights less their zero points, in as few bits as hold them: i8 or i16."""
+    if not type.zero_points.any():
+        return np.asarray(array, np.int8) if array.dtype != np.uint8 else array.astype(np.int16)
+    zero = numerics.expand_parameters(type.zero_points.astype(np.int16), array.shape, axis)
+    wide = array.astype(np.int16) - zero
+    return wide.astype(np.int8) if -128 <= wide.min(initial=0) and wide.max(initial=0) <= 127 else wide
+
+
+def product(integer: bool, zeros: tuple[int, int] = (0, 0)) -> Compute:
+    """`sum + a * b`: of integers, widened and less their zero points, or of floats."""
+
+    def integers(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        wide: list[SSAValue] = []
+        for value, zero in zip(args, zeros, strict=False):
+            one = value if value.type == i32 else body.do(arith.ExtSIOp(value, i32))
+            wide.append(body.do(arith.SubiOp(one, body.number(zero, i32))) if zero else one)
+        return body.do(arith.AddiOp(args[2], body.do(arith.MuliOp(wide[0], wide[1]))))
+
+    def floats(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        return body.do(arith.AddfOp(args[2], body.do(arith.MulfOp(args[0], args[1]))))
+
+    return integers if integer else floats
+
+
+def start(
+    site: LinalgSite,
+    shape: Sequence[int],
+    channel: int,
+    element: Attribute,
+    added: npt.NDArray[Any] | None,
+) -> SSAValue:
+    """What a sum starts from: zeros, or a number for each output channel."""
+    if added is None or not added.any():
+        return site.filled(shape, element, 0)
+    dtype = np.float32 if element == f32 else np.int32
+    one = site.constant(np.ascontiguousarray(added.reshape(-1), dtype))
+    axes = [loop(channel)] if added.size > 1 else []
+    if not axes:
+        one = site.reshape(one, [])
+    return site.generic([Operand(one, axes)], shape, element, lambda body, args: args[0])
+
+
+def wrapped(sums: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    """What i32 holds of integers: sums wrap, and wrap back."""
+    return sums.astype(np.int64).astype(np.uint32).view(np.int32)
+
+
+class Bias(NamedTuple):
+    """The bias of a linear op, a number for each output channel."""
+
+    steps: npt.NDArray[np.int64] | None
+    """In steps of the sum."""
+    real: npt.NDArray[np.float32] | None
+
+
+def bias_of(op: OnnxOp) -> Bias | Blocked:
+    """What a linear op adds to its sums."""
+    value = op.input(2)
+    if value is None:
+        return Bias(None, None)
+    array = constant_array(value)
+    if array is None:
+        return COMPUTED_BIAS
+    type, x = quantized_of(value.type), quantized_of(op.operands[0].type)
+    if type is not None and x is not None and type.storage.name == "i32":
+        return Bias(array.reshape(-1).astype(np.int64), None)
+    return Bias(None, np.asarray(real_constant(value), np.float32).reshape(-1))
+
+
+def finished(op: OnnxOp, site: LinalgSite, sum: Sum) -> SSAValue | Blocked:
+    """A sum as the result's elements: its integers, or real numbers."""
+    type = per_tensor(op.results[0])
+    if isinstance(type, Blocked):
+        return type
+    if type is None and known_element(op.results[0].type) != f32:
+        return FLOAT32_ONLY
+    shape = known_shape(sum.value.type)
+    operands = [Operand(sum.value, loops(len(shape)))]
+    numbers: list[npt.NDArray[np.float32] | None] = [None, None]
+    scale = sum.scale
+    if scale is not None:
+        whole = sum.bias is None and type is not None
+        numbers[0] = numerics_multiplier(scale, type) if whole and type is not None else scale
+    numbers[1] = sum.bias
+    places: list[int | None] = [None, None]
+    for k, one in enumerate(numbers):
+        if one is not None and one.size > 1:
+            places[k] = len(operands)
+            operands.append(Operand(site.constant(one.reshape(-1), np.float32), [loop(sum.channel)]))
+
+    def element(body: Body, args: Sequence[SSAValue], k: int) -> SSAValue | None:
+        place, number = places[k], numbers[k]
+        if place is not None:
+            return args[place]
+        return None if number is None else body.number(float(number.reshape(-1)[0]), f32)
+
+    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        factor, bias = element(body, args, 0), element(body, args, 1)
+        if factor is not None and type is not None and bias is None:
+            return requantized(body, args[0], factor, type)
+        real = args[0] if factor is None else body.do(arith.SIToFPOp(args[0], f32))
+        real = real if factor is None else body.do(arith.MulfOp(real, factor))
+        real = real if bias is None else body.do(arith.AddfOp(real, bias))
+        return real if type is None else quantized(body, real, type)
+
+    if type is None and scale is None and sum.bias is None:
+        return sum.value
+    return site.generic(operands, shape, known_element(stored_type(op.results[0])), compute)
+
+
+def stored_type(value: SSAValue) -> Attribute:
+    """The upstream type of a value, which is known to have one."""
+    type = upstream_type(value.type)
+    if isinstance(type, Blocked):
+        raise ValueError(type.message)
+    return type
+
+
+def numerics_multiplier(scale: npt.NDArray[np.float32], type: UniformType) -> npt.NDArray[np.float32]:
+    """The sum's scale over the result's, in f32."""
+    return np.asarray(scale / np.asarray(type.scales, np.float32), np.float32)

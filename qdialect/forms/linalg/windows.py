@@ -1,0 +1,235 @@
+"""Convolutions: one generic op over all loops, images of rank 4 with their channels last."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import f32, i32
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from qdialect import numerics
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import known_element, known_shape, quantized_of, uniform_of
+from qdialect.forms.linalg.site import LinalgForm, LinalgSite, Operand, loop
+from qdialect.forms.linalg.sums import (
+    Sum,
+    bias_of,
+    centred_weight,
+    factor,
+    finished,
+    is_integer,
+    product,
+    start,
+    wrapped,
+)
+from qdialect.ir.values import constant_array, real_constant
+from qdialect.promises.window import UNRESOLVED_PADS, Geometry, Window
+from qdialect.reasons import COMPUTED_WEIGHT, Blocked
+
+IMAGE = 4
+"""The rank of images, whose channels go last."""
+NEGATIVE_PADS = Blocked("negative-pads", "the window reaches beyond its pads, so some results see no pixel")
+
+
+class Slide(NamedTuple):
+    """A window that slides over (N, groups of channels, sizes), gathering."""
+
+    groups: int
+    inputs: int
+    """Channels of a group, and `outputs` of the result's."""
+    outputs: int
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    results: tuple[int, ...]
+
+
+class Loops:
+    """The loops of a convolution by what they count; an axis of one channel or group has none."""
+
+    def __init__(self, slide: Slide, *, last: bool):
+        self.slide, self.last = slide, last
+        inner = ["g"] * (slide.groups > 1) + ["o"] * (slide.outputs > 1 or slide.groups == 1)
+        pixels = [f"p{k}" for k in range(len(slide.kernel))]
+        self.results = ["n", *pixels, *inner] if last else ["n", *inner, *pixels]
+        window = [f"k{k}" for k in range(len(slide.kernel))]
+        self.reduced = [*window, *(["c"] * (slide.inputs > 1 or slide.groups == 1))]
+        names = [*self.results, *self.reduced]
+        self.loop: dict[str, AffineExpr] = {name: loop(k) for k, name in enumerate(names)}
+
+    def sizes(self, batch: int) -> dict[str, int]:
+        """How far the loops of the result count."""
+        s = self.slide
+        pixels = {f"p{k}": size for k, size in enumerate(s.results)}
+        return {"n": batch, "g": s.groups, "o": s.outputs, **pixels}
+
+    def pixel(self, k: int) -> AffineExpr:
+        """Where the window sees a pixel along axis k."""
+        stride, dilation = self.slide.strides[k], self.slide.dilations[k]
+        at, tap = self.loop[f"p{k}"], self.loop[f"k{k}"]
+        return (at * stride if stride > 1 else at) + (tap * dilation if dilation > 1 else tap)
+
+    def x(self) -> list[AffineExpr]:
+        """Which element of the activation is read."""
+        channels = [self.loop[name] for name in "gc" if name in self.loop]
+        pixels = [self.pixel(k) for k in range(len(self.slide.kernel))]
+        return [self.loop["n"], *pixels, *channels] if self.last else [self.loop["n"], *channels, *pixels]
+
+    def w(self) -> list[AffineExpr]:
+        """Which element of the weight, laid out by `laid_out`, is read."""
+        taps = [self.loop[f"k{k}"] for k in range(len(self.slide.kernel))]
+        g, o, c = ([self.loop[name]] if name in self.loop else [] for name in "goc")
+        return [*taps, *g, *c, *o] if self.last else [*g, *o, *c, *taps]
+
+    def laid_out(self, weight: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """A weight (groups, outputs, inputs, kernel) in the order of `w`."""
+        taps = tuple(range(3, weight.ndim))
+        kept = [("g", 0), ("c", 2), ("o", 1)] if self.last else [("g", 0), ("o", 1), ("c", 2)]
+        inner = tuple(axis for name, axis in kept if name in self.loop)
+        gone = tuple(axis for name, axis in kept if name not in self.loop)
+        order = (*taps, *inner, *gone) if self.last else (*inner, *taps, *gone)
+        laid = np.transpose(weight, order)
+        return np.ascontiguousarray(laid.reshape(laid.shape[: weight.ndim - len(gone)]))
+
+
+def _split(shape: tuple[int, ...], loops: Loops, channels: tuple[int, ...]) -> list[int]:
+    """A shape of images with their channels as groups and the channels of each."""
+    return [*shape[:-1], *channels] if loops.last else [shape[0], *channels, *shape[2:]]
+
+
+def slid(
+    op: OnnxOp, site: LinalgSite, x: SSAValue, weight: npt.NDArray[Any], slide: Slide, *, last: bool
+) -> SSAValue | Blocked:
+    """The result of a window on a padded operand; weight: real numbers or stored ones, (g, outputs, inputs, kernel)."""
+    integer, bias = is_integer(op), bias_of(op)
+    if isinstance(bias, Blocked):
+        return bias
+    loops, count = Loops(slide, last=last), slide.groups * slide.outputs
+    scale, added, real = None, bias.steps, bias.real
+    if integer:
+        x_type, w_type = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
+        scale = numerics.bias_scale(x_type.scales, w_type.scales)
+        scale = np.tile(scale, slide.groups) if 1 < scale.size < count else scale
+        sums = weight.astype(np.int64).sum(axis=tuple(range(2, weight.ndim))).reshape(-1)
+        added = wrapped((0 if added is None else added) - int(x_type.zero_point) * sums)
+    elif real is not None:
+        added, real = real, None
+    channels = tuple(size for name, size in (("g", slide.groups), ("c", slide.inputs)) if name in loops.loop)
+    shape = known_shape(x.type)
+    x = site.reshape(x, _split(shape, loops, channels))
+    sizes = loops.sizes(shape[0])
+    target = [sizes[name] for name in loops.results]
+    flat = [shape[0], *slide.results, count] if last else [shape[0], count, *slide.results]
+    channel = len(flat) - 1 if last else 1
+    element = i32 if integer else f32
+    init = site.reshape(start(site, flat, channel, element, added), target)
+    operands = [Operand(x, loops.x()), Operand(site.constant(loops.laid_out(weight)), loops.w())]
+    sum = site.generic(operands, target, element, product(integer), over=len(loops.reduced), init=init)
+    return finished(op, site, Sum(site.reshape(sum, flat), scale, real, channel))
+
+
+def _weight(op: OnnxOp, axis: int) -> npt.NDArray[Any] | Blocked:
+    """The weight of a convolution: integers less their zero points, or real numbers."""
+    array, type = constant_array(op.operands[1]), quantized_of(op.operands[1].type)
+    real = real_constant(op.operands[1])
+    if array is None or real is None:
+        return COMPUTED_WEIGHT
+    return (
+        centred_weight(array, type, axis) if type is not None and is_integer(op) else real.astype(np.float32)
+    )
+
+
+def _padding(op: OnnxOp) -> float:
+    """What a real zero is stored as."""
+    return int(uniform_of(op.operands[0].type).zero_point) if is_integer(op) else 0.0
+
+
+def _convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    window = op.get_trait(Window)
+    geometry = Blocked("no-window", "the op has no window") if window is None else window.geometry(op)
+    if isinstance(geometry, Blocked):
+        return geometry
+    integer, weight = is_integer(op), _weight(op, 0)
+    if isinstance(weight, Blocked):
+        return weight
+    if geometry.pads is None:
+        return UNRESOLVED_PADS
+    last = weight.ndim == IMAGE
+    x = factor(site, op.operands[0], integer=integer, last=last)
+    if isinstance(x, Blocked):
+        return x
+    pads = [(0, 0), *geometry.pads, (0, 0)] if last else [(0, 0), (0, 0), *geometry.pads]
+    x = site.padded(x, pads, _padding(op))
+    g = geometry
+    slide = Slide(g.groups, g.inputs, g.outputs, g.kernel, g.strides, g.dilations, g.results)
+    split = weight.reshape(g.groups, g.outputs, g.inputs, *g.kernel)
+    result = slid(op, site, x, split, slide, last=last)
+    if isinstance(result, Blocked):
+        return result
+    site.give(op.results[0], result, last=last)
+    return None
+
+
+def _transposed_pads(op: OnnxOp, g: Geometry) -> list[tuple[int, int]]:
+    """
+    How many results ONNX's ConvTranspose drops before and behind each axis, what it adds as output_padding less.
+
+    ONNX's operators.md, "ConvTranspose": the total follows from the result's size, an odd one drops more at the end
+    for SAME_UPPER.
+    """
+    mode, stated = op.str_attr("auto_pad", "NOTSET"), op.ints_attr("pads") or (0,) * (2 * g.axes)
+    found: list[tuple[int, int]] = []
+    for k in range(g.axes):
+        full = (g.sizes[k] - 1) * g.strides[k] + (g.kernel[k] - 1) * g.dilations[k] + 1
+        total = full - g.results[k]
+        if mode == "NOTSET" and op.ints_attr("output_shape") is None:
+            found.append((stated[k], total - stated[k]))
+        else:
+            half = total // 2
+            found.append((total - half, half) if mode == "SAME_LOWER" else (half, total - half))
+    return found
+
+
+def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    """A convolution of the operand with zeros between its pixels, by the weight turned around."""
+    window = op.get_trait(Window)
+    g = Blocked("no-window", "the op has no window") if window is None else window.geometry(op)
+    if isinstance(g, Blocked):
+        return g
+    integer, weight = is_integer(op), _weight(op, 1)
+    if isinstance(weight, Blocked):
+        return weight
+    reach = [(k - 1) * d for k, d in zip(g.kernel, g.dilations, strict=True)]
+    pads = [(r - a, r - b) for r, (a, b) in zip(reach, _transposed_pads(op, g), strict=True)]
+    if min(map(min, pads)) < 0:
+        return NEGATIVE_PADS
+    last = weight.ndim == IMAGE
+    x = factor(site, op.operands[0], integer=integer, last=last)
+    if isinstance(x, Blocked):
+        return x
+    spread = [(s - 1) * t + 1 + sum(p) for s, t, p in zip(g.sizes, g.strides, pads, strict=True)]
+    lows, steps = [low for low, _ in pads], list(g.strides)
+    shape, channels = known_shape(x.type), known_shape(op.operands[0].type)[1]
+    full = [shape[0], *spread, channels] if last else [shape[0], channels, *spread]
+    offsets = [0, *lows, 0] if last else [0, 0, *lows]
+    strides = [1, *steps, 1] if last else [1, 1, *steps]
+    if full != list(shape):
+        x = site.put(x, site.filled(full, known_element(x.type), _padding(op)), offsets, strides)
+    split = weight.reshape(g.groups, g.inputs, g.outputs, *g.kernel)
+    turned = np.flip(np.swapaxes(split, 1, 2), tuple(range(3, split.ndim)))
+    ones = (1,) * g.axes
+    slide = Slide(g.groups, g.inputs, g.outputs, g.kernel, ones, g.dilations, g.results)
+    result = slid(op, site, x, turned, slide, last=last)
+    if isinstance(result, Blocked):
+        return result
+    site.give(op.results[0], result, last=last)
+    return None
+
+
+WINDOW_FORMS: dict[tuple[str, str], LinalgForm] = {
+    ("", "Conv"): LinalgForm(_convolution),
+    ("", "ConvTranspose"): LinalgForm(_transposed),
+}

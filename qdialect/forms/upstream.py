@@ -1,0 +1,232 @@
+"""
+What forms in upstream MLIR are built with: tensors of signless integers and floats, of static shapes, in two layouts.
+
+A tensor of rank 4 may have its channels last, (N, H, W, C), where ONNX has (N, C, H, W): the form of an op chooses what
+it wants, and a transpose is built where two disagree. So the transposes between neighbours are never built, and ONNX's
+own between the two layouts are a change of name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, IntegerType, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    BY_NUMPY,
+    DYNAMIC,
+    element_of,
+    known_shape,
+    quantized_of,
+    shape_of,
+    stored_type,
+    tensor_type,
+)
+from qdialect.dialects.quant import UniformType
+from qdialect.forms.base import Form
+from qdialect.ir.values import constant
+from qdialect.reasons import Blocked
+
+TO_LAST, TO_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
+"""The transposes between the layouts: channels last, and back to where ONNX has them."""
+SMALL = 64
+"""Elements up to which equal constants are one."""
+DYNAMIC_SHAPE = Blocked(
+    "dynamic-shape", "a size is not known", "say it: --batch N, or --sizes NAME=N for others"
+)
+ELEMENT_TYPE = Blocked("element-type", "upstream MLIR has no tensors of such elements")
+COMPUTED = Blocked("computed-parameter", "a parameter is computed at run time")
+
+_KINDS = {"float32": "f32", "float64": "f64", "float16": "f16"}
+_INTEGERS = frozenset(
+    (
+        "bool",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "int64",
+        "uint64",
+        "int4",
+        "uint4",
+        "int2",
+    )
+)
+
+
+def upstream_element(element: Attribute) -> Attribute | None:
+    """The element of upstream tensors that holds an ONNX element: integers signless, of a byte at least."""
+    known = BY_ATTRIBUTE.get(element)
+    if known is None or (known.numpy not in _KINDS and known.numpy not in _INTEGERS):
+        return None
+    if known.numpy in _KINDS or known.numpy == "bool":
+        return element
+    return IntegerType(max(known.bits, 8))
+
+
+def upstream_type(type: Attribute) -> TensorType[Attribute] | Blocked:
+    """The upstream tensor that holds what a value does, as stored; or why there is none."""
+    shape, stored = shape_of(type), element_of(stored_type(type))
+    element = None if stored is None else upstream_element(stored)
+    if element is None:
+        return ELEMENT_TYPE
+    return DYNAMIC_SHAPE if shape is None or DYNAMIC in shape else tensor_type(element, shape)
+
+
+def dense(array: npt.NDArray[Any]) -> DenseIntOrFPElementsAttr[Any]:
+    """An array as a dense attribute, its bytes as they are, integers signless. Not for bool: upstream packs it."""
+    element = upstream_element(BY_NUMPY[array.dtype.name].attribute)
+    type: Any = tensor_type(element or BY_NUMPY[array.dtype.name].attribute, array.shape)
+    return DenseIntOrFPElementsAttr(type, BytesAttr(np.ascontiguousarray(array).tobytes()))
+
+
+class Lowered(NamedTuple):
+    """A value's upstream tensor."""
+
+    value: SSAValue
+    last: bool = False
+    """Whether its channels are last, where ONNX has them behind the batch."""
+
+
+@dataclass
+class Values:
+    """What has been lowered of a function."""
+
+    lowered: dict[SSAValue, Lowered] = field(default_factory=dict[SSAValue, Lowered])
+    moved: dict[tuple[SSAValue, bool], SSAValue] = field(
+        default_factory=dict[tuple[SSAValue, bool], SSAValue]
+    )
+    """Tensors, and constants of ONNX, in the one layout or the other."""
+    constants: dict[tuple[bytes, str, tuple[int, ...]], SSAValue] = field(
+        default_factory=dict[tuple[bytes, str, tuple[int, ...]], SSAValue]
+    )
+
+
+class Site(ABC):
+    """Where one operation is lowered: its operands as upstream tensors, new operations in order, its results."""
+
+    def __init__(self, op: Operation, values: Values):
+        self.op, self._values = op, values
+        self.ops: list[Operation] = []
+        self.results: dict[SSAValue, Lowered] = {}
+        self._new = Values()
+
+    @abstractmethod
+    def dense_constant(self, array: npt.NDArray[Any]) -> SSAValue:
+        """A constant, as the dialect has them."""
+
+    @abstractmethod
+    def transposed(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
+        """`value` with axis `order[k]` as its axis k."""
+
+    @abstractmethod
+    def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """The elements of `value`, in order, in another shape."""
+
+    def emit(self, op: Operation) -> SSAValue:
+        """An operation, behind those that are there; its first result."""
+        self.ops.append(op)
+        return op.results[0]
+
+    def constant(self, array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> SSAValue:
+        """A constant; small ones that are equal are one."""
+        values = np.asarray(array, dtype)
+        if values.size > SMALL:
+            return self.dense_constant(values)
+        key = (values.tobytes(), values.dtype.name, values.shape)
+        known = self._values.constants.get(key) or self._new.constants.get(key)
+        if known is None:
+            known = self._new.constants[key] = self.dense_constant(values)
+        return known
+
+    def transpose(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
+        """`value` with axis `order[k]` as its axis k: a reshape where the order of elements is the same."""
+        shape = known_shape(value.type)
+        if tuple(order) == tuple(range(len(order))):
+            return value
+        moved = [axis for axis in order if shape[axis] != 1]
+        if moved == sorted(moved):
+            return self.reshape(value, [shape[axis] for axis in order])
+        return self.transposed(value, order)
+
+    def is_last(self, value: SSAValue) -> bool:
+        """Whether a value's tensor has its channels last."""
+        known = self._values.lowered.get(value)
+        return known is not None and known.last
+
+    def operand(self, value: SSAValue, *, last: bool = False) -> SSAValue:
+        """A value's tensor, with its channels where ONNX has them or, of rank 4, `last`."""
+        known = self._values.lowered.get(value)
+        source = value if known is None else known.value
+        if known is not None and known.last == last:
+            return source
+        key = (source, last)
+        moved = self._values.moved.get(key) or self._new.moved.get(key)
+        if moved is None:
+            moved = self._new.moved[key] = self._moved(value, known, last)
+        return moved
+
+    def _moved(self, value: SSAValue, known: Lowered | None, last: bool) -> SSAValue:
+        if known is not None:
+            return self.transpose(known.value, TO_LAST if last else TO_FIRST)
+        tensor = constant(value)
+        if tensor is None:
+            raise ValueError("an operand is lowered before its users")
+        array = tensor.array()
+        if array.dtype.name not in BY_NUMPY or BY_NUMPY[array.dtype.name].bits < 8:
+            array = array.astype(np.int8)
+        return self.constant(np.ascontiguousarray(array.transpose(TO_LAST)) if last else array)
+
+    def alike(self, *values: SSAValue) -> tuple[list[SSAValue], bool]:
+        """Tensors of several values in one layout, that of most computed ones; whether their channels are last."""
+        full = [v for v in values if len(known_shape(v.type)) == len(TO_LAST)]
+        computed = [v for v in full if constant(v) is None]
+        last = len(full) == len(values) and 2 * sum(map(self.is_last, computed)) > len(computed)
+        return [self.operand(v, last=last) for v in values], last
+
+    def axis(self, axis: int, *, last: bool) -> int:
+        """Where an axis of ONNX's is in a tensor of that layout."""
+        return TO_LAST.index(axis) if last else axis
+
+    def shape(self, value: SSAValue, *, last: bool = False) -> tuple[int, ...]:
+        """The shape of a value's tensor in that layout."""
+        shape = known_shape(value.type)
+        return tuple(shape[axis] for axis in TO_LAST) if last else shape
+
+    def give(self, result: SSAValue, value: SSAValue, *, last: bool = False) -> None:
+        """Say which tensor a result of the operation is."""
+        self.results[result] = Lowered(value, last)
+
+    def commit(self) -> None:
+        """What was built is in the function."""
+        self._values.moved |= self._new.moved
+        self._values.constants |= self._new.constants
+
+
+def per_tensor(value: SSAValue) -> UniformType | Blocked | None:
+    """The quantized type of a value, if it has one scale; None if it is not quantized."""
+    type = quantized_of(value.type)
+    if type is not None and not type.is_per_tensor:
+        return Blocked("activation-per-axis", "an activation has a scale for each channel")
+    return type
+
+
+Build = Callable[[Any, Any], Blocked | None]
+
+
+@dataclass(frozen=True)
+class UpstreamForm(Form):
+    """The op in a dialect of upstream MLIR. `build(op, site)`: guards, then operations, then `site.give`."""
+
+    DIALECT: ClassVar[str]
+    """The dialect, as remarks call it."""
+    build: Build

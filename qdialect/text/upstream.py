@@ -1,0 +1,121 @@
+"""
+Text of upstream MLIR: the generic form, which every version reads, weights as hexadecimal bytes, ONNX's names as
+locations.
+
+The custom forms of tosa differ between LLVM 22 and later versions; generic ones do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from io import StringIO
+from typing import IO, Any
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+    UnrealizedConversionCastOp,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+from xdsl.printer import Printer
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.errors import UserError
+from qdialect.ir.names import called
+from qdialect.ir.walking import operations
+from qdialect.rewriting.remarks import remarks_of
+
+LISTED = 16
+"""Up to this many elements, text shows the values of a constant."""
+NAMES = ("arg_attrs", "res_attrs")
+"""What a function says of its arguments and results: their names in ONNX, which are comments above it."""
+OURS = "onnx."
+"""How attributes begin that upstream does not know."""
+FORM = f"{OURS}form"
+"""The attribute of a module that is lowered to a dialect of upstream MLIR: which."""
+
+
+class _UpstreamPrinter(Printer):
+    """Generic form; constants by their bytes, which xDSL would look at one by one."""
+
+    def __init__(self, stream: IO[str]):
+        super().__init__(stream, print_generic_format=True, print_debuginfo=True)
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        if isinstance(attribute, DenseIntOrFPElementsAttr) and len(attribute.data.data) > LISTED:
+            self._print_dense(attribute)
+        else:
+            super().print_attribute(attribute)
+
+    def _print_dense(self, attribute: DenseIntOrFPElementsAttr[Any]) -> None:
+        data, size = attribute.data.data, attribute.get_element_type().compile_time_size
+        elements = np.frombuffer(data, np.dtype((np.void, size)))
+        equal = elements.size > 1 and data == data[:size] * elements.size
+        self.print_string(f'dense<"0x{(data[:size] if equal else data).hex().upper()}"> : ')
+        self.print_attribute(attribute.get_type())
+
+    def _print_op_properties(self, properties: dict[str, Attribute]) -> None:
+        super()._print_op_properties({k: v for k, v in properties.items() if k not in NAMES})
+
+    def print_op_attributes(self, attributes: Mapping[str, Attribute], **how: Any) -> bool:
+        kept = {k: v for k, v in attributes.items() if not k.startswith(OURS)}
+        return super().print_op_attributes(kept, **how)
+
+
+def refused(module: ModuleOp) -> list[Operation]:
+    """The operations that no dialect of upstream MLIR has yet."""
+    return [
+        op
+        for op in operations(module)
+        if (isinstance(op, OnnxOp | UnrealizedConversionCastOp) or op.name.startswith("quant."))
+        and not isinstance(op, ConstantOp)
+    ]
+
+
+def is_upstream(module: ModuleOp) -> bool:
+    """Whether a module was lowered to dialects of upstream MLIR, as far as they go."""
+    return FORM in module.attributes
+
+
+def _interface(module: ModuleOp) -> list[str]:
+    """A comment that says what the graph's inputs and outputs are called in ONNX."""
+    lines: list[str] = []
+    for func in module.ops:
+        if isinstance(func, FuncOp):
+            for what, rows, types in (
+                ("input", func.arg_attrs, func.function_type.inputs),
+                ("output", func.res_attrs, func.function_type.outputs),
+            ):
+                names = rows.data if isinstance(rows, ArrayAttr) else ()
+                for k, type in enumerate(types):
+                    row = names[k] if k < len(names) else None
+                    name = row.data.get("onnx.name") if isinstance(row, DictionaryAttr) else None
+                    label = name.data if isinstance(name, StringAttr) else ""
+                    lines.append(f"// {what} {k} of @{func.sym_name.data}: {label!r} : {type}")
+    return lines
+
+
+def write_upstream(module: ModuleOp, stream: IO[str]) -> None:
+    """
+    Write a module of upstream dialects.
+
+    Raises UserError, with the first reason, if it holds an operation that is none of them.
+    """
+    left = [op for op in refused(module) if not isinstance(op, UnrealizedConversionCastOp)]
+    if left:
+        remark = next((r for op in left for r in remarks_of(module).on(op)), None)
+        because = "" if remark is None else f": {remark.blocked.message}"
+        raise UserError(
+            f"{len(left)} operations cannot be written, the first is {left[0].name} '{called(left[0])}'{because}",
+            "`explain` with the same --target lists them all",
+        )
+    stream.write("".join(f"{line}\n" for line in _interface(module)))
+    text = StringIO()
+    _UpstreamPrinter(text).print_op(module)
+    stream.write(text.getvalue())
+    stream.write("\n")

@@ -1,0 +1,83 @@
+// RUN: OPT %s -p lower-to-linalg | FILECHECK %s
+// RUN: DIAGNOSTICS -p lower-to-linalg
+
+!x = !quant.uniform<i8:f32, 0.5:3>
+!y = !quant.uniform<i8:f32, 0.25:-7>
+!w = !quant.uniform<i8:f32, 0.125>
+!c = !quant.uniform<i8:f32:0, {0.125,0.5}>
+
+// Sums in i32 start from what the zero point adds, 3 * -(1 + 2 + 3) = -18; one product, one rounding, half to even.
+
+// CHECK-LABEL: func.func @product(
+// CHECK-SAME: %a: tensor<2x3xi8>
+// CHECK: linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1)>, {{.*}}outs(%{{.*}} : tensor<2x2xi32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK: arith.extsi %{{.*}} : i8 to i32
+// CHECK: arith.muli
+// CHECK: linalg.generic
+// CHECK: %[[R:.*]] = arith.sitofp %{{.*}} : i32 to f32
+// CHECK-NEXT: %[[P:.*]] = arith.mulf %[[R]], %{{.*}} : f32
+// CHECK: math.roundeven
+// CHECK: arith.addi
+// CHECK: arith.trunci %{{.*}} : i32 to i8
+// CHECK: func.return %{{.*}} : tensor<2x2xi8>
+func.func @product(%a: tensor<2x3xi8>) -> tensor<2x2xi8> {
+  %q = quant.scast %a : tensor<2x3xi8> to tensor<2x3x!x>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 5, 2, 6, 3, 8] : tensor<3x2xi8>>} : () -> tensor<3x2x!w>
+  %m = onnx.MatMul(%q, %w) : (tensor<2x3x!x>, tensor<3x2x!w>) -> tensor<2x2x!y>
+  %r = quant.scast %m : tensor<2x2x!y> to tensor<2x2xi8>
+  func.return %r : tensor<2x2xi8>
+}
+
+// Channels go last in front of the first convolution and back behind the last; Relu between them takes them as they are.
+
+// CHECK-LABEL: func.func @layout(
+// CHECK: tensor.pad {{.*}} low[0, 1, 0, 0] high[0, 0, 2, 0]
+// CHECK: linalg.generic {{.*}}["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]
+// CHECK: arith.maximumf
+// CHECK: linalg.generic {{.*}}["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]
+// CHECK: -> tensor<1x3x3x2xi8>
+// CHECK: affine_map<(d0, d1, d2, d3) -> (d0, d2, d3, d1)>
+// CHECK: func.return %{{.*}} : tensor<1x2x3x3xi8>
+func.func @layout(%a: tensor<1x3x4x3xi8>) -> tensor<1x2x3x3xi8> {
+  %q = quant.scast %a : tensor<1x3x4x3xi8> to tensor<1x3x4x3x!x>
+  %v = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9] : tensor<2x3x3x3xi8>>} : () -> tensor<2x3x3x3x!c>
+  %u = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2x1x1xi8>>} : () -> tensor<2x2x1x1x!w>
+  %m = onnx.Conv(%q, %v) {pads = array<i64: 1, 0, 0, 2>} : (tensor<1x3x4x3x!x>, tensor<2x3x3x3x!c>) -> tensor<1x2x3x3x!y>
+  %p = onnx.Relu(%m) : (tensor<1x2x3x3x!y>) -> tensor<1x2x3x3x!x>
+  %o = onnx.Conv(%p, %u) : (tensor<1x2x3x3x!x>, tensor<2x2x1x1x!w>) -> tensor<1x2x3x3x!y>
+  %r = quant.scast %o : tensor<1x2x3x3x!y> to tensor<1x2x3x3xi8>
+  func.return %r : tensor<1x2x3x3xi8>
+}
+
+// ONNX's own Transpose to channels last is a change of name.
+
+// CHECK-LABEL: func.func @renamed(
+// CHECK-NEXT: func.return %a : tensor<1x4x5x3xf32>
+func.func @renamed(%a: tensor<1x4x5x3xf32>) -> tensor<1x4x5x3xf32> {
+  %t = onnx.Transpose(%a) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x5x3xf32>) -> tensor<1x3x4x5xf32>
+  %r = onnx.Transpose(%t) {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x4x5xf32>) -> tensor<1x4x5x3xf32>
+  func.return %r : tensor<1x4x5x3xf32>
+}
+
+// What has no form stays between casts; what stands around it is lowered.
+
+// CHECK-LABEL: func.func @unmoved_no_form(
+// CHECK: math.exp
+// CHECK: onnx.Det
+// CHECK: math.exp
+func.func @unmoved_no_form(%a: tensor<2x3x3xf32>) -> tensor<2xf32> {
+  %e = onnx.Exp(%a) : (tensor<2x3x3xf32>) -> tensor<2x3x3xf32>
+  // expected-remark@+1 {{Det has no form in linalg [lower-to-linalg: no-form]}}
+  %d = onnx.Det(%e) : (tensor<2x3x3xf32>) -> tensor<2xf32>
+  %r = onnx.Exp(%d) : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %r : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_dynamic_shape(
+// CHECK: onnx.Exp
+func.func @unmoved_dynamic_shape(%a: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  // expected-remark@+1 {{a size is not known; say it: --batch N, or --sizes NAME=N for others [lower-to-linalg: dynamic-shape]}}
+  %e = onnx.Exp(%a) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  func.return %e : tensor<?x3xf32>
+}

@@ -1,0 +1,34 @@
+"""
+Write a graph in linalg, arith, math and tensor of upstream MLIR, with onnxruntime's arithmetic.
+
+    op(a, b) : T             ->  linalg.generic sums in i32; rint(f32(sum) * (a_scale * b_scale / scale)) + zero point
+    f(a) : T,  no kernel     ->  linalg.generic of f32: quantize(f(dequantize(a)))
+    g(a : f32)               ->  linalg.generic of f32
+    f(q),  f moves           ->  the stored integers, moved
+
+Close: a sum of integers rounds once, where the float form rounds in each step; ops that move are exact. Sizes have to
+be known. A function's quantized values are signless integers, and images have their channels last between ops that
+like them so. What has no form stays, with the reason.
+"""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from qdialect.exactness import Exactness
+from qdialect.forms.linalg.site import LinalgForm, LinalgSite
+from qdialect.patterns.lowering import lower
+
+
+@dataclass(frozen=True)
+class LowerToLinalgPass(ModulePass):
+    """Ops become linalg.generic."""
+
+    name = "lower-to-linalg"
+    exactness = Exactness.CLOSE
+    rewrite = "op(a, b) : T -> rint(f32(sum of i32) * (a_scale * b_scale / scale)) + zero point, half to even"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        lower(op, self.name, LinalgForm, LinalgSite)
