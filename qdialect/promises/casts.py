@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import ANY, BY_NUMBER, DYNAMIC, element_of, shape_of
 from qdialect.dialects.quant import MAX_BLOCK_PARAMETERS, Storage, UniformType
 from qdialect.dialects.snapshot import MICROSOFT
-from qdialect.ir.values import constant_array, normal_axis, rank_of
+from qdialect.ir.values import constant_array, is_constant, normal_axis, rank_of
 from qdialect.promises.base import Promise
 from qdialect.reasons import SCALE_VALUE, UNKNOWN_RANK, Blocked
 
 EMPTY_AXIS = Blocked("empty-axis", "an axis without elements has no scales")
 RUN_TIME = Blocked("run-time-scale", "scale or zero point is computed at run time", "use static quantization")
+UNFOLDED = Blocked(
+    "unfolded-scale",
+    "scale or zero point is computed of constants alone, and not folded yet",
+    "run fold-identity,fold-constants first",
+)
+MOST_FOLDED = 16
+"""Ops that are looked at for that."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,19 @@ def _storage(op: OnnxOp, integers: Attribute | None) -> Storage | Blocked:
     return Storage.of(f"{'i' if signed else 'u'}{integers.width.data}")
 
 
+def _of_constants(values: Iterable[SSAValue]) -> bool:
+    """Whether few ops compute values, of constants alone: copies and casts, as exporters leave them."""
+    waiting = [value.owner for value in values]
+    for count in range(MOST_FOLDED):
+        if count == len(waiting):
+            return True
+        op = waiting[count]
+        if not isinstance(op, OnnxOp) or op.regions or not (op.operands or is_constant(op.results[0])):
+            return False
+        waiting += [operand.owner for operand in op.operands]
+    return False
+
+
 def cast_type(
     op: OnnxOp, shape: tuple[int, ...] | None, expressed: Attribute | None, integers: Attribute | None
 ) -> UniformType | Blocked:
@@ -56,7 +77,7 @@ def cast_type(
     """
     scales, zero_points = constant_array(op.input(1)), constant_array(op.input(2))
     if scales is None or (op.input(2) is not None and zero_points is None):
-        return RUN_TIME
+        return UNFOLDED if _of_constants(op.operands[1:]) else RUN_TIME
     storage = _storage(op, integers)
     if isinstance(storage, Blocked):
         return storage

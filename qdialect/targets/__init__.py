@@ -14,8 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_type_hints
 
-from xdsl.utils.hints import isa, type_repr
-
 from qdialect.errors import UserError
 
 FOLDER = Path(__file__).parent
@@ -201,6 +199,8 @@ def _placed(path: str, said: object) -> Placed:
 
 def _check_fields(where: str, kind: type[Target | Placed], said: Mapping[str, object]) -> None:
     """Raise UserError for a word that is no field of a class, or whose value is not of the field's type."""
+    from xdsl.utils.hints import isa, type_repr  # a wrong word on the command line does not wait for xDSL
+
     hints = get_type_hints(kind)
     for key, value in said.items():
         word = "pass" if key == "run" else key

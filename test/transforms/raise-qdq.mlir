@@ -95,6 +95,19 @@ func.func @unmoved_computed_scale(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<
   func.return %q : tensor<4xui8>
 }
 
+// A scale that is a copy of a constant, as torch's exporter leaves them, is one when it is folded.
+
+// CHECK-LABEL: func.func @unmoved_unfolded_scale(
+// CHECK: onnx.QuantizeLinear(%x, %s
+func.func @unmoved_unfolded_scale(%x: tensor<4xf32>) -> tensor<4xui8> {
+  %c = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f64>>} : () -> tensor<f64>
+  %i = onnx.Identity(%c) : (tensor<f64>) -> tensor<f64>
+  %s = onnx.Cast(%i) {to = 1 : i64} : (tensor<f64>) -> tensor<f32>
+  // expected-remark@+1 {{scale or zero point is computed of constants alone, and not folded yet; run fold-identity,fold-constants first [raise-qdq: unfolded-scale]}}
+  %q = onnx.QuantizeLinear(%x, %s) : (tensor<4xf32>, tensor<f32>) -> tensor<4xui8>
+  func.return %q : tensor<4xui8>
+}
+
 // CHECK-LABEL: func.func @unmoved_computed_zero_point(
 // CHECK: onnx.DequantizeLinear(%q, %{{.*}}, %z)
 func.func @unmoved_computed_zero_point(%q: tensor<4xui8>, %z: tensor<ui8>) -> tensor<4xf32> {

@@ -1,6 +1,8 @@
 """Options are fields of one class: the command line, the API and what runs have the same, with the same defaults."""
 
 import inspect
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from typing import Any
@@ -105,3 +107,13 @@ def test_exactness_is_that_of_the_application():
     assert FoldBatchNormPass().level is FoldBatchNormPass.exactness is Exactness.CLOSE
     assert FoldBatchNormPass(lossy=True).level is Exactness.LOSSY
     assert LowerToQoperatorPass(exact=True).level is Exactness.EXACT
+
+
+def test_a_command_line_is_read_without_anything_heavy():
+    code = """
+import sys
+from qdialect.cli.arguments import parse
+parse("compile in.onnx -o out.onnx --target tensorrt".split())
+assert not {name.split(".")[0] for name in sys.modules} & {"numpy", "onnx", "onnxruntime", "xdsl"}
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
