@@ -1,5 +1,7 @@
 """What is written of the passes, and what the command line says of them, is true now."""
 
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -33,3 +35,27 @@ def test_the_example_of_the_demo_ends_without_casts():
     qdialect.run(module, PASSES)
     assert "quant.qcast" not in str(module)
     assert "quant.dcast" not in str(module)
+
+
+def test_the_api_of_the_readme_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    shutil.copy(ROOT / "examples" / "digits_qdq.onnx", tmp_path / "model.onnx")
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(
+        r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    exec(code, {})
+    assert Path("int8.onnx").stat().st_size < Path("model.onnx").stat().st_size
+
+
+def test_the_text_of_the_page_is_read():
+    """Each spelling of a constant that may stand in a text, and the lines of the page that are whole."""
+    page = (ROOT / "docs" / "text.md").read_text()
+    values = re.findall(r'`((?:#onnx\.tensor<[\["]|dense<).*?)`', page)
+    values = [value for value in values if "weights" not in value and value != "#onnx.tensor<...>"]
+    assert len(values) == 4
+    for value in values:
+        type = re.findall(r"tensor<[0-9x]+[a-z0-9]+>", value)[-1]
+        read_text(f"%c = onnx.Constant() {{value = {value}}} : () -> {type}", "page", None)
+    whole = [line for line in page.splitlines() if line.startswith("    %") and "(types)" not in line]
+    assert len(whole) == 1
+    read_text("\n".join(whole), "page", None)

@@ -28,7 +28,7 @@ from qdialect.promises.control import Carries
 from qdialect.promises.filling import FILLING
 from qdialect.promises.layout import LAYOUT
 from qdialect.promises.monotone import MONOTONE
-from qdialect.promises.table import promises_of
+from qdialect.promises.table import TABLES, promises_of
 from qdialect.promises.unpromised import UNPROMISED
 from qdialect.rewriting.driver import apply_patterns
 from qdialect.rewriting.remarks import remarks_of
@@ -372,6 +372,11 @@ def test_split(axis: int | None):
 def test_every_promise_has_a_case():
     # Clip and Split have tests of their own below: bounds follow the scale, results are several.
     assert {c.op for c in CASES} | {"Clip", "Split"} == {name for _, name in PROMISES}
+
+
+def test_every_promise_is_of_an_op():
+    """One that nobody knows would have no effect, in silence."""
+    assert not {key for table in TABLES for key in table if snapshot().find(*key) is None}
 
 
 def test_every_op_promises_or_says_why_not():
