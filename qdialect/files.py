@@ -5,6 +5,7 @@ Nothing outside of the input's own folder is read. Outputs appear whole or not a
 target, then renamed over it.
 """
 
+import errno
 import os
 import shutil
 import stat
@@ -15,6 +16,9 @@ from pathlib import Path, PureWindowsPath
 from typing import BinaryIO, Self
 
 from qdialect.errors import UserError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What a file system says that takes no more."""
 
 
 class Outputs:
@@ -29,9 +33,11 @@ class Outputs:
     def __init__(self) -> None:
         self._pending: list[tuple[Path, Path]] = []
         self._files: list[BinaryIO] = []
+        self._named = ""
 
     def create(self, path: Path | str) -> BinaryIO:
         """Opens `path` for writing. UserError if its folder does not exist or it is a folder itself."""
+        self._named = self._named or str(path)
         # A link stays a link: what it points at is replaced.
         target = Path(os.path.realpath(path))
         mode = _mode(target)
@@ -52,12 +58,21 @@ class Outputs:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_details: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, *_details: object
+    ) -> None:
         try:
             for file in self._files:
-                file.close()
+                file.close()  # which writes what is left
             if kind is None:
                 self._commit()
+            elif isinstance(error, OSError) and error.filename is None:
+                raise error
+        except OSError as full:  # of a write, which does not know its file
+            if full.errno not in FULL:
+                raise
+            what = f"cannot write '{self._named}', {reason(full)}"
+            raise UserError(what, "make room there, or choose another output") from full
         finally:
             for temporary, _ in self._pending:
                 temporary.unlink(missing_ok=True)

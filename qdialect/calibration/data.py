@@ -211,7 +211,7 @@ def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Arr
     except (ImportError, AttributeError, ValueError) as error:
         raise UserError(f"cannot import data '{source}': {error}", f"give {KINDS}") from None
     found: Any = function() if callable(function) else function
-    if not isinstance(found, Iterable):
+    if not isinstance(found, Iterable) or isinstance(found, str | bytes):
         raise UserError(
             f"'{source}' gives {type(found).__name__}, no samples", "return an iterable of dictionaries"
         )

@@ -8,7 +8,7 @@ from qdialect.cli.status import WRONG_USAGE, guarded
 
 def main(argv: list[str] | None = None) -> int:
     """
-    The command; returns its status: 0 done, 1 could not, 2 wrong usage.
+    The command; returns its status: 0 done, 1 could not, 2 wrong usage, 130 interrupted.
 
     Without `argv` it is the command of this process, which ends with it.
     """
@@ -20,6 +20,8 @@ def main(argv: list[str] | None = None) -> int:
     parsed.ends, parsed.words = argv is None, words
 
     def run() -> int:
+        from qdialect.cli.inputs import streams
+
         match parsed.command:
             case "compile":
                 from qdialect.cli.compile import run
@@ -33,6 +35,7 @@ def main(argv: list[str] | None = None) -> int:
                 from qdialect.cli.bench import run
             case _:
                 from qdialect.cli.targets import run
-        return run(parsed)
+        with streams(parsed):
+            return run(parsed)
 
     return guarded(run, ends=parsed.ends)

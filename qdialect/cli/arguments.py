@@ -6,6 +6,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from qdialect import __version__
+from qdialect.cli.parser import Parser, bind_optional_values, misplaced_value
 from qdialect.compiler.options import (
     ALGORITHMS,
     CALIBRATION,
@@ -30,20 +31,22 @@ COMMANDS = {
 _EPILOG = "`%(prog)s COMMAND --help` says more. `qdialect-opt` runs single passes."
 
 
-def bind_optional_values(argv: Sequence[str], *options: str) -> list[str]:
-    """`--check-numerics` takes its value behind `=` only, so that it never takes the file that follows it."""
-    return [f"{word}=" if word in options else word for word in argv]
-
-
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The arguments; `command` tells which command. SystemExit: 0 after --help, 2 if wrong."""
-    parsed = _make_parser().parse_args(bind_optional_values(argv, "--check-numerics"))
+    parser = _make_parser()
+    wrong = misplaced_value(argv, "--check-numerics")
+    parsed, rest = parser.parse_known_args(bind_optional_values(argv, "--check-numerics"))
+    own: Parser = parsed.parser
+    if wrong:
+        own.error(wrong)
+    if rest:
+        own.unrecognized(rest)
     if parsed.command in ("compile", "quantize") and parsed.output is None and not parsed.print_pipeline:
-        parsed.parser.error("there is no output file: name it with -o OUT.onnx")
+        own.error("there is no output file: name it with -o OUT.onnx")
     if parsed.command == "quantize" and not (
         parsed.data or parsed.profiles or parsed.random or parsed.print_pipeline
     ):
-        parsed.parser.error("there is nothing to calibrate on: give --data, a saved --profile, or --random")
+        own.error("there is nothing to calibrate on: give --data, a saved --profile, or --random")
     return parsed
 
 
@@ -59,7 +62,7 @@ class Version(argparse.Action):
 
 
 def _make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         "qdialect",
         "%(prog)s COMMAND ...",
         "A quantization compiler: ONNX in, integer arithmetic out.",
@@ -98,11 +101,11 @@ _USAGE = {
 }
 
 
-Parser = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage]
+Group = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage]
 """A parser, or a group of its arguments."""
 
 
-def _add_option(parser: Parser, one: Field[Any]) -> None:
+def _add_option(parser: Group, one: Field[Any]) -> None:
     """The argument that gives a field of options."""
     metavar = one.metadata["metavar"]
     extra: dict[str, Any] = {"help": one.metadata["help"], "dest": one.name}
@@ -117,22 +120,27 @@ def _add_option(parser: Parser, one: Field[Any]) -> None:
     parser.add_argument(flag(one), **extra)
 
 
-def _add_options(parser: Parser, kind: type[Options | Calibration], group: str) -> None:
+def _add_options(parser: Group, kind: type[Options | Calibration], group: str) -> None:
     for one in fields(kind):
         if one.metadata["group"] == group:
             _add_option(parser, one)
 
 
-def _add_target(parser: Parser) -> None:
+def _add_target(parser: Group) -> None:
     _add_option(parser, next(one for one in fields(Options) if one.name == "target"))
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "input", metavar="IN.onnx", help="the model; never changed, unless it is also the output"
+        "input",
+        metavar="IN.onnx",
+        help="the model, or - for standard input; never changed, unless it is the output",
     )
     parser.add_argument(
-        "-o", "--output", metavar="OUT.onnx", help="where the result goes, whole or not at all"
+        "-o",
+        "--output",
+        metavar="OUT.onnx",
+        help="where the result goes, whole or not at all; - for standard output",
     )
 
 
@@ -157,20 +165,20 @@ def _add_quantize(parser: argparse.ArgumentParser) -> None:
     _add_report(parser.add_argument_group("what is shown"))
 
 
-def _add_result(group: Parser) -> None:
+def _add_result(group: Group) -> None:
     _add_options(group, Options, RESULT)
     external = "put large tensors into OUT.onnx.data (default: if they do not fit into OUT.onnx)"
     group.add_argument("--external-data", action="store_const", const=True, help=external)
 
 
-def _add_model(group: Parser) -> None:
+def _add_model(group: Group) -> None:
     _add_options(group, Options, MODEL)
     group.add_argument(
         "--keep-functions", action="store_true", help="do not inline the model's own functions"
     )
 
 
-def _add_report(group: Parser) -> None:
+def _add_report(group: Group) -> None:
     check = "run the model before and after each pass, name the first pass beyond its class"
     group.add_argument("--check-numerics", nargs="?", metavar="=INPUTS.npz", help=check)
     group.add_argument(
@@ -187,7 +195,7 @@ def _add_report(group: Parser) -> None:
 
 
 def _add_explain(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("input", metavar="IN.onnx", help="the model")
+    parser.add_argument("input", metavar="IN.onnx", help="the model, or - for standard input")
     _add_target(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 

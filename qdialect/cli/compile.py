@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qdialect.cli.inputs import check_model, check_readable
+from qdialect.cli.inputs import check_model, check_readable, check_writable, output_ending
 from qdialect.cli.progress import progress
 from qdialect.cli.reporting import Reporting
 from qdialect.cli.status import DONE
-from qdialect.compiler.options import UPSTREAM_FORMS, Options, options_of
+from qdialect.compiler.options import Options, options_of
 from qdialect.errors import UserError
-from qdialect.targets import target
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -101,8 +100,6 @@ def check_paths(arguments: argparse.Namespace) -> None:
         wanted = output_ending(arguments)
         if Path(arguments.output).suffix.lower() != wanted:
             raise UserError(f"the output '{arguments.output}' is not a {wanted} file", f"name it OUT{wanted}")
-
-
-def output_ending(arguments: argparse.Namespace) -> str:
-    """How the name of the file ends that a target's model is written to."""
-    return ".mlir" if target(arguments.target).form in UPSTREAM_FORMS else ".onnx"
+    for path in (arguments.output, arguments.report, getattr(arguments, "save_profile", None)):
+        if path is not None:
+            check_writable(path)

@@ -2,11 +2,14 @@
 
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from qdialect.compiler.options import UPSTREAM_FORMS
 from qdialect.errors import UserError
+from qdialect.targets import target
 
 
 def read_text(path: str) -> str:
@@ -34,6 +37,14 @@ def check_readable(path: str) -> None:
         raise UserError(f"cannot open '{path}', no such file", "check the path")
     if Path(path).is_dir():
         raise UserError(f"cannot read '{path}', it is a folder", "name a file")
+
+
+def check_writable(path: str) -> None:
+    """UserError for an output that has no folder to stand in, or is one."""
+    if Path(path).is_dir():
+        raise UserError(f"cannot write '{path}', it is a folder", "name a file")
+    if not Path(path).parent.is_dir():
+        raise UserError(f"cannot write '{path}', no such file or directory", "choose another output")
 
 
 def output_format(path: str) -> str:
@@ -97,17 +108,29 @@ def model_file(path: str) -> Generator[str]:
             _SPOOLED.clear()
 
 
+def output_ending(arguments: Namespace) -> str:
+    """How the name of the file ends that a target's model is written to."""
+    return ".mlir" if target(arguments.target).form in UPSTREAM_FORMS else ".onnx"
+
+
 @contextmanager
-def output_file(path: str) -> Generator[str]:
-    """The path to write a model to; for - what was written goes to standard output when the block ends."""
-    if path != "-":
-        if output_format(path) != "onnx":
-            raise UserError(f"the output '{path}' is not a .onnx file", "name it OUT.onnx")
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="qdialect-") as folder:
-        name = Path(folder) / "stdout.onnx"
-        yield str(name)
-        if len(list(Path(folder).iterdir())) > 1:
-            raise UserError("external data does not go to standard output", "name a file with -o")
-        sys.stdout.buffer.write(name.read_bytes())
+def streams(arguments: Namespace) -> Generator[None]:
+    """
+    Files in the place of `-`: of standard input for `input`, and for `output` one that goes to standard output.
+
+    The arguments name the files while the block runs. UserError if there is no model on standard input.
+    """
+    with ExitStack() as stack:
+        if getattr(arguments, "input", None) == "-":
+            arguments.input = stack.enter_context(model_file("-"))
+        if getattr(arguments, "output", None) == "-":
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="qdialect-")))
+            arguments.output = str(folder / f"stdout{output_ending(arguments)}")
+            yield
+            written = sorted(folder.iterdir())
+            if len(written) > 1:
+                raise UserError("external data does not go to standard output", "name a file with -o")
+            for file in written:
+                sys.stdout.buffer.write(file.read_bytes())
+        else:
+            yield

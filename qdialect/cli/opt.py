@@ -8,13 +8,14 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from qdialect.cli.arguments import Version, bind_optional_values
+from qdialect.cli.arguments import Version
 from qdialect.cli.inputs import input_format, output_format, read_text
+from qdialect.cli.parser import Parser, bind_optional_values, misplaced_value
 from qdialect.cli.status import DONE, FAILED, WRONG_USAGE, guarded
 from qdialect.errors import LocatedError, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 USAGE = "%(prog)s [IN.mlir | IN.onnx | -] [-p PASSES | --pass-pipeline PIPELINE] [-o OUT] [options]"
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(Parser):
     def format_help(self) -> str:
         # Only --help pays for the import of every pass.
         from qdialect.compiler.pipeline_text import get_available_passes, summarize
@@ -45,7 +46,7 @@ class _Parser(argparse.ArgumentParser):
         return f"{super().format_help()}\npasses, with their exactness class:\n{own}{others}"
 
 
-def make_argument_parser() -> argparse.ArgumentParser:
+def make_argument_parser() -> Parser:
     parser = _Parser("qdialect-opt", USAGE, "Runs passes over a module.", allow_abbrev=False)
     add = parser.add_argument
     add(
@@ -94,9 +95,13 @@ def _add_numbers(parser: argparse.ArgumentParser) -> None:
 def _add_printing(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--print-constants", action="store_true", help="print large constants too, in hex")
-    add("--print-ir-after-all", action="store_true", help="the IR after each pass, on stderr")
-    add("--print-op-generic", action="store_true", help="print ops in MLIR's generic form")
-    add("--print-debuginfo", action="store_true", help="print locations, which hold the ONNX names")
+    for name, help_ in (
+        ("print-ir-before-all", "the IR before each pass, on stderr"),
+        ("print-ir-after-all", "the IR after each pass, on stderr"),
+        ("print-op-generic", "print ops in MLIR's generic form"),
+        ("print-debuginfo", "print locations, which hold the ONNX names"),
+    ):
+        add(f"--{name}", f"--mlir-{name}", action="store_true", dest=name.replace("-", "_"), help=help_)
 
 
 def _add_testing(parser: argparse.ArgumentParser) -> None:
@@ -124,15 +129,28 @@ def main(argv: list[str] | None = None) -> int:
 
     Without `argv` it is the command of this process, which ends with it.
     """
-    words = bind_optional_values(sys.argv[1:] if argv is None else argv, "--check-numerics")
+    words = sys.argv[1:] if argv is None else argv
     parser = make_argument_parser()
     try:
-        arguments = parser.parse_args(words)
+        arguments, rest = parser.parse_known_args(bind_optional_values(words, "--check-numerics"))
+        if wrong := misplaced_value(words, "--check-numerics"):
+            parser.error(wrong)
+        if rest:
+            parser.unrecognized(rest, _pass_hint(rest))
         if arguments.verify_diagnostics and arguments.output != "-":
             parser.error("--verify-diagnostics prints no IR, so -o has no use")
     except SystemExit as exit_:  # argparse has said why
         return exit_.code if isinstance(exit_.code, int) else WRONG_USAGE
     return guarded(lambda: _run(parser, arguments), ends=argv is None)
+
+
+def _pass_hint(words: "Sequence[str]") -> str:
+    """What to do where a pass was given as a flag, as mlir-opt takes it."""
+    from qdialect.compiler.pipeline_text import get_available_passes
+
+    known = get_available_passes()
+    found = [name for word in words if (name := word.lstrip("-").partition("=")[0]) in known]
+    return f"; passes are given as -p {','.join(found)}" if found else ""
 
 
 def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
@@ -200,8 +218,9 @@ class _Tool:
 
         timing = Timing()
         hooks: list[Hook] = [timing, Verified()]
-        if self.arguments.print_ir_after_all:
-            hooks.append(_print_after(lambda module: self.print_text(module, sys.stderr)))
+        before, after = self.arguments.print_ir_before_all, self.arguments.print_ir_after_all
+        if before or after:
+            hooks.append(_printed(lambda module: self.print_text(module, sys.stderr), before, after))
         check = self.check(ctx, module)
         if isinstance(check, Hook):
             hooks.append(check)
@@ -337,14 +356,20 @@ class _Tool:
         return [*errors, *remark_diagnostics(module, self.name)]
 
 
-def _print_after(show: "Callable[[ModuleOp], None]") -> "Hook":
-    """`--print-ir-after-all`."""
+def _printed(show: "Callable[[ModuleOp], None]", before: bool, after: bool) -> "Hook":
+    """`--print-ir-before-all` and `--print-ir-after-all`."""
     from qdialect.rewriting.manager import Applied, Hook
 
     class Shown(Hook):
+        def before(self, one: "ModulePass", module: "ModuleOp") -> None:
+            if before:
+                print(f"// ----- IR before {one.name}", file=sys.stderr)
+                show(module)
+
         def after(self, applied: Applied, module: "ModuleOp") -> None:
-            print(f"// ----- IR after {applied.one.name}", file=sys.stderr)
-            show(module)
+            if after:
+                print(f"// ----- IR after {applied.one.name}", file=sys.stderr)
+                show(module)
 
     return Shown()
 

@@ -1,6 +1,6 @@
 """
-How a command ends: status 0 done, 1 could not (one line on stderr), 2 wrong usage. Never a traceback for a
-user's mistake."""
+How a command ends: status 0 done, 1 could not (one line on stderr), 2 wrong usage, 130 interrupted. Never a
+traceback for a user's mistake."""
 
 import gc
 import os
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from qdialect.errors import LocatedError, UserError
 from qdialect.files import reason
 
-DONE, FAILED, WRONG_USAGE = 0, 1, 2
+DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 DEBUG = "QDIALECT_DEBUG"
 
 
@@ -34,7 +34,7 @@ def guarded(run: Callable[[], int], *, ends: bool = False) -> int:
         if debugging():
             traceback.print_exc()
         print(one_line(describe(error)), file=sys.stderr)
-        return FAILED
+        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED
 
 
 def debugging() -> bool:

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from qdialect.compiler.conditions import ConditionCheck
 from qdialect.compiler.layers import Account, Layer
+from qdialect.compiler.named import named_nodes
 from qdialect.compiler.options import CompileOptions, Options, document
 from qdialect.compiler.pipeline import claims, phases
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving
 from qdialect.compiler.verdict import verdict_lines
-from qdialect.dialects.onnx_base import ConstantOp
-from qdialect.errors import UserError
 from qdialect.ir.interface import noted_interface
-from qdialect.ir.names import called, node_name, tensor_names
+from qdialect.ir.names import called
 from qdialect.ir.walking import operations
 from qdialect.numerics import Array
 from qdialect.onnx_io.models import module_of
@@ -39,38 +37,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R", covariant=True)
-
-
-def _input_names(module: ModuleOp) -> set[str]:
-    """What the graph's inputs are called."""
-    rows = [row for func in module.ops if isinstance(func, FuncOp) for row in func.arg_attrs or ()]
-    names = [row.data.get("onnx.name") for row in rows]
-    return {name.data for name in names if isinstance(name, StringAttr)}
-
-
-def named_nodes(module: ModuleOp, names: Sequence[str]) -> list[Operation]:
-    """The nodes of these names, or of which a tensor has one. Raises UserError for a name that is no node's."""
-    wanted = set(names)
-    if not wanted:
-        return []
-    nodes: list[Operation] = []
-    found: set[str] = set()
-    for op in operations(module):
-        hit = wanted & {node_name(op), *tensor_names(op)}
-        if hit and isinstance(op, ConstantOp):
-            raise UserError(
-                f"'{min(hit)}' is a constant, which no node computes", "name the node that takes it"
-            )
-        if hit:
-            found |= hit
-            nodes.append(op)
-    if missing := sorted(wanted - found):
-        if missing[0] in _input_names(module):
-            raise UserError(f"'{missing[0]}' is an input, which no node makes", "name the node that takes it")
-        raise UserError(
-            f"no node or tensor is called '{missing[0]}'", "--keep-float takes names in the model"
-        )
-    return nodes
 
 
 def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:

@@ -88,7 +88,9 @@ class Options:
         default=(),
         kw_only=True,
         metadata=_said(
-            MODEL, "leave these nodes, or what computes these tensors, as they are", metavar="NAME,..."
+            MODEL,
+            "leave these nodes, or what computes these tensors, as they are; * and ? stand for letters",
+            metavar="NAME,...",
         ),
     )
     float_weights: bool = field(

@@ -16,10 +16,13 @@ from typing import IO, Literal
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
     FileLineColLoc,
+    FusedLoc,
     IntAttr,
     ModuleOp,
+    NameLoc,
     StringAttr,
     UnknownLoc,
 )
@@ -131,9 +134,18 @@ class ModulePrinter(Printer):
     def _location_of(self, node: Operation | BlockArgument) -> Generator[None]:
         """Prints the location of `node` only if it is known: `loc(unknown)` on every line would be noise."""
         outer = self.print_debuginfo
-        self.print_debuginfo = self._locations and not isinstance(node.location, UnknownLoc)
+        self.print_debuginfo = self._locations and _says_something(node)
         yield
         self.print_debuginfo = outer
+
+
+def _says_something(node: Operation | BlockArgument) -> bool:
+    """Whether a location is known, and is not only names that are empty."""
+    match node.location:
+        case FusedLoc(locations=ArrayAttr(data=parts)):
+            return not all(isinstance(part, NameLoc) and not part.desc.data for part in parts)
+        case place:
+            return not isinstance(place, UnknownLoc)
 
 
 def print_module(

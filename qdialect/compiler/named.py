@@ -1,0 +1,63 @@
+"""Nodes by the names that a user gives: of the node or of a tensor that it makes, with `*` and `?` for letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from qdialect.dialects.onnx_base import ConstantOp
+from qdialect.errors import UserError
+from qdialect.ir.names import node_name, tensor_names
+from qdialect.ir.walking import operations
+
+
+def _input_names(module: ModuleOp) -> set[str]:
+    """What the graph's inputs are called."""
+    rows = [row for func in module.ops if isinstance(func, FuncOp) for row in func.arg_attrs or ()]
+    names = [row.data.get("onnx.name") for row in rows]
+    return {name.data for name in names if isinstance(name, StringAttr)}
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    """What a name with `*` for any letters and `?` for one stands for."""
+    return re.compile(re.escape(name).replace(r"\*", ".*").replace(r"\?", "."), re.DOTALL)
+
+
+def _unknown(module: ModuleOp, name: str, known: set[str]) -> UserError:
+    if name in _input_names(module):
+        return UserError(f"'{name}' is an input, which no node makes", "name the node that takes it")
+    near = get_close_matches(name, known, 3)
+    fix = f"near are {', '.join(near)}" if near else "give names in the model; * and ? stand for letters"
+    return UserError(f"no node or tensor is called '{name}'", fix)
+
+
+def named_nodes(module: ModuleOp, names: Sequence[str]) -> list[Operation]:
+    """
+    The nodes of these names, or of which a tensor has one. In a name that no node has, `*` stands for any letters and
+    `?` for one. Raises UserError for a name that is no node's.
+    """
+    if not names:
+        return []
+    own = {op: {name for name in (node_name(op), *tensor_names(op)) if name} for op in operations(module)}
+    known = set[str]().union(*own.values())
+    patterns = {name: _pattern(name) for name in names if name not in known and ("*" in name or "?" in name)}
+    nodes: list[Operation] = []
+    found: set[str] = set()
+    for op, called in own.items():
+        if (hit := called.intersection(names)) and isinstance(op, ConstantOp):
+            raise UserError(
+                f"'{min(hit)}' is a constant, which no node computes", "name the node that takes it"
+            )
+        if not isinstance(op, ConstantOp):
+            hit |= {name for name, pattern in patterns.items() if any(map(pattern.fullmatch, called))}
+        if hit:
+            found |= hit
+            nodes.append(op)
+    if missing := sorted(set(names) - found):
+        raise _unknown(module, missing[0], known)
+    return nodes

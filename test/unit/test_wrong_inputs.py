@@ -1,0 +1,307 @@
+"""
+What can be wrong with a command line, a model and data, beside what `test_cli` has: one line each, nothing written, no
+traceback; status 1, or 2 for usage.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from test_cli import files, folder, scale_model
+
+from qdialect.cli import main
+from qdialect.cli.opt import main as opt
+from qdialect.files import Outputs
+
+assert folder  # the fixture
+
+Command = Callable[[list[str]], int]
+
+
+def changed(change: Callable[[onnx.ModelProto], object]) -> bytes:
+    """The good model with something changed."""
+    model = scale_model(1.5)
+    change(model)
+    return model.SerializeToString()
+
+
+def external(location: str) -> bytes:
+    """The good model, its factor outside of it."""
+
+    def change(model: onnx.ModelProto) -> None:
+        [tensor] = model.graph.initializer
+        tensor.ClearField("raw_data")
+        tensor.data_location = TensorProto.EXTERNAL
+        tensor.external_data.add(key="location", value=location)
+
+    return changed(change)
+
+
+def circle(model: onnx.ModelProto) -> None:
+    model.graph.node[0].input[0] = "z"
+    model.graph.node.append(helper.make_node("Neg", ["y"], ["z"]))
+
+
+def twice(model: onnx.ModelProto) -> None:
+    model.graph.node.append(model.graph.node[0])
+
+
+MODELS: dict[str, tuple[bytes, str]] = {
+    "html.onnx": (b"<!DOCTYPE html><html>not found</html>", "html.onnx is no ONNX model"),
+    "zip.onnx": (b"PK\x03\x04" + bytes(40), "zip.onnx is no ONNX model"),
+    "text.onnx": (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n",
+        "text.onnx is no ONNX model",
+    ),
+    "noise.pb": (bytes(range(1, 200)), "noise.pb is no ONNX model"),
+    "newer.onnx": (changed(lambda m: setattr(m.opset_import[0], "version", 99)), "imports opset 99"),
+    "circle.onnx": (changed(circle), "node 'Neg' is part of a cycle"),
+    "twice.onnx": (changed(twice), "tensor 'y' is made twice"),
+    "unmade.onnx": (
+        changed(lambda m: m.graph.node[0].input.__setitem__(1, "nobody")),
+        "takes tensor 'nobody', which nothing",
+    ),
+    "no-graph.onnx": (changed(lambda m: m.ClearField("graph")), "has no graph"),
+    "no-output.onnx": (
+        changed(lambda m: m.graph.output[0].__setattr__("name", "nobody")),
+        "graph output 'nobody' takes tensor",
+    ),
+    "absolute.onnx": (external("/etc/passwd"), "'/etc/passwd' is not inside the folder"),
+    "above.onnx": (external("../secret.bin"), "'../secret.bin' is not inside the folder"),
+    "absent.onnx": (external("absent.bin"), "external data file 'absent.bin' does not exist"),
+}
+
+COULD_NOT: list[tuple[Command, str, str]] = [
+    *((main, f"compile {name} -o out.onnx", says) for name, (_, says) in MODELS.items()),
+    (main, "compile good.onnx -o missing/out.onnx", "cannot write 'missing/out.onnx'"),
+    (main, "compile good.onnx -o model.txt", "is not a .onnx file"),
+    (main, "compile good.onnx -o folder.onnx", "it is a folder"),
+    (main, "compile model.txt -o out.onnx", "neither a .mlir nor a .onnx"),
+    (main, "compile - -o out.onnx", "standard input is empty"),
+    (main, "compile good.onnx -o out.onnx --report missing/out.html", "missing/out.html"),
+    (main, "compile good.onnx -o out.onnx --keep-float yy", "near are y"),
+    (main, "compile good.onnx -o out.onnx --keep-float nobody*", "no node or tensor is called 'nobody*'"),
+    (main, "compile good.onnx -o out.onnx --keep-float x", "is an input"),
+    (main, "compile good.onnx -o out.onnx --keep-float f", "is a constant"),
+    (main, "compile good.onnx -o out.onnx --decompose Conv", "'Conv' is not decomposed"),
+    (main, "compile good.onnx -o out.onnx --form qoperator --target openvino", "takes no integer nodes"),
+    *(
+        (main, f"compile good.onnx -o out.onnx --check-numerics={data}", says)
+        for data, says in (
+            ("folder.npz", "it is a folder"), ("bad.npz", "is not an .npz file"), ("key.npz", "no array for input"),
+            ("rank.npz", "the model takes 2x3"), ("nan.npz", "holds NaN"), ("none.npz", "is 0x3"),
+            ("bytes.npz", "is uint8, the model takes float32"), ("one.npy", "holds one array without a name"),
+            ("pickle.npz", "plain arrays"),
+        )
+    ),
+    *(
+        (main, f"quantize good.onnx -o out.onnx --data {data}", says)
+        for data, says in (
+            ("bad.npz", "is not an .npz file"), ("key.npz", "no array for input"), ("rank.npz", "takes 2x3"),
+            ("nan.npz", "holds NaN"), ("none.npz", "is 0x3"), ("empty", "there is no data in folder"),
+            ("model.txt", "is no data that is known"), ("nothing:samples", "cannot import data"),
+            ("os:nothing", "cannot import data"), ("os:name", "gives str"), ("good.npz --profile good.npz", "good.npz"),
+            ("good.npz --profile no.p", "cannot open 'no.p'"), ("good.npz --weights int7", "int7"),
+            ("good.npz --max-drop much", "much"), ("good.npz --range wide", "wide"),
+            ("good.npz --save-profile missing/p", "missing/p"), ("good.npz --keep-float nobody", "'nobody'"),
+            ("good.npz --state y=nobody", "nobody"), ("good.npz --target openvino --form integer", "takes no integer"),
+        )
+    ),
+    (main, "explain model.txt", "neither a .mlir nor a .onnx"),
+    (main, "explain -", "standard input is empty"),
+    (main, "compare good.onnx good.onnx --data nan.npz", "holds NaN"),
+    (main, "compare good.onnx good.onnx --data bytes.npz", "array.astype('float32')"),
+    (main, "compare - - --data good.npz", "standard input"),
+    (main, "compare good.onnx wide.onnx --data good.npz", "2x3"),
+    (main, "bench good.onnx --batch 8", "has batch 2, not 8"),
+    (main, "bench good.onnx --data nan.npz", "holds NaN"),
+    (opt, "good.mlir -p raise-qdq --check-numerics=good.npz -o model.txt", "neither a .mlir nor a .onnx"),
+    (opt, "good.onnx --check-numerics=none.npz", "is 0x3"),
+    (opt, "good.onnx --check-numerics=one.npy", "holds one array without a name"),
+]  # fmt: skip
+
+WRONG_USAGE: list[tuple[Command, str, str]] = [
+    (main, "compiel good.onnx -o out.onnx", "did you mean 'compile'?"),
+    (main, "--compile good.onnx", "COMMAND"),
+    (main, "compile good.onnx -o out.onnx --targte openvino", "did you mean '--target'?"),
+    (main, "compile good.onnx -o out.onnx --keep-flaot=a", "did you mean '--keep-float'?"),
+    (main, "compile good.onnx -o out.onnx --target tensorRT", "did you mean 'tensorrt'?"),
+    (main, "compile good.onnx -o out.onnx --target missing.toml", "cannot read target 'missing.toml'"),
+    (main, "compile good.onnx -o out.onnx --target empty.toml", "empty.toml"),
+    (main, "compile good.onnx -o out.onnx --exactness exacct", "did you mean 'exact'?"),
+    (main, "compile good.onnx -o out.onnx --form QDQ", "did you mean 'qdq'?"),
+    (main, "compile good.onnx -o out.onnx --check-numerics good.npz", "--check-numerics=good.npz"),
+    (main, "compile --check-numerics good.npz good.onnx -o out.onnx", "--check-numerics=good.npz"),
+    (main, "compile good.onnx more.onnx -o out.onnx", "unrecognized arguments: more.onnx"),
+    (main, "compile good.onnx -o", "expected one argument"),
+    (main, "compile good.onnx -o out.onnx --report out.htm", "neither a .html nor a .json"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --memory 0", "no memory at all"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --memory lots", "no size as 500M or 2G"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --state x", "is not OUT=IN"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --mean a", "no list of numbers"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --workers two", "invalid int value"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --layout NCWH", "did you mean 'NCHW'?"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --rounding gpt", "did you mean 'gptq'?"),
+    (main, "compare good.onnx good.onnx --data good.npz --layer", "did you mean '--layers'?"),
+    (main, "bench good.onnx --profil", "did you mean '--profile'?"),
+    (main, "targets --all", "unrecognized arguments: --all"),
+    (opt, "good.mlir --sink-dequantize", "passes are given as -p sink-dequantize"),
+    (opt, "good.mlir --cse --canonicalize", "passes are given as -p cse,canonicalize"),
+    (opt, "good.mlir --print-ir-after", "did you mean '--print-ir-after-all'?"),
+    (opt, "good.mlir --check-numerics good.npz", "--check-numerics=good.npz"),
+    (opt, "good.mlir -p sink-dequantise", "did you mean 'sink-dequantize'?"),
+]
+
+
+@pytest.fixture
+def place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of `test_cli`, with more that is wrong; nothing on standard input."""
+    for name, (data, _) in MODELS.items():
+        (folder / name).write_bytes(data)
+    wide = scale_model(1.5)
+    wide.graph.output[0].type.tensor_type.ClearField("shape")
+    wide.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.ones((4, 2, 3), np.float32), "f"))
+    onnx.save(wide, "wide.onnx")
+    for name in ("folder.npz", "folder.onnx", "empty"):
+        (folder / name).mkdir()
+    (folder / "empty.toml").touch()
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    np.save("one.npy", x)
+    np.savez("none.npz", x=x[:0])
+    np.savez("nan.npz", x=np.where(x > 3, np.nan, x))
+    np.savez("bytes.npz", x=x.astype(np.uint8))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    return folder
+
+
+@pytest.mark.parametrize(("command", "line", "says"), COULD_NOT, ids=[line for _, line, _ in COULD_NOT])
+def test_one_line_and_no_file(
+    command: Command, line: str, says: str, place: Path, capfd: pytest.CaptureFixture[str]
+):
+    before = files(place)
+    assert command(line.split()) == 1
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1, err
+    assert err.startswith("error: ")
+    assert says in err
+    assert "internal error" not in err
+    assert files(place) == before
+
+
+@pytest.mark.parametrize(("command", "line", "says"), WRONG_USAGE, ids=[line for _, line, _ in WRONG_USAGE])
+def test_usage_of_the_command_and_what_was_meant(
+    command: Command, line: str, says: str, place: Path, capfd: pytest.CaptureFixture[str]
+):
+    before = files(place)
+    assert command(line.split()) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    word = line.split()[0]
+    program = (
+        "qdialect-opt"
+        if command is opt
+        else f"qdialect {word}"
+        if word in ("compile", "bench")
+        else "qdialect"
+    )
+    assert err.startswith(f"usage: {program}")
+    assert says in err.splitlines()[-1]
+    assert files(place) == before
+
+
+# --- what is right
+
+
+def test_standard_input_to_standard_output(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path("good.onnx").read_bytes())))
+    before = files(place)
+    assert main(["compile", "-", "-o", "-", "--quiet"]) == 0
+    model = onnx.ModelProto.FromString(capfdbinary.readouterr().out)
+    assert [node.op_type for node in model.graph.node] == ["Mul"]
+    assert files(place) == before
+
+
+def test_a_model_may_be_called_pb(place: Path, capfd: pytest.CaptureFixture[str]):
+    Path("good.pb").write_bytes(Path("good.onnx").read_bytes())
+    assert main(["compile", "good.pb", "-o", "out.onnx", "--keep-float", "?"]) == 0
+    assert main(["compare", "good.pb", "out.onnx", "--data", "good.npz"]) == 0
+    assert "verdict: identical" in capfd.readouterr().out
+
+
+def test_a_check_that_finds_nothing_says_so(place: Path, capfd: pytest.CaptureFixture[str]):
+    assert main(["compile", "good.onnx", "-o", "out.onnx", "--check-numerics=good.npz"]) == 0
+    assert "each within its class on 2 inputs" in capfd.readouterr().err
+
+
+def test_an_interrupt_is_130(place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("qdialect.onnx_io.models.read_model", interrupted)
+    before = files(place)
+    assert main(["compile", "good.onnx", "-o", "out.onnx"]) == 130
+    assert capfd.readouterr().err == "error: interrupted; nothing was written\n"
+    assert files(place) == before
+
+
+def test_a_full_disk_names_the_file(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    right = Outputs.create
+
+    class Full(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, _: object) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def broken(self: Outputs, path: Any) -> Any:
+        right(self, path)
+        return Full()
+
+    monkeypatch.setattr(Outputs, "create", broken)
+    before = files(place)
+    assert main(["compile", "good.onnx", "-o", "out.onnx"]) == 1
+    err = capfd.readouterr().err
+    assert (
+        err
+        == "error: cannot write 'out.onnx', no space left on device; make room there, or choose another output\n"
+    )
+    assert files(place) == before
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--mlir-print-op-generic", '"func.return"'),
+        ("--mlir-print-ir-before-all", "// ----- IR before cse"),
+        ("--print-ir-after-all", "// ----- IR after cse"),
+    ],
+)
+def test_what_mlir_opt_takes(option: str, says: str, place: Path, capfd: pytest.CaptureFixture[str]):
+    assert opt(["good.mlir", "-p", "cse", option]) == 0
+    out, err = capfd.readouterr()
+    assert says in out + err
+
+
+def test_a_location_without_a_name_is_not_printed(place: Path):
+    model = scale_model(1.5)
+    model.graph.node[0].name = ""
+    onnx.save(model, "unnamed.onnx")
+    assert opt(["unnamed.onnx", "-o", "unnamed.mlir"]) == 0
+    text = Path("unnamed.mlir").read_text()
+    assert 'loc(fused["", "y"])' in text
+    assert 'fused[""])' not in text
