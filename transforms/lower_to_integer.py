@@ -5,6 +5,7 @@ Write linear ops on quantized types as integer sums with their scales written ou
     linear(x, w, b)      ->  Cast(LinearInteger(x, w)) * (x_scale * w_scale) + b
 
 Close: the integer sum is exact, what follows is rounded once per op. The bias is added where it is: int32 or float.
+Of a convolution with a quantized result, which one kernel computes, a remark says how much longer this takes, at least.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from qdialect.exactness import Exactness
 from qdialect.ir.names import settle_names
 from qdialect.patterns.casts import FoldStorageCasts
-from qdialect.patterns.sums import LowerToSum
+from qdialect.patterns.sums import LowerToSum, SaySlower
 from qdialect.rewriting.driver import Pattern
 from qdialect.rewriting.passes import RewritePass
 
@@ -32,7 +33,8 @@ class LowerToIntegerPass(RewritePass):
     target: str = "onnxruntime"
 
     def patterns(self) -> Sequence[Pattern]:
-        return [LowerToSum(self.target), FoldStorageCasts()]
+        sums = LowerToSum(self.target)
+        return [sums, SaySlower(sums), FoldStorageCasts()]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         settle_names(op)  # what is made here is named after what is there

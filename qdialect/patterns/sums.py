@@ -24,17 +24,22 @@ from qdialect.forms.casts import Parameters, stored
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import constant_array, rank_of, real_constant
+from qdialect.patterns.convolution.step import priced
 from qdialect.promises.integer import IntegerSum
 from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches
+from qdialect.promises.window import Geometry, Window
 from qdialect.reasons import FLOAT_BIAS, Blocked
-from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import target
+from qdialect.targets.pricing import QUANTIZE, SIGNED, SUM, WORTH, Costs, by_group, cost, quantized_cost
 
 FLOAT = Float32Type()
 
 
 INT32 = BY_NUMPY["int32"].attribute
+SCALING = 3
+"""Ops that scale a sum element by element: a Cast, a Mul, the Add of a bias."""
 
 
 class LowerToSum(OnTrait[IntegerSum]):
@@ -43,6 +48,8 @@ class LowerToSum(OnTrait[IntegerSum]):
     def __init__(self, target_name: str):
         self._target = target(target_name)
         self._parameters = Parameters()
+        self.slower: dict[Operation, Blocked] = {}
+        """Sums, with how much longer they take than a kernel with a quantized result."""
 
     def match(self, op: OnnxOp, promise: IntegerSum, rewriter: Rewriter, /) -> Blocked | None:
         x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
@@ -95,6 +102,8 @@ class LowerToSum(OnTrait[IntegerSum]):
         shape = op.results[0].type
         sums, reals = with_element(shape, INT32), with_element(shape, FLOAT)
         value = nodes.add(form.op_type, [*integers, zero_x, zero_w], sums, form.attributes(op))
+        if (slower := _slower(op, form, self._target.costs)) is not None:
+            self.slower[nodes.ops[-1]] = slower
         nodes.ops[-1].location = location(node_name(op))
         bias = op.input(2)
         if bias is not None and quantized_of(bias.type) is not None:
@@ -122,6 +131,40 @@ class LowerToSum(OnTrait[IntegerSum]):
             return _instead(bias, known.reshape(1, -1, *[1] * (rank - 2)), nodes)
         ones = [1] * (rank - 2)
         return nodes.reshape(bias, [1, -1, *ones], [1, sizes[-1] if sizes else DYNAMIC, *ones])
+
+
+class SaySlower(Pattern):
+    """A sum that was asked for, where the time it takes is known: it is said, and nothing changes."""
+
+    def __init__(self, sums: LowerToSum):
+        self._sums = sums
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        return op_class.get_trait(Window) is not None
+
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+        return self._sums.slower.get(op)
+
+
+def _slower(op: OnnxOp, form: IntegerSum, costs: Costs) -> Blocked | None:
+    """How much longer a convolution with a quantized result takes as a sum with its scales written out, at least."""
+    window = op.get_trait(Window)
+    geometry = None if window is None or not window.gathers else window.geometry(op)
+    if not isinstance(geometry, Geometry) or quantized_of(op.results[0].type) is None or SUM not in costs:
+        return None
+    shape = priced(geometry)
+    elements = geometry.groups * shape.outputs * shape.pixels * shape.images
+    behind = elements * (costs[QUANTIZE]["read"] + SCALING * costs["Elementwise"]["Mul"])
+    now = min(cost(costs, kernel, by_group(shape)) for kernel in (SUM, SIGNED)) + behind
+    times = now / quantized_cost(costs, shape)
+    if times * WORTH < 1:
+        return None
+    return Blocked(
+        "slower-form",
+        f"{form.op_type}, with what scales its sums, takes at least {times:.1f} times as long as a kernel"
+        " with a quantized result",
+        "compile with --form qoperator",
+    )
 
 
 def _turned(weight: SSAValue, nodes: Nodes) -> SSAValue:
