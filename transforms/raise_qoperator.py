@@ -5,6 +5,7 @@ Read QOperator nodes as the op on quantized types, so that scales and zero point
     NhwcMaxPool(x)           ->  Transpose(MaxPool(Transpose(x)))         but for a turn that undoes it
     QLinearAdd(a, ..., b : i32, ...)  ->  op(a, scast(b)) : T         operands that no kernel takes, by definition
     Sum(x, y)                ->  Add(x, y)
+    PRelu(x, c)              ->  LeakyRelu(x) {alpha = c}                 one slope
     MatMulNBits(x, w, s, z)  ->  MatMul(x, DequantizeLinear(w', s', z'))  float sums, from opset 21 on
 
 Close: that is the node's definition, but an integer kernel sums without the float form's rounding. Which input is

@@ -98,4 +98,36 @@ func.func @unmoved_not_two(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2x3
   func.return %s : tensor<2x3xf32>
 }
 
+// One slope is an attribute of LeakyRelu; a slope for each channel stays, and so does 0, which is a Relu's, and what makes
+// the result larger.
+
+// CHECK-LABEL: func.func @prelu(
+// CHECK-NEXT: %[[L:.*]] = onnx.LeakyRelu(%x) {alpha = 2.500000e-01 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: func.return %[[L]]
+// SOME-LABEL: func.func @prelu(
+// SOME-NEXT: onnx.LeakyRelu(%x)
+func.func @prelu(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<1x1xf32>>} : () -> tensor<1x1xf32>
+  %y = onnx.PRelu(%x, %s) : (tensor<2x3xf32>, tensor<1x1xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_slopes(
+// CHECK: onnx.PRelu(
+// CHECK: onnx.PRelu(
+// CHECK: onnx.PRelu(
+// SOME-LABEL: func.func @unmoved_slopes(
+func.func @unmoved_slopes(%x: tensor<2x3xf32>, %v: tensor<3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<1x3xf32>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25, 0.5, 0.75] : tensor<3xf32>>} : () -> tensor<3xf32>
+  // expected-remark@+1 {{a LeakyRelu has one constant slope, of float32 [raise-qoperator: several-slopes]}}
+  %y = onnx.PRelu(%x, %s) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %o = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+  // expected-remark@+1 {{with a slope of 0 it is a Relu, and taken for one [raise-qoperator: no-slope]}}
+  %z = onnx.PRelu(%x, %o) : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  %t = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<1x1xf32>>} : () -> tensor<1x1xf32>
+  // expected-remark@+1 {{the slope makes the result larger [raise-qoperator: other-shape]}}
+  %u = onnx.PRelu(%v, %t) : (tensor<3xf32>, tensor<1x1xf32>) -> tensor<1x3xf32>
+  func.return %y, %z, %u : tensor<2x3xf32>, tensor<2x3xf32>, tensor<1x3xf32>
+}
+
 }

@@ -89,6 +89,21 @@ MODELS: dict[str, str] = {
       e = DequantizeLinear(p, t, z)
       y = Transpose<perm = [1, 0]>(e)
     }""",
+    # One slope, between casts and behind a product.
+    "prelu": """g (float[2,3] x) => (float[2,2] y)
+    <float s = {0.03}, uint8 z = {117}, float[1] c = {0.25}, int8[3,2] w = {-37, -127, 72, -115, -86, 127},
+     float ws = {0.01}, int8 wz = {0}, float t = {0.05}, uint8 u = {99}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      r = PRelu(d, c)
+      p = QuantizeLinear(r, s, z)
+      e = DequantizeLinear(p, s, z)
+      wd = DequantizeLinear(w, ws, wz)
+      m = MatMul(e, wd)
+      k = PRelu(m, c)
+      v = QuantizeLinear(k, t, u)
+      y = DequantizeLinear(v, t, u)
+    }""",
     # Scales for each row, on the left.
     "rows": """g (float[3,2] x) => (float[4,2] y)
     <float s = {0.03}, uint8 z = {128}, int8[4,3] w = {-37, -127, 72, -115, -86, 127, 68, 127, 44, 45, -77, -127},
