@@ -6,6 +6,7 @@ Read QOperator nodes as the op on quantized types, so that scales and zero point
     QLinearAdd(a, ..., b : i32, ...)  ->  op(a, scast(b)) : T         operands that no kernel takes, by definition
     Sum(x, y)                ->  Add(x, y)
     PRelu(x, c)              ->  LeakyRelu(x) {alpha = c}                 one slope
+    Max(x, Mul(x, c))        ->  PRelu(x, c)                              slopes of 1 at most; Min for others
     MatMulNBits(x, w, s, z)  ->  MatMul(x, DequantizeLinear(w', s', z'))  float sums, from opset 21 on
 
 Close: that is the node's definition, but an integer kernel sums without the float form's rounding. Which input is
@@ -53,7 +54,7 @@ class RaiseForeign(OnForm[StandsFor]):
 
     def match(self, op: OnnxOp, promise: StandsFor, rewriter: Rewriter, /) -> Blocked | None:
         parts = promise.parts(op)
-        if isinstance(parts, Blocked):
+        if parts is None or isinstance(parts, Blocked):
             return parts
         last, users = parts[-1], [use.operation for use in op.results[0].uses]
         rewriter.replace(op, parts)

@@ -14,6 +14,7 @@ from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
+from qdialect.forms.spelled import read_prelu
 from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.promises.weight_only import unpacked_weight
@@ -33,8 +34,11 @@ TO_FIRST, TO_LAST = (0, 3, 1, 2), (0, 2, 3, 1)
 class StandsFor(Form):
     """The node can be written as ONNX's own ops, the last of which makes its result."""
 
-    parts: Callable[[OnnxOp], Sequence[Operation] | Blocked]
-    """If the last of them turns its operand's axes, a user that turns them back can take that operand."""
+    parts: Callable[[OnnxOp], Sequence[Operation] | Blocked | None]
+    """
+    None where it stands for nothing. If the last of them turns its operand's axes, a user that turns them back can take
+    that operand.
+    """
     written: bool
     """Whether lowering to QOperator form writes the node again from these ops."""
 
@@ -119,6 +123,8 @@ def _prelu_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
 FOREIGN: dict[tuple[str, str], StandsFor] = {
     (MICROSOFT, "NhwcMaxPool"): StandsFor(_max_pool_parts, written=True),
     (MICROSOFT, "MatMulNBits"): StandsFor(_product_parts, written=False),
+    ("", "Max"): StandsFor(read_prelu, written=True),
+    ("", "Min"): StandsFor(read_prelu, written=True),
     ("", "PRelu"): StandsFor(_prelu_parts, written=True),
     ("", "Sum"): StandsFor(_sum_parts, written=True),
 }

@@ -15,6 +15,7 @@ from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.linalg.table import LINALG_FORMS
 from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import REWRITTEN
+from qdialect.forms.spelled import SPELLED
 from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
 
 TABLES = (
@@ -24,6 +25,7 @@ TABLES = (
     AT_RUN_TIME,
     FOREIGN,
     REWRITTEN,
+    SPELLED,
     STORAGE_FORMS,
     STORAGE_READINGS,
     LINALG_FORMS,

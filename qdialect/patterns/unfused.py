@@ -25,6 +25,8 @@ from xdsl.ir import OpResult, SSAValue
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, shape_of
+from qdialect.forms.spelled import Spelled
+from qdialect.forms.table import form_of
 from qdialect.ir.names import location, wish
 from qdialect.ir.values import is_constant
 from qdialect.ir.walking import operations
@@ -41,7 +43,7 @@ from qdialect.targets import Target
 def keep_unfused(module: ModuleOp, target: Target) -> None:
     """
     Write a Sum between an op and a cast, where its integer kernel takes not all of the scales or is slower, and in the
-    place of an op that `target` says is fused with the op below it.
+    place of an op that `target` says is fused with the op below it, or is slower than others that compute the same.
     """
     for op in operations(module):
         if not isinstance(op, OnnxOp):
@@ -50,6 +52,8 @@ def keep_unfused(module: ModuleOp, target: Target) -> None:
             _part_behind(op, target)
         elif spelled := target.unfused.get(op.op_type):
             _spell(op, spelled)
+        elif op.op_type in target.spelled:
+            _spell_out(op)
         elif _has_weight_in_blocks(op) and _dequantize(op.operands[0]) is not None:
             part(op, 0)
 
@@ -108,6 +112,19 @@ def _spell(op: OnnxOp, spelled: Mapping[str, str]) -> None:
     value.replace_all_uses_with(other.results[0])
     above.detach()
     above.erase()
+
+
+def _spell_out(op: OnnxOp) -> None:
+    """Write an op with others that compute the same."""
+    form, block = form_of(type(op), Spelled), op.parent
+    parts = None if form is None else form.parts(op)
+    if parts is None or block is None:
+        return
+    parts[-1].location = op.location
+    block.insert_ops_before(parts, op)
+    op.results[0].replace_all_uses_with(parts[-1].results[0])
+    op.detach()
+    op.erase()
 
 
 def _fused_with(quantize: OnnxOp) -> OnnxOp | None:

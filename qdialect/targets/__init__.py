@@ -85,6 +85,8 @@ class Target:
     """The target that this one is but for what its file says; its costs are this one's too."""
     moved_past: Sequence[str] = ()
     """Ops past which a session moves casts itself when it loads a model."""
+    spelled: Sequence[str] = ()
+    """Ops that are written with others, bit for bit the same, as these are faster."""
     unfused: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     """
     Op -> op that makes its first operand, with which a session makes a slower kernel of it, -> op that computes the

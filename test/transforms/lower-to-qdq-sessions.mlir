@@ -143,4 +143,22 @@ func.func @quantized_again(%a: tensor<2x3xf32>, %w: tensor<3x4xi8>) -> (tensor<2
   func.return %y, %z : tensor<2x4xf32>, tensor<2x4xf32>
 }
 
+// A slope for each channel: a product, and the larger of the two. Slopes on both sides of 1 stay.
+
+// CHECK-LABEL: func.func @slopes(
+// CHECK: %[[M:.*]] = onnx.Mul(%x, %s) : (tensor<2x3x4xf32>, tensor<3x1xf32>) -> tensor<2x3x4xf32>
+// CHECK-NEXT: %[[Y:.*]] = onnx.Max(%x, %[[M]]) : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+// CHECK: %[[Z:.*]] = onnx.PRelu(%x,
+// CHECK-NEXT: func.return %[[Y]], %[[Z]]
+// GENERIC-LABEL: func.func @slopes(
+// GENERIC: onnx.PRelu(
+// GENERIC: onnx.PRelu(
+func.func @slopes(%x: tensor<2x3x4xf32>) -> (tensor<2x3x4xf32>, tensor<2x3x4xf32>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25, -0.5, 1.0] : tensor<3x1xf32>>} : () -> tensor<3x1xf32>
+  %y = onnx.PRelu(%x, %s) : (tensor<2x3x4xf32>, tensor<3x1xf32>) -> tensor<2x3x4xf32>
+  %t = onnx.Constant() {value = #onnx.tensor<[0.25, 1.5, 1.0] : tensor<3x1xf32>>} : () -> tensor<3x1xf32>
+  %z = onnx.PRelu(%x, %t) : (tensor<2x3x4xf32>, tensor<3x1xf32>) -> tensor<2x3x4xf32>
+  func.return %y, %z : tensor<2x3x4xf32>, tensor<2x3x4xf32>
+}
+
 }

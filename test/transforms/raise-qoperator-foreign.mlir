@@ -130,4 +130,46 @@ func.func @unmoved_slopes(%x: tensor<2x3xf32>, %v: tensor<3xf32>) -> (tensor<2x3
   func.return %y, %z, %u : tensor<2x3xf32>, tensor<2x3xf32>, tensor<1x3xf32>
 }
 
+// The larger of a value and its product with slopes of 1 at most is a PRelu; the less, where no slope is below 1.
+
+// CHECK-LABEL: func.func @slopes(
+// CHECK: %[[P:.*]] = onnx.PRelu(%x, %{{.*}}) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+// CHECK: %[[Q:.*]] = onnx.PRelu(%x, %{{.*}}) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: func.return %[[P]], %[[Q]]
+// SOME-LABEL: func.func @slopes(
+// SOME: onnx.PRelu
+// SOME: onnx.PRelu
+func.func @slopes(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25, -0.5, 1.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %m = onnx.Mul(%x, %s) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  // expected-remark@+1 {{a LeakyRelu has one constant slope}}
+  %y = onnx.Max(%m, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %t = onnx.Constant() {value = #onnx.tensor<[1.25, 1.0, 7.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %n = onnx.Mul(%t, %x) : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  // expected-remark@+1 {{a LeakyRelu has one constant slope}}
+  %z = onnx.Min(%x, %n) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y, %z : tensor<2x3xf32>, tensor<2x3xf32>
+}
+
+// Slopes on both sides of 1, another value's product, one that is read besides, a slope of 0: choices as they stand.
+
+// CHECK-LABEL: func.func @unchanged_choice(
+// CHECK-NOT: PRelu
+// CHECK: func.return
+// SOME-LABEL: func.func @unchanged_choice(
+func.func @unchanged_choice(%x: tensor<2x3xf32>, %o: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.25, 1.5, 1.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %m = onnx.Mul(%x, %s) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %a = onnx.Max(%x, %m) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %t = onnx.Constant() {value = #onnx.tensor<[0.25, 0.5, 1.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %n = onnx.Mul(%o, %t) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %b = onnx.Max(%x, %n) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %p = onnx.Mul(%x, %t) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %c = onnx.Max(%x, %p) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %i = onnx.Constant() {value = #onnx.tensor<[0.25, 0.0, 1.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %q = onnx.Mul(%x, %i) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %d = onnx.Max(%x, %q) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %a, %b, %c, %p, %d : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
+}
+
 }

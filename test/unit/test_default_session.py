@@ -468,6 +468,21 @@ SLOWER: dict[str, str] = {
 """What a session makes of the model as it is."""
 
 
+SLOPES = """g (float[4,3,5] x) => (float[4,3,5] y) <float[3,1] c = {%s}> { y = PRelu(x, c) }"""
+
+
+@pytest.mark.parametrize("slopes", ["0.25, -3.5, 1.0", "1.0, 1.0000001, 300.0", "1e-38, 0.1, -2.0"])
+def test_slopes_are_a_product_and_a_choice_bit_for_bit(slopes: str):
+    before, after = compiled(SLOPES % slopes)
+    assert "PRelu" not in {node.op_type for node in after.graph.node}
+    values = np.random.default_rng(11).normal(0, 3, (4, 3, 5)).astype(np.float32)
+    values[0, :, :] = [np.inf, -np.inf, 1e-45, -1e-45, 3e38]
+    values[1, :, :2] = [np.nan, -3e38]
+    for level in LEVELS:
+        expected, found = run(before, {"x": values}, LEVELS[0]), run(after, {"x": values}, level)
+        assert np.array_equal(expected, found, equal_nan=True)
+
+
 WIDE = """g (float[2,3] x) => (float[2,2] y)
 <float s = {0.0003}, int16 z = {130}, int8[3,2] w = {-37, -127, 72, -115, -86, 127}, float ws = {0.01}, int8 wz = {0},
  float t = {0.0005}, int16 u = {7}> {

@@ -1,0 +1,79 @@
+"""Ops that other ops compute too, bit for bit: what a target that is slow on them is given, and how that is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_types import element_of, shape_of
+from qdialect.forms.base import Form
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.values import constant_array
+from qdialect.numerics import Array
+from qdialect.ops.generated import op_named
+
+BROADCASTS = 8
+"""The first opset whose Max and Min broadcast."""
+
+
+@dataclass(frozen=True)
+class Spelled(Form):
+    """The op as others that compute the same."""
+
+    parts: Callable[[OnnxOp], Sequence[Operation] | None]
+    """They, the last of which makes the op's result; None where they would compute something else."""
+
+
+def _slopes(x: SSAValue, slope: SSAValue | None, result: SSAValue) -> Array | None:
+    """Several constant slopes of one that is multiplied, all in float32 and of the shape of `x`."""
+    array = constant_array(slope)
+    fits = shape_of(x.type) is not None and shape_of(x.type) == shape_of(result.type)
+    is_float = element_of(x.type) == Float32Type()
+    return array if array is not None and array.size > 1 and fits and is_float else None
+
+
+def _chooser(slopes: Array) -> str | None:
+    """
+    The op that chooses between x and x * slope as PRelu does: where no slope is above 1, the product is not above x if
+    x is positive and not below it if x is negative, also as rounded; likewise the other way round.
+    """
+    if not np.isfinite(slopes).all() or not slopes.all():
+        return None  # 0 times infinity is no number
+    return "Max" if (slopes <= 1).all() else "Min" if (slopes >= 1).all() else None
+
+
+def _prelu(op: OnnxOp) -> Sequence[Operation] | None:
+    x, slope = op.operands[:2]
+    slopes = _slopes(x, slope, op.results[0])
+    name = None if slopes is None else _chooser(slopes)
+    if name is None or (opset_of(op, "") or BROADCASTS) < BROADCASTS:
+        return None
+    nodes = Nodes(op)
+    product = nodes.add("Mul", [x, slope], op.results[0].type)
+    nodes.add(name, [x, product], op.results[0].type)
+    return nodes.ops
+
+
+def read_prelu(op: OnnxOp) -> Sequence[Operation] | None:
+    """The PRelu that a Max or Min of a value and its product with constants is."""
+    if len(op.operands) != 2:
+        return None
+    for x, product in (op.operands, reversed(op.operands)):
+        above = product.op if isinstance(product, OpResult) and product.has_one_use() else None
+        if not isinstance(above, op_named("", "Mul")) or x not in above.operands:
+            continue
+        slope = above.operands[1] if above.operands[0] is x else above.operands[0]
+        slopes = _slopes(x, slope, op.results[0])
+        if slopes is not None and _chooser(slopes) == op.op_type:
+            nodes = Nodes()
+            nodes.add("PRelu", [x, slope], op.results[0].type)
+            return nodes.ops
+    return None
+
+
+SPELLED: dict[tuple[str, str], Spelled] = {("", "PRelu"): Spelled(_prelu)}
