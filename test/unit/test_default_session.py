@@ -12,9 +12,14 @@ import pytest
 from onnx import parser
 
 import qdialect
+from qdialect.compiler.options import FORMS
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.targets import target as target_called
 from qdialect.targets import target_names
+
+ONNX_TARGETS = [name for name in target_names() if target_called(name).form in FORMS]
+"""The targets that take ONNX."""
 
 MODELS: dict[str, str] = {
     # A result with a scale for each channel, whose operands only become alike.
@@ -166,7 +171,7 @@ LEVELS: tuple[Any, ...] = (
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(
-    "options", [*({"target": t} for t in target_names()), {"form": "qdq"}, {"form": "integer"}], ids=str
+    "options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}, {"form": "integer"}], ids=str
 )
 @pytest.mark.parametrize("exactness", ["exact", "close"])
 def test_a_session_takes_what_it_took(name: str, options: dict[str, Any], exactness: str):
@@ -196,7 +201,7 @@ CAPTURED = """g (bool p, float[3,4] x) => (float[N,M] y) <float s = {0.1}, uint8
 }"""
 
 
-@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
 def test_no_subgraph_captures_what_a_dequantize_is_moved_to(options: dict[str, Any]):
     # A session would abort the process.
     result = compiled(CAPTURED, **options)[1]
@@ -228,7 +233,7 @@ SECOND = """g (bool p, float[3,4] x) => (uint8[3,4] y)
 }"""
 
 
-@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
 def test_no_subgraph_captures_a_second_quantize(options: dict[str, Any]):
     # A session would abort the process.
     result = compiled(SECOND, opset=13, **options)[1]
@@ -257,7 +262,7 @@ MOVED = """g (float[2,6] x) => (float[4,3] y, float[6,2] z) <float s = {0.1}, in
 }"""
 
 
-@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
 def test_signed_integers_are_moved_between_casts_in_new_opsets(options: dict[str, Any]):
     result = compiled(MOVED, opset=21, **options)[1]
     run(result, {"x": np.ones((2, 6), np.float32)}, LEVELS[1])
@@ -276,7 +281,7 @@ BIASED = """g (float[2,5,4] x) => (float[2,5,3] y, float[3] c)
 }"""
 
 
-@pytest.mark.parametrize("target", target_names())
+@pytest.mark.parametrize("target", ONNX_TARGETS)
 def test_no_reshape_is_made_behind_signed_integers_in_new_opsets(target: str):
     model, result = compiled(BIASED, opset=21, target=target)
     x = {"x": np.random.default_rng(0).normal(size=(2, 5, 4)).astype(np.float32)}
@@ -304,7 +309,7 @@ SCALES = """g (float[2,3,4] x) => (float[2,3,4] y, float[2,3,4] z)
 }""".replace("uint8[4,4] w ", "uint8[4,4] k ")  # `w` is dequantized by column above
 
 
-@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
 def test_several_scales_before_or_behind_an_op_are_no_kernel(options: dict[str, Any]):
     model, result = compiled(SCALES, **options)
     x = {"x": np.random.default_rng(0).normal(size=(2, 3, 4)).astype(np.float32)}
@@ -365,7 +370,7 @@ BEHIND_A_CLAMP: dict[str, str] = {
 
 
 @pytest.mark.parametrize("name", BEHIND_A_CLAMP)
-@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
 def test_a_clamp_parts_no_op_from_its_quantize(name: str, options: dict[str, Any]):
     model, result = compiled(BEHIND_A_CLAMP[name], **options)
     shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
@@ -390,7 +395,7 @@ BLOCKS = """g (float[5,12] x) => (float[5,3] y, float[5,3] r)
 
 
 @pytest.mark.parametrize("element", ["uint8", "int8"])
-@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
 def test_a_product_with_a_weight_in_blocks_is_no_kernel(options: dict[str, Any], element: str):
     rng = np.random.default_rng(0)
     model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {BLOCKS.replace("TYPE", element)}')
@@ -418,7 +423,7 @@ SOFTMAX = """g (float[4,2] x) => (float[4,2] y)
 }"""
 
 
-@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "qdq"}], ids=str)
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
 def test_a_kernel_that_overflows_is_not_made(options: dict[str, Any]):
     """At this scale a row of two elements comes to 0 in onnxruntime's own kernel, 255 steps away."""
     model, result = compiled(SOFTMAX, **options)

@@ -15,10 +15,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 
 import qdialect
+from qdialect.compiler.options import FORMS
 from qdialect.dialects.onnx_types import tensor_type
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.ops.generated import op_named
+from qdialect.targets import target as target_called
 from qdialect.targets import target_names
 
 Feeds = dict[str, npt.NDArray[Any]]
@@ -26,6 +28,9 @@ LEVELS: tuple[Any, Any] = (
     ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
     ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
 )
+
+ONNX_TARGETS = [name for name in target_names() if target_called(name).form in FORMS]
+"""The targets that take ONNX."""
 
 
 def parsed(body: str, opset: int = 17) -> onnx.ModelProto:
@@ -64,7 +69,7 @@ QLINEAR_POOL = f"""g (uint8[1,1,5,7] x) => (uint8[1,1,3,4] y) <float s = {{0.02}
 
 
 @pytest.mark.parametrize("body", [QDQ_POOL, QLINEAR_POOL])
-@pytest.mark.parametrize("target", target_names())
+@pytest.mark.parametrize("target", ONNX_TARGETS)
 def test_a_ragged_window_is_counted_as_its_own_node_counts_it(body: str, target: str):
     model = parsed(body)
     was, now = (run(m, {"x": PIXELS})[0].astype(int) for m in (model, compiled(model, target=target)))
@@ -83,7 +88,7 @@ SCALAR_IN_FRONT = """g (float[1,3,4,4] x) => (float[1,1,4,4] y)
 }"""
 
 
-@pytest.mark.parametrize("target", target_names())
+@pytest.mark.parametrize("target", ONNX_TARGETS)
 def test_the_bias_of_one_channel_stays_a_vector(target: str):
     model = parsed(SCALAR_IN_FRONT)
     x: Feeds = {"x": np.random.default_rng(0).normal(size=(1, 3, 4, 4)).astype(np.float32)}
@@ -173,7 +178,7 @@ UNKNOWN_SHAPE = """g (uint8[1,4] x) => (int8[1,4] y, int8[N,4] w) <float s = {0.
 
 
 @pytest.mark.parametrize("exactness", ["exact", "close"])
-@pytest.mark.parametrize("target", target_names())
+@pytest.mark.parametrize("target", ONNX_TARGETS)
 def test_outputs_keep_their_declared_shapes(target: str, exactness: str):
     model = parsed(UNKNOWN_SHAPE)
     result = compiled(model, target=target, exactness=exactness)
@@ -227,7 +232,7 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("name", EMPTY)
-@pytest.mark.parametrize("target", target_names())
+@pytest.mark.parametrize("target", ONNX_TARGETS)
 def test_tensors_without_elements_run_as_before(name: str, target: str):
     model = parsed(EMPTY[name])
     shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
@@ -236,7 +241,7 @@ def test_tensors_without_elements_run_as_before(name: str, target: str):
     np.testing.assert_allclose(run(result, x)[0], run(model, x)[0], atol=0.11)
 
 
-@pytest.mark.parametrize("target", target_names())
+@pytest.mark.parametrize("target", ONNX_TARGETS)
 def test_what_is_no_permutation_is_left_to_the_session(target: str):
     model = parsed("""g (float[4,5] x) => (float[N,M] y) <float[5] s = {1, 2, 3, 4, 5}, uint8[5] z = {1, 2, 3, 4, 5}> {
       q = QuantizeLinear<axis = 1>(x, s, z)
@@ -295,7 +300,7 @@ REFUSED = """g (uint8[1,4] x) => (uint8[1,4] y)
 }"""
 
 
-@pytest.mark.parametrize("target", target_names())
+@pytest.mark.parametrize("target", ONNX_TARGETS)
 def test_operands_that_no_kernel_takes_are_read_by_definition(target: str):
     model, x = parsed(REFUSED), np.array([[0, 100, 128, 255]], np.uint8)
     real = (x.astype(np.int32) - 128) * np.float32(0.02) + np.array([33, -14, -43, 98]) * np.float32(0.001)
@@ -350,7 +355,7 @@ EXACT = {
 
 
 @pytest.mark.parametrize("name", EXACT)
-@pytest.mark.parametrize("options", [*({"target": t} for t in target_names()), {"form": "integer"}], ids=str)
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "integer"}], ids=str)
 def test_exact_is_bit_for_bit(name: str, options: dict[str, str]):
     model = parsed(EXACT[name], 19)
     draw = np.random.default_rng(5)
