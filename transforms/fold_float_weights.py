@@ -1,5 +1,5 @@
 """
-Give an op that stays in float its small quantized weights as float constants.
+Give an op that stays in float its small quantized weights, and its bias with them, as float constants.
 
     linear(x, dcast(w)) : float, w constant, few elements  ->  linear(x, w'),  w' = dcast(w) as a constant
     op(x, dcast(c)), c constant, few elements              ->  op(x, c')       likewise of any op without a kernel
@@ -33,6 +33,7 @@ from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape, under_dequantize
 from qdialect.ir.walking import operations
 from qdialect.patterns.convolution.step import priced
+from qdialect.patterns.reading import real_copy
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.promises.window import Geometry, Window
@@ -175,7 +176,14 @@ class FoldFloatWeight(OnTrait[Linear]):
         rewriter.insert_before(op, [constant])
         rewriter.set_operand(op, 1, constant.results[0])
         for k, operand in enumerate(op.operands):
-            if quantized_of(operand.type) is not None:  # an op on quantized types has no float weight
+            bias, type = under_dequantize(operand).owner, quantized_of(under_dequantize(operand).type)
+            if (
+                k > 1 and isinstance(bias, ConstantOp) and type is not None
+            ):  # counted in steps of the weight's
+                real = real_copy(bias, type)
+                rewriter.insert_after(bias, [real])
+                rewriter.set_operand(op, k, real.results[0])
+            elif quantized_of(operand.type) is not None:  # an op on quantized types has no float weight
                 cast = DequantizeOp(operand)
                 rewriter.insert_before(op, [cast])
                 rewriter.set_operand(op, k, cast.results[0])

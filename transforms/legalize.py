@@ -16,7 +16,6 @@ point becomes 0: it would be slower. Where zero points must be 0, a u8 of any ot
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
@@ -26,7 +25,6 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
-    BY_ATTRIBUTE,
     element_of,
     quantized_of,
     storage_element,
@@ -35,11 +33,12 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, tensor_name
-from qdialect.ir.values import real_constant, under_dequantize
+from qdialect.ir.values import under_dequantize
 from qdialect.ir.walking import operations
+from qdialect.patterns.reading import real_copy
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
-from qdialect.promises.linear import Linear
+from qdialect.promises.linear import Linear, bias_matches
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, rewriting
 from qdialect.rewriting.matching import OnOp, OnTrait
@@ -292,7 +291,9 @@ class RealBias(OnOp[OnnxOp]):
             if found is None:
                 continue
             if found[0] not in self._real:
-                self._real[found[0]] = _real(*found, rewriter)
+                real = real_copy(*found)
+                rewriter.insert_after(found[0], [real])
+                self._real[found[0]] = real.results[0]
             rewriter.set_operand(op, k, self._real[found[0]])
         return None
 
@@ -301,23 +302,16 @@ class RealBias(OnOp[OnnxOp]):
         linear, found = op.get_trait(Linear), _constant_of(under_dequantize(value))
         if found is None or (not self._every and found[0] is value.owner):
             return None
-        if not self._every and quantized_of(under_dequantize(op.operands[0]).type) is None:
+        types = [quantized_of(under_dequantize(value).type) for value in op.operands[:2]]
+        if not self._every and types[0] is None:
             return None  # an op on a float activation reads the bias with the bias's own scale
+        x, w = (*types, None)[:2]
+        if not self._every and x is not None and w is not None and bias_matches(x, w, found[1]):
+            return None
         if linear is not None and linear.has_bias and index == BIAS:
             return found
         # i32 is a bias too where an addition of its own adds it.
         return found if self._every and found[1].storage.name == "i32" else None
-
-
-def _real(source: ConstantOp, type: UniformType, rewriter: Rewriter) -> SSAValue:
-    """What a dequantize of a quantized constant makes, as a constant beside it."""
-    real = np.asarray(real_constant(source.results[0]), BY_ATTRIBUTE[type.expressed].dtype)
-    new = ConstantOp.of(from_array(real))
-    name = tensor_name(source)
-    real = name.removesuffix("_quantized") if name.endswith("_quantized") else f"{name}_real"
-    new.location = location("", [real])
-    rewriter.insert_after(source, [new])
-    return new.results[0]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, with_element
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
-from qdialect.ir.names import location, tensor_name
+from qdialect.ir.names import location, wish
 from qdialect.ir.values import constant_array
 from qdialect.patterns.convolution.step import priced
 from qdialect.promises.arithmetic import QuantizesAtRunTime
@@ -57,10 +57,10 @@ class LegalizeSum(OnTrait[IntegerProduct]):
         if weight is None or zeros is None or weight.dtype.name == wanted or weight.dtype.itemsize > 1:
             return
         constants: list[Operation] = []
-        for array, old in ((weight, op.operands[1]), (zeros, zero)):
+        name = wish(op.operands[1])  # it stays: so is the weight called when it is read and lowered again
+        for array, called in ((weight, name), (zeros, f"{name}_zero_point" if zero is None else wish(zero))):
             new = ConstantOp.of(from_array(numerics.flip_signedness(np.asarray(array))))
-            name = tensor_name(old.owner) if isinstance(old, OpResult) else "zero_point"
-            new.location = location("", [f"{name}_{new.results[0].type.get_element_type()}"])  # pyright: ignore
+            new.location = location("", [called])
             constants.append(new)
         inputs: list[SSAValue | None] = [
             op.operands[0],

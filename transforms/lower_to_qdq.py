@@ -33,7 +33,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, settle_names, tensor_names
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
-from qdialect.patterns.captured import pair_captured, pair_moved, widen_biases
+from qdialect.patterns.captured import pair_moved, part_captured, widen_biases
 from qdialect.patterns.pairs import PairWriter
 from qdialect.patterns.placement import Hoisting
 from qdialect.patterns.unfused import keep_unfused
@@ -295,7 +295,7 @@ class LowerToQdqPass(ModulePass):
             for one in operations(op):
                 expander.expand(one)
             PairWriter(rules, rewriter).write(op)
-            pair_captured(op)
+            part_captured(op)
             pair_moved(op)
             widen_biases(op)
             keep_unfused(op, rules)

@@ -23,7 +23,7 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, tensor_type
 from qdialect.dialects.quant import QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
-from qdialect.ir.names import location
+from qdialect.ir.names import location, node_name, tensor_names, wish
 from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant_array, rank_of
 from qdialect.numerics import Array
@@ -52,12 +52,21 @@ class _Chain(NamedTuple):
     """int32 (channels,)."""
     float_bias: Array | None
     """float32 (channels,)."""
+    bias_name: str
+    """What the tensor of the bias is called."""
 
     @property
     def bias(self) -> Array:
         """The bias that was added, integer or float; 0 without one."""
         biases = (self.integer_bias, self.float_bias)
         return next((b for b in biases if b is not None), np.zeros(1, np.float32))
+
+
+def _constant_name(op: OnnxOp | None) -> str:
+    """What the constant beside an op's other operand is called."""
+    return (
+        next((wish(v) for v in op.operands if isinstance(v.owner, ConstantOp)), "") if op is not None else ""
+    )
 
 
 def _second_consumer(what: str) -> Blocked:
@@ -67,6 +76,7 @@ def _second_consumer(what: str) -> Blocked:
 def _chain(op: OnnxOp, axis: int) -> _Chain | Blocked:
     rank, value = rank_of(op.results[0]), op.results[0]
     user, integer_bias = single_user(value), None
+    bias_name = _constant_name(user)
     if user is not None and (added := shift(user)) is not None:
         integer_bias = along(added.constant, rank, axis)
         if integer_bias is None:
@@ -86,7 +96,8 @@ def _chain(op: OnnxOp, axis: int) -> _Chain | Blocked:
     if integer_bias is None and user is not None and added is not None:
         float_bias = along(added.constant, rank, axis)
         last = last if float_bias is None else user
-    return _Chain(last, factor, integer_bias, float_bias)
+    bias_name = bias_name if integer_bias is not None else _constant_name(user)
+    return _Chain(last, factor, integer_bias, float_bias, bias_name)
 
 
 def _factors(cast: OnnxOp, rank: int | None, axis: int) -> tuple[OnnxOp, Array] | Blocked:
@@ -220,7 +231,7 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
             reads.append(bias)
             operands.append(bias.results[0])
         new = cls.build(operands, [chain.last.results[0].type], op.onnx_attributes)
-        new.location = chain.last.location
+        new.location = location(node_name(op) or node_name(chain.last), tensor_names(chain.last))
         rewriter.replace(chain.last, [*reads, *dequantize_operands(new), new])
         return None
 
@@ -232,8 +243,11 @@ def _has_bias(chain: _Chain) -> bool:
 def _bias(chain: _Chain, x: UniformType, w: UniformType, channels: int) -> ConstantOp:
     """The bias as operand, one value for each channel: int32 in steps of x_scale * w_scale, or float as it was."""
     bias = np.broadcast_to(chain.bias, (channels,))
+    place = location("", [chain.bias_name])
     if chain.integer_bias is None:
-        return ConstantOp.of(from_array(bias.copy()))
+        real = ConstantOp.of(from_array(bias.copy()))
+        real.location = place
+        return real
     stored = bias.astype(np.int32)
     scales, storage = numerics.bias_scale(x.scales, w.scales), Storage.of("i32")
     if scales.ndim:
@@ -241,7 +255,7 @@ def _bias(chain: _Chain, x: UniformType, w: UniformType, channels: int) -> Const
     else:
         type = UniformType.per_tensor(storage, np.float32(scales))
     constant = ConstantOp.of(from_array(stored), tensor_type(type, (channels,)))
-    constant.location = location("")
+    constant.location = place
     return constant
 
 

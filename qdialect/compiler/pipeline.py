@@ -143,8 +143,10 @@ def _hoisting(r: Request) -> Iterator[Stage]:
     yield _batch_norm(r, "factors and shifts go into scales and zero points", depthwise=kernels)
     if r.form != "qdq":
         yield _stage("fold-scales", "a scale for each channel between two products becomes one for all")
-    if kernels and not r.options.decompose:
-        yield _stage("compose", "a MatMul and its Add are one kernel")
+    if (kernels or r.form == "integer") and not r.options.decompose:
+        yield _stage(
+            "compose", "a MatMul and its Add are one kernel, or one sum that raise-integer reads as one"
+        )
     yield _stage("hoist-quantize", "what a BatchNormalization has folded into makes integers", **hoist)
     yield _stage("fold-constants", "quantizes that have met constants")
     yield _stage("fuse-quantized", "an op between casts is the op on quantized types")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,10 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.nodes import Nodes
-from qdialect.ir.names import location
+from qdialect.ir.names import location, wish
 from qdialect.ir.place import block_of, first_of
 from qdialect.ops.generated import op_named
+from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
 
 CLIP_OF_BYTES = 12
@@ -62,6 +63,18 @@ class Parameters:
             block.insert_ops_before(pair, first_of(block))
             pair_of_values = self._made[block, type] = pair[0].results[0], pair[1].results[0]
         return pair_of_values
+
+    def name_after_users(self, ops: Iterable[Operation]) -> None:
+        """Call them after the first of `ops` that casts with them: that is the same when these are read again."""
+        zero_points = dict(self._made.values())
+        for op in ops:
+            is_cast = isinstance(op, OnnxOp) and len(op.operands) == 3
+            zero_point = zero_points.pop(op.operands[1], None) if is_cast else None
+            if isinstance(op, OnnxOp) and zero_point is not None:
+                name = wish(op.operands[0] if op.get_trait(DequantizeForm) is not None else op.results[0])
+                for value, suffix in ((op.operands[1], "scale"), (zero_point, "zero_point")):
+                    if isinstance(value, OpResult):
+                        value.op.location = location("", [f"{name}_{suffix}"])
 
 
 def stored(value: SSAValue) -> tuple[SSAValue, list[Operation]]:

@@ -4,9 +4,10 @@ Casts behind what only moves, where onnxruntime cannot put them itself.
 onnxruntime moves a DequantizeLinear down past ops that only move elements, on each edge to a consumer. An edge into a
 subgraph it does not see, and the session aborts; from opset 21 on it writes the casts of i8 with a type that it then
 changes elsewhere, and refuses the model (1.31: measured). Behind a pair of the same type, which changes no number, it
-stops. A quantize behind a dequantize of the same type, signedness aside, it drops: captured, that aborts the session
-too; behind a Sum it stays. Of a MatMul of several matrices and the Add of a vector it makes a Gemm behind a Reshape,
-past which it moves the cast too; not of the Add of a tensor of the result's rank.
+stops, and a subgraph may read a Sum of one operand. A quantize behind a dequantize of the same type, signedness aside,
+it drops: captured, that aborts the session too; behind a Sum it stays. Of a MatMul of several matrices and the Add of a
+vector it makes a Gemm behind a Reshape, past which it moves the cast too; not of the Add of a tensor of the result's
+rank.
 """
 # Around the driver: the casts are written and no op changes its type: pairs and constants are put in between.
 
@@ -19,12 +20,12 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, known_element, with_element
 from qdialect.dialects.quant import UniformType
-from qdialect.ir.names import location
+from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.place import block_of
 from qdialect.ir.values import constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
-from qdialect.patterns.unfused import part
+from qdialect.patterns.unfused import part, summed
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
 from qdialect.promises.joins import Adds
@@ -38,17 +39,19 @@ TYPED_CASTS = 21
 I8 = BY_NUMPY["int8"].attribute
 
 
-def pair_captured(module: ModuleOp) -> None:
-    """Let subgraphs read what was dequantized and then moved behind a pair of casts of its own."""
+def part_captured(module: ModuleOp) -> None:
+    """Let subgraphs read what was dequantized and then moved, or quantized again, behind a Sum."""
     captured: dict[OpResult, list[Use]] = {}
     for op in operations(module):
         for k, value in enumerate(op.operands):
             if isinstance(value, OpResult) and value.op.parent is not op.parent:
                 captured.setdefault(value, []).append(Use(op, k))
     for value, uses in captured.items():
-        cast = _moved_cast(value)
-        if cast is not None:
-            _pair(value, cast, uses)
+        if _moved_cast(value) is not None:
+            copy = summed(value)
+            block_of(value.op).insert_ops_after([copy], value.op)
+            for use in uses:
+                use.operation.operands[use.index] = copy.results[0]
         elif isinstance(value.op, OnnxOp) and _is_second(value.op):
             part(value.op, 0)
 
@@ -145,9 +148,10 @@ def _pair(value: OpResult, cast: OnnxOp, uses: list[Use]) -> None:
         [value, *parameters], [with_element(value.type, element)]
     )
     again = cast.__class__.build([quantize.results[0], *parameters], [value.type])
-    made: list[Operation] = [quantize, again]
-    for op in made:
-        op.location = location("")
-    block.insert_ops_after(made, value.op)
+    name = wish(value)  # the pair's result has it: that is what the value is when this is read again
+    value.op.location = location(node_name(value.op), [f"{name}_moved"])
+    quantize.location = location(f"{name}_QuantizeLinear", [f"{name}_quantized"])
+    again.location = location(f"{name}_DequantizeLinear", [name])
+    block.insert_ops_after([quantize, again], value.op)
     for use in uses:
         use.operation.operands[use.index] = again.results[0]

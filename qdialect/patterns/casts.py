@@ -63,6 +63,8 @@ class MergeQuantizes(OnOp[QuantizeOp]):
             place = place.next_op
         assert place is not None
         new: list[Operation] = [] if real is None else [DequantizeOp(root)]
+        if real is not None and same.issuperset(use.operation for use in real.results[0].uses):
+            new[0].location = real.location  # which goes
         one = QuantizeOp(new[0].results[0] if new else source, op.element_type)
         one.location = op.location
         rewriter.insert_before(place, [*new, one])

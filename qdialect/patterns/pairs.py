@@ -62,6 +62,7 @@ class PairWriter:
             elif isinstance(op, StorageCastOp):
                 self._store(op)
         _erase_unused(module)
+        self._parameters.name_after_users(operations(module))
 
     def _store(self, op: StorageCastOp) -> None:
         source = op.operands[0]

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import quantized_of, with_element
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
+from qdialect.ir.names import location, tensor_name
+from qdialect.ir.values import real_constant
 
 
 def reads_as(value: SSAValue, type: UniformType) -> Sequence[Operation]:
@@ -44,3 +48,13 @@ def as_type(value: SSAValue, type: UniformType) -> tuple[Sequence[Operation], SS
     if not isinstance(value.owner, StorageCastOp):
         raise TypeError(f"{value.type} is no storage cast's result")
     return (), value.owner.operands[0]
+
+
+def real_copy(source: ConstantOp, type: UniformType) -> ConstantOp:
+    """What a dequantize of a constant of `type` makes, as a constant, not inserted yet."""
+    real = np.asarray(real_constant(source.results[0]), BY_ATTRIBUTE[type.expressed].dtype)
+    new, name = ConstantOp.of(from_array(real)), tensor_name(source)
+    new.location = location(
+        "", [name.removesuffix("_quantized") if name.endswith("_quantized") else f"{name}_real"]
+    )
+    return new

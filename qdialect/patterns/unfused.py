@@ -58,12 +58,17 @@ def keep_unfused(module: ModuleOp, target: Target) -> None:
             part(op, 0)
 
 
+def summed(value: SSAValue) -> OnnxOp:
+    """A Sum of `value` alone, past which no session looks; it is not inserted yet."""
+    copy = op_named("", "Sum").build([value], [value.type])
+    copy.location = location(f"{wish(value)}_Sum", [f"{wish(value)}_sum"])
+    return copy
+
+
 def part(op: OnnxOp, place: int) -> None:
-    """Let `op` take a Sum of its operand, past which no session looks."""
-    real, block = op.operands[place], op.parent
+    """Let `op` take a Sum of its operand."""
+    copy, block = summed(op.operands[place]), op.parent
     assert block is not None
-    copy = op_named("", "Sum").build([real], [real.type])
-    copy.location = location(f"{wish(real)}_Sum", [f"{wish(real)}_sum"])
     block.insert_op_before(copy, op)
     op.operands[place] = copy.results[0]
 

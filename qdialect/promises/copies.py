@@ -45,7 +45,7 @@ def _reshape(op: OnnxOp) -> int | None:
     return 0 if copied or _same_sizes(op) else None
 
 
-def _flatten(op: OnnxOp) -> int | None:
+def _sized(op: OnnxOp) -> int | None:
     return 0 if _same_sizes(op) else None
 
 
@@ -119,7 +119,8 @@ COPIES: dict[tuple[str, str], Copies] = {
     ("", "Identity"): Copies(),
     ("", "Dropout"): Copies(blocked=training),
     ("", "Reshape"): Copies(_reshape),
-    ("", "Flatten"): Copies(_flatten),
+    ("", "Flatten"): Copies(_sized),
+    ("", "CenterCropPad"): Copies(_sized),
     ("", "Transpose"): Copies(_transpose),
     ("", "Cast"): Copies(_cast),
     ("", "Slice"): Copies(_slice),

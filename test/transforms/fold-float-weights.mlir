@@ -158,3 +158,23 @@ func.func @constants(%x: tensor<2x3xf32>, %y: tensor<2x3x!y>) -> (tensor<2x3xf32
   %e = onnx.Concat(%y, %l) {axis = 0 : i64} : (tensor<2x3x!y>, tensor<2x3x!y>) -> tensor<4x3x!y>
   func.return %a, %b, %c, %e : tensor<2x3xf32>, tensor<2x3x!y>, tensor<2x3xf32>, tensor<4x3x!y>
 }
+
+// -----
+
+// A bias in steps of the weight's scale goes with it.
+
+// CHECK-LABEL: func.func @bias(
+// CHECK-DAG: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, -1.0] : tensor<2x1x1x1xf32>>}
+// CHECK-DAG: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[0.25, -0.125] : tensor<2xf32>>}
+// CHECK: %[[X:.*]] = quant.dcast %x
+// CHECK-NEXT: onnx.Conv(%[[X]], %[[W]], %[[B]]) {group = 2 : i64}
+!x = !quant.uniform<i16:f32, 0.03125:13>
+!w = !quant.uniform<i8:f32:0, {0.5,0.25:8}>
+!b = !quant.uniform<i32:f32:0, {0.015625,0.0078125}>
+func.func @bias(%x: tensor<1x2x4x4x!x>) -> tensor<1x2x4x4xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 4] : tensor<2x1x1x1xi8>>} : () -> tensor<2x1x1x1x!w>
+  %b = onnx.Constant() {value = #onnx.tensor<[16, -16] : tensor<2xi32>>} : () -> tensor<2x!b>
+  %c = quant.dcast %b : tensor<2x!b> to tensor<2xf32>
+  %y = onnx.Conv(%x, %w, %c) {group = 2 : i64} : (tensor<1x2x4x4x!x>, tensor<2x1x1x1x!w>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  func.return %y : tensor<1x2x4x4xf32>
+}

@@ -196,3 +196,15 @@ func.func @readings(%x: tensor<2x3x!quant.uniform<i16:f32, 0.5:7>>) -> tensor<2x
   %y = quant.dcast %q : tensor<2x3x!quant.uniform<i16:f32, 0.5:7>> to tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>
 }
+
+// CHECK-LABEL: func.func @cropped_to_its_size(
+// CHECK-NEXT: %[[K:.*]] = onnx.Constant()
+// CHECK-NEXT: %[[Y:.*]] = onnx.CenterCropPad(%x, %[[K]]) {axes = array<i64: 1>} : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<2x5xf32>
+// CHECK-NEXT: func.return %x, %[[Y]]
+func.func @cropped_to_its_size(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x5xf32>) {
+  %k = onnx.Constant() {value = #onnx.tensor<[3] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %y = onnx.CenterCropPad(%x, %k) {axes = array<i64: 1>} : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<2x3xf32>
+  %n = onnx.Constant() {value = #onnx.tensor<[5] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %z = onnx.CenterCropPad(%x, %n) {axes = array<i64: 1>} : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<2x5xf32>
+  func.return %y, %z : tensor<2x3xf32>, tensor<2x5xf32>
+}

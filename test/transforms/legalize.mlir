@@ -188,3 +188,18 @@ func.func @own_scale_bias(%x: tensor<1x2x5x4xf32>, %w: tensor<2x2x1x1x!w>) -> (t
   %u = onnx.Conv(%r, %d, %b) : (tensor<1x2x5x4xf32>, tensor<2x2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x5x4xf32>
   func.return %t, %u : tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>
 }
+
+// One in steps of x_scale * w_scale is what the session takes it for.
+
+// CHECK-LABEL: func.func @bias_of_the_sum(
+// CHECK: %[[B:.*]] = quant.dcast
+// CHECK: onnx.Conv(%{{.*}}, %{{.*}}, %[[B]])
+func.func @bias_of_the_sum(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x1x1x!quant.uniform<i8:f32, 0.25>>) -> tensor<1x3x5x4xf32> {
+  %i = onnx.Constant() {value = #onnx.tensor<[3, -4, 5] : tensor<3xi32>>} : () -> tensor<3x!quant.uniform<i32:f32, 0.125>>
+  %b = quant.dcast %i : tensor<3x!quant.uniform<i32:f32, 0.125>> to tensor<3xf32>
+  %d = quant.dcast %w : tensor<3x2x1x1x!quant.uniform<i8:f32, 0.25>> to tensor<3x2x1x1xf32>
+  %q = quant.qcast %x : tensor<1x2x5x4xf32> to tensor<1x2x5x4x!quant.uniform<u8:f32, 0.5:13>>
+  %r = quant.dcast %q : tensor<1x2x5x4x!quant.uniform<u8:f32, 0.5:13>> to tensor<1x2x5x4xf32>
+  %u = onnx.Conv(%r, %d, %b) : (tensor<1x2x5x4xf32>, tensor<3x2x1x1xf32>, tensor<3xf32>) -> tensor<1x3x5x4xf32>
+  func.return %u : tensor<1x3x5x4xf32>
+}
