@@ -240,10 +240,10 @@ def document(function: Callable[..., Any], like: Callable[..., Any], options: ty
     Give `function`, which takes the fields of `options` as keywords behind its own parameters, the signature that says
     so, and the name and the words of `like`, with those of the options.
     """
-    own = signature(function)
-    first = [one for one in own.parameters.values() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    own = signature(function).parameters.values()
+    first = [one for one in own if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
     words = list(signature(options).parameters.values())
-    named = Signature([*first, *words], return_annotation=own.return_annotation)
+    named = Signature([*first, *words], return_annotation=signature(like).return_annotation)
     lines = [f"{one.name}: {described(one)}." for one in fields(options)]
     text = f"{(like.__doc__ or '').rstrip()}\n\n    " + "\n    ".join(lines) + "\n    "
     function.__dict__["__signature__"] = named

@@ -33,13 +33,20 @@ BESIDE = {"model", "data"}
 
 
 @pytest.mark.parametrize(
-    ("function", "kind"),
-    [(qdialect.compile, CompileOptions), (qdialect.quantize, QuantizeOptions)],
-    ids=["compile", "quantize"],
+    ("function", "kind", "result"),
+    [
+        (qdialect.compile, CompileOptions, "Report"),
+        (qdialect.explain, CompileOptions, "tuple[Layer, ...]"),
+        (qdialect.quantize, QuantizeOptions, "Quantized"),
+    ],
+    ids=["compile", "explain", "quantize"],
 )
-def test_functions_take_and_explain_the_options(function: Callable[..., Any], kind: type[Options]):
+def test_functions_take_and_explain_the_options(
+    function: Callable[..., Any], kind: type[Options], result: str
+):
     """`help` shows each with its default, and says what it is."""
     parameters = inspect.signature(function).parameters
+    assert inspect.signature(function).return_annotation == result
     assert [name for name in parameters if name not in BESIDE] == list(inspect.signature(kind).parameters)
     for one in fields(kind):
         if one.default_factory is MISSING:
