@@ -42,14 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
         report = qdialect.compile(module, feeds=_feeds(arguments, module), **vars(options))
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
-        reporting.write(report, show)
+        measured = reporting.write(report, show)
     if arguments.data and not arguments.report:
         print("warning: --data is for the --report, which it gives noise and time", file=sys.stderr)
     if arguments.verbose:
         for step in report.steps:
             print(f"{step.name}: {step.rewrites} rewrites, {step.ops} nodes", file=sys.stderr)
     if not arguments.quiet:
-        print_verdict(report)
+        print_verdict(report, measured)
     if report.checked and not arguments.quiet:
         print(report.checked, file=sys.stderr)
     if arguments.remarks:
@@ -66,11 +66,11 @@ def _feeds(arguments: argparse.Namespace, module: "ModuleOp") -> "Sequence[Mappi
     return check_feeds(module, arguments.check_numerics)
 
 
-def print_verdict(report: "Report") -> None:
+def print_verdict(report: "Report", measured: Sequence[str] = ()) -> None:
     """On stderr: what came of it, in a few lines."""
     from qdialect.compiler.verdict import verdict
 
-    for line in verdict(report).lines():
+    for line in (*verdict(report).lines(), *measured):
         print(line, file=sys.stderr)
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -37,8 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
         done = quantize_module(module, arguments.data, calibration, options)
         show(f"writing {arguments.output}")
         qdialect.save(module, arguments.output, external_data=arguments.external_data)
-        reporting.write(done.report, show)
-    _say(arguments, done)
+        measured = reporting.write(done.report, show, done.summary())
+    _say(arguments, done, measured)
     return DONE
 
 
@@ -59,7 +60,7 @@ def _check(arguments: argparse.Namespace) -> None:
         check_readable(path)
 
 
-def _say(arguments: argparse.Namespace, done: "Quantized") -> None:
+def _say(arguments: argparse.Namespace, done: "Quantized", measured: Sequence[str]) -> None:
     """What came of it: on stderr, so that a pipe can drop it."""
     if arguments.verbose:
         for line in done.log:
@@ -69,6 +70,6 @@ def _say(arguments: argparse.Namespace, done: "Quantized") -> None:
     if not arguments.quiet:
         for line in done.summary():
             print(line, file=sys.stderr)
-        print_verdict(done.report)
+        print_verdict(done.report, measured)
     if arguments.remarks:
         print_remarks(done.report)

@@ -54,27 +54,32 @@ class Reporting:
         runner.run(feeds[0])
         return feeds
 
-    def write(self, report: "Report", show: Callable[[str], None]) -> None:
-        """Write the report that was asked for, if any, behind the model. Raises OSError."""
+    def write(self, report: "Report", show: Callable[[str], None], said: Sequence[str] = ()) -> Sequence[str]:
+        """
+        Write the report that was asked for, if any, behind the model, with what is `said` besides; return what was
+        measured. Raises OSError.
+        """
         if self._path is None:
-            return
+            return ()
         from qdialect.compiler.page.data import write_json
         from qdialect.compiler.page.html import write_html
         from qdialect.files import atomic_write
 
-        around = self._circumstances(show)
+        measured = self._measured(show) if self._feeds else {"findings": ()}
+        around = self._circumstances(measured | {"findings": (*said, *measured["findings"])})
         text = (
             write_json(report, around) if self._path.lower().endswith(".json") else write_html(report, around)
         )
         with atomic_write(self._path) as file:
             file.write(text.encode())
+        return measured["findings"]
 
-    def _circumstances(self, show: Callable[[str], None]) -> "Circumstances":
+    def _circumstances(self, measured: dict[str, Any]) -> "Circumstances":
         from qdialect.compiler.page.data import Circumstances
 
         files = (*self._read, *_files("output", self._arguments.output))
         command = shlex.join(["qdialect", *self._arguments.words])
-        return Circumstances(command, files, **(self._measured(show) if self._feeds else {}))
+        return Circumstances(command, files, **measured)
 
     def _measured(self, show: Callable[[str], None]) -> dict[str, Any]:
         """Noise by tensor, time by node, and what they come to; times are of one sample where the batch is free."""

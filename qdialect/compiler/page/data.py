@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from qdialect.compiler.graph import End, Links, Tensor
 from qdialect.compiler.layers import Layer, Node
+from qdialect.compiler.page.kinds import Kind, kinds_of
 from qdialect.compiler.report import Report, stays_as_json
 from qdialect.compiler.verdict import verdict
 from qdialect.rewriting.remarks import Remark
@@ -20,8 +21,6 @@ from qdialect.rewriting.remarks import Remark
 FORMAT, VERSION = "qdialect-report", 1
 PACKAGES = ("qdialect", "onnx", "onnxruntime", "xdsl")
 """Those that decide what a compilation does."""
-WIDE = ("int64", "uint64", "bool", "object", "")
-"""Elements of sizes, indices, truth values and text, and those that are not known."""
 
 
 class File(NamedTuple):
@@ -72,21 +71,20 @@ def report_data(report: Report, around: Circumstances = NOTHING) -> dict[str, An
     layers, nodes = report.layers, report.account.nodes
     places = {id(node): k for k, node in enumerate(nodes)}
     owners = {places[id(node)]: k for k, layer in enumerate(layers) for node in layer.became}
+    owned = [layers[owners[k]] if k in owners else None for k in range(len(nodes))]
+    kinds = kinds_of(nodes, owned, report.account.links, report.form)
     return {
         "format": FORMAT,
         "version": VERSION,
         "target": report.target,
         "form": report.form,
         "exactness": report.exactness,
-        "verdict": [*verdict(report).lines(), *around.findings],
+        "verdict": list(filter(None, (*verdict(report).lines(), report.checked, *around.findings))),
         "interface": {name: one.as_json() for name, one in report.interface.items()},
         "multiply_adds": _totals(report),
         "operators": {"before": report.before, "after": report.after},
         "layers": [_layer(one, [places[id(n)] for n in one.became], around) for one in layers],
-        "nodes": [
-            _node(node, owners.get(k), layers[owners[k]] if k in owners else None, report.form, around)
-            for k, node in enumerate(nodes)
-        ],
+        "nodes": [_node(node, owners.get(k), kinds[k], around) for k, node in enumerate(nodes)],
         **_links(report.account.links),
         "as_read": _links(report.account.origin.links),
         "breaches": [stays_as_json(one) for one in report.breaches],
@@ -163,14 +161,12 @@ def _tensor(tensor: Tensor) -> dict[str, Any]:
     return found
 
 
-def _node(
-    node: Node, row: int | None, layer: Layer | None, form: str, around: Circumstances
-) -> dict[str, Any]:
+def _node(node: Node, row: int | None, kind: Kind, around: Circumstances) -> dict[str, Any]:
     return {
         "name": _called(node),
         "operator": node.operator,
         "layer": row,
-        "kind": _kind(node, layer, form),
+        "kind": kind.value,
         "inputs": [_tensor(t) for t in node.inputs],
         "outputs": [_tensor(t) for t in node.outputs],
         "bytes": node.bytes,
@@ -180,34 +176,6 @@ def _node(
 
 def _called(node: Node) -> str:
     return node.name or next((t.name for t in node.outputs), "")
-
-
-def _number(tensor: Tensor) -> str:
-    if tensor.element in WIDE:
-        return "other"
-    return "float" if "float" in tensor.element else "integer"
-
-
-def _kind(node: Node, layer: Layer | None, form: str) -> str:
-    """
-    What a node computes on, by the elements of its first input and output: `integer`, `float`, `cast` from the one into
-    the other, or `other`. Floats between casts that the target fuses count as integers, and so does a node that takes
-    and makes floats and does all of a layer's products in integers.
-    """
-    if not node.inputs or not node.outputs:
-        return "other"
-    first, result = node.inputs[0], node.outputs[0]
-    before, after = _number(first), _number(result)
-    if before != after:
-        if "other" in (before, after):
-            return "other"
-        return "cast" if first.shape == result.shape else before
-    if before != "float" or layer is None:
-        return before
-    if form == "qdq" and layer.integer and not layer.is_gone:
-        return "integer"
-    alone = not any(_number(t) == "integer" for n in layer.became for t in n.inputs[:1])
-    return "integer" if layer.macs and layer.integer and alone else "float"
 
 
 def _links(links: Links) -> dict[str, Any]:

@@ -117,10 +117,9 @@ const drawing = {
 
   draw() {
     const {nodes, edges} = (this.current = graphOf(this.view)), {width, height} = SIZE;
-    const {places, lines} = layout(nodes.length, edges, SIZE);
+    const {places, lines, reach} = layout(nodes.length, edges, SIZE);
     this.places = places;
-    this.size = [Math.max(...places.map((p) => p[0])) + width / 2 + 24,
-      Math.max(...places.map((p) => p[1])) + height + 24];
+    this.size = [reach[0] + 24, reach[1] + height / 2 + 24];
     this.lines = lines.map((parts, k) => svg("path", {d: this.path(parts), "data-k": k}));
     this.boxes = nodes.map((node, k) => this.box(node, k));
     this.marks = places.map(([x, y]) => svg("rect", {x: x - width / 2, y: y - 13, width, height: height + 26}));

@@ -19,6 +19,14 @@ def _part(name: str) -> str:
     return files("qdialect.compiler.page").joinpath(name).read_text("utf-8")
 
 
+def _line(text: str) -> str:
+    """A line of the verdict, the word that it begins with apart."""
+    word, colon, rest = text.partition(": ")
+    if not colon or not word.replace(" ", "").isalpha():
+        return f"<li>{escape(text)}</li>"
+    return f'<li><span class="quiet">{escape(word)}</span> <span>{escape(rest)}</span></li>'
+
+
 def write_html(report: Report, around: Circumstances = NOTHING) -> str:
     """The report as a page, with its data, style and scripts in it."""
     data = report_data(report, around)
@@ -27,16 +35,8 @@ def write_html(report: Report, around: Circumstances = NOTHING) -> str:
     return Template(_part("page.html")).substitute(
         title=escape(PurePath(read).name or "Compilation"),
         subtitle=escape(f"{report.target}, form {report.form}, exactness {report.exactness}"),
-        verdict="\n".join(f"<li>{escape(line)}</li>" for line in data["verdict"]),
+        verdict="\n".join(map(_line, data["verdict"])),
         style=_part("page.css"),
         data=words,
         script="\n".join(map(_part, SCRIPTS)),
-    )
-
-
-def notebook_html(report: Report) -> str:
-    """The page in a frame, for `_repr_html_`: its style and scripts touch nothing around it."""
-    return (
-        f'<iframe srcdoc="{escape(write_html(report))}" title="qdialect report" loading="lazy"'
-        ' style="width:100%;height:48rem;border:0"></iframe>'
     )

@@ -111,12 +111,13 @@ function median(positions) {
 function positions({layers, up, down, real}, width, gap, rounds) {
   const x = new Float64Array(up.length);
   const space = (a, b) => ((real(a) ? width : 0) + (real(b) ? width : 0)) / 2 + gap;
-  // A weight or a cast of it gives way to the nodes that it stands beside: they make straight columns.
+  // What stands below another node stands right below it: weights, casts of them and lines that pass give way.
   const isLeaf = (k) => !up[k].length || !down[k].length;
-  const columns = (near) => near.map((some) => (some.some((n) => !isLeaf(n)) ? some.filter((n) => !isLeaf(n)) : some));
+  const columns = (near) => near.map((some) => [(n) => real(n) && !isLeaf(n), (n) => !isLeaf(n), () => true]
+    .map((wanted) => some.filter(wanted)).find((found) => found.length) ?? some);
   const fit = (layer, near) => {
     const wishes = layer.map((k) => (near[k].length ? median(near[k].map((n) => x[n])) : x[k]));
-    const weights = layer.map((k) => (!near[k].length ? 0.001 : isLeaf(k) ? 0.002 : real(k) ? 1 : 8));
+    const weights = layer.map((k) => (!near[k].length ? 0.001 : isLeaf(k) ? 0.002 : real(k) ? 20 : 1));
     const gaps = layer.slice(1).map((k, n) => space(layer[n], k));
     spread(wishes, weights, gaps).forEach((at, n) => (x[layer[n]] = at));
   };
@@ -130,7 +131,7 @@ function positions({layers, up, down, real}, width, gap, rounds) {
   return x;
 }
 
-// Places of `count` nodes of one size, and for each node the bends of its line: [x, y] of centres, y by rank.
+// Centres [x, y] of `count` nodes of one size, for each node the parts of its line, and how far all of it reaches.
 function layout(count, edges, {width, height, gap, between}) {
   const graph = layered(count, edges);
   order(graph, 16);
@@ -142,5 +143,6 @@ function layout(count, edges, {width, height, gap, between}) {
   graph.source.forEach((from, k) => {
     for (const next of graph.down[k]) lines[from].push([points[k], points[next], k < count, next < count]);
   });
-  return {places: points.slice(0, count), lines};
+  const far = (axis) => points.reduce((most, point) => Math.max(most, point[axis]), 0);
+  return {places: points.slice(0, count), lines, reach: [far(0) + width / 2, far(1) + height / 2]};
 }

@@ -1,0 +1,81 @@
+"""What each node of a result computes on: the colours of its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from qdialect.compiler.graph import Links, Tensor
+from qdialect.compiler.layers import Layer, Node
+
+WIDE = ("int64", "uint64", "bool", "object", "")
+"""Elements of sizes, indices, truth values and text, and those that are not known."""
+
+
+class Kind(StrEnum):
+    """What a node computes on."""
+
+    INTEGER = "integer"
+    FLOAT = "float"
+    CAST = "cast"
+    """The one into the other, element by element."""
+    OTHER = "other"
+    """Sizes, indices, truth values, text, what is not known."""
+
+
+def kinds_of(nodes: Sequence[Node], layers: Sequence[Layer | None], links: Links, form: str) -> list[Kind]:
+    """
+    What each node computes on, by the elements of its first input and output; `layers` has the layer of each.
+
+    A node of floats that does all of a layer's products in integers counts as integer; so does, in the form `qdq`, what
+    stands between casts or other such nodes: the target fuses it with them.
+    """
+    kinds = [_by_elements(node) for node in nodes]
+    whole = [layer is not None and bool(layer.macs) and layer.integer for layer in layers]
+    if form == "qdq":
+        return _between_casts(kinds, whole, links)
+    for k, layer in enumerate(layers):
+        if kinds[k] is Kind.FLOAT and whole[k] and layer is not None:
+            apart = any(_by_elements(node) is Kind.INTEGER for node in layer.became)
+            kinds[k] = Kind.FLOAT if apart else Kind.INTEGER
+    return kinds
+
+
+def _number(tensor: Tensor) -> Kind:
+    if tensor.element in WIDE:
+        return Kind.OTHER
+    return Kind.FLOAT if "float" in tensor.element else Kind.INTEGER
+
+
+def _by_elements(node: Node) -> Kind:
+    if not node.inputs or not node.outputs:
+        return Kind.OTHER
+    first, result = node.inputs[0], node.outputs[0]
+    before, after = _number(first), _number(result)
+    if before is after:
+        return before
+    if Kind.OTHER in (before, after):
+        return Kind.OTHER
+    return Kind.CAST if first.shape == result.shape else before
+
+
+def _between_casts(kinds: Sequence[Kind], whole: Sequence[bool], links: Links) -> list[Kind]:
+    """Nodes of floats are integer unless they meet one that is not, or the outside, where nothing fuses them."""
+    near: list[list[int]] = [[] for _ in kinds]
+    for source, target in links.edges:
+        near[source].append(target)
+        near[target].append(source)
+    outside = {k for end in (*links.inputs, *links.outputs) for k in end.nodes}
+    found = list(kinds)
+    floats = [k for k, kind in enumerate(kinds) if kind is Kind.FLOAT]
+    stack: list[int] = []
+    for k in floats:
+        fused = whole[k] or (k not in outside and bool(near[k]))
+        found[k] = Kind.INTEGER if fused else Kind.FLOAT
+        stack += [] if fused else [k]
+    while stack:
+        for k in near[stack.pop()]:
+            if kinds[k] is Kind.FLOAT and found[k] is Kind.INTEGER and not whole[k]:
+                found[k] = Kind.FLOAT
+                stack.append(k)
+    return found
