@@ -39,6 +39,11 @@ class Reporting:
         from qdialect.measuring.runner import Runner
 
         a = self._arguments
+        if a.output is not None and Path(a.output).suffix.lower() != ".onnx":
+            raise UserError(
+                f"--report with --data runs the result in onnxruntime, which does not take '{a.output}'",
+                "leave --data out",
+            )
         if a.output is not None and Path(a.output).exists() and Path(a.output).samefile(a.input):
             raise UserError(
                 "--report with --data compares the result with the model, which it would replace",

@@ -12,7 +12,8 @@ What a share of multiply-adds in integers is:
   is written in float; it counts as *in pairs*, and what it runs in is up to the runtime. MatMulNBits, and a product of
   floats with a dequantized weight, count as *weights alone*;
 - *in the result*, the same holds of the form `qoperator` and `integer`. In the form `qdq` a product of two quantized
-  values counts as one of integers: the target fuses the pairs that are written for it.
+  values counts as one of integers: the target fuses the pairs that are written for it; so it does in the forms of
+  upstream MLIR, which compute with what is stored.
 
 The denominator is the same for both: the multiply-adds of the layers as they were read, without those that have become
 constants. Where one layer has become several products, its multiply-adds are shared out as theirs are.
@@ -29,6 +30,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.compiler.graph import Links, Tensor, constant_bytes, links_of, nodes_of, scale_text, tensor_of
+from qdialect.compiler.options import UPSTREAM_FORMS
 from qdialect.compiler.provenance import Origin, Row, is_kernel
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
@@ -175,7 +177,9 @@ class Account:
                 continue
             if (work := op.get_trait(Multiplies)) is not None:
                 numbers = work.numbers(op)
-                is_integer = numbers is Numbers.INTEGER or (self.form == "qdq" and numbers is Numbers.PAIRS)
+                is_integer = numbers is Numbers.INTEGER or (
+                    self.form in ("qdq", *UPSTREAM_FORMS) and numbers is Numbers.PAIRS
+                )
                 product = _Product(work.count(op) or 0, open_sizes(op), is_integer)
                 self._products.setdefault(row, []).append(product)
             if (reason := floats.get(op)) is not None:

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import AnyFloat, ModuleOp, i32
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.compiler.layers import Account, Layer, Totals, totals
+from qdialect.compiler.options import UPSTREAM_FORMS
 from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, expressed_of, quantized_of
 from qdialect.ir.interface import IntegerInterface
@@ -170,7 +171,7 @@ def _is_float(op: OnnxOp, form: str) -> bool:
     values, work = [*op.operands, *op.results], op.get_trait(Multiplies)
     if work is not None and work.numbers(op) is Numbers.INTEGER:
         return False
-    if form == "qdq":
+    if form in ("qdq", *UPSTREAM_FORMS):
         return not any(quantized_of(v.type) is not None for v in values)
     if any(quantized_of(v.type) is not None for v in values):
         return True

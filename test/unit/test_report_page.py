@@ -174,6 +174,15 @@ def test_between_casts_that_a_target_fuses_is_integer():
     assert kinds == {"integer"}
 
 
+def test_upstream_mlir_counts_integers_as_they_are_stored():
+    """The result has no ONNX nodes to draw; layers are there."""
+    report = qdialect.compile(qdialect.load(EXAMPLE), target="linalg", batch=1)
+    data = plain(report)
+    assert not breaks(data, SCHEMA)
+    assert data["nodes"] == []
+    assert data["multiply_adds"]["integer"] > 0.9 * data["multiply_adds"]["total"]
+
+
 def test_floats_that_nothing_fuses_are_float(tmp_path: Path):
     data = plain(qdialect.compile(qdialect.load(branching(tmp_path)), target="tensorrt"))
     assert {node["kind"] for node in data["nodes"]} == {"float", "other"}
@@ -257,6 +266,9 @@ def test_data_that_does_not_fit_is_refused_in_front_of_the_work(
     words = ["compile", EXAMPLE, "-o", str(out), "--report", str(page), "--data", samples]
     assert main(words) == 1
     assert "other" in capsys.readouterr().err
+    words = ["compile", EXAMPLE, "-o", str(tmp_path / "o.mlir"), "--target", "linalg", "--batch", "1"]
+    assert main([*words, "--report", str(page), "--data", samples]) == 1
+    assert "which does not take" in capsys.readouterr().err
     copy = tmp_path / "same.onnx"
     copy.write_bytes(Path(EXAMPLE).read_bytes())
     assert main(["compile", str(copy), "-o", str(copy), "--report", str(page), "--data", samples]) == 1

@@ -36,7 +36,7 @@ function forward(nodes, links) {
 }
 
 function layerKind(layer) {
-  if (layer.is_gone) return "other";
+  if (layer.is_gone && report.nodes.length) return "other";
   if (layer.multiply_adds) {
     const integer = layer.integer_multiply_adds;
     return integer === layer.multiply_adds ? "integer" : integer ? "mixed" : "float";
@@ -63,7 +63,7 @@ function ending(name, length) {
 }
 
 const drawing = {
-  view: "result", colour: "kind", scale: 1, current: null,
+  view: report.nodes.length ? "result" : "read", colour: "kind", scale: 1, current: null,
 
   start() {
     for (const name of ["view", "colour"])
@@ -72,6 +72,7 @@ const drawing = {
           this[name] = button.dataset[name];
           name === "view" ? this.draw() : this.paint();
         });
+    document.querySelector("[data-view=result]").disabled = !report.nodes.length; // upstream MLIR has no ONNX nodes
     at("zoom-in").addEventListener("click", () => this.zoom(1.3));
     at("zoom-out").addEventListener("click", () => this.zoom(1 / 1.3));
     at("zoom-fit").addEventListener("click", () => this.fit());
@@ -132,7 +133,7 @@ const drawing = {
       this.marks, this.window));
     this.index = new Map();
     const main = new Set(this.view === "read" ? nodes : report.layers.map(mainNode));
-    nodes.forEach((node, k) => main.has(node) && this.index.set(node.layer, k));
+    nodes.forEach((node, k) => node.layer != null && main.has(node) && this.index.set(node.layer, k));
     this.paint();
     this.fit();
     this.show();

@@ -22,7 +22,7 @@ def _part(name: str) -> str:
 def _line(text: str) -> str:
     """A line of the verdict, the word that it begins with apart."""
     word, colon, rest = text.partition(": ")
-    if not colon or not word.replace(" ", "").isalpha():
+    if not colon or not word.replace("-", "").isalpha():
         return f"<li>{escape(text)}</li>"
     return f'<li><span class="quiet">{escape(word)}</span> <span>{escape(rest)}</span></li>'
 

@@ -12,7 +12,7 @@ function became(layer) {
 }
 
 function fate(layer) {
-  if (layer.became.length) return became(layer);
+  if (layer.became.length || !report.nodes.length) return became(layer);
   return html("span", {class: "quiet"}, layer.into ? ["in ", html("code", {}, breakable(layer.into))] : "folded away");
 }
 
