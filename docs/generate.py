@@ -1,6 +1,6 @@
 """
-Write `docs/passes.md`, `docs/targets.md`, `docs/promises.md` and `docs/api.md` from the passes, the target files, the
-promises and the docstrings of the API.
+Write `docs/passes.md`, `docs/targets.md`, `docs/promises.md`, `docs/remarks.md` and `docs/api.md` from the passes, the
+target files, the promises, the entries of reasons and the docstrings of the API.
 
     python docs/generate.py [--check]
 
@@ -14,6 +14,7 @@ from pathlib import Path
 from reference import api_page
 from xdsl.passes import ModulePass
 
+from qdialect.compiler.entries import Entry, entries
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import phases
 from qdialect.rewriting.passes import classes_of
@@ -180,6 +181,36 @@ def promises_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def remarks_page() -> str:
+    """What each reason means, and what to do about it."""
+    by_fix: dict[str, list[Entry]] = {}
+    for one in entries().values():
+        by_fix.setdefault(one.fix, []).append(one)
+    lines = [
+        "# Remarks",
+        "",
+        "Why a rewrite did not fire, by the id that `--remarks`, `explain` and reports print; `qdialect explain ID`",
+        "prints one. A remark says what it met; not every one keeps an op in float. What to do about it, in short and",
+        "in the tool that made the model, is said once for all reasons of a kind, [below](#fixes).",
+        "",
+        "| id | means | example | fix |",
+        "|---|---|---|---|",
+    ]
+    for one in entries().values():
+        example = one.example.replace("|", "\\|")
+        lines.append(f"| `{one.id}` | {one.means} | {example} | [{one.fix}](#{_anchor(one.fix)}) |")
+    lines += ["", "## Fixes", ""]
+    for fix, those in by_fix.items():
+        lines += [f"### {fix}", "", f"For {', '.join(f'`{one.id}`' for one in those)}.", ""]
+        lines += [f"- {name}: {text}" for name, text in those[0].tools.items()] + [""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _anchor(title: str) -> str:
+    """What GitHub calls a heading in a link."""
+    return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
+
+
 def main(argv: list[str]) -> int:
     """Write the pages, or say which one is not current."""
     pages = {
@@ -187,6 +218,7 @@ def main(argv: list[str]) -> int:
         DOCS / "targets.md": targets_page(),
         DOCS / "promises.md": promises_page(),
         DOCS / "api.md": api_page(),
+        DOCS / "remarks.md": remarks_page(),
     }
     stale = [path.name for path, text in pages.items() if not path.exists() or path.read_text() != text]
     if "--check" in argv:

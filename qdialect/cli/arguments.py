@@ -22,7 +22,7 @@ from qdialect.targets import target
 COMMANDS = {
     "compile": "compile a quantized ONNX model to integer arithmetic",
     "quantize": "quantize a float ONNX model with calibration data",
-    "explain": "say which ops stay float, and why",
+    "explain": "say which layers stay float, by cost, and why; or what a reason means",
     "compare": "run two models on the same data and compare their outputs",
     "bench": "measure how long models take, side by side",
     "targets": "list the targets",
@@ -94,7 +94,7 @@ def _make_parser() -> argparse.ArgumentParser:
 _USAGE = {
     "compile": "%(prog)s IN.onnx -o OUT.onnx [options]",
     "quantize": "%(prog)s IN.onnx --data DATA -o OUT.onnx [options]",
-    "explain": "%(prog)s IN.onnx [--target TARGET] [--json]",
+    "explain": "%(prog)s IN.onnx [--target TARGET] [--all] [--json]\n       %(prog)s ID",
     "compare": "%(prog)s A.onnx B.onnx --data DATA [--layers] [--json]",
     "bench": "%(prog)s A.onnx [B.onnx ...] [--data DATA] [--threads N] [--batch N] [--profile] [--json]",
     "targets": "%(prog)s",
@@ -195,8 +195,13 @@ def _add_report(group: Group) -> None:
 
 
 def _add_explain(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("input", metavar="IN.onnx", help="the model, or - for standard input")
+    parser.add_argument(
+        "input",
+        metavar="IN.onnx",
+        help="the model, or - for standard input, or the id of a reason, as float-operand",
+    )
     _add_target(parser)
+    parser.add_argument("--all", action="store_true", help="list what sums no products, too")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -1,8 +1,10 @@
-"""`qdialect explain`: which nodes stay float, and why."""
+"""`qdialect explain`: which layers stay float, by cost, and why; or what one reason means."""
 
 import argparse
 import json
-from typing import TYPE_CHECKING
+import os
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 from qdialect.cli.inputs import check_model
 from qdialect.cli.progress import progress
@@ -11,44 +13,110 @@ from qdialect.cli.status import DONE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qdialect.compiler.report import Reason, Report, Stays
+    from qdialect.compiler.layers import Layer
+    from qdialect.compiler.report import Report
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compiles the model, writes nothing, and prints what stays float and why, then what the target does not take."""
-    check_model(arguments.input)
+    from qdialect.compiler.entries import entries, entry
+
+    name: str = arguments.input
+    is_word = name != "-" and not {"/", os.sep, "."} & set(name)
+    if not os.path.exists(name) and (name in entries() or is_word):
+        print("\n".join(entry(name).lines()))
+        return DONE
+    check_model(name)
     import qdialect
 
     with progress() as show:
-        show(f"reading {arguments.input}")
-        module = qdialect.load(arguments.input)
+        show(f"reading {name}")
+        module = qdialect.load(name)
         show(f"compiling for {arguments.target}")
         report = qdialect.compile(module, target=arguments.target)
     if arguments.json:
-        from qdialect.compiler.report import stays_as_json
-
-        print(json.dumps([stays_as_json(one) for one in report.floats], indent=2))
+        print(json.dumps([_as_json(one, report) for one in by_cost(report)], indent=2))
     else:
-        print(_text(report))
+        print("\n".join(text(report, everything=arguments.all)))
     return DONE
 
 
-def _text(report: "Report") -> str:
-    """By reason, the most frequent first, the nodes below."""
-    lines = _grouped(report.reasons(), report.floats)
-    if broken := _grouped(report.broken_rules(), report.breaches):
-        lines += [f"not as {report.target} takes it:", *broken]
-    return "\n".join(lines) or "every node that has an integer form takes it"
+def by_cost(report: "Report") -> "list[Layer]":
+    """The layers that stay float, those with the most multiply-adds in float first, then those with most elements."""
+    floats = [one for one in report.layers if one.is_float]
+    return sorted(floats, key=lambda one: (one.integer_macs - (one.macs or 0), -one.elements))
 
 
-def _grouped(reasons: "Sequence[tuple[Reason, int]]", nodes: "Sequence[Stays]") -> list[str]:
+def _as_json(layer: "Layer", report: "Report") -> dict[str, Any]:
+    from qdialect.compiler.entries import advice
+
+    blocked = layer.reasons[0].blocked
+    missing = (layer.macs or 0) - layer.integer_macs
+    return {
+        "node": layer.node,
+        "op": layer.operator,
+        "multiply_adds": missing,
+        "share": missing / (report.totals.macs or 1),
+        "id": blocked.id,
+        "message": blocked.message,
+        "fix": advice(blocked),
+    }
+
+
+def text(report: "Report", *, everything: bool) -> list[str]:
+    """The share in integers; layers that stay float by reason, the most expensive first; rules of the target broken."""
+    from qdialect.compiler.verdict import FLOAT_MODEL, kinds_text, verdict
+
+    came = verdict(report)
+    floats = by_cost(report)
+    products = [one for one in floats if one.macs]
+    others = [one for one in floats if not one.macs and (everything or not _is_rescaling(one))]
+    lines = [came.integers(), *([FLOAT_MODEL] if came.is_float_model else [])]
+    lines += _grouped(products, report.totals.macs)
+    if everything:
+        lines += _grouped(others, report.totals.macs)
+    elif others:
+        kinds = kinds_text(Counter(one.operator for one in others))
+        lines.append(f"besides, in float without products: {kinds}; --all lists them")
+    if not floats:
+        lines.append("every node that has an integer form takes it")
+    if report.breaches:
+        lines.append(f"not as {report.target} takes it:")
+        for rule, count in report.broken_rules():
+            fix = f"; {rule.fix}" if rule.fix else ""
+            lines.append(f"{count} {rule.op}: {rule.message}{fix} [{rule.id}]")
+            lines += [
+                f"    {one.node}"
+                for one in report.breaches
+                if (one.op, one.blocked.id, one.blocked.message) == (rule.op, rule.id, rule.message)
+            ]
+    return lines
+
+
+def _is_rescaling(layer: "Layer") -> bool:
+    """Whether a layer only scales and shifts integer sums: a part of an integer layer."""
+    from qdialect.compiler.report import INTEGER_SUM
+
+    return all(remark.blocked == INTEGER_SUM for remark in layer.reasons)
+
+
+def _grouped(layers: "Sequence[Layer]", macs: int) -> list[str]:
+    """By operator and reason, those that cost most first; the nodes below, each with its share."""
+    from qdialect.compiler.entries import advice
+    from qdialect.compiler.verdict import share_text
+
+    groups: dict[tuple[str, str, str], list[Layer]] = {}
+    for one in layers:
+        blocked = one.reasons[0].blocked
+        groups.setdefault((one.operator, blocked.id, blocked.message), []).append(one)
     lines: list[str] = []
-    for reason, count in reasons:
-        fix = f"; {reason.fix}" if reason.fix else ""
-        lines.append(f"{count} {reason.op}: {reason.message}{fix} [{reason.id}]")
-        lines += [
-            f"    {one.node}"
-            for one in nodes
-            if (one.op, one.blocked.id, one.blocked.message) == (reason.op, reason.id, reason.message)
-        ]
+    cost = {key: sum((one.macs or 0) - one.integer_macs for one in group) for key, group in groups.items()}
+    for key in sorted(groups, key=lambda key: -cost[key]):
+        operator, id_, message = key
+        fix = advice(groups[key][0].reasons[0].blocked)
+        share = f"{share_text(cost[key], macs)}  " if cost[key] else ""
+        lines.append(f"{share}{len(groups[key])} {operator}: {message}{'; ' if fix else ''}{fix} [{id_}]")
+        for one in groups[key]:
+            share = f"{share_text((one.macs or 0) - one.integer_macs, macs):>8}  " if one.macs else ""
+            lines.append(f"    {share}{one.node}")
     return lines

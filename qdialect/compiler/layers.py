@@ -183,7 +183,8 @@ class Account:
                 product = _Product(work.count(op) or 0, open_sizes(op), is_integer)
                 self._products.setdefault(row, []).append(product)
             if (reason := floats.get(op)) is not None:
-                self._reasons.setdefault(row, []).append(reason)
+                said = self._reasons.setdefault(row, [])
+                said.insert(0 if work is not None else len(said), reason)  # that of a product decides
 
     def _worked_rows(self, ops: Sequence[OnnxOp]) -> dict[Operation, int]:
         """
@@ -235,7 +236,7 @@ class Account:
         integer = sum(p.macs for p in products if p.is_integer)
         if macs is not None and counted:
             integer = round(macs * integer / counted)
-        reasons = self._reasons.get(k, [])
+        reasons = [] if macs and integer == macs else self._reasons.get(k, [])  # a bias may be added in float
         return Layer(
             row.node,
             row.operator,

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from qdialect.compiler.entries import advice
 from qdialect.compiler.layers import Layer, Totals
 from qdialect.compiler.report import Report
 from qdialect.ir.interface import IntegerInterface
@@ -72,10 +73,11 @@ class Verdict:
 
     def lines(self) -> list[str]:
         """The verdict as text."""
-        rows = [self._integers(), self._kernels(), *self._floats(), self._casts(), self._size()]
+        rows = [self.integers(), self._kernels(), *self._floats(), self._casts(), self._size()]
         return [row for row in rows if row] + self._duties()
 
-    def _integers(self) -> str:
+    def integers(self) -> str:
+        """How much is in integers, and was as it was written."""
         t = self.totals
         if not t.macs:
             return "integers: the model sums no products"
@@ -103,7 +105,7 @@ class Verdict:
         if self.is_float_model or not worst.reasons:
             return [line]
         blocked = worst.reasons[0].blocked
-        fix = f"; {blocked.fix}" if blocked.fix else ""
+        fix = f"; {advice(blocked)}" if advice(blocked) else ""
         share = share_text(worst.macs or 0, macs)
         return [
             f"{line}; first {worst.operator} '{worst.node}', {share}: {blocked.message}{fix} [{blocked.id}]"

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from qdialect.compiler.entries import advice
 from qdialect.compiler.graph import End, Links, Tensor
 from qdialect.compiler.layers import Layer, Node
 from qdialect.compiler.page.kinds import Kind, kinds_of
@@ -149,7 +150,7 @@ def _noise(noise: Noise) -> dict[str, float | None]:
 
 def _reason(remark: Remark) -> dict[str, str]:
     blocked = remark.blocked
-    return {"pass": remark.pass_name, "id": blocked.id, "message": blocked.message, "fix": blocked.fix}
+    return {"pass": remark.pass_name, "id": blocked.id, "message": blocked.message, "fix": advice(blocked)}
 
 
 def _tensor(tensor: Tensor) -> dict[str, Any]:

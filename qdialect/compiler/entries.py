@@ -1,0 +1,81 @@
+"""
+What each reason means: `qdialect explain ID`, and docs/remarks.md. `remarks.toml` has the entries, `fixes.toml` what to
+do about them in the tool that made the model.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from qdialect.errors import UserError
+from qdialect.reasons import Blocked
+
+TOOLS = {
+    "torch": "torch",
+    "onnxruntime": "onnxruntime",
+    "modelopt": "Model Optimizer",
+    "nncf": "NNCF",
+    "tf2onnx": "tf2onnx, TFLite",
+    "any": "any tool",
+}
+"""What makes quantized models, by its key in `fixes.toml`; `any` says the same of all."""
+
+
+class Entry(NamedTuple):
+    """What one reason means."""
+
+    id: str
+    means: str
+    example: str
+    fix: str
+    """What to do, in short."""
+    tools: Mapping[str, str]
+    """How, by the name of the tool that made the model."""
+
+    def lines(self) -> list[str]:
+        """The entry as `qdialect explain ID` prints it."""
+        width = max(len(name) for name in self.tools)
+        return [
+            f"{self.id}: {self.means}",
+            f"example: {self.example}",
+            f"fix: {self.fix}",
+            *(f"  {name:{width}}  {text}" for name, text in self.tools.items()),
+        ]
+
+
+def _read(name: str) -> dict[str, dict[str, str]]:
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
+@cache
+def entries() -> dict[str, Entry]:
+    """Every entry, by the id of its reason."""
+    fixes = _read("fixes.toml")
+    found: dict[str, Entry] = {}
+    for id_, (means, example, kind) in _read("remarks.toml").items():
+        fix = fixes[kind]
+        tools = {name: fix[key] for key, name in TOOLS.items() if key in fix}
+        found[id_] = Entry(id_, means, example, fix["text"], tools)
+    return found
+
+
+def entry(id: str) -> Entry:
+    """The entry of a reason. UserError for an id that no reason has."""
+    if id in entries():
+        return entries()[id]
+    near = get_close_matches(id, entries(), 1)
+    raise UserError(
+        f"there is no reason '{id}', nor a model of that name",
+        f"did you mean '{near[0]}'?" if near else "docs/remarks.md lists all",
+    )
+
+
+def advice(blocked: Blocked) -> str:
+    """What to do about a reason: what it says itself, else what its entry says; empty for one that has no entry."""
+    known = entries().get(blocked.id)
+    return blocked.fix or ("" if known is None else known.fix)
