@@ -11,6 +11,7 @@ from demo import IR, PASSES
 
 import qdialect
 from qdialect.cli import main
+from qdialect.measuring.timing import alternate
 from qdialect.text.reading import read_text
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +29,22 @@ def test_verbose_shows_each_pass(tmp_path: Path, capsys: pytest.CaptureFixture[s
     shown = capsys.readouterr().err
     assert "sink-dequantize: " in shown
     assert "fuse-quantized: " in shown
+
+
+def test_the_commands_of_the_tour_end_in_a_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Those that measure, on the model of the demo and what `compile` makes of it."""
+    shutil.copy(ROOT / "examples" / "digits_qdq.onnx", tmp_path / "model.onnx")
+    shutil.copy(ROOT / "examples" / "digits_test.npz", tmp_path / "inputs.npz")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(alternate, "__kwdefaults__", {"seconds": 0.0, "rounds": (3, 3)})
+    assert main(["compile", "model.onnx", "-o", "int8.onnx", "--quiet"]) == 0
+    lines = re.findall(r"^    \$ qdialect ((?:compare|bench) .*)$", (ROOT / "docs/tour.md").read_text(), re.M)
+    assert len(lines) == 2
+    for line in lines:
+        assert main(line.split()) == 0
+        assert capsys.readouterr().out.splitlines()[-1].startswith("verdict: ")
 
 
 def test_the_example_of_the_demo_ends_without_casts():
