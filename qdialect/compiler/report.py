@@ -10,7 +10,7 @@ from html import escape
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import AnyFloat, ModuleOp, i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.compiler.layers import Account, Layer, Totals, totals
 from qdialect.compiler.options import UPSTREAM_FORMS
@@ -20,6 +20,7 @@ from qdialect.ir.interface import IntegerInterface
 from qdialect.ir.names import called
 from qdialect.ir.values import is_constant
 from qdialect.ir.walking import operations
+from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.promises.work import Multiplies, Numbers
@@ -195,6 +196,12 @@ def staying_float(module: ModuleOp, form: str) -> dict[OnnxOp, Remark]:
     return {op: _reason(op, remarks, is_rescaling=op in rescaling) for op in floats}
 
 
+def _dequantizes(op: OnnxOp) -> list[OnnxOp]:
+    """The DequantizeLinear nodes right above an op, which are no casts of types: why not is why the op is in float."""
+    owners = [value.op for value in op.operands if isinstance(value, OpResult)]
+    return [one for one in owners if isinstance(one, OnnxOp) and one.get_trait(DequantizeForm) is not None]
+
+
 def _reason(op: OnnxOp, remarks: RemarkTable, *, is_rescaling: bool) -> Remark:
     """
     Of an op on quantized types the first reason of the passes that lower them: what stood in the way of others too. Of
@@ -208,8 +215,9 @@ def _reason(op: OnnxOp, remarks: RemarkTable, *, is_rescaling: bool) -> Remark:
     fused = [remark for verb, remark in said if verb == "fuse"][-1:]
     is_quantized = any(quantized_of(v.type) is not None for v in (*op.operands, *op.results))
     reasons = [*late, *early] if is_quantized else [*fused, *early, *late]
+    unread = next((r for op in _dequantizes(op) for r in remarks.on(op)), None)
     if reasons:
-        return reasons[0]
+        return reasons[0] if unread is None or is_quantized else unread
     work = op.get_trait(Multiplies)
     none = WEIGHT_ALONE if work is not None and work.packed else NO_CAST
     return Remark("", op.name, called(op), none, op.location)
