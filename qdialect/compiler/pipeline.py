@@ -139,6 +139,10 @@ def _hoisting(r: Request) -> Iterator[Stage]:
     hoist |= {"selects": False} if r.is_exact else {}
     yield _stage("quantize-branches", "each branch in the type of the others", target=r.target.name)
     yield _stage("fold-constants", "constants below the casts that were sunk")
+    if r.form == "qdq":
+        yield _stage(
+            "fold-scales", "while activations stand in front of a quantize, through which factors go"
+        )
     yield _stage("hoist-quantize", "a quantize right behind a BatchNormalization lets it fold", **hoist)
     yield _batch_norm(r, "factors and shifts go into scales and zero points", depthwise=kernels)
     if r.form != "qdq":
