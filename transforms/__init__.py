@@ -37,6 +37,7 @@ NAMES = (
     "lower-to-qdq",
     "lower-to-qoperator",
     "lower-to-table",
+    "lower-to-tosa",
     "quantize-branches",
     "quantize-inputs",
     "quantize-recurrent",

@@ -173,7 +173,7 @@ class LowerToTable(Pattern):
         values: dict[SSAValue, Array] = {source: stored}
         for one in cone.ops:
             operands = [
-                np.asarray(constant_array(o)) if (known := values.get(o)) is None else _real(o, known)
+                _real(o, np.asarray(constant_array(o)) if (known := values.get(o)) is None else known)
                 for o in one.operands
             ]
             real = operands[0] if isinstance(one, QuantizeOp | DequantizeOp) else _evaluated(one, operands)

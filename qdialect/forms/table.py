@@ -17,6 +17,7 @@ from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import REWRITTEN
 from qdialect.forms.spelled import SPELLED
 from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
+from qdialect.forms.tosa.table import TOSA_FORMS
 
 TABLES = (
     COMPOSITIONS,
@@ -29,6 +30,7 @@ TABLES = (
     STORAGE_FORMS,
     STORAGE_READINGS,
     LINALG_FORMS,
+    TOSA_FORMS,
 )
 
 FormT = TypeVar("FormT", bound=Form)

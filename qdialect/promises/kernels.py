@@ -118,7 +118,7 @@ def _windows_fit(op: OnnxOp) -> bool:
     return all((n - k) % stride == 0 for n, k, stride in zip(sizes, kernel, strides, strict=True))
 
 
-def _softmax_axis(op: OnnxOp) -> tuple[int, bool]:
+def softmax_axis(op: OnnxOp) -> tuple[int, bool]:
     """The axis, and whether everything behind it is one row, as it was before opset 13."""
     one_row = (opset_of(op, "") or 13) < 13
     return op.int_attr("axis", 1 if one_row else -1), one_row
@@ -126,7 +126,7 @@ def _softmax_axis(op: OnnxOp) -> tuple[int, bool]:
 
 def _softmax_rows(op: OnnxOp) -> tuple[int, int] | None:
     """Rows of elements beside one another; a batch that is not known counts as one."""
-    shape, (axis, one_row) = shape_of(op.operands[0].type), _softmax_axis(op)
+    shape, (axis, one_row) = shape_of(op.operands[0].type), softmax_axis(op)
     if not shape:
         return None
     axis = normal_axis(axis, len(shape))
@@ -140,7 +140,7 @@ def _softmax_overflows(op: OnnxOp, scale: float) -> bool:
     """The kernel divides in 32 bits, which overflow to 0 where a row is short and the result's scale small."""
     if 1 / scale <= SOFTMAX_STEPS:
         return False
-    shape, (axis, one_row) = shape_of(op.operands[0].type), _softmax_axis(op)
+    shape, (axis, one_row) = shape_of(op.operands[0].type), softmax_axis(op)
     row = () if shape is None else shape[axis:] if one_row else (shape[axis],)
     return not row or DYNAMIC in row or 1 / scale > SOFTMAX_STEPS * prod(row)
 
@@ -155,7 +155,7 @@ def _softmax_guard(op: OnnxOp) -> Blocked | None:
 
 
 def _softmax_extra(op: OnnxOp) -> dict[str, Attribute]:
-    return {"opset": IntegerAttr(opset_of(op, "") or 13, i64), "axis": IntegerAttr(_softmax_axis(op)[0], i64)}
+    return {"opset": IntegerAttr(opset_of(op, "") or 13, i64), "axis": IntegerAttr(softmax_axis(op)[0], i64)}
 
 
 def _softmax_read(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:

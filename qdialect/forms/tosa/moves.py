@@ -1,0 +1,312 @@
+"""Ops that move elements, as slices, joins, reshapes and transposes of stored integers; casts at the graph's ends."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import i8
+from xdsl.ir import SSAValue
+
+from qdialect.dialects import tosa
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import known_shape, quantized_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.forms.tosa.elementwise import REACH, is_bytes, looked_up
+from qdialect.forms.tosa.site import FLOAT, TosaForm, TosaSite, activations, takes
+from qdialect.forms.upstream import COMPUTED, TO_FIRST, TO_LAST
+from qdialect.ir.values import constant_array, ints_of, normal_axis, real_constant
+from qdialect.promises.layout import Permutes, slices_of
+from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, Blocked
+
+OTHER_TYPE = Blocked(
+    "other-type", "the result is of another quantized type than what is moved", "requantize it"
+)
+MOST_PIECES = 64
+"""Slices that one op becomes, at most."""
+PIECES = Blocked("many-pieces", f"the elements come from more than {MOST_PIECES} pieces of the operand")
+FLOAT_END = "--integer-io lets the graph take and give integers"
+
+Rows = npt.NDArray[np.int64]
+
+
+def _moves(op: OnnxOp) -> Blocked | None:
+    """Why what is stored cannot be moved as it is."""
+    a, b = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
+    if a is None or b is None:
+        return FLOAT
+    return None if a == b else OTHER_TYPE
+
+
+def _permuted(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    turns = op.get_trait(Permutes)
+    order, value = None if turns is None else turns.order(op), op.operands[0]
+    if (blocked := _moves(op)) is not None or order is None:
+        return blocked or COMPUTED
+    if site.is_last(value) and tuple(order) == TO_LAST:
+        site.give(op.results[0], site.operand(value, last=True))
+    elif not site.is_last(value) and tuple(order) == TO_FIRST:
+        site.give(op.results[0], site.operand(value), last=True)
+    else:
+        site.give(op.results[0], site.transpose(site.operand(value), order))
+    return None
+
+
+def _reshaped(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    if (blocked := _moves(op)) is not None:
+        return blocked
+    site.give(op.results[0], site.reshape(site.operand(op.operands[0]), known_shape(op.results[0].type)))
+    return None
+
+
+def _same(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    """The same numbers in another type, one end of which may be stored unsigned."""
+    x, y = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
+    if x is None or y is None:
+        return FLOAT
+    last = site.is_last(op.operands[0])
+    value = site.operand(op.operands[0], last=last)
+    if x != y:
+        known = (x.storage.width, y.storage.width, x.is_per_tensor, y.is_per_tensor) == (8, 8, True, True)
+        if not known or not (x.storage.signed or y.storage.signed):
+            return Blocked(
+                "storage-type", f"from {x.storage.name} to {y.storage.name} the profile has no rescale"
+            )
+        ratio = np.float32(x.scale) / np.float32(y.scale)
+        if (blocked := takes(ratio, REACH)) is not None:
+            return blocked
+        value = _converted(site, value, x, y, ratio)
+    site.give(op.results[0], value, last=last)
+    return None
+
+
+def _converted(
+    site: TosaSite, value: SSAValue, x: UniformType, y: UniformType, ratio: np.float32
+) -> SSAValue:
+    unsigned = not x.storage.signed, not y.storage.signed
+    zeros = [int(np.array(t.zero_point).astype(np.uint8).view(np.int8)) for t in (x, y)]
+    result = site.rescaled(value, ratio, (zeros[0], zeros[1]), i8, unsigned)
+    return result if unsigned[1] else site.within(result, y)
+
+
+def _joined(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    types = activations(*op.operands, op.results[0])
+    if isinstance(types, Blocked):
+        return types
+    *inputs, y = types
+    tensors, last = site.alike(*op.operands)
+    for x in inputs:
+        if (blocked := takes(np.float32(x.scale) / np.float32(y.scale), REACH)) is not None:
+            return blocked
+    parts = [site.requantized(v, x, y) for v, x in zip(tensors, inputs, strict=True)]
+    axis = normal_axis(op.int_attr("axis", 0), len(known_shape(op.results[0].type)))
+    site.give(op.results[0], site.joined(parts, site.axis(axis, last=last)), last=last)
+    return None
+
+
+def _split(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    if (blocked := _moves(op)) is not None:
+        return blocked
+    value = op.operands[0]
+    last, shape = site.is_last(value), known_shape(value.type)
+    axis, start = normal_axis(op.int_attr("axis", 0), len(shape)), 0
+    x = site.operand(value, last=last)
+    for result in op.results:
+        starts = [0] * len(shape)
+        starts[site.axis(axis, last=last)] = start
+        site.give(result, site.sliced(x, starts, site.shape(result, last=last)), last=last)
+        start += known_shape(result.type)[axis]
+    return None
+
+
+def picked(site: TosaSite, x: SSAValue, axis: int, rows: Rows) -> SSAValue | Blocked:
+    """Entries `rows` of an axis: one slice, every s-th, each k times, all k times, or few pieces joined."""
+    shape, count = list(known_shape(x.type)), len(rows)
+    size = shape[axis]
+    outer, inner = prod(shape[:axis]), prod(shape[axis + 1 :])
+    result = [*shape[:axis], count, *shape[axis + 1 :]]
+
+    def cut(start: int, length: int) -> SSAValue:
+        starts, counts = [0] * len(shape), list(shape)
+        starts[axis], counts[axis] = start, length
+        return site.sliced(x, starts, counts)
+
+    if np.array_equal(rows, np.arange(count) + rows[0]):
+        return cut(int(rows[0]), count)
+    if count % size == 0 and np.array_equal(rows, np.repeat(np.arange(size), count // size)):
+        column = site.reshape(x, (outer * size, 1, inner))
+        return site.reshape(site.joined([column] * (count // size), 1), result)
+    if count % size == 0 and np.array_equal(rows, np.tile(np.arange(size), count // size)):
+        return site.joined([x] * (count // size), axis)
+    step = int(rows[1] - rows[0])
+    if (
+        step > 1
+        and np.array_equal(rows, rows[0] + step * np.arange(count))
+        and rows[0] + step * count <= size
+    ):
+        groups = site.reshape(cut(int(rows[0]), step * count), (outer, count, step, inner))
+        return site.reshape(site.sliced(groups, [0] * 4, (outer, count, 1, inner)), result)
+    ends = [0, *(k + 1 for k in range(count - 1) if rows[k + 1] != rows[k] + 1), count]
+    if len(ends) > MOST_PIECES:
+        return PIECES
+    pieces = [cut(int(rows[a]), b - a) for a, b in pairwise(ends)]
+    return site.joined(pieces, axis)
+
+
+def _picked(op: OnnxOp, site: TosaSite, rows: dict[int, Rows]) -> Blocked | None:
+    """The operand's elements at places along axes, which constants list."""
+    if (blocked := _moves(op)) is not None:
+        return blocked
+    last = site.is_last(op.operands[0])
+    value = site.operand(op.operands[0], last=last)
+    for axis, places in rows.items():
+        found = picked(site, value, site.axis(axis, last=last), places)
+        if isinstance(found, Blocked):
+            return found
+        value = found
+    same_rank = len(known_shape(op.results[0].type)) == len(known_shape(value.type))
+    if last and not same_rank:
+        value, last = site.transpose(value, TO_FIRST), False
+    site.give(
+        op.results[0], value if last else site.reshape(value, known_shape(op.results[0].type)), last=last
+    )
+    return None
+
+
+def _slice(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    cuts, shape = slices_of(op), known_shape(op.operands[0].type)
+    if isinstance(cuts, Blocked):
+        return cuts
+    return _picked(op, site, {k: np.arange(shape[k])[cut] for k, cut in cuts.items()})
+
+
+def _gather(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    """Rows that a constant lists; or a table of 256 entries that bytes are looked up in."""
+    listed, shape = constant_array(op.operands[1]), known_shape(op.operands[0].type)
+    if listed is None:
+        return looked_up(op, site)
+    axis = normal_axis(op.int_attr("axis", 0), len(shape))
+    rows = np.where(listed < 0, listed + shape[axis], listed).reshape(-1).astype(np.int64)
+    return _picked(op, site, {axis: rows})
+
+
+def _tile(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
+    return _picked(
+        op, site, {k: np.arange(b) % a for k, (a, b) in enumerate(zip(shape, result, strict=True))}
+    )
+
+
+def _expand(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    if (blocked := _moves(op)) is not None:
+        return blocked
+    shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
+    shape = (1,) * (len(result) - len(shape)) + shape
+    value = site.reshape(site.operand(op.operands[0]), shape)
+    for axis, (old, new) in enumerate(zip(shape, result, strict=True)):
+        value = site.joined([value] * new, axis) if old == 1 else value
+    site.give(op.results[0], value)
+    return None
+
+
+def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    pads, axes = ints_of(op, "pads", 1), ints_of(op, "axes", 3)
+    shape, type = known_shape(op.operands[0].type), quantized_of(op.results[0].type)
+    if (blocked := _moves(op)) is not None or type is None:
+        return blocked
+    if pads is None or (op.input(3) is not None and axes is None):
+        return COMPUTED_PADS
+    if op.str_attr("mode", "constant") != "constant" or min(pads, default=0) < 0:
+        return Blocked("pad-mode", "Pad repeats elements, or cuts some off")
+    given = op.input(2)
+    real = np.float32(op.float_attr("value", 0.0)) if given is None else real_constant(given)
+    if real is None:
+        return COMPUTED_PAD_VALUE
+    stored = type.quantize(np.asarray(real, np.float32).reshape(-1)[:1])
+    where = range(len(shape)) if axes is None else [normal_axis(a, len(shape)) for a in axes]
+    half = len(pads) // 2
+    each = dict(zip(where, zip(pads[:half], pads[half:], strict=True), strict=True))
+    last = site.is_last(op.operands[0])
+    amounts = [n for k in (TO_LAST if last else range(len(shape))) for n in each.get(k, (0, 0))]
+    x = site.operand(op.operands[0], last=last)
+    operands = [x, site.sizes(amounts), site.constant(stored, np.int8)]
+    result = site.shape(op.results[0], last=last)
+    site.give(op.results[0], site.make(tosa.PadOp, operands, result, i8), last=last)
+    return None
+
+
+def _depth_and_space(to_space: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
+    """A reshape that takes a size apart, a transpose, a reshape."""
+    if (blocked := _moves(op)) is not None:
+        return blocked
+    n, c, h, w = known_shape(op.operands[0].type)
+    b, x = op.int_attr("blocksize", 1), site.operand(op.operands[0])
+    if not to_space:
+        split, order = (n, c, h // b, b, w // b, b), (0, 3, 5, 1, 2, 4)
+    elif op.str_attr("mode", "DCR") == "DCR":
+        split, order = (n, b, b, c // (b * b), h, w), (0, 3, 4, 1, 5, 2)
+    else:
+        split, order = (n, c // (b * b), b, b, h, w), (0, 1, 4, 2, 5, 3)
+    turned = site.transpose(site.reshape(x, split), order)
+    site.give(op.results[0], site.reshape(turned, known_shape(op.results[0].type)))
+    return None
+
+
+def _read(op: StorageCastOp, site: TosaSite) -> Blocked | None:
+    """The stored integers, under another name."""
+    type = op.element_type
+    if type.storage.width != 8:
+        return Blocked("storage-type", f"the integer profile computes with i8, not with {type.storage.name}")
+    last = site.is_last(op.operands[0])
+    site.give(op.results[0], site.operand(op.operands[0], last=last), last=last)
+    return None
+
+
+def _index(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    """Bytes as the indices of a table: the table takes the bytes."""
+    readers = [use.operation for use in op.results[0].uses]
+    indexes = all(
+        isinstance(r, OnnxOp) and r.op_type == "Gather" and r.operands[1] is op.results[0] for r in readers
+    )
+    if not indexes or not is_bytes(site.operand(op.operands[0])):
+        return Blocked("cast", "only bytes are converted, to be looked up in a table")
+    last = site.is_last(op.operands[0])
+    site.give(op.results[0], site.operand(op.operands[0], last=last), last=last)
+    return None
+
+
+def _enters(op: QuantizeOp, site: TosaSite) -> Blocked:
+    return Blocked(
+        "float-input", "a float is quantized here, and the integer profile has no floats", FLOAT_END
+    )
+
+
+def _leaves(op: DequantizeOp, site: TosaSite) -> Blocked:
+    return Blocked("float-output", "a float is made here, and the integer profile has no floats", FLOAT_END)
+
+
+_RESHAPE, _PICK = TosaForm(_reshaped), TosaForm(_gather)
+MOVE_FORMS: dict[tuple[str, str], TosaForm] = {
+    ("quant", "scast"): TosaForm(_read),
+    ("quant", "qcast"): TosaForm(_enters),
+    ("quant", "dcast"): TosaForm(_leaves),
+    ("", "Cast"): TosaForm(_index),
+    ("", "Identity"): TosaForm(_same),
+    ("", "Transpose"): TosaForm(_permuted),
+    ("", "Reshape"): _RESHAPE,
+    ("", "Flatten"): _RESHAPE,
+    ("", "Squeeze"): _RESHAPE,
+    ("", "Unsqueeze"): _RESHAPE,
+    ("", "Concat"): TosaForm(_joined),
+    ("", "Split"): TosaForm(_split),
+    ("", "Slice"): TosaForm(_slice),
+    ("", "Gather"): _PICK,
+    ("", "Tile"): TosaForm(_tile),
+    ("", "Expand"): TosaForm(_expand),
+    ("", "Pad"): TosaForm(_pad),
+    ("", "DepthToSpace"): TosaForm(partial(_depth_and_space, True)),
+    ("", "SpaceToDepth"): TosaForm(partial(_depth_and_space, False)),
+}

@@ -1,0 +1,230 @@
+"""
+Windows and axes that become one element: means are depthwise convolutions with ones, so that only one rescale rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import lcm, prod
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerAttr, i8, i32
+from xdsl.ir import Operation, SSAValue
+
+from qdialect import numerics
+from qdialect.dialects import tosa
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import known_shape
+from qdialect.dialects.quant import UniformType
+from qdialect.forms.linalg.reductions import pool, reduced_axes, window_counts
+from qdialect.forms.tosa.elementwise import REACH
+from qdialect.forms.tosa.site import (
+    NAN_MODE,
+    TosaForm,
+    TosaSite,
+    activations,
+    array_attr,
+    element_type,
+    takes,
+)
+from qdialect.forms.upstream import TO_LAST
+from qdialect.reasons import Blocked
+
+IMAGES = Blocked("pool-rank", "TOSA pools images of two axes")
+OTHER_TYPE = Blocked(
+    "other-type", "the result is of another quantized type than what is compared", "requantize it"
+)
+LARGEST_WINDOW = 64
+"""Pixels along an axis of a mean that is a convolution; beyond, NPU compilers have no kernel, so sums go by axis."""
+
+
+def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    types = activations(op.operands[0], op.results[0])
+    if isinstance(types, Blocked):
+        return types
+    if types[0] != types[1]:
+        return OTHER_TYPE
+    if len(known_shape(op.operands[0].type)) != len(TO_LAST):
+        return IMAGES
+    if any(result.first_use is not None for result in op.results[1:]):
+        return Blocked("indices-used", "MaxPool's indices are read")
+    if op.op_type == "GlobalMaxPool":
+        sizes = known_shape(op.operands[0].type)[2:]
+        kernel, strides, pads = sizes, (1, 1), ((0, 0), (0, 0))
+    else:
+        window = pool(op)
+        if isinstance(window, Blocked):
+            return window
+        if prod(window.dilations) != 1:
+            return Blocked("dilated-pool", "TOSA has no pool of pixels that lie apart")
+        kernel, strides, pads = window.kernel, window.strides, window.pads
+    image, amounts = fitted(op, site, kernel, strides, pads)
+    result = site.shape(op.results[0], last=True)
+    attributes = {"kernel": array_attr(kernel), "stride": array_attr(strides), "pad": array_attr(amounts)}
+    pooled = site.make(tosa.MaxPool2DOp, [image], result, i8, nan_mode=NAN_MODE, **attributes)
+    site.give(op.results[0], pooled, last=True)
+    for other in op.results[1:]:
+        site.give(other, site.constant(np.zeros(known_shape(other.type), np.int32)))
+    return None
+
+
+def fitted(
+    op: OnnxOp,
+    site: TosaSite,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    pads: Sequence[tuple[int, int]],
+) -> tuple[SSAValue, list[int]]:
+    """The operand, channels last, without pixels that no window reaches, and pads (top, bottom, left, right)."""
+    image, result = site.operand(op.operands[0], last=True), site.shape(op.results[0], last=True)
+    counts, amounts = list(known_shape(image.type)), list[int]()
+    for axis, (before, _) in enumerate(pads):
+        behind = (result[1 + axis] - 1) * strides[axis] + kernel[axis] - counts[1 + axis] - before
+        counts[1 + axis] += min(behind, 0)
+        amounts += [before, max(behind, 0)]
+    return site.sliced(image, [0] * 4, counts), amounts
+
+
+def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    """
+    Sums of windows, pads 0, over how many elements each is of. Where that differs by place, each sum is first
+    multiplied by what its count lacks of the least common multiple.
+    """
+    types, window = activations(op.operands[0], op.results[0]), pool(op)
+    if isinstance(types, Blocked):
+        return types
+    if isinstance(window, Blocked):
+        return window
+    if len(known_shape(op.operands[0].type)) != len(TO_LAST):
+        return IMAGES
+    if prod(window.dilations) != 1:
+        return Blocked("dilated-pool", "TOSA has no pool of pixels that lie apart")
+    counts = window_counts(op, window).astype(np.int64)
+    whole = lcm(*np.unique(counts).tolist())
+    x, y = types
+    largest = REACH * prod(window.kernel) * int((whole // counts).max())
+    ratio = np.float32(x.scale / np.float32(y.scale * np.float32(whole)))
+    if largest > numerics.INT32_MAX:
+        return Blocked(
+            "accumulator-overflow", "the means at the border are of counts with too large a multiple"
+        )
+    if (blocked := takes(ratio, largest)) is not None:
+        return blocked
+    image, amounts = fitted(op, site, window.kernel, window.strides, window.pads)
+    sums = window_sums(
+        site, image, x, site.shape(op.results[0], last=True), window.kernel, window.strides, amounts
+    )
+    if (counts != whole).any():
+        factors = np.broadcast_to(whole // counts, known_shape(op.results[0].type)[2:])
+        sums = site.product(sums, site.constant(factors[None, :, :, None], np.int32))
+    site.give(op.results[0], site.quantized(sums, ratio, y), last=True)
+    return None
+
+
+def window_sums(
+    site: TosaSite,
+    image: SSAValue,
+    type: UniformType,
+    result: Sequence[int],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    pads: Sequence[int],
+) -> SSAValue:
+    """What the pixels of each window are above their zero point, summed: a depthwise convolution with ones."""
+    channels = result[-1]
+    operands = [
+        image,
+        site.constant(np.ones((*kernel, channels, 1), np.int8)),
+        site.constant(np.zeros(channels, np.int32)),
+        site.zero_point(type.zero_point),
+        site.zero_point(0),
+    ]
+    return site.make(
+        tosa.DepthwiseConv2DOp,
+        operands,
+        result,
+        pad=array_attr(pads),
+        stride=array_attr(strides),
+        dilation=array_attr((1, 1)),
+        acc_type=i32,
+    )
+
+
+def _summed(is_mean: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
+    """A mean or sum over axes: over all pixels of images as a window, else axis by axis."""
+    types, axes = activations(op.operands[0], op.results[0]), reduced_axes(op)
+    if isinstance(types, Blocked):
+        return types
+    if isinstance(axes, Blocked):
+        return axes
+    x, y = types
+    shape = known_shape(op.operands[0].type)
+    count = prod(shape[k] for k in axes)
+    ratio = np.float32(x.scale / np.float32(y.scale * np.float32(count if is_mean else 1)))
+    if REACH * count > numerics.INT32_MAX:
+        return Blocked("accumulator-overflow", f"a sum of {count} elements may be beyond 32 bits")
+    if (blocked := takes(ratio, REACH * count)) is not None:
+        return blocked
+    pixels = shape[2:]
+    if len(shape) == len(TO_LAST) and axes == [2, 3] and max(pixels) <= LARGEST_WINDOW:
+        result = (shape[0], 1, 1, shape[1])
+        image = site.operand(op.operands[0], last=True)
+        sums, last = window_sums(site, image, x, result, pixels, (1, 1), (0,) * 4), True
+    else:
+        last = site.is_last(op.operands[0])
+        sums = site.centred(site.operand(op.operands[0], last=last), x)
+        for axis in axes:
+            sums = along(site, tosa.ReduceSumOp, sums, site.axis(axis, last=last))
+    mean = site.quantized(sums, ratio, y)
+    _give(op, site, mean, last)
+    return None
+
+
+def _give(op: OnnxOp, site: TosaSite, value: SSAValue, last: bool) -> None:
+    """A tensor with the axes that were reduced, of size 1, as the result."""
+    result = op.results[0]
+    if last and len(known_shape(result.type)) == len(TO_LAST):
+        site.give(result, value, last=True)
+        return
+    plain = site.transpose(value, (0, 3, 1, 2)) if last else value
+    site.give(result, site.reshape(plain, known_shape(result.type)))
+
+
+def along(site: TosaSite, kind: type[Operation], value: SSAValue, axis: int) -> SSAValue:
+    """A reduction along one axis, which becomes 1."""
+    shape = list(known_shape(value.type))
+    if shape[axis] == 1:
+        return value
+    shape[axis] = 1
+    more = {} if kind is tosa.ReduceSumOp else {"nan_mode": NAN_MODE}
+    element = element_type(value)
+    return site.make(kind, [value], shape, element, axis=IntegerAttr(axis, i32), **more)
+
+
+def _greatest(kind: type[Operation], op: OnnxOp, site: TosaSite) -> Blocked | None:
+    types, axes = activations(op.operands[0], op.results[0]), reduced_axes(op)
+    if isinstance(types, Blocked):
+        return types
+    if isinstance(axes, Blocked):
+        return axes
+    if types[0] != types[1]:
+        return OTHER_TYPE
+    last = site.is_last(op.operands[0])
+    value = site.operand(op.operands[0], last=last)
+    for axis in axes:
+        value = along(site, kind, value, site.axis(axis, last=last))
+    _give(op, site, value, last)
+    return None
+
+
+POOL_FORMS: dict[tuple[str, str], TosaForm] = {
+    ("", "MaxPool"): TosaForm(_max_pool),
+    ("", "GlobalMaxPool"): TosaForm(_max_pool),
+    ("", "AveragePool"): TosaForm(_average_pool),
+    ("", "GlobalAveragePool"): TosaForm(partial(_summed, True)),
+    ("", "ReduceMean"): TosaForm(partial(_summed, True)),
+    ("", "ReduceSum"): TosaForm(partial(_summed, False)),
+    ("", "ReduceMax"): TosaForm(partial(_greatest, tosa.ReduceMaxOp)),
+    ("", "ReduceMin"): TosaForm(partial(_greatest, tosa.ReduceMinOp)),
+}

@@ -1,0 +1,234 @@
+"""
+What forms in TOSA's integer profile are built with.
+
+Every value is i8 with a zero point, every sum i32. What leaves a sum is rescaled by a multiplier and a shift
+(`numerics.rescale`), with the ratio of scales that onnxruntime computes in float32, which 31 bits hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    Float32Type,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    i1,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from qdialect import numerics
+from qdialect.dialects import tosa
+from qdialect.dialects.onnx_types import known_shape, quantized_of, tensor_type
+from qdialect.dialects.quant import UniformType
+from qdialect.dialects.tosa.types import NanMode, RoundingMode
+from qdialect.forms.upstream import Site, UpstreamForm, dense
+from qdialect.reasons import Blocked
+
+LOW, HIGH = -128, 127
+NAN_MODE = tosa.NanModeAttr(NanMode.PROPAGATE)
+FLOAT = Blocked(
+    "float-value", "a float is no value of the integer profile", "quantize every operand and result"
+)
+LARGE_SUM = Blocked(
+    "accumulator-overflow", "a sum may be too large for the multiplier and shift that scale it"
+)
+
+
+@dataclass(frozen=True)
+class TosaForm(UpstreamForm):
+    """The op in TOSA's integer profile: a class of `close`, at most one step from the op between casts."""
+
+    DIALECT: ClassVar[str] = "TOSA's integer profile"
+
+
+def activation(value: SSAValue) -> UniformType | Blocked:
+    """The type of a value that the profile can hold: i8 of one scale."""
+    type = quantized_of(value.type)
+    if type is None:
+        return FLOAT
+    if not type.is_per_tensor:
+        return Blocked("activation-per-axis", "an activation has a scale for each channel")
+    if type.storage.width != 8 or not type.storage.signed:
+        return Blocked("storage-type", f"the integer profile computes with i8, not with {type.storage.name}")
+    if not isinstance(type.expressed, Float32Type):
+        return Blocked("expressed-type", f"the scales are for f32, not for {type.expressed}")
+    return type
+
+
+def activations(*values: SSAValue) -> list[UniformType] | Blocked:
+    """The types of values that the profile can hold."""
+    found: list[UniformType] = []
+    for value in values:
+        if isinstance(type := activation(value), Blocked):
+            return type
+        found.append(type)
+    return found
+
+
+def array_attr(values: Sequence[int], element: IntegerType = i64) -> DenseArrayBase[Any]:
+    """A dense array of integers."""
+    return DenseArrayBase.from_list(element, [int(v) for v in values])
+
+
+def takes(scales: npt.ArrayLike, largest: int) -> Blocked | None:
+    """Why values of a magnitude cannot be multiplied by `scales`."""
+    try:
+        _, shift = numerics.rescale_factors(scales)
+    except ValueError:
+        return Blocked(
+            "scale-value", "the ratio of two scales is out of what a multiplier and a shift can say"
+        )
+    return None if largest <= numerics.rescale_reach(shift) else LARGE_SUM
+
+
+class TosaSite(Site):
+    """Where one operation is written in TOSA."""
+
+    # --- constants and layout
+
+    def dense_constant(self, array: npt.NDArray[Any]) -> SSAValue:
+        values = dense(array)
+        return self.emit(tosa.ConstOp.create(result_types=[values.get_type()], properties={"values": values}))
+
+    def sizes(self, values: Sequence[int]) -> SSAValue:
+        """A list of sizes."""
+        type: Any = TensorType(IndexType(), [len(values)])
+        attribute = DenseIntOrFPElementsAttr.from_list(type, [int(v) for v in values])
+        result = tosa.ShapeType.of(len(values))
+        return self.emit(tosa.ConstShapeOp.create(result_types=[result], properties={"values": attribute}))
+
+    def zero_point(self, value: int, element: Attribute = i8) -> SSAValue:
+        """A zero point of a tensor of such elements."""
+        return self.constant([value], np.int8 if element == i8 else np.int32)
+
+    def make(
+        self,
+        kind: type[Operation],
+        operands: Sequence[SSAValue],
+        shape: Sequence[int],
+        element: Attribute = i32,
+        **properties: Attribute,
+    ) -> SSAValue:
+        """The result of an operation, of that shape and element."""
+        type = tensor_type(element, tuple(int(s) for s in shape))
+        return self.emit(kind.create(operands=operands, result_types=[type], properties=properties))
+
+    def transposed(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
+        shape = [known_shape(value.type)[k] for k in order]
+        perms = array_attr(order, i32)
+        return self.make(tosa.TransposeOp, [value], shape, element_type(value), perms=perms)
+
+    def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        if known_shape(value.type) == tuple(shape):
+            return value
+        return self.make(tosa.ReshapeOp, [value, self.sizes(shape)], shape, element_type(value))
+
+    def sliced(self, value: SSAValue, starts: Sequence[int], counts: Sequence[int]) -> SSAValue:
+        """`counts` elements along each axis from `starts` on."""
+        if known_shape(value.type) == tuple(counts):
+            return value
+        operands = [value, self.sizes(starts), self.sizes(counts)]
+        return self.make(tosa.SliceOp, operands, counts, element_type(value))
+
+    def joined(self, values: Sequence[SSAValue], axis: int) -> SSAValue:
+        """Tensors one behind the other."""
+        if len(values) == 1:
+            return values[0]
+        shape = list(known_shape(values[0].type))
+        shape[axis] = sum(known_shape(v.type)[axis] for v in values)
+        return self.make(tosa.ConcatOp, values, shape, element_type(values[0]), axis=IntegerAttr(axis, i32))
+
+    # --- arithmetic
+
+    def binary(self, kind: type[Operation], a: SSAValue, b: SSAValue, **properties: Attribute) -> SSAValue:
+        """An operation of two i32 tensors of one rank, broadcast."""
+        shape = np.broadcast_shapes(known_shape(a.type), known_shape(b.type))
+        return self.make(kind, [a, b], shape, **properties)
+
+    def product(self, a: SSAValue, b: SSAValue, shift: int = 0) -> SSAValue:
+        """a * b / 2^shift, both i32 of one rank, broadcast; the product has 64 bits."""
+        shape = np.broadcast_shapes(known_shape(a.type), known_shape(b.type))
+        return self.make(tosa.MulOp, [a, b, self.constant([shift], np.int8)], shape)
+
+    def rescaled(
+        self,
+        value: SSAValue,
+        scale: npt.ArrayLike,
+        zero_points: tuple[int, int] = (0, 0),
+        element: Attribute = i32,
+        unsigned: tuple[bool, bool] = (False, False),
+    ) -> SSAValue:
+        """`numerics.rescale`. scale: one, or one for each of the last axis; the pairs: of operand and result."""
+        multiplier, shift = numerics.rescale_factors(np.atleast_1d(scale))
+        operands = [
+            value,
+            self.constant(multiplier),
+            self.constant(shift),
+            self.zero_point(zero_points[0], element_type(value)),
+            self.zero_point(zero_points[1], element),
+        ]
+        return self.make(
+            tosa.RescaleOp,
+            operands,
+            known_shape(value.type),
+            element,
+            scale32=flag(True),
+            rounding_mode=tosa.RoundingModeAttr(RoundingMode.SINGLE_ROUND),
+            per_channel=flag(multiplier.size > 1),
+            input_unsigned=flag(unsigned[0]),
+            output_unsigned=flag(unsigned[1]),
+        )
+
+    def quantized(self, sum: SSAValue, scale: npt.ArrayLike, type: UniformType) -> SSAValue:
+        """A sum in steps of `scale` result steps, as i8 of the result's type."""
+        return self.within(self.rescaled(sum, scale, (0, type.zero_point), i8), type)
+
+    def within(self, value: SSAValue, type: UniformType) -> SSAValue:
+        """i8 values held to the bounds of a type's storage."""
+        return self.clamped(value, type.storage.low, type.storage.high)
+
+    def clamped(self, value: SSAValue, low: int, high: int) -> SSAValue:
+        """i8 values held between two bounds."""
+        if (low, high) == (LOW, HIGH):
+            return value
+        bounds = {"min_val": IntegerAttr(low, i8), "max_val": IntegerAttr(high, i8)}
+        return self.make(tosa.ClampOp, [value], known_shape(value.type), i8, nan_mode=NAN_MODE, **bounds)
+
+    def centred(self, value: SSAValue, type: UniformType) -> SSAValue:
+        """i32 of what i8 values are above their zero point."""
+        return self.rescaled(value, 1.0, (type.zero_point, 0))
+
+    def requantized(self, value: SSAValue, old: UniformType, new: UniformType) -> SSAValue:
+        """i8 values of one type as those of another."""
+        if (old.scales, old.zero_points) == (new.scales, new.zero_points):
+            return self.within(value, new) if old.storage != new.storage else value
+        ratio = np.float32(old.scale) / np.float32(new.scale)
+        return self.within(self.rescaled(value, ratio, (old.zero_point, new.zero_point), i8), new)
+
+    def looked_up(self, value: SSAValue, table: npt.NDArray[np.int8]) -> SSAValue:
+        """What `table` holds for each value, its first entry for -128."""
+        return self.make(tosa.TableOp, [value, self.constant(table, np.int8)], known_shape(value.type), i8)
+
+
+def element_type(value: SSAValue) -> Attribute:
+    """The element type of a tensor."""
+    type: Any = value.type
+    return type.element_type
+
+
+def flag(value: bool) -> BoolAttr:
+    """A truth."""
+    return BoolAttr(int(value), i1)

@@ -1,0 +1,354 @@
+"""Sums of products: convolutions as TOSA's, products with a constant matrix as 1x1 convolutions, others as matmul."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import i32
+from xdsl.ir import SSAValue
+
+from qdialect import numerics
+from qdialect.dialects import tosa
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import known_shape, quantized_of, uniform_of
+from qdialect.dialects.quant import UniformType
+from qdialect.forms.tosa.site import HIGH, LOW, TosaForm, TosaSite, activations, array_attr, takes
+from qdialect.ir.values import constant_array
+from qdialect.promises.linear import EMPTY_SUM, LINEAR, Linear
+from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry
+from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, FLOAT_BIAS, GEMM_FORM, Blocked
+
+WEIGHT_ZEROS = Blocked(
+    "weight-zero-points", "the weight's zero points differ by channel, and its values need more than i8"
+)
+OTHER_RANK = Blocked("conv-rank", "TOSA has convolutions of one and two spatial axes in 8 bits")
+DILATED = Blocked("dilated-spread", "TOSA's transposed convolution has no dilation")
+
+
+class _Factors(NamedTuple):
+    """What a linear op multiplies its activation with, and what its sums stand for."""
+
+    x: UniformType
+    y: UniformType
+    weight: npt.NDArray[np.int8]
+    """As ONNX has it."""
+    zero: int
+    bias: npt.NDArray[np.int32]
+    """One for each output channel."""
+    ratio: npt.NDArray[np.float32]
+    """Steps of the result for one of a sum: one, or one for each output channel."""
+
+    def of(self, weights: slice, channels: slice) -> _Factors:
+        """Those of a group: of the weight's first axis `weights`, of the output channels `channels`."""
+        ratio = self.ratio if self.ratio.size == 1 else self.ratio[channels]
+        return self._replace(weight=self.weight[weights], bias=self.bias[channels], ratio=ratio)
+
+
+def _stored_weight(op: OnnxOp, linear: Linear) -> tuple[npt.NDArray[np.int8], int] | Blocked:
+    """The constant weight in i8, and its one zero point."""
+    type, array = quantized_of(op.operands[1].type), constant_array(op.operands[1])
+    if array is None:
+        return COMPUTED_WEIGHT
+    if type is None or type.storage.width > 8 or type.blocks:
+        return Blocked("weight-type", "the integer profile multiplies with weights of 8 bits at most")
+    zeros = np.unique(type.zero_points)
+    wide = array.astype(np.int16)
+    if (
+        zeros.size == 1
+        and -128 <= wide.min(initial=0)
+        and wide.max(initial=0) <= 127
+        and -128 <= zeros[0] <= 127
+    ):
+        return wide.astype(np.int8), int(zeros[0])
+    if zeros.size == 1 and not type.storage.signed:
+        return (wide - 128).astype(np.int8), int(zeros[0]) - 128
+    wide -= numerics.expand_parameters(type.zero_points.astype(np.int16), wide.shape, linear.weight_axis(op))
+    if wide.min(initial=0) < -128 or wide.max(initial=0) > 127:
+        return WEIGHT_ZEROS
+    return wide.astype(np.int8), 0
+
+
+def _bias(op: OnnxOp, channels: int) -> npt.NDArray[np.int32] | Blocked:
+    value = op.input(2)
+    if value is None:
+        return np.zeros(channels, np.int32)
+    type, array = quantized_of(value.type), constant_array(value)
+    if array is None:
+        return COMPUTED_BIAS
+    if type is None or type.storage.name != "i32":
+        return FLOAT_BIAS
+    if array.size not in (1, channels):
+        return Blocked("bias-shape", "the bias differs by row")
+    return np.broadcast_to(array.reshape(-1).astype(np.int32), (channels,))
+
+
+def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
+    """What is known of a linear op with a constant weight; or what the profile cannot say of it."""
+    linear, types = LINEAR[op.domain, op.op_type], activations(op.operands[0], op.results[0])
+    if isinstance(types, Blocked):
+        return types
+    x, y = types
+    stored, bias = _stored_weight(op, linear), _bias(op, channels)
+    if isinstance(stored, Blocked):
+        return stored
+    if isinstance(bias, Blocked):
+        return bias
+    weight, zero = stored
+    if not weight.size:
+        return EMPTY_SUM
+    type = uniform_of(op.operands[1].type)
+    axis = linear.weight_axis(op)
+    ratio = np.atleast_1d(numerics.requantize_multiplier(x.scale, type.scales, y.scale))
+    if ratio.size > 1 and linear.groups_share_axis:
+        ratio = np.tile(ratio, channels // ratio.size)
+    reach = numerics.accumulator_bound(weight, LOW, HIGH, x.zero_point, zero, output_axis=axis or 0)
+    largest = int(reach.max()) + int(np.abs(bias.astype(np.int64)).max(initial=0))
+    if largest > numerics.INT32_MAX:
+        return Blocked(
+            "accumulator-overflow", f"sums can reach {largest}, int32 ends at {numerics.INT32_MAX}"
+        )
+    blocked = takes(ratio, largest)
+    return blocked if blocked is not None else _Factors(x, y, weight, zero, bias, ratio)
+
+
+def _trimmed(site: TosaSite, image: SSAValue, geometry: Geometry) -> tuple[SSAValue, list[int]]:
+    """
+    An image of which windows leave no rest, and pads (top, bottom, left, right): pads behind that no window reaches are
+    left out, then pixels.
+    """
+    counts, pads = list(known_shape(image.type)), list[int]()
+    for axis, (before, _) in enumerate(geometry.pads or ()):
+        span = (geometry.results[axis] - 1) * geometry.strides[axis] + 1
+        span += (geometry.kernel[axis] - 1) * geometry.dilations[axis]
+        behind = span - counts[1 + axis] - before
+        counts[1 + axis] += min(behind, 0)
+        pads += [before, max(behind, 0)]
+    return site.sliced(image, [0] * 4, counts), pads
+
+
+def _windowed(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) -> SSAValue:
+    """The i8 result of one group, channels last."""
+    x, pads = _trimmed(site, image, geometry)
+    depthwise = geometry.groups > 1
+    outputs = f.bias.size
+    order = (2, 3, 0, 1) if depthwise else (0, 2, 3, 1)
+    weight = f.weight
+    if depthwise:  # (C * M, 1, y, x): M outputs of each channel
+        weight = weight.reshape(geometry.groups, outputs // geometry.groups, *geometry.kernel)
+    sums = site.make(
+        tosa.DepthwiseConv2DOp if depthwise else tosa.Conv2DOp,
+        _operands(site, x, f, np.ascontiguousarray(weight.transpose(order))),
+        (geometry.images, *geometry.results, outputs),
+        pad=array_attr(pads),
+        stride=array_attr(geometry.strides),
+        dilation=array_attr(geometry.dilations),
+        acc_type=i32,
+    )
+    return site.quantized(sums, f.ratio, f.y)
+
+
+def _spread(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) -> SSAValue:
+    """The i8 result of one group of a transposed convolution, channels last."""
+    before = [-p for p, _ in geometry.pads or ()]
+    pads: list[int] = []
+    for axis, (size, result, kernel, stride) in enumerate(
+        zip(geometry.sizes, geometry.results, geometry.kernel, geometry.strides, strict=True)
+    ):
+        pads += [before[axis], result - (size - 1) * stride - kernel - before[axis]]
+    sums = site.make(
+        tosa.TransposeConv2DOp,
+        _operands(site, image, f, np.ascontiguousarray(f.weight.transpose(1, 2, 3, 0))),
+        (geometry.images, *geometry.results, f.bias.size),
+        out_pad=array_attr(pads),
+        stride=array_attr(geometry.strides),
+        acc_type=i32,
+    )
+    return site.quantized(sums, f.ratio, f.y)
+
+
+def _operands(site: TosaSite, x: SSAValue, f: _Factors, weight: npt.NDArray[np.int8]) -> list[SSAValue]:
+    zeros = [site.zero_point(f.x.zero_point), site.zero_point(f.zero)]
+    return [x, site.constant(weight), site.constant(f.bias, np.int32), *zeros]
+
+
+def _image(site: TosaSite, value: SSAValue) -> SSAValue:
+    """An activation as (N, H, W, C): one of a single spatial axis has H = 1."""
+    if len(known_shape(value.type)) == 4:
+        return site.operand(value, last=True)
+    n, c, w = known_shape(value.type)
+    return site.reshape(site.transpose(site.operand(value), (0, 2, 1)), (n, 1, w, c))
+
+
+def _give_image(site: TosaSite, result: SSAValue, image: SSAValue) -> None:
+    if len(known_shape(result.type)) == 4:
+        site.give(result, image, last=True)
+        return
+    n, _, w, c = known_shape(image.type)
+    site.give(result, site.transpose(site.reshape(image, (n, w, c)), (0, 2, 1)))
+
+
+def _two_axes(geometry: Geometry) -> Geometry | Blocked:
+    """A convolution's sizes as those of one of images."""
+    if geometry.axes == 2:
+        return geometry
+    if geometry.axes != 1:
+        return OTHER_RANK
+    pads = None if geometry.pads is None else ((0, 0), *geometry.pads)
+    one = (1,)
+    return Geometry(
+        geometry.images,
+        geometry.inputs,
+        geometry.outputs,
+        geometry.groups,
+        one + geometry.kernel,
+        one + geometry.strides,
+        one + geometry.dilations,
+        pads,
+        one + geometry.sizes,
+        one + geometry.results,
+    )
+
+
+def _convolution(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    """Each group by itself, but for depthwise ones: TOSA has no others."""
+    window = WINDOWS[op.domain, op.op_type]
+    stated = window.geometry(op)
+    geometry = stated if isinstance(stated, Blocked) else _two_axes(stated)
+    if isinstance(geometry, Blocked):
+        return geometry
+    if geometry.pads is None or op.ints_attr("output_shape") is not None:
+        return UNRESOLVED_PADS
+    if not window.gathers and prod(geometry.dilations) != 1:
+        return DILATED
+    f = _factors(op, geometry.outputs * geometry.groups)
+    if isinstance(f, Blocked):
+        return f
+    f = f._replace(weight=f.weight.reshape(*f.weight.shape[:2], *geometry.kernel))
+    image = _image(site, op.operands[0])
+    whole = geometry.groups == 1 or (window.gathers and geometry.inputs == 1)
+    groups = 1 if whole else geometry.groups
+    results: list[SSAValue] = []
+    for k in range(groups):
+        part, group = image, f
+        if groups > 1:
+            counts = [geometry.images, *geometry.sizes, geometry.inputs]
+            part = site.sliced(image, [0, 0, 0, k * geometry.inputs], counts)
+            rows = geometry.outputs if window.gathers else geometry.inputs
+            outputs = geometry.outputs
+            group = f.of(slice(k * rows, (k + 1) * rows), slice(k * outputs, (k + 1) * outputs))
+        one = geometry if whole else _one_group(geometry)
+        results.append((_windowed if window.gathers else _spread)(site, part, group, one))
+    _give_image(site, op.results[0], site.joined(results, 3))
+    return None
+
+
+def _one_group(geometry: Geometry) -> Geometry:
+    return replace(geometry, groups=1)
+
+
+def _by_constant(
+    op: OnnxOp, site: TosaSite, left: SSAValue, weight: npt.NDArray[Any], f: _Factors
+) -> SSAValue:
+    """
+    A product with a constant matrix (inputs, outputs) as a 1x1 convolution, which adds a bias, of an image whose pixels
+    are the rows.
+    """
+    shape = known_shape(left.type)
+    rows = prod(shape[:-1])
+    image = site.reshape(left, (1, 1, rows, shape[-1]))
+    kernel = np.ascontiguousarray(weight.T).reshape(weight.shape[1], 1, 1, weight.shape[0])
+    ones = array_attr((1, 1))
+    sums = site.make(
+        tosa.Conv2DOp,
+        _operands(site, image, f, kernel),
+        (1, 1, rows, weight.shape[1]),
+        pad=array_attr((0, 0, 0, 0)),
+        stride=ones,
+        dilation=ones,
+        acc_type=i32,
+    )
+    return site.reshape(site.quantized(sums, f.ratio, f.y), known_shape(op.results[0].type))
+
+
+def _by_matrix(
+    op: OnnxOp, site: TosaSite, left: SSAValue, right: SSAValue, types: Sequence[UniformType]
+) -> Blocked | None:
+    """A product of two activations, or of stacks of matrices: the batches of one shape, or of one matrix."""
+    a, b, y = types
+    first, second = list(known_shape(left.type)), list(known_shape(right.type))
+    if len(first) < 2 or len(second) < 2:
+        return Blocked("vector", "a vector is multiplied with what is no constant")
+    batches = [prod(first[:-2]), prod(second[:-2])]
+    if batches[1] == 1:
+        batch, rows = 1, prod(first[:-1])
+    elif batches[0] == batches[1]:
+        batch, rows = batches[0], first[-2]
+    else:
+        return Blocked("batch-broadcast", "one stack of matrices is repeated for another")
+    ratio = numerics.requantize_multiplier(a.scale, b.scale, y.scale)
+    reach = 255 * 255 * first[-1]
+    blocked = takes(ratio, reach)
+    if blocked is not None:
+        return blocked
+    operands = [
+        site.reshape(left, (batch, rows, first[-1])),
+        site.reshape(right, (batch, *second[-2:])),
+        site.zero_point(a.zero_point),
+        site.zero_point(b.zero_point),
+    ]
+    sums = site.make(tosa.MatMulOp, operands, (batch, rows, second[-1]))
+    result = site.quantized(sums, ratio, y)
+    site.give(op.results[0], site.reshape(result, known_shape(op.results[0].type)))
+    return None
+
+
+def _matmul(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    weight = constant_array(op.operands[1])
+    if weight is not None and weight.ndim == 2:
+        f = _factors(op, weight.shape[1])
+        if isinstance(f, Blocked):
+            return f
+        site.give(op.results[0], _by_constant(op, site, site.operand(op.operands[0]), f.weight, f))
+        return None
+    types = activations(*op.operands[:2], op.results[0])
+    if isinstance(types, Blocked):
+        return types
+    return _by_matrix(op, site, site.operand(op.operands[0]), site.operand(op.operands[1]), types)
+
+
+def _gemm(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    if op.float_attr("alpha", 1.0) != 1.0 or (op.input(2) is not None and op.float_attr("beta", 1.0) != 1.0):
+        return GEMM_FORM
+    turned = [bool(op.int_attr(name, 0)) for name in ("transA", "transB")]
+
+    def matrix(place: int) -> SSAValue:
+        value = site.operand(op.operands[place])
+        return site.transpose(value, (1, 0)) if turned[place] else value
+
+    if constant_array(op.operands[1]) is not None:
+        f = _factors(op, known_shape(op.results[0].type)[1])
+        if isinstance(f, Blocked):
+            return f
+        weight = f.weight.T if turned[1] else f.weight
+        site.give(op.results[0], _by_constant(op, site, matrix(0), weight, f))
+        return None
+    types = activations(*op.operands[:2], op.results[0])
+    if isinstance(types, Blocked):
+        return types
+    if op.input(2) is not None:
+        return Blocked("gemm-form", "a product of two activations has a bias", "decompose Gemm")
+    return _by_matrix(op, site, matrix(0), matrix(1), types)
+
+
+_CONVOLUTION = TosaForm(_convolution)
+SUM_FORMS: dict[tuple[str, str], TosaForm] = {
+    ("", "Conv"): _CONVOLUTION,
+    ("", "ConvTranspose"): _CONVOLUTION,
+    ("", "MatMul"): TosaForm(_matmul),
+    ("", "Gemm"): TosaForm(_gemm),
+}

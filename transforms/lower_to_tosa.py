@@ -1,0 +1,52 @@
+"""
+Write ops on quantized types in TOSA of upstream MLIR, in the integer profile pro_int.
+
+    op(a, b) : T          ->  tosa.op sums in i32; rescale by a multiplier and a shift to T
+    qcast(dcast(q)) : T   ->  rescale, one end of which may be unsigned
+    f(q),  f moves        ->  the stored integers, sliced, joined, reshaped, transposed
+    f(q),  f unary        ->  tosa.table of 256 entries
+    op(a)                 ->  as it is, with the reason why the integer profile has no form of it
+
+Close: every op rounds once, by the integer-only arithmetic of `numerics.rescale`, at most one step from the same sums
+in onnxruntime's arithmetic, which ties to even. No float remains: what enters and leaves the graph is integer
+(--integer-io). Sizes have to be known; images have their channels last.
+"""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp
+from qdialect.exactness import Exactness
+from qdialect.forms.tosa.site import TosaForm, TosaSite
+from qdialect.ops.generated import op_named
+from qdialect.patterns.lowering import lower
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnOp
+from qdialect.rewriting.passes import RewritePass
+
+
+class Requantize(OnOp[QuantizeOp]):
+    """What is dequantized only to be quantized: the identity on quantized types, from one to another."""
+
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> None:
+        source = op.input.owner
+        if isinstance(source, DequantizeOp):
+            same = op_named("", "Identity").build([source.input], [op.result.type])
+            same.location = op.location
+            rewriter.replace(op, [same])
+
+
+@dataclass(frozen=True)
+class LowerToTosaPass(RewritePass):
+    """Ops on quantized types become TOSA of the integer profile."""
+
+    name = "lower-to-tosa"
+    exactness = Exactness.CLOSE
+    rewrite = "op(a, b) : T -> rescale(sum of i32, multiplier, shift) + zero point, ties up: one step at most"
+    pattern_types = (Requantize,)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        super().apply(ctx, op)
+        lower(op, self.name, TosaForm, TosaSite)
