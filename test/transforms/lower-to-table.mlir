@@ -19,6 +19,19 @@ func.func @typed(%x: tensor<2x3x!x>) -> tensor<2x3x!y> {
   func.return %y : tensor<2x3x!y>
 }
 
+// A quantized constant in the chain counts as the number that it stands for.
+
+// CHECK-LABEL: func.func @quantized_constant(
+// CHECK-NOT: onnx.Mul
+// CHECK: onnx.Gather
+// CHECK-NEXT: func.return
+func.func @quantized_constant(%x: tensor<2x3x!s>) -> tensor<2x3x!y> {
+  %k = onnx.Constant() {value = #onnx.tensor<[23] : tensor<1xi8>>} : () -> tensor<1x!s>
+  %a = onnx.Softplus(%x) : (tensor<2x3x!s>) -> tensor<2x3x!y>
+  %c = onnx.Mul(%a, %k) : (tensor<2x3x!y>, tensor<1x!s>) -> tensor<2x3x!y>
+  func.return %c : tensor<2x3x!y>
+}
+
 // x * tanh(softplus(x)) in one table: the source is one tensor, on two ways.
 
 // CHECK-LABEL: func.func @two_ways(

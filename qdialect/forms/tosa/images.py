@@ -17,7 +17,7 @@ from qdialect.dialects import tosa
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape
 from qdialect.dialects.tosa.types import ResizeMode
-from qdialect.forms.linalg.moves import nearest
+from qdialect.forms.geometry import nearest
 from qdialect.forms.tosa.elementwise import REACH
 from qdialect.forms.tosa.moves import OTHER_TYPE, Rows, picked
 from qdialect.forms.tosa.site import TosaForm, TosaSite, activations, takes

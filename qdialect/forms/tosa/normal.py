@@ -36,8 +36,8 @@ RECIPROCAL_BITS = 28
 CLOSE_ENOUGH = 2.0**-16
 """The relative error of a reciprocal at which Newton's steps end: 2^-8 of a result's step."""
 BYTES = 3
-DIVIDED_BITS, LEAST_DIVIDED_BITS = 14, 4
-"""Below a step of a quotient: 255 numerators of 2^(bits + 8) fit in 30 bits."""
+DIVIDED_BITS, LEAST_DIVIDED_BITS = 12, 4
+"""Below a step of a quotient: numerators of 2^(bits + 8) are as large as a rescale makes of bytes."""
 LONG_ROW = Blocked("long-row", "the sum of so many exponentials leaves too few bits for each")
 
 

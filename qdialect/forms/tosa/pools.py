@@ -17,7 +17,7 @@ from qdialect.dialects import tosa
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape
 from qdialect.dialects.quant import UniformType
-from qdialect.forms.linalg.reductions import pool, reduced_axes, window_counts
+from qdialect.forms.geometry import pool, pool_counts, reduced_axes
 from qdialect.forms.tosa.elementwise import REACH
 from qdialect.forms.tosa.site import (
     NAN_MODE,
@@ -100,7 +100,7 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return IMAGES
     if prod(window.dilations) != 1:
         return Blocked("dilated-pool", "TOSA has no pool of pixels that lie apart")
-    counts = window_counts(op, window).astype(np.int64)
+    counts = pool_counts(op, window).astype(np.int64)
     whole = lcm(*np.unique(counts).tolist())
     x, y = types
     largest = REACH * prod(window.kernel) * int((whole // counts).max())

@@ -1,0 +1,192 @@
+# ruff: noqa: E501
+"""Each form in the integer profile computes what the op between casts does: one step apart at most, all bytes tried."""
+
+import re
+from io import StringIO
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from upstream_tools import VALIDATE, run, tool
+from xdsl.context import Context
+
+from qdialect.ops import get_all_dialects
+from qdialect.oracle.checking import observe
+from qdialect.oracle.form import main_of
+from qdialect.oracle.integer import run_integer
+from qdialect.text.assembly import ModuleParser
+from qdialect.text.upstream import write_upstream
+from qdialect.transforms.lower_to_tosa import LowerToTosaPass
+
+TYPES = """
+!x = !quant.uniform<i8:f32, 0.05:3>
+!z = !quant.uniform<i8:f32, 0.031:-20>
+!y = !quant.uniform<i8:f32, 0.07:-9>
+!p = !quant.uniform<i8:f32, 0.00390625:-128>
+!n = !quant.uniform<i8<-100:90>:f32, 0.041:7>
+!w = !quant.uniform<i8:f32:0, {0.02,0.011,0.03,0.007}>
+!v = !quant.uniform<i8:f32:1, {0.02,0.011}>
+!m = !quant.uniform<i8:f32, 0.013:4>
+"""
+HEAD = 'builtin.module attributes {onnx.opset_import = {"ai.onnx" = 18 : i64}} {\n'
+
+
+def constant(name: str, shape: str, type: str, values: npt.NDArray[np.int8]) -> str:
+    listed = f'"0x{values.astype(np.int8).tobytes().hex()}"'
+    return f"  %{name} = onnx.Constant() {{value = #onnx.tensor<{listed} : tensor<{shape}xi8>>}} : () -> tensor<{shape}x{type}>\n"
+
+
+def weights(count: int) -> npt.NDArray[np.int8]:
+    return np.random.default_rng(count).integers(-128, 128, count).astype(np.int8)
+
+
+def case(arguments: str, body: str, result: str) -> str:
+    arguments = re.sub(r"%(\w+): (tensor<[^>]*>)", r'%\1: \2 {onnx.name = "\1"}', arguments)
+    return f"func.func @main({arguments}) -> {result} {{\n{body}  func.return %y : {result}\n}}\n"
+
+
+W = constant("w", "4x3x2x3", "!w", weights(72))
+CASES = {
+    "conv": case(
+        "%x: tensor<2x3x7x6x!x>",
+        W
+        + "  %y = onnx.Conv(%x, %w) {pads = array<i64: 1, 0, 0, 1>, strides = array<i64: 2, 2>} : (tensor<2x3x7x6x!x>, tensor<4x3x2x3x!w>) -> tensor<2x4x4x3x!y>\n",
+        "tensor<2x4x4x3x!y>",
+    ),
+    "conv_groups": case(
+        "%x: tensor<1x6x7x6x!x>",
+        W
+        + "  %y = onnx.Conv(%x, %w) {group = 2 : i64, dilations = array<i64: 2, 1>} : (tensor<1x6x7x6x!x>, tensor<4x3x2x3x!w>) -> tensor<1x4x5x4x!n>\n",
+        "tensor<1x4x5x4x!n>",
+    ),
+    "conv_depthwise": case(
+        "%x: tensor<1x2x7x6x!x>",
+        constant("w", "4x1x2x3", "!w", weights(24))
+        + "  %y = onnx.Conv(%x, %w) {group = 2 : i64} : (tensor<1x2x7x6x!x>, tensor<4x1x2x3x!w>) -> tensor<1x4x6x4x!y>\n",
+        "tensor<1x4x6x4x!y>",
+    ),
+    "conv_1d": case(
+        "%x: tensor<1x3x7x!x>",
+        constant("w", "4x3x2", "!w", weights(24))
+        + "  %y = onnx.Conv(%x, %w) {strides = array<i64: 2>} : (tensor<1x3x7x!x>, tensor<4x3x2x!w>) -> tensor<1x4x3x!y>\n",
+        "tensor<1x4x3x!y>",
+    ),
+    "conv_transpose": case(
+        "%x: tensor<1x3x4x5x!x>",
+        constant("w", "3x2x3x2", "!v", weights(36))
+        + "  %y = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2, 3>, pads = array<i64: 1, 0, 0, 1>, output_padding = array<i64: 1, 0>} : (tensor<1x3x4x5x!x>, tensor<3x2x3x2x!v>) -> tensor<1x2x9x13x!y>\n",
+        "tensor<1x2x9x13x!y>",
+    ),
+    "matmul": case(
+        "%x: tensor<2x3x5x!x>",
+        constant("w", "5x2", "!v", weights(10))
+        + "  %y = onnx.MatMul(%x, %w) : (tensor<2x3x5x!x>, tensor<5x2x!v>) -> tensor<2x3x2x!y>\n",
+        "tensor<2x3x2x!y>",
+    ),
+    "matmul_two": case(
+        "%x: tensor<2x3x5x!x>, %z: tensor<2x5x4x!m>",
+        "  %y = onnx.MatMul(%x, %z) : (tensor<2x3x5x!x>, tensor<2x5x4x!m>) -> tensor<2x3x4x!y>\n",
+        "tensor<2x3x4x!y>",
+    ),
+    "average_pool": case(
+        "%x: tensor<1x2x5x6x!x>",
+        "  %y = onnx.AveragePool(%x) {kernel_shape = array<i64: 3, 2>, pads = array<i64: 1, 0, 1, 1>, strides = array<i64: 2, 1>} : (tensor<1x2x5x6x!x>) -> tensor<1x2x3x6x!z>\n",
+        "tensor<1x2x3x6x!z>",
+    ),
+    "max_pool": case(
+        "%x: tensor<1x2x5x6x!x>",
+        "  %y = onnx.MaxPool(%x) {kernel_shape = array<i64: 3, 2>, pads = array<i64: 1, 0, 0, 1>, strides = array<i64: 2, 2>} : (tensor<1x2x5x6x!x>) -> tensor<1x2x2x3x!x>\n",
+        "tensor<1x2x2x3x!x>",
+    ),
+    "mean": case(
+        "%x: tensor<2x3x5x!x>",
+        "  %a = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>\n"
+        "  %y = onnx.ReduceMean(%x, %a) {keepdims = 0 : i64} : (tensor<2x3x5x!x>, tensor<1xi64>) -> tensor<2x5x!z>\n",
+        "tensor<2x5x!z>",
+    ),
+    "resize": case(
+        "%x: tensor<1x2x3x4x!x>",
+        "  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 3.0] : tensor<4xf32>>} : () -> tensor<4xf32>\n"
+        '  %y = onnx.Resize(%x, _, %s) {mode = "linear"} : (tensor<1x2x3x4x!x>, tensor<4xf32>) -> tensor<1x2x6x12x!x>\n',
+        "tensor<1x2x6x12x!x>",
+    ),
+    "nearest": case(
+        "%x: tensor<1x2x4x3x!x>",
+        "  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>\n"
+        '  %y = onnx.Resize(%x, _, %s) {mode = "nearest"} : (tensor<1x2x4x3x!x>, tensor<4xf32>) -> tensor<1x2x8x3x!x>\n',
+        "tensor<1x2x8x3x!x>",
+    ),
+    "concat": case(
+        "%x: tensor<2x3x!x>, %z: tensor<2x4x!z>",
+        "  %y = onnx.Concat(%x, %z) {axis = 1 : i64} : (tensor<2x3x!x>, tensor<2x4x!z>) -> tensor<2x7x!y>\n",
+        "tensor<2x7x!y>",
+    ),
+    "softmax": case(
+        "%x: tensor<3x12x!x>",
+        "  %y = onnx.Softmax(%x) : (tensor<3x12x!x>) -> tensor<3x12x!p>\n",
+        "tensor<3x12x!p>",
+    ),
+    "softmax_long": case(
+        "%x: tensor<2x700x!m>",
+        "  %y = onnx.Softmax(%x) : (tensor<2x700x!m>) -> tensor<2x700x!p>\n",
+        "tensor<2x700x!p>",
+    ),
+}
+SQUARE = {
+    name: case(
+        "%x: tensor<256x1x!x>, %z: tensor<1x256x!z>",
+        f"  %y = onnx.{name}(%x, %z) : (tensor<256x1x!x>, tensor<1x256x!z>) -> tensor<256x256x!{'n' if name == 'Sub' else 'y'}>\n",
+        f"tensor<256x256x!{'n' if name == 'Sub' else 'y'}>",
+    )
+    for name in ("Add", "Sub", "Mul", "Div", "Max", "Min")
+}
+BYTES = np.arange(-128, 128).astype(np.int8)
+
+
+def parsed(text: str):
+    context = Context()
+    for name, factory in get_all_dialects().items():
+        context.register_dialect(name, factory)
+    return ModuleParser(context, f"{TYPES}{HEAD}{text}}}\n", "test", None).parse_module()
+
+
+def lowered(text: str):
+    module = parsed(text)
+    LowerToTosaPass().apply(Context(), module)
+    module.verify()
+    return module
+
+
+def compared(text: str, feeds: list[npt.NDArray[np.int8]]) -> npt.NDArray[np.int64]:
+    """How far the two arithmetics are apart, in steps of the result's scale."""
+    before = parsed(text)
+    end = main_of(before).body.block.last_op
+    assert end is not None
+    seen = observe(before, dict(zip("xz", feeds, strict=False)))
+    (found,) = run_integer(lowered(text), feeds)
+    return np.abs(seen[end.operands[0]].stored.astype(np.int64) - found)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_step_at_most(name: str):
+    module, rng = parsed(CASES[name]), np.random.default_rng(7)
+    shapes = [a.type.get_shape() for a in main_of(module).body.block.args]  # pyright: ignore
+    for _ in range(8):
+        feeds = [rng.integers(-128, 128, shape).astype(np.int8) for shape in shapes]
+        assert compared(CASES[name], feeds).max() <= 1
+
+
+@pytest.mark.parametrize("name", SQUARE)
+def test_all_pairs_of_bytes(name: str):
+    steps = compared(SQUARE[name], [BYTES[:, None], BYTES[None, :]])
+    if name == "Div":  # 0 / 0 is 0, not what a NaN becomes
+        steps[np.ix_(BYTES == 3, BYTES == -20)] = 0
+    assert steps.max() <= 1
+
+
+@pytest.mark.parametrize("name", [*CASES, *SQUARE])
+def test_upstream_validates(name: str):
+    found, text = tool("mlir-opt-22", "mlir-opt"), StringIO()
+    write_upstream(lowered({**CASES, **SQUARE}[name]), text)
+    done = run(found, [*VALIDATE, "-", "-o", "/dev/null"], text.getvalue())
+    assert done.returncode == 0, done.stderr
