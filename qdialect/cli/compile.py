@@ -3,10 +3,11 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qdialect.cli.inputs import check_model, check_readable, check_writable, output_ending
+from qdialect.cli.inputs import check_model, check_readable, check_writable, output_endings
 from qdialect.cli.progress import progress
 from qdialect.cli.reporting import Reporting
 from qdialect.cli.status import DONE
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"compiling for {arguments.target}")
         report = qdialect.compile(module, feeds=_feeds(arguments, module), **vars(options))
         show(f"writing {arguments.output}")
-        qdialect.save(module, arguments.output, external_data=arguments.external_data)
+        write_output(module, arguments)
         measured = reporting.write(report, show)
     if arguments.data and not arguments.report:
         print("warning: --data is for the --report, which it gives noise and time", file=sys.stderr)
@@ -97,9 +98,26 @@ def check_paths(arguments: argparse.Namespace) -> None:
         if data:
             check_readable(data)
     if arguments.output is not None:
-        wanted = output_ending(arguments)
-        if Path(arguments.output).suffix.lower() != wanted:
-            raise UserError(f"the output '{arguments.output}' is not a {wanted} file", f"name it OUT{wanted}")
+        endings = output_endings(arguments)
+        if Path(arguments.output).suffix.lower() not in endings:
+            what = " or ".join(f"a {ending}" for ending in endings)
+            raise UserError(f"the output '{arguments.output}' is not {what} file", f"name it OUT{endings[0]}")
     for path in (arguments.output, arguments.report, getattr(arguments, "save_profile", None)):
         if path is not None:
             check_writable(path)
+
+
+def write_output(module: "ModuleOp", arguments: argparse.Namespace) -> None:
+    """Write the result as the ending of its name says."""
+    import qdialect
+
+    path = Path(arguments.output)
+    if path.suffix.lower() not in (".so", ".vmfb"):
+        qdialect.save(module, path, external_data=arguments.external_data)
+        return
+    from qdialect.compiler.binaries import write_binary
+    from qdialect.text.upstream import write_upstream
+
+    text = StringIO()
+    write_upstream(module, text)
+    write_binary(text.getvalue(), path)

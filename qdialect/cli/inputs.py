@@ -108,9 +108,12 @@ def model_file(path: str) -> Generator[str]:
             _SPOOLED.clear()
 
 
-def output_ending(arguments: Namespace) -> str:
-    """How the name of the file ends that a target's model is written to."""
-    return ".mlir" if target(arguments.target).form in UPSTREAM_FORMS else ".onnx"
+def output_endings(arguments: Namespace) -> tuple[str, ...]:
+    """How the name of the file may end that a target's model is written to, the usual ending first."""
+    form = target(arguments.target).form
+    if form not in UPSTREAM_FORMS:
+        return (".onnx",)
+    return (".mlir", ".so", ".vmfb") if form == "linalg" else (".mlir",)
 
 
 @contextmanager
@@ -125,7 +128,7 @@ def streams(arguments: Namespace) -> Generator[None]:
             arguments.input = stack.enter_context(model_file("-"))
         if getattr(arguments, "output", None) == "-":
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="qdialect-")))
-            arguments.output = str(folder / f"stdout{output_ending(arguments)}")
+            arguments.output = str(folder / f"stdout{output_endings(arguments)[0]}")
             yield
             written = sorted(folder.iterdir())
             if len(written) > 1:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import Float32Type, IntegerType, f32, i32
+from xdsl.dialects.builtin import Float32Type, IntegerType, f32, i1, i32, i64
+from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
@@ -22,6 +23,8 @@ from qdialect.forms.upstream import per_tensor, upstream_type
 from qdialect.reasons import Blocked
 
 LEAST = float(np.finfo(np.float32).min)
+FAR = 1 << 62
+"""Behind all elements of a tensor."""
 Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
 OTHER_ELEMENT = Blocked("element-type", "the op is written in linalg for quantized numbers and float32 alone")
 OTHER_TYPE = Blocked("other-type", "the result is of another quantized type than what is compared")
@@ -118,6 +121,7 @@ def _pooled(
     filling: float,
     step: Compute,
     start: tuple[Attribute, float],
+    beside: SSAValue | None = None,
 ) -> tuple[SSAValue, bool]:
     """Every window's elements, taken together by `step` from `start`; whether channels are last."""
     shape = known_shape(op.operands[0].type)
@@ -134,7 +138,8 @@ def _pooled(
     taps = Operand(site.empty(window.kernel, known_element(x.type)), loops(count, len(result)))
     element, value = start
     init = site.filled(result, element, value)
-    out = site.generic([Operand(x, axes), taps], result, element, step, over=count, init=init)
+    more = [] if beside is None else [Operand(beside, loops(len(result)))]
+    out = site.generic([Operand(x, axes), taps, *more], result, element, step, over=count, init=init)
     return out, last
 
 
@@ -146,8 +151,8 @@ def _max_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         return window
     if types.x != types.y:
         return OTHER_TYPE
-    if any(result.first_use is not None for result in op.results[1:]):
-        return Blocked("indices-used", "MaxPool's indices are read")
+    if len(op.results) > 1 and op.int_attr("storage_order", 0):
+        return Blocked("column-major", "MaxPool counts its indices by columns")
     if types.x is not None and not types.x.storage.signed:
         return OTHER_ELEMENT
     least = LEAST if types.x is None else types.x.storage.low
@@ -160,9 +165,44 @@ def _max_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         (stored_element(op.operands[0]), least),
     )
     site.give(op.results[0], out, last=last)
-    for other in op.results[1:]:
-        site.give(other, site.filled(known_shape(other.type), stored_element(other), 0))
+    if len(op.results) > 1:
+        site.give(op.results[1], _indices(op, site, window, out, least, last=last), last=last)
     return None
+
+
+def _indices(
+    op: OnnxOp, site: LinalgSite, window: Pool, largest: SSAValue, filling: float, *, last: bool
+) -> SSAValue:
+    """Where in the operand, counted along its rows, the first of the largest elements under each window stands."""
+    shape = known_shape(op.operands[0].type)
+    count, first, channel = len(window.kernel), 1 if last else 2, site.axis(1, last=last)
+
+    def step(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        def index(place: int) -> SSAValue:
+            return body.do(arith.IndexCastOp(body.do(IndexOp(place)), i64))
+
+        at = body.do(
+            arith.AddiOp(body.do(arith.MuliOp(index(0), body.number(shape[1], i64))), index(channel))
+        )
+        inside = body.number(1, i1)
+        for k in range(count):
+            place = body.do(arith.MuliOp(index(first + k), body.number(window.strides[k], i64)))
+            tap = body.do(arith.MuliOp(index(len(shape) + k), body.number(window.dilations[k], i64)))
+            place = body.do(arith.AddiOp(place, tap))
+            place = body.do(arith.SubiOp(place, body.number(window.pads[k][0], i64)))
+            size = body.number(shape[2 + k], i64)
+            inside = body.do(arith.AndIOp(inside, body.do(arith.CmpiOp(place, size, "ult"))))
+            at = body.do(arith.AddiOp(body.do(arith.MuliOp(at, size)), place))
+        equal: Any = (
+            arith.CmpfOp(args[0], args[2], "oeq") if types_are_float else arith.CmpiOp(args[0], args[2], "eq")
+        )
+        chosen = body.do(arith.AndIOp(inside, body.do(equal)))
+        far = body.number(FAR, i64)
+        return body.do(arith.MinSIOp(args[-1], body.do(arith.SelectOp(chosen, at, far))))
+
+    types_are_float = isinstance(known_element(largest.type), Float32Type)
+    result, _ = _pooled(op, site, window, filling, step, (i64, FAR), largest)
+    return result
 
 
 def _average_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:

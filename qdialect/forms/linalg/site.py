@@ -174,6 +174,9 @@ class LinalgSite(Site):
         old, new = known_shape(value.type), tuple(shape)
         if old == new:
             return value
+        if not old or not new:  # xDSL has no reassociation of no axes
+            only = Operand(value, [AffineExpr.constant(0)] * len(old))
+            return self.generic([only], new, known_element(value.type), lambda body, args: args[0])
         groups = _groups(old, new)
         middle = tuple(prod(old[k] for k in first) for first, _ in groups)
         if middle != old:

@@ -1,0 +1,152 @@
+"""What `--target linalg` writes, as a shared object made by mlir-opt and gcc, against onnxruntime."""
+
+import ctypes
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+import pytest
+from onnx import ModelProto, TensorProto
+
+import qdialect
+from qdialect.cli import main
+from qdialect.compiler.binaries import tool
+from qdialect.oracle.session import run
+
+ROOT = Path(__file__).parents[2]
+needs_tools = pytest.mark.skipif(
+    tool("mlir-opt-22", "mlir-opt") is None or tool("mlir-runner-22", "mlir-runner") is None,
+    reason="there is no mlir-opt or mlir-runner",
+)
+DRAW = np.random.default_rng(11)
+
+
+def quantized(name: str, zero_point: int, scale: float) -> list[TensorProto]:
+    return [
+        onh.from_array(np.float32(scale), f"{name}_s"),
+        onh.from_array(np.uint8(zero_point), f"{name}_z"),
+    ]
+
+
+def image_model() -> ModelProto:
+    """Groups, a transposed convolution, a pool with pads, a table, a join, a head in float."""
+    weights = {
+        "w": DRAW.integers(-90, 90, (6, 2, 3, 3), np.int8), "v": DRAW.integers(-90, 90, (6, 4, 2, 2), np.int8),
+        "g": DRAW.integers(-90, 90, (4, 5), np.int8),
+    }  # fmt: skip
+    parts = [onh.from_array(array, name) for name, array in weights.items()]
+    parts += [onh.from_array(np.float32(0.01), "w_s"), onh.from_array(np.int8(0), "w_z")]
+    for k, (zero, scale) in enumerate([(131, 0.02), (90, 0.11), (7, 0.2), (20, 0.15), (128, 0.19)]):
+        parts += quantized(f"q{k}", zero, scale)
+    nodes: list[onnx_node] = []
+
+    def cast(source: str, k: int) -> str:
+        out = f"{source}_r"
+        nodes.append(oh.make_node("QuantizeLinear", [source, f"q{k}_s", f"q{k}_z"], [f"{source}_q"]))
+        nodes.append(oh.make_node("DequantizeLinear", [f"{source}_q", f"q{k}_s", f"q{k}_z"], [out]))
+        return out
+
+    def op(kind: str, inputs: list[str], out: str, k: int | None = None, **attributes: Any) -> str:
+        nodes.append(oh.make_node(kind, inputs, [out], **attributes))
+        return out if k is None else cast(out, k)
+
+    for name in weights:
+        nodes.append(oh.make_node("DequantizeLinear", [name, "w_s", "w_z"], [f"{name}_r"]))
+    x = cast("x", 0)
+    a = op("Conv", [x, "w_r"], "a", 1, group=2, pads=[1, 0, 0, 2], strides=[1, 2])
+    b = op("MaxPool", [a], "b", 1, kernel_shape=[3, 2], pads=[1, 0, 1, 0], strides=[2, 1])
+    c = op("ConvTranspose", [b, "v_r"], "c", 2, strides=[2, 1], output_padding=[1, 0])
+    d = op("Sigmoid", [c], "d")
+    e = op("Mul", [c, d], "e", 3)
+    f = op("Add", [e, c], "f", 4)
+    m = op("GlobalAveragePool", [f], "m", 3)
+    t = op("Flatten", [m], "t")
+    op("Gemm", [t, "g_r"], "y")
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4, 7, 9])],
+        [oh.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 5])],
+        parts,
+    )
+    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=9)
+
+
+onnx_node = type(oh.make_node("Relu", ["x"], ["y"]))
+
+
+def called(path: Path, *inputs: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """What a shared object computes of one model's inputs."""
+    out = np.zeros(shape, np.float32)
+    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (*inputs, out)]
+    ctypes.CDLL(str(path)).model(*pointers)
+    return out
+
+
+@needs_tools
+def test_a_shared_object_computes_what_onnxruntime_does(tmp_path: Path):
+    (tmp_path / "m.onnx").write_bytes(image_model().SerializeToString())
+    assert main(["compile", str(tmp_path / "m.onnx"), "-o", str(tmp_path / "o.onnx")]) == 0
+    source = [str(tmp_path / "m.onnx"), "--target", "linalg", "--batch", "2", "--quiet"]
+    assert main(["compile", *source, "-o", str(tmp_path / "m.so")]) == 0
+    steps = 0.15 * 0.01 * 4 * 90  # a step of each of the four that the last product takes
+    for seed in range(5):
+        x = np.random.default_rng(seed).normal(0, 1.5, (2, 4, 7, 9)).astype(np.float32)
+        expected = run(str(tmp_path / "o.onnx"), {"x": x}, optimize=True)[0]
+        got = called(tmp_path / "m.so", x, shape=(2, 5))
+        assert np.abs(got - expected).max() <= steps
+
+
+def test_what_cannot_be_lowered_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Sizes that are open, and another form, another ending."""
+    model, out = str(tmp_path / "m.onnx"), str(tmp_path / "m.mlir")
+    Path(model).write_bytes(image_model().SerializeToString())
+    assert main(["compile", model, "--target", "linalg", "-o", out]) == 1
+    said = capsys.readouterr().err
+    assert "a size is not known" in said
+    assert said.count("\n") == 1
+    assert not Path(out).exists()
+    assert main(["compile", model, "--target", "linalg", "-o", str(tmp_path / "m.onnx2")]) == 1
+    assert "OUT.mlir" in capsys.readouterr().err
+    assert main(["compile", model, "--target", "linalg", "--form", "qdq", "-o", out]) == 1
+    assert "no form but its own" in capsys.readouterr().err
+
+
+@needs_tools
+def test_the_text_is_read_by_mlir_opt(tmp_path: Path):
+    """Names are locations, the interface is said on top, and weights stand as bytes."""
+    module = qdialect.load(ROOT / "examples" / "digits_qdq.onnx")
+    qdialect.compile(module, target="linalg", batch=1)
+    qdialect.save(module, tmp_path / "m.mlir")
+    text = (tmp_path / "m.mlir").read_text()
+    assert text.startswith("// input 0 of @main: ")
+    assert "onnx." not in re.sub(r"//.*", "", text)
+    reader = tool("mlir-opt-22", "mlir-opt")
+    assert reader is not None
+    subprocess.run([reader, str(tmp_path / "m.mlir"), "-o", "/dev/null"], check=True)
+
+
+@needs_tools
+def test_the_page_of_a_program_in_c(tmp_path: Path):
+    """The commands of docs/mlir.md, one behind the other."""
+    page = (ROOT / "docs" / "mlir.md").read_text()
+    program = re.search(r"```c\n(.*?)```", page, re.S)
+    assert program is not None
+    assert program[1].count("\n") <= 21
+    (tmp_path / "main.c").write_text(program[1])
+    model = ROOT / "examples" / "digits_qdq.onnx"
+    (tmp_path / "digits_qdq.onnx").write_bytes(model.read_bytes())
+    commands, said = re.search(r"<!-- run -->\n\n((?:    .*\n)+)", page), ""
+    assert commands is not None
+    for line in commands[1].splitlines():
+        words = line.split()
+        if words[0] == "qdialect":
+            paths = [str(tmp_path / w) if w.endswith((".onnx", ".so", ".mlir")) else w for w in words[1:]]
+            assert main([*paths, "--quiet"]) == 0
+        else:
+            said = subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert re.fullmatch(r"digit \d\n", said)
