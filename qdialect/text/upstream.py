@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.printer import Printer
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.errors import UserError
 from qdialect.ir.names import called
 from qdialect.ir.walking import operations
@@ -100,11 +101,24 @@ def _interface(module: ModuleOp) -> list[str]:
     return lines
 
 
+def _check_interface(module: ModuleOp) -> None:
+    for func in module.ops:
+        if isinstance(func, FuncOp):
+            for type in (*func.function_type.inputs, *func.function_type.outputs):
+                shape = shape_of(type)
+                if shape is None or DYNAMIC in shape:
+                    raise UserError(
+                        f"an input or output is {type}, of which a size is not known",
+                        "say it: --batch N, or --sizes NAME=N for others",
+                    )
+
+
 def write_upstream(module: ModuleOp, stream: IO[str]) -> None:
     """
     Write a module of upstream dialects.
 
-    Raises UserError, with the first reason, if it holds an operation that is none of them.
+    Raises UserError, with the first reason, if it holds an operation that is none of them, or if a size of an input or
+    output is not known.
     """
     left = [op for op in refused(module) if not isinstance(op, UnrealizedConversionCastOp)]
     if left:
@@ -114,6 +128,7 @@ def write_upstream(module: ModuleOp, stream: IO[str]) -> None:
             f"{len(left)} operations cannot be written, the first is {left[0].name} '{called(left[0])}'{because}",
             "`explain` with the same --target lists them all",
         )
+    _check_interface(module)
     stream.write("".join(f"{line}\n" for line in _interface(module)))
     text = StringIO()
     _UpstreamPrinter(text).print_op(module)

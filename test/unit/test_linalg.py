@@ -10,7 +10,7 @@ import numpy as np
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto, NodeProto, TensorProto
 
 import qdialect
 from qdialect.cli import main
@@ -27,8 +27,8 @@ DRAW = np.random.default_rng(11)
 
 def quantized(name: str, zero_point: int, scale: float) -> list[TensorProto]:
     return [
-        onh.from_array(np.float32(scale), f"{name}_s"),
-        onh.from_array(np.uint8(zero_point), f"{name}_z"),
+        onh.from_array(np.array(scale, np.float32), f"{name}_s"),
+        onh.from_array(np.array(zero_point, np.uint8), f"{name}_z"),
     ]
 
 
@@ -39,10 +39,10 @@ def image_model() -> ModelProto:
         "g": DRAW.integers(-90, 90, (4, 5), np.int8),
     }  # fmt: skip
     parts = [onh.from_array(array, name) for name, array in weights.items()]
-    parts += [onh.from_array(np.float32(0.01), "w_s"), onh.from_array(np.int8(0), "w_z")]
+    parts += [onh.from_array(np.array(0.01, np.float32), "w_s"), onh.from_array(np.array(0, np.int8), "w_z")]
     for k, (zero, scale) in enumerate([(131, 0.02), (90, 0.11), (7, 0.2), (20, 0.15), (128, 0.19)]):
         parts += quantized(f"q{k}", zero, scale)
-    nodes: list[onnx_node] = []
+    nodes: list[NodeProto] = []
 
     def cast(source: str, k: int) -> str:
         out = f"{source}_r"
@@ -76,9 +76,6 @@ def image_model() -> ModelProto:
     return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=9)
 
 
-onnx_node = type(oh.make_node("Relu", ["x"], ["y"]))
-
-
 def called(path: Path, *inputs: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """What a shared object computes of one model's inputs."""
     out = np.zeros(shape, np.float32)
@@ -110,6 +107,13 @@ def test_what_cannot_be_lowered_is_one_line(tmp_path: Path, capsys: pytest.Captu
     assert "a size is not known" in said
     assert said.count("\n") == 1
     assert not Path(out).exists()
+    nothing = oh.make_node("Identity", ["x"], ["y"])
+    values = [oh.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 3]) for name in "xy"]
+    graph = oh.make_graph([nothing], "g", values[:1], values[1:])
+    passing = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=9)
+    (tmp_path / "p.onnx").write_bytes(passing.SerializeToString())
+    assert main(["compile", str(tmp_path / "p.onnx"), "--target", "linalg", "-o", out]) == 1
+    assert "of which a size is not known" in capsys.readouterr().err
     assert main(["compile", model, "--target", "linalg", "-o", str(tmp_path / "m.onnx2")]) == 1
     assert "OUT.mlir" in capsys.readouterr().err
     assert main(["compile", model, "--target", "linalg", "--form", "qdq", "-o", out]) == 1

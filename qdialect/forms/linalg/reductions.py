@@ -152,7 +152,7 @@ def _max_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     if types.x != types.y:
         return OTHER_TYPE
     if len(op.results) > 1 and op.int_attr("storage_order", 0):
-        return Blocked("column-major", "MaxPool counts its indices by columns")
+        return Blocked("indices-used", "MaxPool counts its indices by columns")
     if types.x is not None and not types.x.storage.signed:
         return OTHER_ELEMENT
     least = LEAST if types.x is None else types.x.storage.low
