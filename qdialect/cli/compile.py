@@ -112,7 +112,7 @@ def write_output(module: "ModuleOp", arguments: argparse.Namespace) -> None:
     import qdialect
 
     path = Path(arguments.output)
-    if path.suffix.lower() not in (".so", ".vmfb"):
+    if path.suffix.lower() not in (".so", ".vmfb", ".tosa"):
         qdialect.save(module, path, external_data=arguments.external_data)
         return
     from qdialect.compiler.binaries import write_binary

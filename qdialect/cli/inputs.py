@@ -113,7 +113,8 @@ def output_endings(arguments: Namespace) -> tuple[str, ...]:
     form = target(arguments.target).form
     if form not in UPSTREAM_FORMS:
         return (".onnx",)
-    return (".mlir", ".so", ".vmfb") if form == "linalg" else (".mlir",)
+    binaries = {"linalg": (".so", ".vmfb"), "tosa": (".tosa",)}
+    return (".mlir", *binaries.get(form, ()))
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """
-Upstream MLIR as what runs: a shared object by mlir-opt and gcc, an IREE module by iree-compile.
+Upstream MLIR as what runs: a shared object by mlir-opt and gcc, an IREE module by iree-compile, TOSA's flatbuffer by
+tosa-opt.
 
 The tools are programs that are looked up on PATH and beside this Python; nothing of them is imported.
 """
@@ -16,7 +17,12 @@ from tempfile import TemporaryDirectory
 from qdialect.errors import UserError
 from qdialect.files import Outputs
 
-TEXT, SHARED, IREE = ".mlir", ".so", ".vmfb"
+TEXT, SHARED, IREE, SERIALIZED = ".mlir", ".so", ".vmfb", ".tosa"
+VALIDATE = (
+    "--tosa-attach-target=profiles=pro_int level=8k",
+    "--tosa-validate=strict-op-spec-alignment",
+)
+"""Upstream's check of TOSA's integer profile."""
 MODEL = "model"
 """What the function is called in a shared object, where `main` is a program's."""
 
@@ -69,14 +75,14 @@ def _run(command: Sequence[str], text: str | None = None) -> None:
 
 def write_binary(text: str, path: Path) -> None:
     """
-    Write text of linalg as what the ending of `path` says, whole or not at all.
+    Write text of linalg or tosa as what the ending of `path` says, whole or not at all.
 
     A shared object exports `void model(inputs..., outputs...)` of pointers to row-major tensors and wants the C library
     alone. Raises UserError if a tool is not there or refuses the text.
     """
     with TemporaryDirectory() as folder, Outputs() as outputs:
         made = Path(folder) / f"out{path.suffix}"
-        (_shared if path.suffix == SHARED else _iree)(text, made)
+        {SHARED: _shared, SERIALIZED: _serialized}.get(path.suffix, _iree)(text, made)
         outputs.create(path).write(made.read_bytes())
 
 
@@ -94,6 +100,13 @@ def _shared(text: str, path: Path) -> None:
     entry = ["-e", "nothing", "--entry-point-result=void", "-O3", "--dump-object-file"]
     _run([runner, str(lowered), *entry, f"--object-filename={object_file}", f"--shared-libs={library}"])
     _run([*shared, "-o", str(path), str(object_file), str(copies), "-lm"])
+
+
+def _serialized(text: str, path: Path) -> None:
+    """TOSA's flatbuffer, which Vela and the reference model read, of what is valid in the integer profile."""
+    optimizer = _wanted("a .tosa file", "tosa-opt")
+    write = f"--tosa-serialize=tosa-flatbuffer-filename={path}"
+    _run([optimizer, "-", *VALIDATE, write, "-o", str(path.with_name("out.mlir"))], text)
 
 
 def _iree(text: str, path: Path) -> None:

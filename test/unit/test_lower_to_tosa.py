@@ -3,13 +3,16 @@
 
 import re
 from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import onnx
 import pytest
 from upstream_tools import VALIDATE, run, tool
 from xdsl.context import Context
 
+from qdialect.cli import main
 from qdialect.ops import get_all_dialects
 from qdialect.oracle.checking import observe
 from qdialect.oracle.form import main_of
@@ -18,6 +21,7 @@ from qdialect.text.assembly import ModuleParser
 from qdialect.text.upstream import write_upstream
 from qdialect.transforms.lower_to_tosa import LowerToTosaPass
 
+ROOT = Path(__file__).parents[2]
 TYPES = """
 !x = !quant.uniform<i8:f32, 0.05:3>
 !z = !quant.uniform<i8:f32, 0.031:-20>
@@ -190,3 +194,34 @@ def test_upstream_validates(name: str):
     write_upstream(lowered({**CASES, **SQUARE}[name]), text)
     done = run(found, [*VALIDATE, "-", "-o", "/dev/null"], text.getvalue())
     assert done.returncode == 0, done.stderr
+
+
+def digits_int8(folder: Path) -> None:
+    """The example with its scores quantized too."""
+    model = onnx.load(ROOT / "examples" / "digits_qdq.onnx")
+    graph, (score,) = model.graph, model.graph.output
+    parameters = {"score_scale": np.float32(0.15), "score_zero": np.int8(7)}
+    graph.initializer.extend(onnx.numpy_helper.from_array(np.asarray(v), k) for k, v in parameters.items())
+    quantize = onnx.helper.make_node("QuantizeLinear", [score.name, *parameters], ["score_q"])
+    dequantize = onnx.helper.make_node("DequantizeLinear", ["score_q", *parameters], ["score_int8"])
+    graph.node.extend([quantize, dequantize])
+    score.name = "score_int8"
+    onnx.save(model, folder / "digits_int8.onnx")
+
+
+def test_docs_from_onnx_to_the_report_of_vela(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    tool("tosa-opt")
+    vela = tool("vela")
+    monkeypatch.chdir(tmp_path)
+    digits_int8(tmp_path)
+    page = (ROOT / "docs" / "mlir.md").read_text()
+    commands = re.search(r"<!-- run with tosa-tools -->\n\n((?:    .*\n)+)", page)
+    assert commands is not None
+    for line in commands[1].splitlines():
+        program, *words = line.split()
+        if program == "qdialect":
+            assert main(words) == 0
+        else:
+            done = run(vela, words)
+            assert "NPU operators" in done.stdout
+            assert "CPU operators = 0 (0.0%)" in done.stdout
