@@ -198,6 +198,7 @@ def outcomes(
     *,
     passes: bool = True,
     forms: bool = True,
+    wide: bool = False,
 ) -> dict[str, Outcome]:
     """
     What becomes of a seed's graph on each target.
@@ -205,7 +206,7 @@ def outcomes(
     `begin` is told what may end the process next; `without` leaves that out.
     """
     messages.APART = False  # these models are our own
-    case = random_case(seed, forms)
+    case = random_case(seed, forms, wide)
     before = run(case.model, case.feeds)
     begin(ORIGINAL)
     was = "" if ORIGINAL in without else optimized(case.model, case)
@@ -281,6 +282,11 @@ def main() -> int:
     parser.add_argument(
         "--qdq", action="store_true", help="graphs of QuantizeLinear and DequantizeLinear alone"
     )
+    parser.add_argument(
+        "--wide",
+        action="store_true",
+        help="ops besides that nothing is quantized for: recurrent, attention, sequences",
+    )
     parser.add_argument("--state", type=Path, help="a file for outcomes, to stop and to continue")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes")
     arguments = parser.parse_args()
@@ -288,7 +294,7 @@ def main() -> int:
     found = {} if arguments.state is None else read_state(arguments.state)
     found = {seed: row for seed, row in found.items() if seed in seeds}
     start = time.monotonic()
-    work = partial(outcomes, passes=not arguments.whole, forms=not arguments.qdq)
+    work = partial(outcomes, passes=not arguments.whole, forms=not arguments.qdq, wide=arguments.wide)
     left = [seed for seed in seeds if seed not in found]
     for seed, _, result in results(work, left, arguments.jobs, {ORIGINAL}):
         found[seed] = ended(seed, result.stage) if isinstance(result, Ended) else result

@@ -31,6 +31,7 @@ from graphs.drawing import (
 from graphs.forms import FORMS
 from graphs.more_ops import MORE
 from graphs.ops import OPS
+from graphs.wide import WIDE
 
 SHAPES = [(1, 4, 5, 7), (2, 3, 6, 5), (1, 8, 4, 6), (2, 5, 9), (3, 7), (1, 12), (2, 3, 4)]
 MAX_ELEMENTS = 3000
@@ -45,9 +46,13 @@ class Case:
     feeds: dict[str, Array]
 
 
-def random_case(seed: int, forms: bool = False) -> Case:
-    """The model and inputs of a seed: 4 to 14 ops; with `forms` not QDQ alone, and another graph."""
-    d, ops = Drawing(seed, forms), OPS + FORMS + MORE if forms else OPS
+def random_case(seed: int, forms: bool = False, wide: bool = False) -> Case:
+    """
+    The model and inputs of a seed: 4 to 14 ops.
+
+    Another graph with `forms`, not QDQ alone, and another with `wide`: ops that nothing is quantized for, besides.
+    """
+    d, ops = Drawing(seed, forms), OPS + (FORMS + MORE if forms else []) + (3 * WIDE if wide else [])
     for _ in range(d.pick([1, 1, 2])):
         value = Value(d.name("x"), d.pick(SHAPES))
         d.inputs.append(value)

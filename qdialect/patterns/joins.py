@@ -23,6 +23,8 @@ def requantized(value: SSAValue, type: UniformType | None) -> SSAValue | None:
         return None
     stored = cast.operands[0].owner.operands[0]
     other = quantized_of(stored.type)
+    if quantized_of(value.type) != type:
+        return None  # left to a kernel already: what is above it is rounded by a second cast
     if type is None or other is None or not (type.is_per_tensor and other.is_per_tensor):
         return None
     if type.storage.width != KERNEL_WIDTH:
