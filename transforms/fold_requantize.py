@@ -55,7 +55,7 @@ class RequantizeAbove(OnTrait[Kernels]):
 def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | Blocked:
     """New operations, the last of which makes `stored` as `type`, between the ends of its own type."""
     users = [use.operation for use in stored.uses]
-    if not all(user.results[0].has_one_use() for user in users):
+    if not all(user.results and user.results[0].has_one_use() for user in users):  # a yield has none
         return SECOND_CONSUMER
     chain, other, shape = _chain(stored), uniform_of(stored.type), shape_of(stored.type)
     if isinstance(chain, Blocked):

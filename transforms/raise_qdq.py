@@ -73,7 +73,8 @@ def _learn_shape(value: SSAValue, known: Attribute, rewriter: Rewriter) -> SSAVa
     if not isinstance(value, OpResult):
         return value
     op = value.op
-    if isinstance(op, QuantizeOp | StorageCastOp) or op.get_trait(QuantizeForm) is not None:
+    is_cast = isinstance(op, QuantizeOp | DequantizeOp | StorageCastOp)  # of one shape on both sides
+    if is_cast or op.get_trait(QuantizeForm) is not None:
         _learn_shape(op.operands[0], known, rewriter)
     return rewriter.retype(value, tensor_type(element, shape))
 

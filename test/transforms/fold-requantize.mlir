@@ -119,3 +119,29 @@ func.func @unchanged_wide(%y: tensor<200x128xf32>, %b: tensor<1x128x!quant.unifo
   %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<200x128x!quant.uniform<u16:f32, 0.5:9>>, tensor<1x128x!quant.uniform<u16:f32, 0.5:9>>) -> tensor<201x128x!quant.uniform<u16:f32, 0.5:9>>
   func.return %j : tensor<201x128x!quant.uniform<u16:f32, 0.5:9>>
 }
+
+// -----
+
+// The integers leave a branch besides.
+
+// CHECK-LABEL: func.func @unmoved_yielded(
+// CHECK: quant.qcast
+!s = !quant.uniform<u8:f32, 0.02:3>
+!t = !quant.uniform<u8:f32, 0.04:9>
+func.func @unmoved_yielded(%c: tensor<i1>, %x: tensor<2x128x128xf32>) -> tensor<2x128x128x!s> {
+  %q = quant.qcast %x : tensor<2x128x128xf32> to tensor<2x128x128x!s>
+  %y = onnx.If(%c) then_branch {
+    onnx.Yield(%q) : (tensor<2x128x128x!s>) -> ()
+  } else_branch {
+    %r = quant.dcast %q : tensor<2x128x128x!s> to tensor<2x128x128xf32>
+    %p = quant.qcast %r : tensor<2x128x128xf32> to tensor<2x128x128x!t>
+    // expected-remark@+1 {{second consumer}}
+    %j = onnx.Concat(%p, %p) {axis = 0 : i64} : (tensor<2x128x128x!t>, tensor<2x128x128x!t>) -> tensor<4x128x128x!t>
+    %d = quant.dcast %j : tensor<4x128x128x!t> to tensor<4x128x128xf32>
+    %k = onnx.Constant() {value = #onnx.tensor<[2, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %a, %b = onnx.Split(%d, %k) {axis = 0 : i64} : (tensor<4x128x128xf32>, tensor<2xi64>) -> (tensor<2x128x128xf32>, tensor<2x128x128xf32>)
+    %e = quant.qcast %a : tensor<2x128x128xf32> to tensor<2x128x128x!s>
+    onnx.Yield(%e) : (tensor<2x128x128x!s>) -> ()
+  } : (tensor<i1>) -> tensor<2x128x128x!s>
+  func.return %y : tensor<2x128x128x!s>
+}
