@@ -1,7 +1,5 @@
 """What a reason advises, followed: the model as it was keeps a layer in float for that reason, changed it does not."""
 
-# ruff: noqa: E501 -- a case a line or two, so that the table can be read down
-
 from pathlib import Path
 from typing import Any, NamedTuple
 
