@@ -6,10 +6,11 @@ at the scales; but for the weight of a convolution or of a product a kernel take
 (1.31: measured). Some kernels are wrong at some scales or windows; some cost more than the float kernel and its casts.
 A session makes signed bytes unsigned before, and drops clamps that the quantize does anyway, so neither signedness nor
 a clamp keeps an op from its quantize; a second quantize, behind the first and a dequantize, it makes one with it. A
-product of bytes with a weight in blocks it fuses whatever stands behind, and cannot run that. The float weight of an op
-between casts it quantizes, and dequantizes in each run where no kernel takes both. Of one operand a Sum is
-the identity: behind it, the cast is the op's no more. What a session makes of two float ops the target's file says, and
-what it does not recognize in the first's place.
+product of bytes it fuses whatever stands behind, and cannot run that if the left operand has several scales, or the
+right one has some for other than the columns of one matrix. The float weight of an op between casts it quantizes, and
+dequantizes in each run where no kernel takes both. Of one operand a Sum is the identity: behind it, the cast is the
+op's no more. What a session makes of two float ops the target's file says, and what it does not recognize in the
+first's place.
 """
 # Around the driver: the casts are written and no op changes its type: a Sum of one operand is put in between.
 
@@ -28,7 +29,7 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, shape_of
 from qdialect.forms.spelled import Spelled
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, wish
-from qdialect.ir.values import is_constant
+from qdialect.ir.values import is_constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.patterns.rows import is_faster_in_float
@@ -54,7 +55,7 @@ def keep_unfused(module: ModuleOp, target: Target) -> None:
             _spell(op, spelled)
         elif op.op_type in target.spelled:
             _spell_out(op)
-        elif _has_weight_in_blocks(op) and _dequantize(op.operands[0]) is not None:
+        elif _is_refused_product(op):
             part(op, 0)
 
 
@@ -142,11 +143,18 @@ def _fused_with(quantize: OnnxOp) -> OnnxOp | None:
     return None
 
 
-def _has_weight_in_blocks(op: OnnxOp) -> bool:
-    """Whether an op is a product of matrices, without a bias, whose weight is bytes with scales for blocks."""
+def _is_refused_product(op: OnnxOp) -> bool:
+    """Whether an op is a product of matrices of bytes, without a bias, whose kernel takes not all of their scales."""
     linear = op.get_trait(Linear)
-    cast = None if linear is None or linear.has_bias else _dequantize(op.operands[1])
-    return cast is not None and bool(cast.int_attr("block_size", 0)) and _is_bytes(cast.operands[0])
+    if linear is None or linear.has_bias:
+        return False
+    left, right = _dequantize(op.operands[0]), _dequantize(op.operands[1])
+    if left is None or right is None or not _is_bytes(right.operands[0]):
+        return False
+    if right.int_attr("block_size", 0):
+        return True
+    of_columns = rank_of(op.operands[1]) == 2 and right.int_attr("axis", 1) in (1, -1)
+    return _is_bytes(left.operands[0]) and (_has_scales(left) or (_has_scales(right) and not of_columns))
 
 
 def _is_bytes(value: SSAValue) -> bool:

@@ -413,6 +413,60 @@ def test_a_product_with_a_weight_in_blocks_is_no_kernel(options: dict[str, Any],
         np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-4)
 
 
+PRODUCT = """g (float[3,4] x, float[WEIGHT] w) => (float[N] y, float[N] r)
+<float s = {0.03}, uint8 z = {120}, float[2] s2 = {0.02, 0.03}, TYPE[2] z2 = {3, 5}, float[3] s3 = {0.02, 0.03, 0.05},
+ TYPE[3] z3 = {3, 5, 7}, float[4] s4 = {0.02, 0.03, 0.05, 0.04}, TYPE[4] z4 = {3, 5, 7, 2}, float[5] s5 =
+ {0.02, 0.03, 0.05, 0.04, 0.06}, TYPE[5] z5 = {3, 5, 7, 2, 9}, float t = {0.05}, uint8 u = {120}> {
+  q = QuantizeLinear<axis = LEFT>(x, sA, zA)
+  d = DequantizeLinear<axis = LEFT>(q, sA, zA)
+  k = QuantizeLinear<axis = RIGHT>(w, sB, zB)
+  wd = DequantizeLinear<axis = RIGHT>(k, sB, zB)
+  y = MatMul(d, wd)
+  e = Neg(d)
+  p = QuantizeLinear<axis = LEFT>(e, sA, zA)
+  f = DequantizeLinear<axis = LEFT>(p, sA, zA)
+  m = MatMul(f, wd)
+  n = QuantizeLinear(m, t, u)
+  r = DequantizeLinear(n, t, u)
+}"""
+"""Of operands with scales along an axis each, or with one scale."""
+
+
+@pytest.mark.parametrize("element", ["uint8", "int8"])
+@pytest.mark.parametrize(
+    ("left", "right", "weight"),
+    [
+        (0, None, "4,5"),
+        (1, None, "4,5"),
+        (None, 0, "4,5"),
+        (0, 1, "4,5"),
+        (None, 0, "2,4,5"),
+        (None, 2, "2,4,5"),
+    ],
+)
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_a_product_with_several_scales_is_no_kernel(
+    options: dict[str, Any], left: int | None, right: int | None, weight: str, element: str
+):
+    shapes = ([3, 4], [int(size) for size in weight.split(",")])
+    body = PRODUCT.replace("WEIGHT", weight).replace("N]", f"{weight[:-3]}3,5]").replace("TYPE", element)
+    for place, axis, shape in zip("AB", (left, right), shapes, strict=True):
+        of = "" if axis is None else str(shape[axis])
+        body = body.replace(f"s{place}", f"s{of}").replace(f"z{place}", f"z{of}")
+    body = body.replace("LEFT", str(left or 0)).replace("RIGHT", str(right or 0))
+    model, result = compiled(body, **options)
+    rng = np.random.default_rng(0)
+    feeds = {
+        name: rng.normal(size=shape).astype(np.float32) for name, shape in zip("xw", shapes, strict=True)
+    }
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, feeds, level), run(model, feeds, LEVELS[0]), atol=1e-4)
+    first = result.SerializeToString(deterministic=True)
+    again = import_model(result)
+    qdialect.compile(again, **options)
+    assert export_model(again).SerializeToString(deterministic=True) == first
+
+
 SOFTMAX = """g (float[4,2] x) => (float[4,2] y)
 <float s = {0.02}, uint8 z = {128}, float t = {0.0024}, uint8 u = {0}> {
   q = QuantizeLinear(x, s, z)
