@@ -171,6 +171,7 @@ class _Values:
         """
         Let results with a scale for each channel be i8, where operands are u8 or will be: sessions that fuse operands
         and a result of one type refuse such a result. Who reads its integers reads them as u8, behind a pair of casts.
+        Where every operand is real there is nothing to fuse.
         """
         maker = op.operands[0].owner if isinstance(op, QuantizeOp) else op
         if not isinstance(maker, OnnxOp) or maker.get_trait(Kernels) is None:
@@ -178,8 +179,8 @@ class _Values:
         moves = maker.get_trait(Commutes)
         if maker is op and moves is not None and moves.moves(maker):
             return  # it has no casts around it that could be fused
-        types = [quantized_of(under_dequantize(operand).type) for operand in maker.operands]
-        changes = any(self._change(type) is not None for type in types if type is not None)
+        types = [type for v in maker.operands if (type := quantized_of(under_dequantize(v).type)) is not None]
+        changes = any(self._change(type) is not None for type in types)
         for result in list(op.results):
             type = quantized_of(result.type)
             if type is None or type.is_per_tensor:
@@ -189,7 +190,7 @@ class _Values:
                 self._kept.add(
                     self._apart(rewriter.retype(result, with_element(result.type, moved)), type, op)
                 )
-            elif moved is None and (wide := self._change(type)) is not None:
+            elif moved is None and types and (wide := self._change(type)) is not None:
                 self._kept.add(self._apart(result, wide, op))
 
     def _apart(self, value: SSAValue, type: UniformType, maker: Operation) -> SSAValue:

@@ -171,6 +171,20 @@ func.func @kept_apart(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   func.return %r : tensor<2x4xf32>
 }
 
+// Of real operands a session makes no kernel: the result is u8 at once.
+
+// CHECK-LABEL: func.func @of_real_operands(
+// CHECK-NEXT: %[[S:.*]] = onnx.Add(%x, %x)
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[S]] : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
+// CHECK-NEXT: onnx.Relu(%[[Q]])
+func.func @of_real_operands(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %s = onnx.Add(%x, %x) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %q = quant.qcast %s : tensor<2x4xf32> to tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
+  %m = onnx.Relu(%q) : (tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>) -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
+  %r = quant.dcast %m : tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>> to tensor<2x4xf32>
+  func.return %r : tensor<2x4xf32>
+}
+
 // Nothing moves: a bias in steps of its own, which an op on a float activation reads as such; behind a quantized one
 // it becomes float, since a session takes it for one in steps of x_scale * w_scale.
 
