@@ -332,6 +332,8 @@ class LowerToQoperatorPass(RewritePass):
     target: str = "onnxruntime"
     exact: bool = False
     """Whether only ops that move or select become integer ones; what computes stays."""
+    joins: bool = True
+    """Whether a kernel with a float result takes the bias that is added behind it."""
 
     def patterns(self) -> Sequence[Pattern]:
         runtime = target(self.target)
@@ -346,7 +348,7 @@ class LowerToQoperatorPass(RewritePass):
             LowerToFloat(runtime),
             LowerToKernel(runtime, Parameters()),
             LowerWeightOnly(runtime),
-            AddInKernel(),
+            *([AddInKernel()] if self.joins else []),
             FoldStorageCasts(),
         ]
 

@@ -206,8 +206,12 @@ def _lowering(r: Request) -> Iterator[Stage]:
         )
         yield _stage("rescale-bias", "of what was a transposed convolution, which has no kernel")
     if r.form != "qdq":
-        exact = {"exact": r.is_exact} if r.form == "qoperator" else {}
-        yield _stage(f"lower-to-{r.form}", "integer kernels, of forms that are chosen", target=name, **exact)
+        options: dict[str, Any] = {"exact": r.is_exact} if r.form == "qoperator" else {}
+        if r.form == "qoperator" and r.options.decompose:
+            options["joins"] = False  # what was taken apart stays apart
+        yield _stage(
+            f"lower-to-{r.form}", "integer kernels, of forms that are chosen", target=name, **options
+        )
         yield _stage("legalize-sums", "sums of integers on the types that run fastest", target=name)
     if r.form == "qoperator":
         few = {"elements": sys.maxsize} if r.options.float_weights else {}

@@ -154,6 +154,16 @@ def test_a_decomposed_gemm_is_close(shape: Shape | None, attributes: dict[str, A
     assert ops(passed(made, "decompose", ops=("BatchNormalization",)))["Gemm"] == 1
 
 
+@pytest.mark.parametrize(("parts", "adds"), [((), 0), (("Gemm",), 1)])
+def test_what_was_taken_apart_stays_apart(parts: tuple[str, ...], adds: int):
+    case, feeds = gemm(rng().uniform(-3, 3, 4).astype(np.float32))
+    module = import_model(case)
+    compile(module, decompose=parts)
+    compiled = export_model(module)
+    assert ops(compiled).get("Add", 0) == adds
+    assert_close(case, compiled, feeds)
+
+
 def test_a_decomposed_normalization_is_close():
     draw = rng()
     given = constants(
