@@ -365,10 +365,10 @@ def commands(source: Path) -> list[Callable[[], int]]:
     ]
     if source.suffix == ".onnx":
         ways += [
-            lambda: compile_main(["compile", path, "-o", f"{out}.onnx", "--target", "generic"]),
-            lambda: compile_main(["compile", path, "-o", f"{out}.onnx", "--keep-functions"]),
+            lambda: compile_main(["compile", "--quiet", path, "-o", f"{out}.onnx", "--target", "generic"]),
+            lambda: compile_main(["compile", "--quiet", path, "-o", f"{out}.onnx", "--keep-functions"]),
             lambda: compile_main(["explain", path]),
-            lambda: compile_main(["compile", path, "-o", f"{out}.onnx"]),
+            lambda: compile_main(["compile", "--quiet", path, "-o", f"{out}.onnx"]),
         ]
     return ways
 

@@ -4,6 +4,7 @@ One sweep that writes a function in upstream MLIR, operands before users, each o
 What has no form stays as it is, with the reason, between `builtin.unrealized_conversion_cast`, as in upstream's own
 partial conversions.
 """
+# Around the driver: an op that stays takes a cast of what it took; its numbers and types are the same.
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect import targets
 from qdialect.calibration.equalization import equalization_factors, equalize, pairs
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.switches import Outputs
@@ -94,12 +93,12 @@ def test_factors() -> None:
     assert s.tolist() == [2.0, 0.5, 1.0, 1.0]
 
 
-def test_a_target_of_one_scale_for_a_weight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "narrow.toml").write_text(
+def test_a_target_of_one_scale_for_a_weight(tmp_path: Path) -> None:
+    narrow = tmp_path / "narrow.toml"
+    narrow.write_text(
         'name = "narrow"\nsummary = "one scale for a weight"\nform = "qdq"\nper_tensor_weights = true\n'
     )
-    monkeypatch.setattr(targets, "FOLDER", tmp_path)
-    options = Options("narrow")
+    options = Options(str(narrow))
     module = model()
     prepare(module, options)
     profiler = Profiler(module)

@@ -8,7 +8,7 @@ from upstream_tools import VALIDATE, run, tool
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "test/dialects/tosa"
-INVALID = (FOLDER / "invalid.mlir").read_text()
+INVALID = "// -----\n".join((FOLDER / name).read_text() for name in ("invalid.mlir", "invalid-shapes.mlir"))
 VALID = (FOLDER / "ops.mlir").read_text()
 MLIR_OPT = ("mlir-opt-22", "mlir-opt")
 
