@@ -206,9 +206,8 @@ def _lowering(r: Request) -> Iterator[Stage]:
         )
         yield _stage("rescale-bias", "of what was a transposed convolution, which has no kernel")
     if r.form != "qdq":
-        options: dict[str, Any] = {"exact": r.is_exact} if r.form == "qoperator" else {}
-        if r.form == "qoperator" and r.options.decompose:
-            options["joins"] = False  # what was taken apart stays apart
+        apart = {"joins": False} if r.options.decompose else {}  # what was taken apart stays so
+        options = {"exact": r.is_exact, **apart} if r.form == "qoperator" else {}
         yield _stage(
             f"lower-to-{r.form}", "integer kernels, of forms that are chosen", target=name, **options
         )
