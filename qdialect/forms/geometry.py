@@ -27,13 +27,11 @@ class Pool(NamedTuple):
     """What the model says of them."""
 
 
-def pool(op: OnnxOp) -> Pool | Blocked:
+def pool(op: OnnxOp) -> Pool:
     """The window of a pool: ONNX's operators.md, "MaxPool" and "AveragePool"."""
     shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
     count = len(shape) - 2
-    kernel = op.ints_attr("kernel_shape")
-    if kernel is None:
-        return COMPUTED
+    kernel = op.ints_attr("kernel_shape") or ()  # the verifier asks for one
     strides = op.ints_attr("strides") or (1,) * count
     dilations = op.ints_attr("dilations") or (1,) * count
     mode, stated = op.str_attr("auto_pad", "NOTSET"), op.ints_attr("pads") or (0,) * (2 * count)

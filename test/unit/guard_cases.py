@@ -26,6 +26,7 @@ ALIASES = """
 !fours = !quant.uniform<u4:f32:0, {0.5:3,0.25:7,0.125}>
 !apart = !quant.uniform<i8:f32:1, {0.5:-128,2.0:5}>
 !huge = !quant.uniform<u8:f32, 1.0e+20:13>
+!half = !quant.uniform<u8:f16, 0.25:7>
 !pair = !quant.uniform<i8:f32:0, {0.5,0.25}>
 !unsigned = !quant.uniform<u8:f32:0, {0.5,0.25}>
 """

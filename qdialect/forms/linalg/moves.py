@@ -16,9 +16,9 @@ from qdialect.dialects.onnx_types import known_element, known_shape, quantized_o
 from qdialect.forms.geometry import nearest
 from qdialect.forms.linalg.scalars import dequantized, quantized
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
-from qdialect.forms.upstream import COMPUTED, TO_FIRST, TO_LAST, per_tensor
+from qdialect.forms.upstream import TO_FIRST, TO_LAST, per_tensor
 from qdialect.ir.values import constant_array, ints_of, normal_axis, real_constant, static_shape
-from qdialect.promises.layout import Permutes, slices_of
+from qdialect.promises.layout import slices_of
 from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, Blocked
 
 OTHER_TYPE = Blocked(
@@ -35,11 +35,8 @@ def _moves(op: OnnxOp, place: int = 0) -> Blocked | None:
 
 
 def _transpose(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    turns = op.get_trait(Permutes)
-    order = None if turns is None else turns.order(op)
     value = op.operands[0]
-    if order is None:
-        return COMPUTED
+    order = op.ints_attr("perm") or tuple(reversed(range(len(site.shape(value)))))
     if site.is_last(value) and order == TO_LAST:
         site.give(op.results[0], site.operand(value, last=True))
     elif not site.is_last(value) and order == TO_FIRST:

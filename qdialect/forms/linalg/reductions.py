@@ -147,8 +147,6 @@ def _max_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     types, window = types_of(op), pool(op)
     if isinstance(types, Blocked):
         return types
-    if isinstance(window, Blocked):
-        return window
     if types.x != types.y:
         return OTHER_TYPE
     if len(op.results) > 1 and op.int_attr("storage_order", 0):
@@ -209,8 +207,6 @@ def _average_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     types, window = types_of(op), pool(op)
     if isinstance(types, Blocked):
         return types
-    if isinstance(window, Blocked):
-        return window
     filling = 0 if types.x is None else int(types.x.zero_point)
     start = (f32 if types.x is None else i32, 0.0)
     total, last = _pooled(op, site, window, filling, _step(types, None), start)

@@ -26,7 +26,7 @@ from qdialect.forms.linalg.sums import (
     wrapped,
 )
 from qdialect.ir.values import constant_array, real_constant
-from qdialect.promises.window import UNRESOLVED_PADS, Geometry, Window
+from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry
 from qdialect.reasons import COMPUTED_WEIGHT, Blocked
 
 IMAGE = 4
@@ -148,8 +148,7 @@ def _padding(op: OnnxOp) -> float:
 
 
 def _convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    window = op.get_trait(Window)
-    geometry = Blocked("no-window", "the op has no window") if window is None else window.geometry(op)
+    geometry = WINDOWS[op.domain, op.op_type].geometry(op)
     if isinstance(geometry, Blocked):
         return geometry
     integer, weight = is_integer(op), _weight(op, 0)
@@ -195,8 +194,7 @@ def _transposed_pads(op: OnnxOp, g: Geometry) -> list[tuple[int, int]]:
 
 def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     """A convolution of the operand with zeros between its pixels, by the weight turned around."""
-    window = op.get_trait(Window)
-    g = Blocked("no-window", "the op has no window") if window is None else window.geometry(op)
+    g = WINDOWS[op.domain, op.op_type].geometry(op)
     if isinstance(g, Blocked):
         return g
     integer, weight = is_integer(op), _weight(op, 1)

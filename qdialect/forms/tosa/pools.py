@@ -54,8 +54,6 @@ def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
         kernel, strides, pads = sizes, (1, 1), ((0, 0), (0, 0))
     else:
         window = pool(op)
-        if isinstance(window, Blocked):
-            return window
         if prod(window.dilations) != 1:
             return Blocked("dilated-pool", "TOSA has no pool of pixels that lie apart")
         kernel, strides, pads = window.kernel, window.strides, window.pads
@@ -94,8 +92,6 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     types, window = activations(op.operands[0], op.results[0]), pool(op)
     if isinstance(types, Blocked):
         return types
-    if isinstance(window, Blocked):
-        return window
     if len(known_shape(op.operands[0].type)) != len(TO_LAST):
         return IMAGES
     if prod(window.dilations) != 1:
