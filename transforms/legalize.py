@@ -116,6 +116,7 @@ class _Values:
         self._ops = operations(module)
         self._read_again: set[SSAValue] = set()
         self._kept: set[SSAValue] = set()
+        self._moving = set(filter(_moves, self._ops)) if change is unsigned else set[Operation]()
 
     def retype(self) -> None:
         """Retype all values of the module."""
@@ -176,8 +177,7 @@ class _Values:
         maker = op.operands[0].owner if isinstance(op, QuantizeOp) else op
         if not isinstance(maker, OnnxOp) or maker.get_trait(Kernels) is None:
             return
-        moves = maker.get_trait(Commutes)
-        if maker is op and moves is not None and moves.moves(maker):
+        if op in self._moving:
             return  # it has no casts around it that could be fused
         types = [type for v in maker.operands if (type := quantized_of(under_dequantize(v).type)) is not None]
         changes = any(self._change(type) is not None for type in types)
@@ -256,6 +256,13 @@ class _Values:
         before = signed(now) or unsigned(now)
         if before is not None and storage_element(before) == plain:
             rewriter.set_operand(op, 0, self._requantize(op.operands[0], before, op))
+
+
+def _moves(op: Operation) -> bool:
+    if not isinstance(op, OnnxOp):
+        return False
+    promise = op.get_trait(Commutes)
+    return promise is not None and promise.moves(op)
 
 
 def _only_leaves(value: SSAValue) -> bool:

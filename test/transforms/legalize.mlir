@@ -185,6 +185,22 @@ func.func @of_real_operands(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   func.return %r : tensor<2x4xf32>
 }
 
+// What only moves such integers is between no casts: it moves them as u8.
+
+// CHECK-LABEL: func.func @moved_behind(
+// CHECK: %[[S:.*]] = onnx.Add(%{{.*}}, %{{.*}}) : {{.*}} -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
+// CHECK-NEXT: %[[D:.*]] = quant.dcast %[[S]]
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[D]] : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
+// CHECK-NEXT: %[[J:.*]] = onnx.Concat(%[[Q]], %[[Q]]) {{.*}} -> tensor<2x8x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
+// CHECK-NEXT: quant.dcast %[[J]]
+func.func @moved_behind(%x: tensor<2x4xf32>) -> tensor<2x8xf32> {
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>
+  %s = onnx.Add(%a, %a) : (tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
+  %j = onnx.Concat(%s, %s) {axis = 1 : i64} : (tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>, tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>) -> tensor<2x8x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
+  %r = quant.dcast %j : tensor<2x8x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>> to tensor<2x8xf32>
+  func.return %r : tensor<2x8xf32>
+}
+
 // Nothing moves: a bias in steps of its own, which an op on a float activation reads as such; behind a quantized one
 // it becomes float, since a session takes it for one in steps of x_scale * w_scale.
 
