@@ -17,9 +17,9 @@ from qdialect.dialects.onnx_types import known_shape, quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.tosa.elementwise import REACH, is_bytes, looked_up
 from qdialect.forms.tosa.site import FLOAT, TosaForm, TosaSite, activations, takes
-from qdialect.forms.upstream import COMPUTED, TO_FIRST, TO_LAST
+from qdialect.forms.upstream import TO_FIRST, TO_LAST
 from qdialect.ir.values import constant_array, ints_of, normal_axis, real_constant
-from qdialect.promises.layout import Permutes, slices_of
+from qdialect.promises.layout import slices_of
 from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, Blocked
 
 OTHER_TYPE = Blocked(
@@ -42,10 +42,10 @@ def _moves(op: OnnxOp) -> Blocked | None:
 
 
 def _permuted(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    turns = op.get_trait(Permutes)
-    order, value = None if turns is None else turns.order(op), op.operands[0]
-    if (blocked := _moves(op)) is not None or order is None:
-        return blocked or COMPUTED
+    if (blocked := _moves(op)) is not None:
+        return blocked
+    value = op.operands[0]
+    order = op.ints_attr("perm") or tuple(reversed(range(len(known_shape(value.type)))))
     if site.is_last(value) and tuple(order) == TO_LAST:
         site.give(op.results[0], site.operand(value, last=True))
     elif not site.is_last(value) and tuple(order) == TO_FIRST:

@@ -99,12 +99,12 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     counts = pool_counts(op, window).astype(np.int64)
     whole = lcm(*np.unique(counts).tolist())
     x, y = types
-    largest = REACH * prod(window.kernel) * int((whole // counts).max())
-    ratio = np.float32(x.scale / np.float32(y.scale * np.float32(whole)))
+    largest = REACH * prod(window.kernel) * (whole // int(counts.min()))  # a multiple may be beyond 64 bits
     if largest > numerics.INT32_MAX:
         return Blocked(
             "accumulator-overflow", "the means at the border are of counts with too large a multiple"
         )
+    ratio = np.float32(x.scale / np.float32(y.scale * np.float32(whole)))
     if (blocked := takes(ratio, largest)) is not None:
         return blocked
     image, amounts = fitted(op, site, window.kernel, window.strides, window.pads)
