@@ -16,7 +16,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape, quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.tosa.elementwise import REACH, is_bytes, looked_up
-from qdialect.forms.tosa.site import FLOAT, TosaForm, TosaSite, activations, takes
+from qdialect.forms.tosa.site import EMPTY, FLOAT, TosaForm, TosaSite, activations, takes
 from qdialect.forms.upstream import TO_FIRST, TO_LAST
 from qdialect.ir.values import constant_array, ints_of, normal_axis, real_constant
 from qdialect.promises.layout import slices_of
@@ -38,6 +38,8 @@ def _moves(op: OnnxOp) -> Blocked | None:
     a, b = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
     if a is None or b is None:
         return FLOAT
+    if any(0 in known_shape(value.type) for value in (op.operands[0], *op.results)):
+        return EMPTY
     return None if a == b else OTHER_TYPE
 
 

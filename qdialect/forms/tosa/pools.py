@@ -97,6 +97,8 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if prod(window.dilations) != 1:
         return Blocked("dilated-pool", "TOSA has no pool of pixels that lie apart")
     counts = pool_counts(op, window).astype(np.int64)
+    if not counts.all():
+        return Blocked("empty-window", "a window sees pads alone, and the mean of no pixels is no number")
     whole = lcm(*np.unique(counts).tolist())
     x, y = types
     largest = REACH * prod(window.kernel) * (whole // int(counts.min()))  # a multiple may be beyond 64 bits

@@ -42,6 +42,7 @@ NAN_MODE = tosa.NanModeAttr(NanMode.PROPAGATE)
 FLOAT = Blocked(
     "float-value", "a float is no value of the integer profile", "quantize every operand and result"
 )
+EMPTY = Blocked("empty-tensor", "TOSA has no tensors without elements")
 LARGE_SUM = Blocked(
     "accumulator-overflow", "a sum may be too large for the multiplier and shift that scale it"
 )
@@ -59,6 +60,8 @@ def activation(value: SSAValue) -> UniformType | Blocked:
     type = quantized_of(value.type)
     if type is None:
         return FLOAT
+    if 0 in known_shape(value.type):
+        return EMPTY
     if not type.is_per_tensor:
         return Blocked("activation-per-axis", "an activation has a scale for each channel")
     if type.storage.width != 8 or not type.storage.signed:

@@ -19,7 +19,7 @@ from qdialect.dialects.onnx_types import known_shape, quantized_of, uniform_of
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.tosa.site import HIGH, LOW, TosaForm, TosaSite, activations, array_attr, takes
 from qdialect.ir.values import constant_array
-from qdialect.promises.linear import EMPTY_SUM, LINEAR, Linear
+from qdialect.promises.linear import LINEAR, Linear
 from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry
 from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, FLOAT_BIAS, GEMM_FORM, Blocked
 
@@ -99,8 +99,6 @@ def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
     if isinstance(bias, Blocked):
         return bias
     weight, zero = stored
-    if not weight.size:
-        return EMPTY_SUM
     type = uniform_of(op.operands[1].type)
     axis = linear.weight_axis(op)
     ratio = np.atleast_1d(numerics.requantize_multiplier(x.scale, type.scales, y.scale))
