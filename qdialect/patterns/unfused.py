@@ -55,8 +55,8 @@ def keep_unfused(module: ModuleOp, target: Target) -> None:
             _spell(op, spelled)
         elif op.op_type in target.spelled:
             _spell_out(op)
-        elif _is_refused_product(op):
-            part(op, 0)
+        elif (place := _refused_product(op)) is not None:
+            part(op, place)
 
 
 def summed(value: SSAValue) -> OnnxOp:
@@ -143,18 +143,23 @@ def _fused_with(quantize: OnnxOp) -> OnnxOp | None:
     return None
 
 
-def _is_refused_product(op: OnnxOp) -> bool:
-    """Whether an op is a product of matrices of bytes, without a bias, whose kernel takes not all of their scales."""
+def _refused_product(op: OnnxOp) -> int | None:
+    """
+    The operand to part from a product of bytes, without a bias, whose kernel takes not all of their scales; else None.
+
+    It is the weight, so that the activation stays between its casts, but for a weight in blocks, which has kernels.
+    """
     linear = op.get_trait(Linear)
     if linear is None or linear.has_bias:
-        return False
+        return None
     left, right = _dequantize(op.operands[0]), _dequantize(op.operands[1])
     if left is None or right is None or not _is_bytes(right.operands[0]):
-        return False
+        return None
     if right.int_attr("block_size", 0):
-        return True
+        return 0
     of_columns = rank_of(op.operands[1]) == 2 and right.int_attr("axis", 1) in (1, -1)
-    return _is_bytes(left.operands[0]) and (_has_scales(left) or (_has_scales(right) and not of_columns))
+    is_refused = _has_scales(left) or (_has_scales(right) and not of_columns)
+    return 1 if is_refused and _is_bytes(left.operands[0]) else None
 
 
 def _is_bytes(value: SSAValue) -> bool:
