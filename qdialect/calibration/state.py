@@ -5,7 +5,6 @@ sequence to its end.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
@@ -24,11 +23,6 @@ from qdialect.oracle.session import session
 Feeds = Mapping[str, Array]
 Run = Callable[[Feeds], Mapping[str, Array]]
 """What the float model makes of one feed, by output name."""
-
-ROLES = frozenset(
-    "in out input output i o new next n prev previous old cur current last init initial".split()
-)
-"""Words of a name that tell a state before from the state after."""
 
 
 def checked_pairs(
@@ -76,23 +70,6 @@ def _fits(one: Input, other: Input) -> bool:
         return True
     pairs = list(zip(one.shape, other.shape, strict=False))
     return len(one.shape) == len(other.shape) and all(None in pair or pair[0] == pair[1] for pair in pairs)
-
-
-def _words(name: str) -> tuple[str, ...]:
-    """A name without the words for before and after."""
-    words = re.findall(r"[a-zA-Z]+|\d+", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name))
-    return tuple(word.lower() for word in words if word.lower() not in ROLES)
-
-
-def matched_pairs(inputs: Sequence[Input], outputs: Sequence[Input]) -> dict[str, str]:
-    """Outputs and inputs that only differ by a word for before and after, and are of one shape and type."""
-    found: dict[str, str] = {}
-    for output in outputs:
-        fitting = [one for one in inputs if _fits(output, one) and output.name != one.name]
-        alike = [one for one in fitting if _words(one.name) == _words(output.name) and _words(one.name)]
-        if len(alike) == 1 and alike[0].name not in found.values():
-            found[output.name] = alike[0].name
-    return found
 
 
 def model_outputs(module: ModuleOp) -> list[Input]:

@@ -41,7 +41,7 @@ class QuantizeRecurrent(OnForm[QuantizesItself]):
         return self._target.has_kernel(form.kernel, *TYPES)
 
     def match(self, op: OnnxOp, form: QuantizesItself, rewriter: Rewriter, /) -> Blocked | None:
-        size, least = form.size(op), self._least or self._target.costs.get(form.kernel, {}).get("least", 1.0)
+        size, least = form.size(op), self._least or least_units(form, self._target)
         if size is None or size < least:
             return Blocked(
                 "float-is-faster", f"with less than {least:.0f} hidden units the float kernel is faster"

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import qdialect
 from qdialect.calibration.data import model_inputs
-from qdialect.calibration.state import FeedBack, checked_pairs, matched_pairs, sequences, stateful
+from qdialect.calibration.state import FeedBack, checked_pairs, sequences, stateful
 from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import Calibration, quantize_module
 from qdialect.errors import UserError
@@ -88,20 +88,6 @@ def test_a_state_that_grows_without_bound() -> None:
     )
     with pytest.raises(UserError, match="state 'h_in' grew to NaN or infinity"):
         list(feedback.rows([frames(1.0, 2.0)]))
-
-
-def test_names_that_belong_together() -> None:
-    names = [("conv_cache", (2, 16)), ("h", (1, 8)), ("cPrev", (1, 8)), ("input_5", (1, 4)), ("x", (1, 4))]
-    inputs = [Input(name, shape, F4) for name, shape in names]
-    made = [
-        ("conv_cache_out", (2, 16)),
-        ("h_new", (1, 8)),
-        ("cNext", (1, 8)),
-        ("y", (1, 4)),
-        ("x_out", (2, 4)),
-    ]
-    outputs = [Input(name, shape, F4) for name, shape in made]
-    assert matched_pairs(inputs, outputs) == {"conv_cache_out": "conv_cache", "h_new": "h", "cNext": "cPrev"}
 
 
 def test_what_is_a_sequence() -> None:
