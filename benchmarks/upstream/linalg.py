@@ -1,0 +1,186 @@
+"""
+How far models come in linalg: what lowers whole, whether it computes what onnxruntime does, how fast IREE runs it.
+
+Each model: whether it lowers whole, else what stays and why; then against onnxruntime on the model as compiled for it,
+over all of its data: through IREE, and as a shared object called by ctypes (mlir-opt, mlir-runner, gcc), the part of
+elements that are identical and the largest difference. `--large`: ResNet-50 with 26 MB of weights: seconds for its
+text, for LLVM to read it, and whether IREE gives the right numbers. `--speed`: one call through IREE, against IREE on
+its own import of the same model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import qdialect
+from models.catalog import resnet50_qdq
+from qdialect.compiler.binaries import IREE_FLAGS, tool, write_binary
+from qdialect.errors import UserError
+from qdialect.oracle.session import session
+from qdialect.rewriting.remarks import remarks_of
+from qdialect.text.upstream import refused
+from upstream.models import Agreement, Array, Feeds, agreement, feeds_of, name_of
+from upstream.running import called, iree_milliseconds, through_iree
+from upstream.tools import environment, mlir_tools
+
+IREE = ("iree-base-compiler[onnx]==3.13.0", "iree-base-runtime==3.13.0")
+SHARED_ROWS = 100
+"""Rows that shared objects are run on: their loops are plain."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `benchmarks/mlir.py linalg`."""
+    parser.add_argument("models", nargs="*", type=Path)
+    parser.add_argument("--data", type=Path, help="a folder of NAME.npz, keyed by graph input")
+    parser.add_argument("--inputs", type=int, default=8, help="random inputs of a model without data")
+    parser.add_argument("--large", action="store_true", help="ResNet-50")
+    parser.add_argument("--speed", action="store_true", help="IREE against IREE on its own import")
+
+
+def lowered(model: Path, text: Path) -> Counter[str]:
+    """Write a model in linalg; or what stays, with why."""
+    module = qdialect.load(model, keep_functions=False)
+    qdialect.compile(module, target="linalg", batch=1)
+    left = [op for op in refused(module) if "unrealized" not in op.name]
+    if not left:
+        qdialect.save(module, text)
+    remarks = [(op.name, remarks_of(module).on(op)) for op in left]
+    return Counter(f"{name}: {rows[-1].blocked.message if rows else '?'}" for name, rows in remarks)
+
+
+def expected(model: Path, feeds: Sequence[Feeds], folder: Path) -> list[list[Array]]:
+    """What onnxruntime computes of the model as compiled for it."""
+    module, path = qdialect.load(model, keep_functions=False), folder / "reference.onnx"
+    qdialect.compile(module)
+    qdialect.save(module, path)
+    runner = session(str(path), optimize=True)
+    return [list(runner.run(None, feed)) for feed in feeds]
+
+
+class Judge:
+    """Models in linalg against onnxruntime, by the tools that there are."""
+
+    def __init__(self, python: Path, *, shared: bool):
+        self._python, self._shared = python, shared
+        self.counts = Counter[str]()
+
+    def judge(self, model: Path, feeds: Sequence[Feeds], folder: Path) -> str:
+        """One model in one line; `counts` gets what is true of it."""
+        text = folder / "model.mlir"
+        if left := lowered(model, text):
+            return "; ".join(f"{count} x {what}" for what, count in left.items())
+        self.counts["lower whole"] += 1
+        rows = expected(model, feeds, folder)
+        found = {"iree": self._run(text, ".vmfb", feeds, rows)}
+        if self._shared:
+            found["shared object"] = self._run(text, ".so", feeds[:SHARED_ROWS], rows[:SHARED_ROWS])
+        for name, one in found.items():
+            self.counts[f"are identical through {name}"] += one.is_identical
+        return f"{len(rows)} rows; " + "; ".join(f"{name}: {one}" for name, one in found.items())
+
+    def _run(
+        self, text: Path, ending: str, feeds: Sequence[Feeds], rows: Sequence[Sequence[Array]]
+    ) -> Agreement:
+        binary = text.with_suffix(ending)
+        write_binary(text.read_text(), binary)
+        if ending == ".so":
+            results = called(binary, feeds, rows[0])
+        else:
+            results = through_iree(self._python, binary, feeds, rows[0])
+        return agreement(zip(results, rows, strict=True))
+
+
+def _spoken(feed: Feeds) -> list[str]:
+    """Inputs of a feed's shapes as `iree-benchmark-module` wants them said."""
+    kinds = {"f": "f", "i": "i", "u": "i", "b": "i"}
+    return [
+        f"{'x'.join(map(str, a.shape))}x{kinds[a.dtype.kind]}{8 * a.itemsize}" if a.shape else "0"
+        for a in feed.values()
+    ]
+
+
+def fixed(model: Path, target: Path) -> None:
+    """The model with one row where its inputs leave sizes open: IREE's import wants them known."""
+    import onnx
+
+    proto: Any = onnx.load(str(model))
+    for value in proto.graph.input:
+        for size in value.type.tensor_type.shape.dim:
+            if not size.HasField("dim_value"):
+                size.dim_value = 1
+    del proto.graph.value_info[:]
+    onnx.save(proto, str(target))
+
+
+def speed(model: Path, folder: Path) -> float:
+    """How many times as long IREE takes for its own import of a model as for our text."""
+    lowered(model, folder / "ours.mlir")
+    fixed(model, folder / "fixed.onnx")
+    own = [str(tool("iree-import-onnx")), str(folder / "fixed.onnx"), "-o", str(folder / "own.mlir")]
+    subprocess.run([*own, "--opset-version", "17"], check=True, capture_output=True)
+    functions: list[str] = []
+    for name in ("ours", "own"):
+        flags = [flag for flag in IREE_FLAGS if name == "ours" or "input-type" not in flag]
+        words = [str(tool("iree-compile")), *flags, str(folder / f"{name}.mlir")]
+        subprocess.run([*words, "-o", str(folder / f"{name}.vmfb")], check=True, capture_output=True)
+        text = (folder / f"{name}.mlir").read_text()
+        functions.append("main" if name == "ours" else text.partition("func.func @")[2].partition("(")[0])
+    spoken = _spoken(feeds_of(folder / "fixed.onnx", None, 1)[0])
+    pair = [(folder / f"{n}.vmfb", f, spoken) for n, f in zip(("ours", "own"), functions, strict=True)]
+    ours, theirs = iree_milliseconds(pair)
+    print(f"  {name_of(model)}: {ours:.3f} ms, IREE's own import {theirs:.3f} ms", flush=True)
+    return theirs / ours
+
+
+def large(judge: Judge, folder: Path) -> None:
+    """Print how long ResNet-50's text takes, and whether it is right."""
+    model, text = folder / "resnet50.onnx", folder / "model.mlir"
+    resnet50_qdq(model)
+    start = time.process_time()
+    left = lowered(model, text)
+    written, size = time.process_time() - start, text.stat().st_size / 1e6
+    start = time.perf_counter()
+    reader = str(tool("mlir-opt-22", "mlir-opt"))
+    subprocess.run([reader, str(text), "-o", "/dev/null"], check=True, capture_output=True)
+    read = time.perf_counter() - start
+    print(
+        f"ResNet-50: {written:.2f} s of processor time to compile and write {size:.1f} MB, "
+        f"{read:.2f} s for LLVM to read it; {sum(left.values())} ops stay"
+    )
+    print(f"  {judge.judge(model, feeds_of(model, None, 1), folder)}", flush=True)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Print the figures; 0."""
+    python = environment("iree", IREE) / "python"
+    shared = mlir_tools()
+    if not shared:
+        print("left out: shared objects, for there is no mlir-opt, mlir-runner or gcc")
+    judge, ratios = Judge(python, shared=shared), dict[str, float]()
+    for model in options.models:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                feeds = feeds_of(model, options.data, options.inputs)
+                said = judge.judge(model, feeds, Path(folder))
+                print(f"{name_of(model)}: {said}", flush=True)
+                if options.speed and "iree" in said:
+                    ratios[name_of(model)] = speed(model, Path(folder))
+            except (UserError, subprocess.CalledProcessError) as error:
+                print(f"{name_of(model)}: {error}", flush=True)
+    for what, count in judge.counts.items():
+        print(f"{count} of {len(options.models)} {what}")
+    if ratios:
+        fast = sum(ratio >= 3 for ratio in ratios.values())
+        said = ", ".join(f"{name} {ratio:.1f}" for name, ratio in ratios.items())
+        print(f"IREE's own import takes these times as long: {said}; {fast} of {len(ratios)} 3 or more")
+    if options.large:
+        with tempfile.TemporaryDirectory() as folder:
+            large(Judge(python, shared=False), Path(folder))
+    return 0
