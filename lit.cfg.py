@@ -4,13 +4,14 @@ import os
 import sys
 from pathlib import Path
 
-import lit.formats
-
 root = Path(__file__).parent
+sys.path.insert(0, str(Path(__file__).resolve().parent / "test"))
+
+from in_process import SUBSTITUTIONS, InProcess  # noqa: E402
 
 config.name = "qdialect"
 config.suffixes = [".mlir"]
-config.test_format = lit.formats.ShTest()
+config.test_format = InProcess()
 config.test_source_root = root
 config.test_exec_root = root / "build" / "lit"
 
@@ -20,10 +21,4 @@ config.environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), 
 # `make coverage` measures the tools that the tests start; PYTHONPATH picks another checkout.
 config.environment |= {k: v for k, v in os.environ.items() if k.startswith(("COVERAGE_", "PYTHONPATH"))}
 
-# One spelling for each kind of test, so that RUN lines stay one line long.
-config.substitutions += [
-    ("ROUNDTRIP", "OPT %s --print-op-generic | OPT | FILECHECK %s"),
-    ("DIAGNOSTICS", "OPT %s --verify-diagnostics"),
-    ("OPT", "qdialect-opt --split-input-file"),
-    ("FILECHECK", "filecheck --enable-var-scope --reject-empty-vars"),
-]
+config.substitutions += SUBSTITUTIONS
