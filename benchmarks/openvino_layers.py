@@ -41,9 +41,13 @@ def network(path: Path) -> Any:
 
 
 def layers(compiled: Any) -> list[tuple[str, str]]:
-    """Type and precision of each layer as the plugin runs it."""
+    """
+    Type of each layer as the plugin runs it, and the precision that its kernel computes in.
+
+    That is the end of its kernel's name: a convolution that is called i8, as its result is, may run `brgconv_f32`.
+    """
     infos: list[Mapping[str, Any]] = [op.get_rt_info() for op in compiled.get_runtime_model().get_ops()]
-    return [(info["layerType"].value, info["runtimePrecision"].value.lower()) for info in infos]
+    return [(i["layerType"].value, i["primitiveType"].value.rpartition("_")[2].lower()) for i in infos]
 
 
 def counts(path: Path) -> tuple[Count, Count] | None:

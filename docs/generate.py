@@ -79,6 +79,7 @@ def passes_page() -> str:
 
 RULES = {
     "symmetric_activations": "activations have zero point 0",
+    "unsigned_windows": "what a convolution reads with a zero point other than 0 is stored as `u8`",
     "symmetric_weights": "weights have zero point 0",
     "per_tensor_weights": "a weight has one scale",
     "weight_scales_only": "only weights have a scale for each channel, along their output channels",
@@ -103,6 +104,11 @@ def _rules(found: Target) -> list[str]:
         rules.append(f"- casts are from and to {', '.join(f'`{t}`' for t in found.storage_types)}")
     if found.largest_weight is not None:
         rules.append(f"- 8-bit weights are at most {found.largest_weight} in magnitude")
+    if found.no_pair_behind:
+        ops = ", ".join(found.no_pair_behind)
+        rules.append(
+            f"- the runtime moves a DequantizeLinear past {ops}: there is no pair behind one of them"
+        )
     if found.bias:
         rules.append(f"- {BIASES[found.bias]}")
     return rules + [f"- {text}" for name, text in RULES.items() if getattr(found, name)]

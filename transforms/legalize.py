@@ -5,6 +5,7 @@ Give 8-bit values the signedness that the target reads, and biases the form that
     w : u8, zero point z    ->  w xor 0x80 : i8, zero point z - 128    a constant weight of a linear op
     q : u8, zero point z    ->  q xor 0x80 : i8, zero point z - 128    any value, where activations are i8; where zero
                                                                        points must be 0, if it becomes so
+    q : i8, zero point z    ->  q xor 0x80 : u8, zero point z + 128    of a convolution, where these must be u8; z not 0
     b : i32 of a linear op  ->  dequantize(b)                          where biases are float, or b is in other steps
 
 Exact: the same real numbers under another reading of the byte; a bias as the numbers that its dequantize makes. Where
@@ -35,10 +36,12 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import under_dequantize
 from qdialect.ir.walking import operations
+from qdialect.patterns.agreeing import Agreement, Place, place_of
 from qdialect.patterns.reading import real_copy
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, bias_matches
+from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, rewriting
 from qdialect.rewriting.matching import OnOp, OnTrait
@@ -77,6 +80,21 @@ def symmetric(type: UniformType) -> UniformType | None:
     return None if moved is None or moved.zero_points.any() else moved
 
 
+def _is_shifted(value: SSAValue) -> bool:
+    """Whether a value is i8 with a zero point that is not 0."""
+    type = quantized_of(value.type)
+    return type is not None and type.storage.signed and bool(type.zero_points.any())
+
+
+def in_shifted_windows(ops: Sequence[Operation]) -> frozenset[Place]:
+    """Where what a convolution reads as i8 with a zero point is made, with the values that have to agree with it."""
+    read = [
+        op.operands[0] for op in ops if op.get_trait(Window) is not None and op.get_trait(Linear) is not None
+    ]
+    found = (values for values in Agreement(ops).around(read) if any(map(_is_shifted, values)))
+    return frozenset(place_of(value) for values in found for value in values)
+
+
 Change = Callable[[UniformType], UniformType | None]
 """The type of the same real numbers that the target reads; None where that is the one there is."""
 
@@ -108,15 +126,28 @@ def _constant_of(value: SSAValue) -> tuple[ConstantOp, UniformType] | None:
 
 
 class _Values:
-    """Gives values another type, whatever makes them; `weights`: those of linear ops too."""
+    """
+    Gives values another type, whatever makes them; `weights`: those of linear ops too; `windows`: those alone that a
+    convolution reads as i8 with a zero point.
+    """
 
-    def __init__(self, module: ModuleOp, change: Change, rewriter: Rewriter, *, weights: bool):
+    def __init__(
+        self, module: ModuleOp, change: Change, rewriter: Rewriter, *, weights: bool, windows: bool = False
+    ):
         self._change, self._rewriter, self._weights = change, rewriter, weights
         self._flipped = _Flipped()
         self._ops = operations(module)
+        self._scope = in_shifted_windows(self._ops) if windows else None
         self._read_again: set[SSAValue] = set()
         self._kept: set[SSAValue] = set()
         self._moving = set(filter(_moves, self._ops)) if change is unsigned else set[Operation]()
+
+    def _moved(self, value: SSAValue) -> UniformType | None:
+        """The type that a value takes; None if it keeps its own."""
+        type = quantized_of(value.type)
+        if type is None or (self._scope is not None and place_of(value) not in self._scope):
+            return None
+        return self._change(type)
 
     def retype(self) -> None:
         """Retype all values of the module."""
@@ -125,7 +156,7 @@ class _Values:
         leaving = {op: None for op in casts if quantized_of(op.operands[0].type) is not None}
         for op in casts:
             self._rewriter.attempt(op, "ReadAgain", self._read)
-        for op in self._ops if self._change is unsigned else ():
+        for op in self._ops if self._change is unsigned and self._scope is None else ():
             self._rewriter.attempt(op, "KeepApart", self._keep_apart)
         for op in self._ops:
             if op not in leaving:
@@ -152,15 +183,14 @@ class _Values:
 
         What makes them is retyped as any value is.
         """
-        value = op.operands[0]
-        before, readers = quantized_of(value.type), [use.operation for use in op.results[0].uses]
+        value, readers = op.operands[0], [use.operation for use in op.results[0].uses]
         if not isinstance(value.owner, OnnxOp | QuantizeOp) or isinstance(value.owner, ConstantOp):
             return
         if not value.has_one_use() or not readers:
             return
-        moved = None if before is None else self._change(before)
-        into = [quantized_of(r.results[0].type) if isinstance(r, StorageCastOp) else None for r in readers]
-        changed = [new for type in into if type is not None and (new := self._change(type)) is not None]
+        moved = self._moved(value)
+        into = [self._moved(r.results[0]) for r in readers if isinstance(r, StorageCastOp)]
+        changed = [new for new in into if new is not None]
         if moved is None or len(changed) < len(readers):
             return
         self._read_again.add(value)
@@ -212,7 +242,7 @@ class _Values:
         inside = [a for region in op.regions for a in region.block.args] if isinstance(op, OnnxOp) else []
         for value in (*inside, *op.results):
             type = quantized_of(value.type)
-            moved = None if type is None or value in self._kept else self._change(type)
+            moved = None if value in self._kept else self._moved(value)
             if type is None or moved is None:
                 if type is not None and self._change is symmetric and signed(type) is not None:
                     blocked = OTHER_ZERO_POINT
@@ -233,7 +263,7 @@ class _Values:
                 is_linear and k == 0 and found is not None and not found[1].is_per_tensor
             )  # a weight on the left
             is_weight = is_linear and (k > 0 or rows)
-            moved = None if found is None or (is_weight and not self._weights) else self._change(found[1])
+            moved = None if found is None or (is_weight and not self._weights) else self._moved(operand)
             if found is not None and moved is not None:
                 rewriter.touch(op)
                 rewriter.set_operand(op, k, self._flipped.of(operand, found[0], moved, rewriter))
@@ -352,3 +382,5 @@ class LegalizePass(RewritePass):
                 _Values(op, change, rewriter, weights=self.weights).retype()
             if activations == "u8":
                 _Values(op, unsigned, rewriter, weights=False).retype()
+            elif target(self.target).unsigned_windows:
+                _Values(op, unsigned, rewriter, weights=False, windows=True).retype()

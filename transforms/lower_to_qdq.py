@@ -5,6 +5,7 @@ Write what is on quantized types as ONNX's own casts around float ops.
     act(op(a)) : T   ->  QuantizeLinear(act(op(DequantizeLinear(a))))     one consumer, act elementwise: one pair, but
                          for a clamp of what has an integer kernel where the target wants a pair of its own between
     f(qcast(x)) : T  ->  QuantizeLinear(f(x))                             one consumer, f moves: f stands in front of Q
+    g(qcast(f(dcast(q)) : T))  ->  g(f(DequantizeLinear(q)))              f moves, and the target reads past it
     f(a, qcast(dcast(b : U)) : T) : T  ->  QuantizeLinear(f(DequantizeLinear(a), DequantizeLinear(b)))
 
 A quantize stands below an op that moves only where `hoist-quantize` takes it above again: what is written is read back
@@ -73,6 +74,7 @@ class _Expander:
 
     def __init__(self, target: Target, rewriter: Rewriter, selects: bool):
         self._around_moves = target.pairs_around_moves
+        self._behind_moves = frozenset(target.no_pair_behind)
         self._above_clamps = target.pairs_above_clamps
         self._rewriter = rewriter
         self._hoisting = Hoisting(activations=True, selects=selects)
@@ -183,9 +185,17 @@ class _Expander:
         if op.get_trait(SizesOnly) is not None:
             return real if real is not None else self._stored(value, op)
         exact = self._exact(value)
-        if exact is not None and (free or exact in self._read):
+        if exact is not None and (free or exact in self._read or self._passes_casts(exact)):
             return exact
         return self._dequantized(value, op)
+
+    def _passes_casts(self, real: SSAValue) -> bool:
+        """Whether the target moves a dequantize past the op that makes `real`, so that no pair stands behind it."""
+        maker = real.owner
+        if not isinstance(maker, OnnxOp) or maker.op_type not in self._behind_moves:
+            return False
+        promise = maker.get_trait(Commutes)
+        return promise is not None and not promise.points(maker)
 
     def _stored(self, value: SSAValue, user: Operation) -> SSAValue:
         if isinstance(value.owner, StorageCastOp):

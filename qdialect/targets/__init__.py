@@ -47,6 +47,8 @@ class Target:
     """The form a model takes by default: `qoperator` or `qdq`."""
     activations: str | None = None
     """The storage type that 8-bit activations take, `u8` or `i8`; None: as they are."""
+    unsigned_windows: bool = False
+    """Whether 8-bit activations of convolutions with a zero point other than 0 must be u8."""
     weights: str | None = None
     """The storage type that 8-bit constant weights take; None: as they are."""
     symmetric_activations: bool = False
@@ -65,6 +67,8 @@ class Target:
     """Whether a residual edge wants a QuantizeLinear and DequantizeLinear of its own."""
     pairs_around_moves: bool = False
     """Whether each of several ops in a row that move or select wants casts of its own around it."""
+    no_pair_behind: Sequence[str] = ()
+    """Ops that move or select past which the runtime moves a dequantize: no pair stands behind one of them."""
     pairs_above_clamps: bool = False
     """
     Whether casts stand between an op with an integer kernel and a clamp behind it that the storage range is not:

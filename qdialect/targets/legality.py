@@ -109,7 +109,7 @@ def _of_type(
 
 
 def _of_linear(op: OnnxOp, linear: Linear, target: Target) -> Iterator[Blocked]:
-    x, w = _dequantized(_before_moves(op.operands[0])), _dequantized(op.operands[1])
+    x, w = _dequantized(_before_moves(op.operands[0], target)), _dequantized(op.operands[1])
     if (x is None) != (w is None):
         which = "activation" if x is None else "weight"
         yield Blocked("float-operand", f"the {which} is float, so the op computes in float", "quantize both")
@@ -211,10 +211,14 @@ def _dequantized(value: SSAValue) -> UniformType | Blocked | None:
     return dequantize_type(value.owner)
 
 
-def _before_moves(value: SSAValue) -> SSAValue:
-    """What ops that only move elements made the value of: integers from outside need no pair behind those."""
+def _before_moves(value: SSAValue, target: Target) -> SSAValue:
+    """
+    What ops that only move elements made the value of, the first of several: integers from outside need no pair behind
+    those, nor does anything behind ops past which the target moves casts.
+    """
     while isinstance(value.owner, OnnxOp) and (promise := value.owner.get_trait(Commutes)) is not None:
-        if promise.selects or len(promise.operands(value.owner)) != 1:
+        alone = not promise.selects and len(promise.operands(value.owner)) == 1
+        if not alone and value.owner.op_type not in target.no_pair_behind:
             break
         value = value.owner.operands[0]
     return value

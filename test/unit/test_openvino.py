@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
 import pytest
 
 import qdialect
@@ -21,6 +24,67 @@ EXAMPLE = ROOT / "examples" / "digits_qdq.onnx"
 def plugin() -> Any:
     """`benchmarks/openvino_layers.py`."""
     return importlib.import_module("openvino_layers")
+
+
+def compiled(model: onnx.ModelProto, folder: Path) -> tuple[Path, Path]:
+    """The model's file, and that of what `--target openvino` writes."""
+    before, after = folder / "before.onnx", folder / "after.onnx"
+    onnx.save(model, before)
+    module = qdialect.load(before)
+    qdialect.compile(module, target="openvino")
+    qdialect.save(module, after)
+    return before, after
+
+
+def signed_convolutions() -> onnx.ModelProto:
+    """Integers of a zero point come in, are moved, convolved, pooled and convolved again, all as i8."""
+    rng = np.random.default_rng(5)
+    types = {"x": (np.float32(0.05), np.int8(-128)), "t": (np.float32(0.1), np.int8(5))}
+    constants = {f"{k}_s": s for k, (s, _) in types.items()} | {f"{k}_z": z for k, (_, z) in types.items()}
+    constants |= {
+        name: rng.integers(-127, 128, shape, np.int8)
+        for name, shape in (("v", (8, 3, 3, 3)), ("w", (4, 8, 3, 3)))
+    }
+    constants |= {"w_s": np.float32(0.002), "w_z": np.int8(0)}
+
+    def node(kind: str, x: str, y: str, *others: str, **attributes: Any) -> onnx.NodeProto:
+        return oh.make_node(kind, [x, *others], [y], **attributes)
+
+    nodes = [
+        node("DequantizeLinear", "x", "x_r", "x_s", "x_z"),
+        node("Transpose", "x_r", "x_c", perm=[0, 3, 1, 2]),
+        node("DequantizeLinear", "v", "v_r", "w_s", "w_z"),
+        node("Conv", "x_c", "a", "v_r", kernel_shape=[3, 3], pads=[1] * 4),
+        node("QuantizeLinear", "a", "a_q", "t_s", "t_z"),
+        node("DequantizeLinear", "a_q", "a_r", "t_s", "t_z"),
+        node("MaxPool", "a_r", "m", kernel_shape=[2, 2], strides=[2, 2]),
+        node("QuantizeLinear", "m", "m_q", "t_s", "t_z"),
+        node("DequantizeLinear", "m_q", "m_r", "t_s", "t_z"),
+        node("DequantizeLinear", "w", "w_r", "w_s", "w_z"),
+        node("Conv", "m_r", "y", "w_r", kernel_shape=[3, 3]),
+    ]
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info("x", onnx.TensorProto.INT8, [2, 12, 10, 3])],
+        [oh.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2, 4, 4, 3])],
+        [onh.from_array(np.asarray(value), name) for name, value in constants.items()],
+    )
+    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+
+
+def test_convolutions_of_signed_integers_with_a_zero_point(plugin: Any, tmp_path: Path):
+    before, after = compiled(signed_convolutions(), tmp_path)
+    feeds = {"x": np.random.default_rng(6).integers(-128, 128, (2, 12, 10, 3), np.int8)}
+    (expected,) = oracle.run(os.fspath(before), feeds)
+
+    assert plugin.counts(before)[0].floating > 0  # of integers that come in, in float
+    assert plugin.counts(after)[0] == (2, 0)
+    network = (
+        importlib.import_module("openvino").Core().compile_model(os.fspath(after), "CPU")
+    )  # in its own precision
+    result = network(feeds)[network.outputs[0]]
+    assert np.abs(result - expected).max() <= 0.02 * np.abs(expected).max()
 
 
 def test_same_numbers_and_as_many_int8_layers(plugin: Any, tmp_path: Path):
