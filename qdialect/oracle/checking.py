@@ -16,13 +16,13 @@ not add up over a model, and what lies between two such values, the ops that the
 Only what the pass made or changed is run again: the other ops make the same of the same values.
 A value whose name is gone is judged through those that use it. Constants are what they are: not cut, and not compared
 with constants of the same name. What nobody reads is not judged, nor is a lossy pass. Random ops are not compared, nor,
-against `close`, what Loop and Scan give: each round starts from the differences of the one before.
+against `close`, what Loop and Scan give: each round starts from the differences of the one before. Behind
+`lower-to-tosa` each op is judged with what it became, in integer-only arithmetic (`oracle/stages.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -37,57 +37,33 @@ from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
-from qdialect.ir.names import called
+from qdialect.forms.tosa.site import TosaForm
+from qdialect.ir.names import called, value_name
 from qdialect.numerics import Array
-from qdialect.oracle.feeds import fitting_feeds, given_feeds
+from qdialect.oracle.feeds import fitting_feeds, given_feeds, retyped_feeds
 from qdialect.oracle.form import is_visible, main_of
-from qdialect.oracle.judging import beyond, step_of
+from qdialect.oracle.judging import Difference, Finding, beyond, step_of
 from qdialect.oracle.observing import (
     OUTPUT,
     Seen,
     as_stored,
     computed,
     in_steps,
+    input_names,
     is_random,
     names_of,
     observe,
     taken,
 )
+from qdialect.oracle.stages import stages
 from qdialect.promises.control import Carries
 from qdialect.rewriting.manager import Applied, Hook, PassManager
 from qdialect.rewriting.passes import exactness_of
 from qdialect.rewriting.records import Records, Rewritten
+from qdialect.text.upstream import upstream_dialect
 
 MAX_BATCHES = 4
 """Of a file's batches, this many are run: each pass runs each twice."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One value that is beyond a class."""
-
-    tensor: str
-    op: str
-    node: str
-    """What computes it now."""
-    detail: str
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The first pass beyond its class."""
-
-    pass_name: str
-    exactness: str
-    pattern: str
-    """The pattern that rewrote the node last; empty where no pattern did."""
-    difference: Difference
-
-    def __str__(self) -> str:
-        pattern = f", pattern {self.pattern}," if self.pattern else ""
-        d = self.difference
-        where = f"{d.op} '{d.node}': tensor '{d.tensor}'"
-        return f"pass '{self.pass_name}'{pattern} is not {self.exactness} at {where}, {d.detail}"
 
 
 class Reference:
@@ -143,6 +119,20 @@ class Reference:
                 return None
             seen = Seen(array, quantized_of(place.type), seen.computed)
         return seen
+
+    def in_integers(self, module: ModuleOp, exactness: Exactness, records: Records) -> list[Difference]:
+        """The results of a lowering to TOSA that are beyond the class, in the order of the graph."""
+
+        def known(value: SSAValue) -> Array | None:
+            seen = self._former(value, records.stands_for)
+            return None if seen is None else seen.stored
+
+        feeds = [self._feeds[name] for name in input_names(module)]
+        return [
+            Difference(value_name(one.op.results[0]) or called(one.op), one.op.name, called(one.op), detail)
+            for one in stages(module, feeds, records.lowered, known)
+            if (detail := beyond(one.expected, one.got, exactness)) is not None
+        ]
 
     def _affected(
         self,
@@ -329,6 +319,7 @@ class NumericsCheck(Hook):
         """
         self._feeds, self._verify = feeds, verify
         self._judged, self._lossy = 0, 0
+        self._others: list[str] = []
         self._references = [Reference(module, one) for one in feeds]
         self._rows = _rows(module)
 
@@ -340,15 +331,23 @@ class NumericsCheck(Hook):
         exactness = exactness_of(applied.one)
         if exactness is Exactness.LOSSY:
             self._lossy += 1
+            self._feeds = [retyped_feeds(module, one) for one in self._feeds]
             self._references = [Reference(module, one) for one in self._feeds]
             return
         for op in changed if self._verify else ():
             if op.parent_op() is not None:
                 op.verify(verify_nested_ops=not isinstance(op, FuncOp))
         records = applied.records
+        if (dialect := upstream_dialect(module)) and (dialect != TosaForm.DIALECT or not records.lowered):
+            self._others.append(applied.one.name)
+            return
         self._judged += 1
         for reference in self._references:
-            if found := reference.differences(module, exactness, changed, records):
+            if dialect:
+                found = reference.in_integers(module, exactness, records)
+            else:
+                found = reference.differences(module, exactness, changed, records)
+            if found:
                 pattern = _pattern_at(found[0], records)
                 raise BeyondClass(Finding(applied.one.name, exactness.value, pattern, found[0]))
 
@@ -356,7 +355,9 @@ class NumericsCheck(Hook):
         """What was judged, in a line, when every pass has run."""
         inputs = f"{len(self._feeds)} input{'' if len(self._feeds) == 1 else 's'}"
         lossy = f"; {self._lossy} lossy on purpose, not judged" if self._lossy else ""
-        return f"check-numerics: {self._judged} passes changed the graph, each within its class on {inputs}{lossy}"
+        others = f"; not judged: {', '.join(self._others)}, whose ops no oracle runs" if self._others else ""
+        judged = f"{self._judged} passes changed the graph, each within its class on {inputs}"
+        return f"check-numerics: {judged}{lossy}{others}"
 
 
 def check_passes(

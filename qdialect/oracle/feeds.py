@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import QuantizeOp
 from qdialect.errors import UserError
+from qdialect.ir.interface import noted_interface
 from qdialect.ir.values import constant_array
 from qdialect.oracle.data import Input, batches, load_npz
 from qdialect.oracle.form import SMALLEST, main_of
@@ -128,6 +129,16 @@ def fitting_feeds(module: ModuleOp, *, seed: int = 0) -> dict[str, Array]:
     raise UserError(
         f"no random inputs suit the model: {first}", "give inputs: --check-numerics=INPUTS.npz"
     ) from first
+
+
+def retyped_feeds(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    """Feeds as a module takes them whose inputs have become integers since (`integer-io`): quantized as it notes."""
+    noted, taken = noted_interface(module), dict(feeds)
+    for name, value in zip(input_names(module), main_of(module).body.block.args, strict=True):
+        element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
+        if name in noted and name in feeds and element is not None and feeds[name].dtype.kind == "f":
+            taken[name] = noted[name].quantize(feeds[name], np.dtype(element.dtype))
+    return taken
 
 
 def _is_open(module: ModuleOp) -> bool:

@@ -7,7 +7,7 @@ the same of every value. The other judge, onnxruntime, is of the other arithmeti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -213,20 +213,30 @@ def run_integer(module: ModuleOp, feeds: Sequence[Array]) -> list[Array]:
     block = func.body.block
     values: dict[SSAValue, Array] = {}
     for argument, feed in zip(block.args, feeds, strict=True):
-        stored = np.ascontiguousarray(feed)
-        values[argument] = stored.view(np.int8) if stored.dtype == np.uint8 else stored
+        values[argument] = stored_bytes(feed)
     end = end_of(block, ReturnOp)
     for op in block.ops:
         if op is not end:
-            values[op.results[0]] = _computed(op, values)
+            values[op.results[0]] = value_of(op, [values[v] for v in op.operands])
     return [values[value] for value in end.operands]
 
 
-def _computed(op: Operation, values: Mapping[SSAValue, Array]) -> Array:
+def stored_bytes(array: Array) -> Array:
+    """An array as the profile holds it: bytes signed."""
+    stored = np.ascontiguousarray(array)
+    return stored.view(np.int8) if stored.dtype == np.uint8 else stored
+
+
+def value_of(op: Operation, inputs: Sequence[Array]) -> Array:
+    """
+    What one operation of the profile makes of its operands.
+
+    Raises UserError for an operation that has no rule, and if a sum does not fit in 32 bits.
+    """
     rule = RULES.get(type(op))
     if rule is None:
         raise UserError(f"{op.name} is no operation of the integer profile", "run lower-to-tosa first")
-    found = rule(op, [values[v] for v in op.operands])
+    found = rule(op, inputs)
     if isinstance(op, tosa.ConstOp | tosa.ConstShapeOp):
         return found
     shape = known_shape(op.results[0].type)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from qdialect import numerics
@@ -13,6 +15,34 @@ CLOSE_FLOAT = 1e-4
 """Of the largest magnitude."""
 ROUNDING = 2.0**-22
 """Of a real number: two units in the last place of float32."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One value that is beyond a class."""
+
+    tensor: str
+    op: str
+    node: str
+    """What computes it now."""
+    detail: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The first pass beyond its class."""
+
+    pass_name: str
+    exactness: str
+    pattern: str
+    """The pattern that rewrote the node last; empty where no pattern did."""
+    difference: Difference
+
+    def __str__(self) -> str:
+        pattern = f", pattern {self.pattern}," if self.pattern else ""
+        d = self.difference
+        where = f"{d.op} '{d.node}': tensor '{d.tensor}'"
+        return f"pass '{self.pass_name}'{pattern} is not {self.exactness} at {where}, {d.detail}"
 
 
 def step_of(op: DequantizeOp, real: Array) -> Array:

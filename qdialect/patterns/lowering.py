@@ -85,6 +85,7 @@ class _Lowering:
             cast = UnrealizedConversionCastOp.get([lowered.value], [result.type])
             casts.append(cast)
             self._values.lowered[cast.results[0]] = lowered
+            rewriter.lowered(result, lowered.value, last=lowered.last)
             maker = lowered.value.owner
             if isinstance(maker, Operation) and maker.location is UNKNOWN_LOC:
                 maker.location = op.location

@@ -122,7 +122,7 @@ class Rewriter(Changes):
         """
         before, pending = self.rewrites, len(self._worklist)
         names = named(op)
-        self._replaced, self._in_steps, self._heirs = [], [], []
+        self._replaced, self._in_steps, self._lowered, self._heirs = [], [], [], []
         self._journal = Journal() if self._keeps else None
         try:
             blocked = rewrite(op, self)
@@ -142,7 +142,7 @@ class Rewriter(Changes):
             return False
         for former, heir in self._heirs:
             self._remarks.moved(former, heir)
-        record(self._pass_name, name, names, self._replaced, self._in_steps)
+        record(self._pass_name, name, names, self._replaced, self._in_steps, self._lowered)
         return True
 
     def finish(self, module: ModuleOp) -> None:

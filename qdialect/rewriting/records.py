@@ -23,6 +23,14 @@ class Rewritten(NamedTuple):
     """The names of its node and tensors, and of those around it."""
 
 
+class Laid(NamedTuple):
+    """A value that a tensor of another dialect holds."""
+
+    value: SSAValue
+    last: bool
+    """Whether its channels are last there, where ONNX has them behind the batch."""
+
+
 class Records(list[Rewritten]):
     """The rewrites of a `recording`."""
 
@@ -33,6 +41,8 @@ class Records(list[Rewritten]):
         """The value that was replaced, by the value in its place; the quantized, by the stored integers it reads."""
         self.in_steps: dict[SSAValue, SSAValue] = {}
         """A quantized value that was there, by that which holds as many steps of another scale."""
+        self.lowered: dict[SSAValue, Laid] = {}
+        """What was lowered to another dialect, by the tensor that holds it there."""
 
     def replaced(self, old: SSAValue, new: SSAValue) -> None:
         """Note that `new` came in the place of `old`."""
@@ -72,13 +82,16 @@ def record(
     names: tuple[str, frozenset[str]],
     replaced: Sequence[tuple[SSAValue, SSAValue]],
     in_steps: Sequence[tuple[SSAValue, SSAValue]] = (),
+    lowered: Sequence[tuple[SSAValue, Laid]] = (),
 ) -> None:
     """
     Note one rewrite, what its operation was called, and the values that came in the place of others; those `in_steps`
-    hold as many steps of another scale.
+    hold as many steps of another scale; those `lowered` are tensors of another dialect.
     """
     for records in _RECORDS:
         records.in_steps.update((new, old) for old, new in in_steps)
+        for tensor, laid in lowered:
+            records.lowered.setdefault(tensor, laid)
         for old, new in replaced:
             records.replaced(old, new)
         records.append(Rewritten(pass_name, pattern, *names))

@@ -83,6 +83,12 @@ def is_upstream(module: ModuleOp) -> bool:
     return FORM in module.attributes
 
 
+def upstream_dialect(module: ModuleOp) -> str:
+    """The dialect that a module was lowered to, as remarks call it; empty if it was not."""
+    form = module.attributes.get(FORM)
+    return form.data if isinstance(form, StringAttr) else ""
+
+
 def _interface(module: ModuleOp) -> list[str]:
     """A comment that says what the graph's inputs and outputs are called in ONNX."""
     lines: list[str] = []
