@@ -2,6 +2,7 @@
 Models in upstream MLIR: what lowers, whether it computes what it must, how fast it is. Installs the tools it needs.
 
     python benchmarks/mlir.py linalg [MODEL.onnx ...] [--data FOLDER] [--speed] [--large]
+    python benchmarks/mlir.py tosa [MODEL.onnx ...] [--data FOLDER]
 
 Tools get virtual environments of their own in `build/tools`; mlir-opt and mlir-runner are apt's `mlir-22-tools`.
 """
@@ -11,9 +12,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from upstream import linalg
+from upstream import linalg, tosa
 
-COMMANDS = {"linalg": linalg}
+COMMANDS = {"linalg": linalg, "tosa": tosa}
 """What takes the arguments behind its name: a module with `add_arguments` and `main`."""
 
 

@@ -11,10 +11,10 @@ from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from qdialect.compiler.layers import Layer
-    from qdialect.compiler.report import Report
+    from qdialect.compiler.report import Reason, Report
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,12 +33,21 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"reading {name}")
         module = qdialect.load(name)
         show(f"compiling for {arguments.target}")
-        report = qdialect.compile(module, target=arguments.target)
+        report = qdialect.compile(module, target=arguments.target, **_interface(arguments.target))
     if arguments.json:
         print(json.dumps([_as_json(one, report) for one in by_cost(report)], indent=2))
     else:
         print("\n".join(text(report, everything=arguments.all)))
     return DONE
+
+
+def _interface(name: str) -> "dict[str, Any]":
+    """What targets of upstream MLIR want of inputs and outputs: sizes that are known; of TOSA integers."""
+    from qdialect.compiler.options import UPSTREAM_FORMS
+    from qdialect.targets import target
+
+    form = target(name).form
+    return {"batch": 1, "integer_io": form == "tosa"} if form in UPSTREAM_FORMS else {}
 
 
 def by_cost(report: "Report") -> "list[Layer]":
@@ -78,7 +87,14 @@ def text(report: "Report", *, everything: bool) -> list[str]:
     elif others:
         kinds = kinds_text(Counter(one.operator for one in others))
         lines.append(f"besides, in float without products: {kinds}; --all lists them")
-    if not floats:
+    shown = {one.node for one in (*products, *(others if everything else ()))}
+    for reason, nodes in _refused(report, shown).items():
+        fix = f"; {reason.fix}" if reason.fix else ""
+        lines.append(
+            f"{len(nodes)} {reason.op} stay out of {report.form}: {reason.message}{fix} [{reason.id}]"
+        )
+        lines += [f"    {node}" for node in nodes]
+    if not floats and not report.refused:
         lines.append("every node that has an integer form takes it")
     if report.breaches:
         lines.append(f"not as {report.target} takes it:")
@@ -91,6 +107,17 @@ def text(report: "Report", *, everything: bool) -> list[str]:
                 if (one.op, one.blocked.id, one.blocked.message) == (rule.op, rule.id, rule.message)
             ]
     return lines
+
+
+def _refused(report: "Report", shown: "Collection[str]") -> "dict[Reason, list[str]]":
+    """The nodes that the target's dialect does not have, but those `shown`, by reason."""
+    from qdialect.compiler.report import Reason
+
+    groups: dict[Reason, list[str]] = {}
+    for op, node, blocked in report.refused:
+        if node not in shown:
+            groups.setdefault(Reason(op, blocked.id, blocked.message, blocked.fix), []).append(node)
+    return groups
 
 
 def _is_rescaling(layer: "Layer") -> bool:

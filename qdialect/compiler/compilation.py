@@ -29,6 +29,7 @@ from qdialect.rewriting.passes import RewritePass, exactness_of
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets import target
 from qdialect.targets.legality import breaches
+from qdialect.text.upstream import is_upstream, refused
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 
 if TYPE_CHECKING:
@@ -113,6 +114,12 @@ class Compilation(Hook):
         self.report.interface = noted_interface(self.module)
         found = breaches(self.module, target(self.report.target))
         self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in found]
+        if is_upstream(self.module):
+            self.report.refused = [
+                Stays(op.name.partition(".")[2], called(op), remark.blocked)
+                for op in refused(self.module)
+                for remark in remarks_of(self.module).on(op)[-1:]
+            ]
         self.report.remarks = surviving(remarks_of(self.module), [*self._written, *operations(self.module)])
         return self.report
 

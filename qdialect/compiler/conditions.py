@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.errors import UserError
@@ -21,6 +21,7 @@ from qdialect.promises.kernels import Kernels
 from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.rewriting.manager import Applied, Hook
 from qdialect.rewriting.remarks import remarks_of
+from qdialect.text.upstream import is_upstream
 
 Condition = Callable[[ModuleOp], Iterator[Operation]]
 """The operations that break it."""
@@ -57,8 +58,10 @@ def fused(module: ModuleOp) -> Iterator[Operation]:
 
 
 def lowered(module: ModuleOp) -> Iterator[Operation]:
-    """Ops that take or give quantized types."""
-    for op in operations(module):
+    """Ops that take or give quantized types; in upstream dialects, though no remark says why."""
+    stays = (ConstantOp, UnrealizedConversionCastOp)
+    upstream = (op for op in _unexplained(module) if not isinstance(op, stays))
+    for op in upstream if is_upstream(module) else operations(module):
         if any(quantized_of(value.type) is not None for value in (*op.operands, *op.results)):
             yield op
 

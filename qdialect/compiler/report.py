@@ -91,6 +91,8 @@ class Report:
     """The nodes that could be integer and are not, in the order of the graph."""
     breaches: list[Stays] = field(default_factory=list["Stays"])
     """The nodes of the result that break a rule of the target, in the order of the graph."""
+    refused: list[Stays] = field(default_factory=list["Stays"])
+    """The nodes that no dialect of upstream MLIR has, for a target that wants one, in the order of the graph."""
     before: dict[str, int] = field(default_factory=dict[str, int])
     """How many nodes of each type there were, constants left out."""
     checked: str = ""

@@ -165,6 +165,12 @@ def rescale_factors(scale: npt.ArrayLike) -> tuple[npt.NDArray[np.int32], npt.ND
     return np.asarray(multiplier.astype(np.int32)), np.asarray(shift.astype(np.int8))
 
 
+def ties_often(scale: npt.ArrayLike, among: int = 512) -> bool:
+    """Whether one of the first integers, times a scale, lies between two integers as nearly as float32 tells."""
+    products = np.multiply.outer(np.arange(1, among + 1), np.asarray(scale, np.float64))
+    return bool((np.abs(products - np.floor(products) - 0.5) < 2.0**-18 * np.maximum(products, 1)).any())
+
+
 def rescale_reach(shift: npt.ArrayLike) -> int:
     """The largest magnitude of a value that a rescale by these shifts takes: its result then fits in 32 bits."""
     return (1 << (min(int(np.min(shift)), 32) - 1)) - 1

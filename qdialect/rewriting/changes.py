@@ -19,7 +19,6 @@ from qdialect.ir.place import first_of, next_of
 from qdialect.ir.place import insert_before as place_before
 from qdialect.reasons import Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT, Journal, is_kept
-from qdialect.rewriting.records import Laid
 
 DIMS = "onnx.dims"
 """The names of symbolic sizes, one list per result."""
@@ -61,7 +60,6 @@ class Changes(ABC):
         self._journal: Journal | None = None
         self._replaced: list[tuple[SSAValue, SSAValue]] = []
         self._in_steps: list[tuple[SSAValue, SSAValue]] = []
-        self._lowered: list[tuple[SSAValue, Laid]] = []
         self._heirs: list[tuple[Operation, Operation]] = []
         self.rewrites = 0
         self.blocked: dict[Operation, Blocked] = {}
@@ -170,10 +168,6 @@ class Changes(ABC):
     def same_steps(self, old: SSAValue, new: SSAValue) -> None:
         """Say that `new` holds as many steps of its scale as `old` held of another."""
         self._in_steps.append((old, new))
-
-    def lowered(self, old: SSAValue, tensor: SSAValue, *, last: bool) -> None:
-        """Say that a tensor of another dialect holds what `old` did, its channels where ONNX has them or `last`."""
-        self._lowered.append((tensor, Laid(old, last)))
 
     def replace_uses(self, old: SSAValue, new: SSAValue, but: Operation | None = None) -> None:
         """

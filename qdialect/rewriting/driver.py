@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, OpResult
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
 
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
@@ -22,7 +22,7 @@ from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked
 from qdialect.rewriting.changes import Changes, is_dead
 from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, is_kept
-from qdialect.rewriting.records import named, record
+from qdialect.rewriting.records import Laid, named, record
 from qdialect.rewriting.remarks import remarks_of
 
 KEPT = Blocked("kept-float", "it was asked to stay in float")
@@ -66,6 +66,7 @@ class Rewriter(Changes):
         self._ops = operations(module)
         self._keeps = any(KEEP_FLOAT in op.attributes for op in self._ops)
         self._rolled_back = False
+        self._lowered: list[tuple[SSAValue, Laid]] = []
 
     def patterns_for(self, op_class: type[Operation]) -> list[Pattern]:
         """The patterns that accept a class of operations."""
@@ -144,6 +145,10 @@ class Rewriter(Changes):
             self._remarks.moved(former, heir)
         record(self._pass_name, name, names, self._replaced, self._in_steps, self._lowered)
         return True
+
+    def lowered(self, old: SSAValue, tensor: SSAValue, *, last: bool) -> None:
+        """Say that a tensor of another dialect holds what `old` did, its channels where ONNX has them or `last`."""
+        self._lowered.append((tensor, Laid(old, last)))
 
     def finish(self, module: ModuleOp) -> None:
         """Let functions' types say what they return now, and note why what is still there was left alone."""

@@ -121,6 +121,9 @@ CASES = [
     case("empty-window", """
         x: 1x2x5x6x!x
         y = AveragePool(x) {kernel_shape = array<i64: 3, 1>, pads = array<i64: 3, 0, 3, 0>} : 1x2x9x6x!y"""),
+    case("empty-window", """
+        x: 1x2x5x6x!x
+        y = MaxPool(x) {kernel_shape = array<i64: 3, 2>, pads = array<i64: 3, 0, 0, 0>} : 1x2x6x5x!x"""),
     case("dilated-pool", """
         x: 1x2x5x6x!x
         y = AveragePool(x) {kernel_shape = array<i64: 2, 2>, dilations = array<i64: 2, 2>} : 1x2x3x4x!y""", 19),

@@ -4,7 +4,9 @@ import ast
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from onnx import TensorProto, helper, numpy_helper, save
 from test_verdict import PRODUCTS, write
 
 from qdialect.cli import main
@@ -84,3 +86,24 @@ def test_layers_come_by_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert lines[2].split() == [f"{shares[0]:.1f}", "%", "first"]
     assert lines[3].startswith(f"{shares[1]:.1f} %  1 MatMul: ")
     assert lines[4].split() == [f"{shares[1]:.1f}", "%", "second"]
+
+
+def test_what_a_dialect_does_not_have_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    constants = {"s": np.float32(0.05), "z": np.int8(3), "axis": np.int64(1)}
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+        helper.make_node("CumSum", ["d", "axis"], ["c"], "running"),
+        helper.make_node("QuantizeLinear", ["c", "s", "z"], ["r"]),
+        helper.make_node("DequantizeLinear", ["r", "s", "z"], ["y"]),
+    ]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 5]) for name in "xy"]
+    tensors = [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], tensors)
+    path = tmp_path / "in.onnx"
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    assert main(["explain", str(path), "--target", "tosa"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "1 CumSum stay out of tosa: CumSum has no form in TOSA's integer profile [no-form]" in lines
+    assert "    running" in lines
+    assert "every node that has an integer form takes it" not in lines

@@ -58,6 +58,8 @@ def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
             return Blocked("dilated-pool", "TOSA has no pool of pixels that lie apart")
         kernel, strides, pads = window.kernel, window.strides, window.pads
     image, amounts = fitted(op, site, kernel, strides, pads)
+    if any(amount >= kernel[k // 2] for k, amount in enumerate(amounts)):
+        return Blocked("empty-window", "a window sees pads alone, and TOSA wants a pixel in each")
     result = site.shape(op.results[0], last=True)
     attributes = {"kernel": array_attr(kernel), "stride": array_attr(strides), "pad": array_attr(amounts)}
     pooled = site.make(tosa.MaxPool2DOp, [image], result, i8, nan_mode=NAN_MODE, **attributes)
@@ -116,7 +118,7 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if (counts != whole).any():
         factors = np.broadcast_to(whole // counts, known_shape(op.results[0].type)[2:])
         sums = site.product(sums, site.constant(factors[None, :, :, None], np.int32))
-    site.give(op.results[0], site.quantized(sums, ratio, y), last=True)
+    site.give(op.results[0], site.mean(sums, ratio, y), last=True)
     return None
 
 
@@ -174,7 +176,7 @@ def _summed(is_mean: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
         sums = site.centred(site.operand(op.operands[0], last=last), x)
         for axis in axes:
             sums = along(site, tosa.ReduceSumOp, sums, site.axis(axis, last=last))
-    mean = site.quantized(sums, ratio, y)
+    mean = site.mean(sums, ratio, y)
     _give(op, site, mean, last)
     return None
 

@@ -38,6 +38,8 @@ from qdialect.forms.upstream import Site, UpstreamForm, dense
 from qdialect.reasons import Blocked
 
 LOW, HIGH = -128, 127
+EVEN_BITS = 16
+"""Below a step of a result whose ties go to even: about what float32 has there."""
 NAN_MODE = tosa.NanModeAttr(NanMode.PROPAGATE)
 FLOAT = Blocked(
     "float-value", "a float is no value of the integer profile", "quantize every operand and result"
@@ -198,6 +200,23 @@ class TosaSite(Site):
     def quantized(self, sum: SSAValue, scale: npt.ArrayLike, type: UniformType) -> SSAValue:
         """A sum in steps of `scale` result steps, as i8 of the result's type."""
         return self.within(self.rescaled(sum, scale, (0, type.zero_point), i8), type)
+
+    def mean(self, sum: SSAValue, scale: np.float32, type: UniformType) -> SSAValue:
+        """As `quantized`; ties to even where sums of a mean tie often: those of n equal scales do, at n / 2."""
+        if not numerics.ties_often(scale):
+            return self.quantized(sum, scale, type)
+        return self.even(self.rescaled(sum, float(scale) * 2.0**EVEN_BITS), EVEN_BITS, type, type.zero_point)
+
+    def even(self, fine: SSAValue, bits: int, type: UniformType, origin: int = 0) -> SSAValue:
+        """
+        i32 values in steps 2^-bits of the result's as i8, ties to what is even above `origin`, as onnxruntime has them.
+
+        Ties up give a first result. Where that is odd, one of the fine steps less makes a tie, and nothing else, round
+        down.
+        """
+        up = self.rescaled(fine, 2.0**-bits, (0, type.zero_point), i8)
+        is_odd = self.looked_up(up, ((np.arange(LOW, HIGH + 1) - origin) % 2).astype(np.int8))
+        return self.quantized(self.binary(tosa.SubOp, fine, self.rescaled(is_odd, 1.0)), 2.0**-bits, type)
 
     def within(self, value: SSAValue, type: UniformType) -> SSAValue:
         """i8 values held to the bounds of a type's storage."""

@@ -1,0 +1,75 @@
+"""`--check-numerics` behind a lowering to TOSA: each op is judged with what it became, in integer-only arithmetic."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_lower_to_tosa import CASES, digits_int8, parsed
+from xdsl.passes import ModulePass
+
+import qdialect
+from qdialect.cli import main
+from qdialect.forms.tosa.site import TosaSite
+from qdialect.oracle.checking import check_passes
+from qdialect.oracle.feeds import random_feeds, retyped_feeds
+from qdialect.oracle.judging import Finding
+from qdialect.transforms.lower_to_tosa import LowerToTosaPass
+
+
+def judged(name: str, *passes: ModulePass) -> Finding | None:
+    module = parsed(CASES[name])
+    return check_passes(module, passes or [LowerToTosaPass()], [random_feeds(module, seed=k) for k in (1, 2)])
+
+
+@pytest.mark.parametrize("name", ["conv_groups", "average_pool", "concat", "softmax", "matmul_two"])
+def test_a_right_lowering_is_silent(name: str):
+    assert judged(name) is None
+
+
+def test_a_wrong_lowering_is_named(monkeypatch: pytest.MonkeyPatch):
+    right: Callable[..., Any] = TosaSite.rescaled
+
+    def wrong(site: TosaSite, value: Any, scale: Any, *more: Any) -> Any:
+        return right(site, value, np.asarray(scale) * 1.05, *more)
+
+    monkeypatch.setattr(TosaSite, "rescaled", wrong)
+    found = judged("conv")
+    assert found is not None
+    assert (found.pass_name, found.exactness) == ("lower-to-tosa", "close")
+    assert found.difference.op == "tosa.rescale"
+    assert "integers differ, by up to" in found.difference.detail
+
+
+def test_a_compilation_is_judged_with_integers_at_its_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    digits_int8(tmp_path)
+    words = [
+        "compile",
+        "digits_int8.onnx",
+        "--integer-io",
+        "--batch",
+        "1",
+        "--check-numerics",
+        "-o",
+        "o.mlir",
+    ]
+    assert main([*words, "--target", "tosa"]) == 0
+    said = capsys.readouterr().err
+    assert "each within its class on 1 input; 1 lossy on purpose, not judged\n" in said
+    assert main([*words, "--target", "linalg"]) == 0
+    assert "not judged: lower-to-linalg, whose ops no oracle runs" in capsys.readouterr().err
+
+
+def test_feeds_follow_inputs_that_become_integers(tmp_path: Path):
+    digits_int8(tmp_path)
+    module = qdialect.load(tmp_path / "digits_int8.onnx")
+    feeds = random_feeds(module)
+    qdialect.compile(module, integer_io=True)
+    (name,) = feeds
+    retyped = retyped_feeds(module, feeds)[name]
+    assert retyped.dtype.kind in "iu"
+    assert retyped.std() > 1
