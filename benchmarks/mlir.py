@@ -3,6 +3,7 @@ Models in upstream MLIR: what lowers, whether it computes what it must, how fast
 
     python benchmarks/mlir.py linalg [MODEL.onnx ...] [--data FOLDER] [--speed] [--large]
     python benchmarks/mlir.py tosa [MODEL.onnx ...] [--data FOLDER]
+    python benchmarks/mlir.py graphs [--count 5000] [--start 0] [--floats] [--jobs 1]
 
 Tools get virtual environments of their own in `build/tools`; mlir-opt and mlir-runner are apt's `mlir-22-tools`.
 """
@@ -12,9 +13,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from upstream import linalg, tosa
+from upstream import graphs, linalg, tosa
 
-COMMANDS = {"linalg": linalg, "tosa": tosa}
+COMMANDS = {"linalg": linalg, "tosa": tosa, "graphs": graphs}
 """What takes the arguments behind its name: a module with `add_arguments` and `main`."""
 
 

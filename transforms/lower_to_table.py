@@ -185,7 +185,7 @@ class LowerToTable(Pattern):
         result, name = op.results[0], node_name(op)
         plain, nodes = stored(source)
         type = uniform_of(result.type)
-        entries = ConstantOp.of(from_array(table), tensor_type(type, (256,)))
+        entries = ConstantOp.of(from_array(table.reshape(-1)), tensor_type(type, (256,)))
         entries.location = location("", [f"{wish(result) or name or 'value'}_table"])
         # The index of a negative i8 counts from the end, where its byte stands.
         index = op_named("", "Cast").build(

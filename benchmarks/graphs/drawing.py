@@ -75,8 +75,9 @@ Step = NodeProto | Mark | Bias | Form
 class Drawing:
     """One graph in the making."""
 
-    def __init__(self, seed: int, forms: bool = False):
-        self.forms = forms
+    def __init__(self, seed: int, forms: bool = False, integer: bool = False):
+        """integer: every value is quantized, by one scale, so that nothing is computed in float."""
+        self.forms, self.integer = forms, integer
         self.rng = np.random.default_rng(seed)
         self.opset = int(self.rng.choice([13, 17, 21]))
         self.steps: list[Step] = []
@@ -124,7 +125,7 @@ class Drawing:
 
     def finish(self, value: Value, source: Value | None = None) -> Value:
         """A value, most often with a pair of casts behind it; `source`: whose parameters it may share."""
-        if self.chance(0.85):
+        if self.integer or self.chance(0.85):
             value = self.cast(value, source)
         self.values.append(value)
         return value
@@ -136,7 +137,7 @@ class Drawing:
         )
         like = source.mark if share and source is not None else None
         rank = len(value.shape)
-        if axis is None and like is None and rank > 1 and self.chance(0.04):
+        if not self.integer and axis is None and like is None and rank > 1 and self.chance(0.04):
             axis = int(self.rng.integers(rank))
         result = self.name("dq")
         storage = like.storage if like else self.pick(["u8", "u8", "i8"])

@@ -46,17 +46,18 @@ class Case:
     feeds: dict[str, Array]
 
 
-def random_case(seed: int, forms: bool = False, wide: bool = False) -> Case:
+def random_case(seed: int, forms: bool = False, wide: bool = False, integer: bool = False) -> Case:
     """
     The model and inputs of a seed: 4 to 14 ops.
 
-    Another graph with `forms`, not QDQ alone, and another with `wide`: ops that nothing is quantized for, besides.
+    Another graph with `forms`, not QDQ alone, and another with `wide`: ops that nothing is quantized for, besides; and
+    another with `integer`, where every value is quantized, by one scale.
     """
-    d, ops = Drawing(seed, forms), OPS + (FORMS + MORE if forms else []) + (3 * WIDE if wide else [])
+    d, ops = Drawing(seed, forms, integer), OPS + (FORMS + MORE if forms else []) + (3 * WIDE if wide else [])
     for _ in range(d.pick([1, 1, 2])):
         value = Value(d.name("x"), d.pick(SHAPES))
         d.inputs.append(value)
-        d.values.append(d.cast(value) if d.chance(0.9) else value)
+        d.values.append(d.cast(value) if integer or d.chance(0.9) else value)
     wanted, made = int(d.rng.integers(4, 15)), 0
     for _ in range(60):
         if made == wanted:

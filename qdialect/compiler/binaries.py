@@ -10,6 +10,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
@@ -29,8 +30,8 @@ MODEL = "model"
 _BUFFERS = (
     "func.func(linalg-generalize-named-ops),canonicalize,linalg-fuse-elementwise-ops,eliminate-empty-tensors,"
     "empty-tensor-to-alloc-tensor,one-shot-bufferize{bufferize-function-boundaries "
-    "function-boundary-type-conversion=identity-layout-map},buffer-results-to-out-params{"
-    "hoist-static-allocs modify-public-functions},buffer-deallocation-pipeline"
+    "function-boundary-type-conversion=identity-layout-map},"
+    "buffer-results-to-out-params{modify-public-functions},buffer-deallocation-pipeline"
 )
 _MACHINE = (
     "convert-linalg-to-affine-loops,lower-affine,math-expand-ops{ops=roundeven},expand-strided-metadata,lower-affine,"
@@ -73,20 +74,22 @@ def _run(command: Sequence[str], text: str | None = None) -> None:
         raise UserError(f"{Path(command[0]).name} refuses the text: {said[:300]}")
 
 
-def write_binary(text: str, path: Path) -> None:
+def write_binary(text: str, path: Path, level: int = 3) -> None:
     """
     Write text of linalg or tosa as what the ending of `path` says, whole or not at all.
 
     A shared object exports `void model(inputs..., outputs...)` of pointers to row-major tensors and wants the C library
-    alone. Raises UserError if a tool is not there or refuses the text.
+    alone; other functions than `main` keep their names. level: of LLVM's optimizations of it, 0 to 3.
+    Raises UserError if a tool is not there or refuses the text.
     """
     with TemporaryDirectory() as folder, Outputs() as outputs:
         made = Path(folder) / f"out{path.suffix}"
-        {SHARED: _shared, SERIALIZED: _serialized}.get(path.suffix, _iree)(text, made)
+        write = {SHARED: partial(_shared, level=level), SERIALIZED: _serialized}.get(path.suffix, _iree)
+        write(text, made)
         outputs.create(path).write(made.read_bytes())
 
 
-def _shared(text: str, path: Path) -> None:
+def _shared(text: str, path: Path, *, level: int) -> None:
     optimizer = _wanted("a shared object", "mlir-opt-22", "mlir-opt")
     runner, compiler = _wanted("a shared object", "mlir-runner-22", "mlir-runner"), _wanted("it", "gcc", "cc")
     source, lowered, object_file = (path.with_name(name) for name in ("in.mlir", "llvm.mlir", "model.o"))
@@ -97,7 +100,7 @@ def _shared(text: str, path: Path) -> None:
     copies, library = Path(__file__).with_name("memref_copy.c"), path.with_name("libcopies.so")
     shared = [compiler, "-shared", "-fPIC", "-O2"]
     _run([*shared, "-o", str(library), str(copies)])
-    entry = ["-e", "nothing", "--entry-point-result=void", "-O3", "--dump-object-file"]
+    entry = ["-e", "nothing", "--entry-point-result=void", f"-O{level}", "--dump-object-file"]
     _run([runner, str(lowered), *entry, f"--object-filename={object_file}", f"--shared-libs={library}"])
     _run([*shared, "-o", str(path), str(object_file), str(copies), "-lm"])
 

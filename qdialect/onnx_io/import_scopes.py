@@ -19,7 +19,11 @@ class Types:
     """What is known of the values of one graph, by name."""
 
     def __init__(self, infos: Sequence[ValueInfoProto]):
-        self._infos = {info.name: info for info in infos}
+        """infos: of what is stated twice, as an input that is an output too, a later one with a shape counts."""
+        self._infos: dict[str, ValueInfoProto] = {}
+        for info in infos:
+            if info.name not in self._infos or info.type.tensor_type.HasField("shape"):
+                self._infos[info.name] = info
 
     def type(self, name: str) -> Attribute:
         info = self._infos.get(name)

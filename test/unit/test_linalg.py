@@ -121,6 +121,23 @@ def test_what_cannot_be_lowered_is_one_line(tmp_path: Path, capsys: pytest.Captu
 
 
 @needs_tools
+def test_a_tensor_may_be_several_outputs(tmp_path: Path):
+    """And an input one, whose size the output does not state."""
+    nodes = [oh.make_node("Neg", ["x"], ["y"]), oh.make_node("Identity", ["y"], ["z"])]
+    inputs = [oh.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])]
+    outputs = [oh.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in "yzx"]
+    model = oh.make_model(oh.make_graph(nodes, "g", inputs, outputs), ir_version=9)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    command = ["compile", str(tmp_path / "m.onnx"), "--target", "linalg", "--quiet"]
+    assert main([*command, "-o", str(tmp_path / "m.so")]) == 0
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    arrays = [x, *(np.zeros_like(x) for _ in outputs)]
+    ctypes.CDLL(str(tmp_path / "m.so")).model(*(a.ctypes.data_as(ctypes.c_void_p) for a in arrays))
+    for array, expected in zip(arrays[1:], (-x, -x, x), strict=True):
+        np.testing.assert_array_equal(array, expected)
+
+
+@needs_tools
 def test_the_text_is_read_by_mlir_opt(tmp_path: Path):
     """Names are locations, the interface is said on top, and weights stand as bytes."""
     module = qdialect.load(ROOT / "examples" / "digits_qdq.onnx")

@@ -30,6 +30,7 @@ def model(ops: list[tuple[str, list[str], str]], dtype: Any, zero: int) -> onnx.
         "u": np.array(100 if dtype is np.uint8 else -20, dtype),
         "half": np.array([0.5], np.float32),
         "third": np.array(1 / 3, np.float32),
+        "corner": np.array([[0.25]], np.float32),
     }
     nodes = [oh.make_node("DequantizeLinear", ["x", "s", "z"], ["r"])]
     nodes += [oh.make_node(op, inputs, [made]) for op, inputs, made in ops]
@@ -55,6 +56,7 @@ CHAINS = {
         ("Mul", ["half", "a"], "b"),
         ("Pow", ["b", "third"], "v"),
     ],  # NaN below 0
+    "constant of two axes": [("Sinh", ["r"], "a"), ("Mul", ["a", "corner"], "v")],
     "twice": [("Asinh", ["r"], "a"), ("Add", ["a", "a"], "v")],
     "long": [
         *[("Sinh" if k % 2 else "Asinh", ["r" if k == 0 else f"a{k}"], f"a{k + 1}") for k in range(6)],
