@@ -84,15 +84,16 @@ def _computed(module: ModuleOp) -> list[SSAValue]:
     ]
 
 
-def exposed(module: ModuleOp) -> Exposed | list[str]:
+def exposed(module: ModuleOp, *, whole: bool = True) -> Exposed | list[str]:
     """
-    A module compiled for linalg, changed in place; or what stays, each with its reason.
+    A module compiled for linalg, changed in place; or what stays, each with its reason. whole: all passes, else the
+    lowering alone.
 
     Raises UserError if a pass cannot do its work.
     """
     *passes, lowering = pipeline(Options("linalg", batch=1))
     assert lowering.name == LAST
-    PassManager().run(passes, module)
+    PassManager().run(passes if whole else (), module)
     before = module.clone()
     end = main_of(module).body.block.last_op
     assert isinstance(end, ReturnOp)

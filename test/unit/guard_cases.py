@@ -29,6 +29,9 @@ ALIASES = """
 !half = !quant.uniform<u8:f16, 0.25:7>
 !pair = !quant.uniform<i8:f32:0, {0.5,0.25}>
 !unsigned = !quant.uniform<u8:f32:0, {0.5,0.25}>
+!wide = !quant.uniform<u16:f32, 0.002:31000>
+!short = !quant.uniform<i16:f32, 0.004:-300>
+!sum = !quant.uniform<i32:f32, 0.0005>
 """
 
 

@@ -113,15 +113,15 @@ class Bias(NamedTuple):
 
 
 def bias_of(op: OnnxOp) -> Bias | Blocked:
-    """What a linear op adds to its sums."""
+    """What a linear op adds to its sums: steps of sums of integers, real numbers of others."""
     value = op.input(2)
     if value is None:
         return Bias(None, None)
     array = constant_array(value)
     if array is None:
         return COMPUTED_BIAS
-    type, x = quantized_of(value.type), quantized_of(op.operands[0].type)
-    if type is not None and x is not None and type.storage.name == "i32":
+    type = quantized_of(value.type)
+    if type is not None and type.storage.name == "i32" and is_integer(op):
         return Bias(array.reshape(-1).astype(np.int64), None)
     return Bias(None, np.asarray(real_constant(value), np.float32).reshape(-1))
 
