@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import element_of, with_element
+from qdialect.dialects.onnx_types import element_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_names
@@ -57,7 +57,10 @@ class FuseQuantized(OnOp[OnnxOp]):
         return self._build(op, operands, result_types, rewriter)
 
     def _operands(self, op: OnnxOp) -> list[SSAValue] | Blocked | None:
-        """The operands without their casts; None if there is no cast at all."""
+        """
+        The operands without their casts; None if there is no cast at all. An op that was read so before, into floats,
+        may have been given a quantize since.
+        """
         linear = op.get_trait(Linear)
         operands: list[SSAValue] = []
         floats: list[int] = []
@@ -68,9 +71,10 @@ class FuseQuantized(OnOp[OnnxOp]):
             operands.append(value)
             if _is_float(value) and (constant(value) is None or (linear is not None and k < 2)):
                 floats.append(k)
-        if all(a is b for a, b in zip(operands, op.operands, strict=True)):
+        is_read = any(quantized_of(value.type) is not None for value in op.operands)
+        if not is_read and all(a is b for a, b in zip(operands, op.operands, strict=True)):
             return None
-        if floats:
+        if floats and not is_read:
             which = "weight" if linear is not None and floats == [1] else f"operand {floats[0]}"
             return Blocked("float-operand", f"the {which} is float", "quantize every operand")
         return operands

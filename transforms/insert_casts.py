@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.calibration.annotations import annotate, clear
+from qdialect.calibration.existing import is_finer, own_type, quantizes, takes_another
 from qdialect.calibration.placement import Placement, place, ranges, reason_for_float
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.ranges import METHODS, find_range
@@ -57,6 +58,23 @@ def activation_type(bounds: tuple[float, float], target: Target) -> UniformType:
     return UniformType.per_tensor(storage, scale, zero_point)
 
 
+def types_of(placement: Placement, target: Target) -> dict[SSAValue, UniformType]:
+    """
+    The type of each value with a pair, which all of a group share: by their range; or one that a value is quantized to
+    anyway, or dequantized from, unless the other is finer and everybody can read that.
+    """
+    bounds = ranges(placement)
+    types = {placement.group_of(value): activation_type(bounds[value], target) for value in placement.pairs}
+    for value in dict.fromkeys((*placement.pairs, *placement.groups, *placement.groups.values())):
+        group, own = placement.group_of(value), own_type(value)
+        if own is None or group not in types:
+            continue
+        free = value in placement.pairs and all(map(takes_another, quantizes(value)))
+        if not free or not is_finer(types[group], own):
+            types[group] = own
+    return {value: types[placement.group_of(value)] for value in placement.pairs}
+
+
 class QuantizeUses(Pattern):
     """An op that takes integers, or whose result everybody takes as integers."""
 
@@ -79,14 +97,28 @@ class QuantizeUses(Pattern):
 
     def _pair(self, value: SSAValue, type: UniformType, rewriter: Rewriter) -> SSAValue:
         if value not in self._dequantized:
+            there = quantizes(value)
             cast = QuantizeOp(value, type)
             real = DequantizeOp(cast.results[0])
             name = tensor_name(value.op, value.index) if isinstance(value, OpResult) else ""
-            cast.location = location("", [f"{name}_quantized" if name else ""])
+            cast.location = (
+                there[0].location if there else location("", [f"{name}_quantized" if name else ""])
+            )
             real.location = location("")
             rewriter.insert_before(behind(value), [cast, real])
             self._dequantized[value] = real.results[0]
+            for one in there:
+                _take_over(one, cast, rewriter)
         return self._dequantized[value]
+
+
+def _take_over(there: QuantizeOp, cast: QuantizeOp, rewriter: Rewriter) -> None:
+    """Let what reads a cast read another one of the same value, of the same type or of one that each can take."""
+    if there.results[0].type == cast.results[0].type:
+        rewriter.replace(there, [], [cast.results[0]])
+    elif takes_another(there):
+        rewriter.replace_uses(there.results[0], cast.results[0])
+        rewriter.erase(there)
 
 
 def quantized_weight(
@@ -229,6 +261,8 @@ class InsertCastsPass(RewritePass):
     """The largest integer of a weight: 127 for 8 bits, 63 for 7."""
     dynamic: bool = True
     """Whether kernels may quantize activations at run time."""
+    weights: bool = True
+    """Whether float weights are quantized; else only what stands between integers that are there already."""
     price: int = 100
     """What integer ops are taken to cost, in percent: more keeps more of the model in float."""
 
@@ -239,13 +273,18 @@ class InsertCastsPass(RewritePass):
         runtime = target(self.target)
         if self.profile:
             self._annotate(op, runtime)
+        insert_casts(op, runtime, self.placed(op), RoundedWeights(), self.levels)
+
+    def placed(self, module: ModuleOp) -> Placement:
+        """Where casts go in a module with ranges."""
+        runtime, whole = target(self.target), Placement()
         kernels = (self.form or runtime.form) != "qdq"
-        whole = Placement()
-        for func in [one for one in op.ops if isinstance(one, FuncOp)]:
-            whole.add(place(func, runtime, kernels=kernels, bias=self.price / 100))
+        for func in [one for one in module.ops if isinstance(one, FuncOp)]:
+            bias = self.price / 100
+            whole.add(place(func, runtime, kernels=kernels, bias=bias, weights=self.weights))
         if not self.dynamic or not kernels:
             whole.dynamic.clear()
-        insert_casts(op, runtime, whole, RoundedWeights(), self.levels)
+        return whole
 
     def _annotate(self, module: ModuleOp, runtime: Target) -> None:
         if self.range not in METHODS and not self.range.replace(".", "").isdigit():
@@ -258,8 +297,7 @@ def insert_casts(
     module: ModuleOp, runtime: Target, placement: Placement, weights: RoundedWeights, levels: int
 ) -> None:
     """Write a placement as casts and weights: those of `weights` where it has them, else rounded to nearest."""
-    bounds = ranges(placement)
-    types = {value: activation_type(bounds[value], runtime) for value in placement.pairs}
+    types = types_of(placement, runtime)
     linear = QuantizeWeight(placement, levels, weights, per_tensor=runtime.per_tensor_weights)
     recurrent = QuantizeRecurrent(runtime, only=set[Operation](placement.dynamic))
     apply_patterns(module, InsertCastsPass.name, [QuantizeUses(types, placement), linear, recurrent])

@@ -9,24 +9,31 @@ each tensor. What costs least altogether is found at once: no island of integers
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.calibration.annotations import counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
-from qdialect.calibration.expected import FLOAT_ONLY, OPEN_BATCH, Expected, elements_of, expected, recurrent
+from qdialect.calibration.existing import is_integer, is_quantized, own_type
+from qdialect.calibration.expected import (
+    FLOAT_ONLY,
+    OPEN_BATCH,
+    Expected,
+    elements_of,
+    expected,
+    in_float,
+    recurrent,
+)
+from qdialect.calibration.fused import bias_behind, is_bias, is_fused
 from qdialect.calibration.loops import inner_layers
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
-from qdialect.dialects.quant import DequantizeOp
-from qdialect.forms.composition import TakesBias
-from qdialect.forms.table import form_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.ir.values import constant, is_float32, rank_of
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
-from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
 from qdialect.reasons import COMPUTED_WEIGHT, Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT
@@ -55,7 +62,7 @@ class Placement:
     cost: float = 0.0
     """Nanoseconds that one run is expected to take."""
     float_cost: float = 0.0
-    """The same with all in float."""
+    """The same with nothing in integers but what is now."""
     casts: int = 0
     """How many casts of activations there are."""
 
@@ -65,6 +72,8 @@ class Placement:
         self.groups |= other.groups
         self.linear += other.linear
         self.dynamic += other.dynamic
+        self.cost += other.cost
+        self.float_cost += other.float_cost
 
     def group_of(self, value: SSAValue) -> SSAValue:
         """The value that stands for all of the same type."""
@@ -83,24 +92,37 @@ class _Node:
 
 
 def _has_integers(value: SSAValue) -> bool:
-    return is_float32(value) and range_of(value) is not None
+    return is_float32(value) and (range_of(value) is not None or _is_joined(value))
+
+
+def _is_joined(value: SSAValue) -> bool:
+    """Whether a float is made of integers, by a cast that is there."""
+    return isinstance(value.owner, DequantizeOp) and own_type(value) is not None
 
 
 class _Graph:
-    def __init__(self, func: FuncOp, target: Target, *, kernels: bool, bias: float, static: bool):
+    def __init__(
+        self, func: FuncOp, target: Target, *, kernels: bool, bias: float, static: bool, weights: bool
+    ):
         self.block = func.body.block
         self.target, self.kernels, self.bias, self.static = target, kernels, bias, static
+        self.weights = weights
         shapes = [shape_of(arg.type) for arg in self.block.args]
         self.batch = OPEN_BATCH if all(s and s[0] == DYNAMIC for s in shapes) else 1
         self.cut = Cut()
         self.nodes: dict[Operation, _Node] = {}
+        self.now: set[int] = set()
+        """Sides that are integers whatever is decided."""
 
     def elements(self, value: SSAValue) -> int:
         return elements_of(value, counted(value), self.batch)
 
     def build(self) -> None:
         for op in self.block.ops:
-            self._add(op)
+            if is_integer(op):
+                self._add_integer(op)
+            else:
+                self._add(op)
         values = [*self.block.args, *(r for op in self.block.ops for r in op.results)]
         for value in values:
             if is_float32(value) and not isinstance(value.owner, ConstantOp):
@@ -115,8 +137,10 @@ class _Graph:
     def _add(self, op: Operation) -> None:
         cost = FLOAT_ONLY
         if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp) and KEEP_FLOAT not in op.attributes:
-            if self.kernels and (gain := recurrent(op, self.target, self.elements)) is not None:
-                cost = gain
+            if not self.weights and op.get_trait(Linear) is not None:
+                cost = in_float(op, self.target, self.elements)
+            elif self.kernels and (gain := recurrent(op, self.target, self.elements)) is not None:
+                cost = gain if self.weights else Expected(gain.plain or gain.floating)
             elif self._can_be_integer(op):
                 cost = expected(op, self.target, self.elements, kernels=self.kernels)
             if self.kernels and is_bias(op) is not None and cost.integer is not None:
@@ -139,6 +163,25 @@ class _Graph:
             self.cut.divide(makes, takes, INFINITE)
         self.nodes[op] = _Node(takes, makes, cost)
 
+    def _add_integer(self, op: Operation) -> None:
+        """What takes integers now; a sum of products of them may make integers too."""
+        takes = makes = self.cut.node()
+        self.cut.prefer(takes, 0, INFINITE)
+        self.now.add(takes)
+        cost = FLOAT_ONLY
+        if isinstance(op, OnnxOp) and any(is_float32(result) for result in op.results):
+            makes = self.cut.node()
+            free = op.get_trait(Linear) is not None and KEEP_FLOAT not in op.attributes
+            if free and self._can_be_integer(op):
+                cost = expected(op, self.target, self.elements, kernels=self.kernels)
+            into_float = cost.floating if cost.float_result is None else cost.float_result
+            if cost.integer is None:
+                self.cut.prefer(makes, INFINITE, 0)
+            else:
+                self.cut.prefer(makes, _picoseconds(cost.integer), _picoseconds(into_float))
+                cost = replace(cost, float_result=into_float)
+        self.nodes[op] = _Node(takes, makes, cost)
+
     def _can_be_integer(self, op: OnnxOp) -> bool:
         """Whether all that the op takes and makes has a range, or is constant."""
         promise = op.get_trait(Commutes)
@@ -148,8 +191,8 @@ class _Graph:
             values = [op.operands[0], op.results[0]]
         else:
             values = [*op.operands, op.results[0]]
-        return all(_has_integers(v) or (constant(v) is not None and is_float32(v)) for v in values) and any(
-            constant(v) is None for v in values[:1]
+        return constant(values[0]) is None and all(
+            _has_integers(v) or is_quantized(v) or (constant(v) is not None and is_float32(v)) for v in values
         )
 
     def _connect(self, value: SSAValue) -> None:
@@ -231,60 +274,35 @@ def _picoseconds(nanoseconds: float) -> int:
     return max(round(nanoseconds * PICOSECONDS), 0)
 
 
-def bias_behind(op: Operation) -> OnnxOp | None:
-    """The addition of a constant that an integer kernel computes together with `op`."""
-    promise = form_of(type(op), TakesBias) if isinstance(op, OnnxOp) else None
-    if promise is None or not op.results[0].has_one_use():
-        return None
-    user = next(iter(op.results[0].uses)).operation
-    return user if isinstance(user, OnnxOp) and is_bias(user) is op else None
-
-
-def is_bias(op: OnnxOp) -> OnnxOp | None:
-    """The linear op that `op` adds a bias to."""
-    if op.get_trait(Adds) is None:
-        return None
-    for k in (0, 1):
-        value, other = op.operands[k], op.operands[1 - k]
-        above = value.owner
-        if not isinstance(above, OnnxOp) or constant(other) is None or not value.has_one_use():
-            continue
-        promise = form_of(type(above), TakesBias)
-        if promise is not None and constant(above.operands[1]) is not None:
-            if not isinstance(promise.whole(above, other), Blocked):
-                return above
-    return None
-
-
 def place(
-    func: FuncOp, target: Target, *, kernels: bool, bias: float = 1.0, static: bool = True
+    func: FuncOp,
+    target: Target,
+    *,
+    kernels: bool,
+    bias: float = 1.0,
+    static: bool = True,
+    weights: bool = True,
 ) -> Placement:
     """
     The placement that costs least on `target`. Values need a range (`annotations.annotate`) to become integers.
 
     kernels: whether integers are run by kernels of their own. bias: what integer ops are taken to cost, as a multiple.
     static: whether any tensor gets a range of its own; else only kernels that quantize at run time are used.
+    weights: whether ops with float weights become integer; else only what stands between integers that are there.
     """
-    graph = _Graph(func, target, kernels=kernels, bias=bias, static=static)
+    graph = _Graph(func, target, kernels=kernels, bias=bias, static=static, weights=weights)
     graph.build()
     is_integer = graph.cut.solve()
     placement = Placement(
         cost=graph.total(is_integer),
-        float_cost=graph.total([False] * len(is_integer), dynamic=False),
+        float_cost=graph.total([k in graph.now for k in range(len(is_integer))], dynamic=False),
         casts=len(graph.casts(is_integer)),
     )
-    for op, node in graph.nodes.items():
-        if isinstance(op, OnnxOp) and op.get_trait(Linear) is not None:
-            if is_integer[node.takes]:
-                placement.linear.append(op)
-            elif node.cost.dynamic:
-                placement.dynamic.append(op)
-        elif isinstance(op, OnnxOp) and node.cost.dynamic:
-            placement.dynamic.append(op)
+    _weights(graph, is_integer, placement)
     takes = {op for op, node in graph.nodes.items() if is_integer[node.takes]}
     makes = {op for op, node in graph.nodes.items() if is_integer[node.makes]}
     _pairs(graph, takes, makes, placement)
-    for op in inner_layers(func) if target.kernels or not kernels else ():
+    for op in inner_layers(func) if weights and (target.kernels or not kernels) else ():
         value = op.operands[0]
         if KEEP_FLOAT not in op.attributes and is_float32(value) and range_of(value) is not None:
             placement.linear.append(op)
@@ -292,6 +310,20 @@ def place(
             if uses is not None:
                 uses.add((op, 0))
     return placement
+
+
+def _weights(graph: _Graph, is_integer: Sequence[bool], placement: Placement) -> None:
+    """The ops whose weights are to be quantized, and those that run by kernels which quantize at run time."""
+    for op, node in graph.nodes.items():
+        if node.takes in graph.now:
+            continue
+        if isinstance(op, OnnxOp) and op.get_trait(Linear) is not None:
+            if is_integer[node.takes]:
+                placement.linear.append(op)
+            elif node.cost.dynamic:
+                placement.dynamic.append(op)
+        elif isinstance(op, OnnxOp) and node.cost.dynamic:
+            placement.dynamic.append(op)
 
 
 def _pairs(
@@ -307,16 +339,18 @@ def _pairs(
             ]
             _join(values, placement)
     for value in [*graph.block.args, *(r for op in graph.block.ops for r in op.results)]:
-        if not _has_integers(value) or isinstance(value.owner, ConstantOp):
+        if not _has_integers(value) or isinstance(value.owner, ConstantOp | DequantizeOp):
             continue
         if isinstance(value, OpResult) and value.op in makes:
-            if not _is_fused(value, takes, kernels=graph.kernels):
+            if not is_fused(value, takes, kernels=graph.kernels):
                 placement.pairs[value] = None
             continue
         uses = {
             (u.operation, u.index)
             for u in value.uses
-            if u.operation in takes and _reads(u.operation, u.index)
+            if u.operation in takes
+            and not isinstance(u.operation, QuantizeOp)
+            and _reads(u.operation, u.index)
         }
         if uses:
             placement.pairs[value] = uses
@@ -329,18 +363,6 @@ def _reads(op: Operation, index: int) -> bool:
     if promise is not None:
         return index in promise.operands(op)
     return op.get_trait(Linear) is None or index == 0
-
-
-def _is_fused(value: OpResult, takes: Collection[Operation], *, kernels: bool) -> bool:
-    """Whether what makes `value` and the one op that takes it are one kernel."""
-    if not value.has_one_use():
-        return False
-    user = next(iter(value.uses)).operation
-    if user not in takes or not isinstance(user, OnnxOp):
-        return False
-    if user.get_trait(Clamp) is not None:
-        return not isinstance(value.op, OnnxOp) or value.op.get_trait(Commutes) is None
-    return kernels and bias_behind(value.op) is user
 
 
 def _join(values: list[SSAValue], placement: Placement) -> None:

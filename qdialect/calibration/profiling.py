@@ -61,10 +61,16 @@ class Profiler:
         random: bool = False,
         observer: Observer | None = None,
         names: Sequence[str] | None = None,
+        model: str | None = None,
     ):
-        """names: those of the tensors to look at, in the order of the graph, in place of the module's own."""
+        """
+        names: those of the tensors to look at, in the order of the graph, in place of the module's own. model: a hash;
+        by default that of its ONNX form.
+        """
         self.module = module
-        self.profile = Profile(model_hash(module), random=random, versions=versions())
+        self.profile = Profile(
+            model_hash(module) if model is None else model, random=random, versions=versions()
+        )
         self.samples = Samples()
         self._observer = observer or Observer(module)
         own = value_names(module)

@@ -146,8 +146,11 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:
     _add_files(parser)
-    data = "with --report: measure noise and time, layer by layer, on these samples"
-    parser.add_argument("--data", metavar="INPUTS.npz", help=data)
+    data = (
+        "samples, as for quantize: what a quantized model leaves in float between integers is quantized by them where"
+        " that pays; with --report also noise and time, layer by layer"
+    )
+    parser.add_argument("--data", metavar="DATA", help=data)
     _add_result(parser.add_argument_group(RESULT))
     _add_model(parser.add_argument_group(MODEL))
     _add_report(parser.add_argument_group("what is shown"))

@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.print_pipeline:
         from qdialect.compiler.pipeline import phases, phases_text
 
-        print(phases_text(phases(options)))
+        print(phases_text(phases(options, completes=bool(arguments.data))))
         return DONE
     import qdialect
     from qdialect.onnx_io import parts as onnx_parts
@@ -40,12 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
         reporting = Reporting(arguments)
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         show(f"compiling for {arguments.target}")
-        report = qdialect.compile(module, feeds=_feeds(arguments, module), **vars(options))
+        feeds = _feeds(arguments, module)
+        report = qdialect.compile(module, feeds=feeds, data=arguments.data, **vars(options))
         show(f"writing {arguments.output}")
         write_output(module, arguments)
         measured = reporting.write(report, show)
-    if arguments.data and not arguments.report:
-        print("warning: --data is for the --report, which it gives noise and time", file=sys.stderr)
     if arguments.verbose:
         for step in report.steps:
             print(f"{step.name}: {step.rewrites} rewrites, {step.ops} nodes", file=sys.stderr)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.annotations import annotate
@@ -29,20 +28,18 @@ from qdialect.calibration.rounding import (
     shifts_of,
     waves_of,
 )
-from qdialect.calibration.samples import Noise, Row, Samples, measure_noise
-from qdialect.compiler.compilation import compile_as, keep_in_float, run_passes
+from qdialect.calibration.samples import Noise, Samples, measure_noise
+from qdialect.compiler.compilation import compile_as, keep_in_float
+from qdialect.compiler.measured import outputs, simulated
 from qdialect.compiler.options import Options
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
-from qdialect.errors import UserError
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
-from qdialect.onnx_io.opsets import import_domains
 from qdialect.oracle.form import main_of
-from qdialect.oracle.session import fused_nodes, session
+from qdialect.oracle.session import fused_nodes
 from qdialect.targets import target
 from qdialect.transforms.insert_casts import bounds_of, elements_of, insert_casts
-from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 
 LEAST_GAIN = 0.1
 """dB by which a candidate must be better than the one before it."""
@@ -259,7 +256,9 @@ class Candidates:
         count = len(placement.linear) + len(placement.dynamic)
         noise = None
         if self.samples.measured and (count or placement.pairs):
-            noise = measure_noise(self.expected(), self._simulated(module))
+            noise = measure_noise(
+                self.expected(), simulated(module, self.options.target, self.samples.measured)
+            )
         share = placement.cost / max(placement.float_cost, 1e-9)
         trial = Trial(choice, noise, share, count, len(placement.pairs))
         ratio = "nothing measured" if noise is None else f"{noise.ratio():.1f} dB"
@@ -267,15 +266,9 @@ class Candidates:
         self._tried[choice] = self._same[key] = trial
         return trial
 
-    def _simulated(self, module: ModuleOp) -> list[list[Array]]:
-        """What a module with casts gives for the samples that are measured, its casts written out."""
-        run_passes(module, [LowerToQdqPass(target=str(self.options.target))])
-        import_domains(module)
-        return outputs(export_model(module).SerializeToString(deterministic=True), self.samples.measured)
-
     def found(self, choice: Choice) -> list[list[Array]]:
         """What a candidate gives for the samples that are measured."""
-        return self._simulated(self.build(choice)[0])
+        return simulated(self.build(choice)[0], self.options.target, self.samples.measured)
 
     def finish(self, choice: Choice) -> Finished:
         """Build and compile a candidate."""
@@ -344,13 +337,3 @@ def _signature(placement: Placement) -> int:
     numbers = [layer_number(op) or 0 for op in placement.linear]
     others = [layer_number(op) or 0 for op in placement.dynamic]
     return hash((tuple(numbers), tuple(others), len(placement.pairs), round(placement.cost)))
-
-
-def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
-    """What a model gives for each sample, as onnxruntime runs it."""
-    runner = session(model, optimize=True)
-    try:
-        return [[np.asarray(a) for a in runner.run(None, dict(row))] for row in rows]
-    except Exception as error:  # onnxruntime's exceptions share no base class
-        line = str(error).strip().splitlines()[0]
-        raise UserError(f"onnxruntime cannot run the model: {line}") from None

@@ -33,6 +33,7 @@ from qdialect.text.upstream import is_upstream, refused
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 
 if TYPE_CHECKING:
+    from qdialect.compiler.completing import Completion
     from qdialect.onnx_io.models import Source
 
 P = ParamSpec("P")
@@ -60,9 +61,16 @@ class Compilation(Hook):
     Raises UserError for options that do not fit, before it changes anything in the module.
     """
 
-    def __init__(self, module: ModuleOp, options: Options, origin: Origin | None = None):
+    def __init__(
+        self,
+        module: ModuleOp,
+        options: Options,
+        origin: Origin | None = None,
+        completion: Completion | None = None,
+    ):
         """`origin`: the nodes that layers are named after; by default those of the module as it is."""
-        self.module, self.phases = module, phases(options)
+        completes = completion is not None and completion.tensors > 0
+        self.module, self.phases = module, phases(options, completes=completes)
         self.passes = [stage.step for phase in self.phases for stage in phase.stages]
         self._lowering = next((p for p in self.passes if p.name.startswith("lower-to-")), None)
         ends = [one for one in self.passes if one.name == LowerToQdqPass.name or one is self.passes[-1]]
@@ -76,8 +84,10 @@ class Compilation(Hook):
         account = Account(origin or Origin(module), form)
         asked = (str(options.target), form, options.exactness)
         self.report = Report(module, *asked, names, account, verdict_lines, before=op_counts(module))
+        self.report.completion = "" if completion is None else str(completion)
         self._written: list[Operation] = []
-        self._manager = PassManager(self)
+        self.hooks: list[Hook] = [self] if completion is None else [completion, self]
+        self._manager = PassManager(*self.hooks)
 
     def step(self, one: ModulePass) -> None:
         """Run one pass, the next."""
@@ -155,7 +165,16 @@ def compile(model: ModuleOp | Source, options: CompileOptions) -> Report:
     a pass that is beyond its class of exactness, or a phase that does not bring about what it is for; for what
     `load` does not read; and VerifyException if the module breaks a constraint afterwards.
     """
-    return compile_as(module_of(model), options, options.feeds)
+    return _compiled(module_of(model), options)
+
+
+def _compiled(module: ModuleOp, options: CompileOptions) -> Report:
+    completion = None
+    if options.data is not None:
+        from qdialect.compiler.completing import complete  # onnxruntime, which others do not start
+
+        completion = complete(module, options.data, options)
+    return compile_as(module, options, options.feeds, completion=completion)
 
 
 @_takes(CompileOptions)
@@ -167,7 +186,7 @@ def explain(model: ModuleOp | Source, options: CompileOptions) -> tuple[Layer, .
     Raises as `compile` does.
     """
     module = model.clone() if isinstance(model, ModuleOp) else module_of(model)
-    layers = compile_as(module, options, options.feeds).layers
+    layers = _compiled(module, options).layers
     floats = [one for one in layers if not (one.integer or one.is_gone)]
     return tuple(sorted(floats, key=lambda one: (one.integer_macs - (one.macs or 0), -one.elements)))
 
@@ -177,15 +196,20 @@ def compile_as(
     options: Options,
     feeds: Sequence[Mapping[str, Array]] = (),
     origin: Origin | None = None,
+    completion: Completion | None = None,
 ) -> Report:
-    """`compile`; the report names the layers of `origin`, an earlier state of the same model."""
-    running = Compilation(module, options, origin)
+    """
+    `compile`; the report names the layers of `origin`, an earlier state of the same model. `completion`: what else is
+    quantized.
+    """
+    running = Compilation(module, options, origin, completion)
     if not feeds:
-        PassManager(running).run(running.passes, module)
+        PassManager(*running.hooks).run(running.passes, module)
         return running.finish()
     from qdialect.oracle.checking import NumericsCheck
 
     check = NumericsCheck(module, feeds)
-    PassManager(running, ConditionCheck(claims(running.phases)), check).run(running.passes, module)
+    hooks = *running.hooks, ConditionCheck(claims(running.phases)), check
+    PassManager(*hooks).run(running.passes, module)
     running.report.checked = check.summary()
     return running.finish()

@@ -5,7 +5,7 @@ these fields, `compile` and `quantize` take them as keywords, and docs/api.md li
 Imports nothing heavy: a wrong word on the command line fails at once.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -131,6 +131,15 @@ class Options:
 class CompileOptions(Options):
     """What `compile` takes besides the model."""
 
+    data: "str | Path | Iterable[Mapping[str, Array]] | None" = field(
+        default=None,
+        kw_only=True,
+        metadata=_said(
+            CALLER,
+            "samples, as `quantize` takes them: what a quantized model leaves in float between integers, such as "
+            "residual additions, is quantized by them where that pays; the verdict says what it costs",
+        ),
+    )
     feeds: "Sequence[Mapping[str, Array]]" = field(
         default=(),
         kw_only=True,

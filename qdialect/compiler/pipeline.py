@@ -251,11 +251,27 @@ def _checked(options: Options) -> Request:
     return Request(options, found, form, level)
 
 
-ASKED_FOR = ("integer-io",)
+ASKED_FOR = ("integer-io", "insert-casts")
 """Lossy on purpose, and only there if it was asked for."""
 
 
 PHASES = ("raise", "move", "lower")
+READY = 2
+"""Phases in front of that which inserts casts, if it is asked for."""
+
+
+def _completing(r: Request) -> Iterator[Stage]:
+    """Casts where ranges are known, and what they make possible."""
+    yield _stage(
+        "insert-casts",
+        "asked for: what pays of the tensors that are left in float",
+        target=r.target.name,
+        form=r.form,
+        weights=False,
+        dynamic=False,
+    )
+    yield from _sinking(r)
+    yield from _hoisting(r)
 
 
 def _with_those_of(target: Target, phase: str, stages: Sequence[Stage]) -> list[Stage]:
@@ -280,9 +296,11 @@ def _with_those_of(target: Target, phase: str, stages: Sequence[Stage]) -> list[
     return found
 
 
-def phases(options: Options) -> list[Phase]:
+def phases(options: Options, *, completes: bool = False) -> list[Phase]:
     """
     The passes for a target and form, without those of a class beyond the exactness asked for.
+
+    completes: whether tensors with a range that are left in float are quantized besides.
 
     Raises UserError for a target, form, level or op that there is not, and for a stage of the target that has no place.
     """
@@ -303,9 +321,11 @@ def phases(options: Options) -> list[Phase]:
                 f"a stage of target '{r.target.name}' names the phase '{one.phase}'",
                 f"choose from {', '.join(PHASES)}",
             )
+    moved = "ops with a kernel are on quantized types"
     return [
         phase("raise", "constant quantization parameters are in types", raised, _raising(r)),
-        phase("move", "ops with a kernel are on quantized types", fused, _sinking(r), _hoisting(r)),
+        phase("move", moved, fused, _sinking(r), _hoisting(r)),
+        *([phase("complete", moved, fused, _completing(r))] if completes else []),
         phase("lower", "no type is quantized", lowered, _legalizing(r), _lowering(r)),
     ]
 

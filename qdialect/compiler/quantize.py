@@ -22,9 +22,10 @@ from qdialect.calibration.samples import measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler import pipeline as stages
-from qdialect.compiler.candidates import Candidates, Choice, Finished, Trial, outputs
+from qdialect.compiler.candidates import Candidates, Choice, Finished, Trial
 from qdialect.compiler.compilation import compile_as, keep_in_float, run_passes
 from qdialect.compiler.dropping import budget_lines, hold, parse_limit
+from qdialect.compiler.measured import outputs
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
 from qdialect.compiler.pipeline import pipeline
 from qdialect.compiler.provenance import Origin

@@ -97,6 +97,8 @@ class Report:
     """How many nodes of each type there were, constants left out."""
     checked: str = ""
     """What judging the passes on inputs came to; empty if it was not asked for."""
+    completion: str = ""
+    """What data was used for, and what came of it, in a line."""
     after: dict[str, int] = field(default_factory=dict[str, int])
     interface: dict[str, IntegerInterface] = field(default_factory=dict[str, IntegerInterface])
     """What the integers of the result's inputs and outputs stand for, which their caller applies, by name."""

@@ -70,10 +70,13 @@ class Verdict:
     """Whether nothing was quantized in the model as it was read, nor is now."""
     interface: Mapping[str, IntegerInterface]
     """What the integers of inputs and outputs stand for."""
+    completion: str = ""
+    """What data was used for."""
 
     def lines(self) -> list[str]:
         """The verdict as text."""
         rows = [self.integers(), self._kernels(), *self._floats(), self._casts(), self._size()]
+        rows.append(self.completion)
         return [row for row in rows if row] + self._duties()
 
     def integers(self) -> str:
@@ -148,6 +151,7 @@ def verdict(report: Report) -> Verdict:
         report.account.bytes,
         not origin.is_quantized and not totals.integer,
         report.interface,
+        report.completion,
     )
 
 

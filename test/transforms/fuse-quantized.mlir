@@ -218,3 +218,15 @@ func.func @unmoved_other_region(%a: tensor<2x!quant.uniform<u8:f32, 0.02:13>>, %
   } : (tensor<i1>) -> tensor<4xf32>
   func.return %z : tensor<4xf32>
 }
+
+// A sum of products that was read into floats before, and has got a quantize since.
+
+// CHECK-LABEL: func.func @quantized_since(
+// CHECK: %[[Y:.*]] = onnx.MatMul(%x, %w) : (tensor<5x3x!quant.uniform<u8:f32, 0.05:128>>, tensor<3x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<5x2x!quant.uniform<u8:f32, 0.25:100>>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @quantized_since(%x: tensor<5x3x!quant.uniform<u8:f32, 0.05:128>>) -> tensor<5x2x!quant.uniform<u8:f32, 0.25:100>> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32, 0.5>>
+  %y = onnx.MatMul(%x, %w) : (tensor<5x3x!quant.uniform<u8:f32, 0.05:128>>, tensor<3x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<5x2xf32>
+  %q = quant.qcast %y : tensor<5x2xf32> to tensor<5x2x!quant.uniform<u8:f32, 0.25:100>>
+  func.return %q : tensor<5x2x!quant.uniform<u8:f32, 0.25:100>>
+}

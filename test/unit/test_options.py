@@ -47,7 +47,10 @@ def test_functions_take_and_explain_the_options(
     """`help` shows each with its default, and says what it is."""
     parameters = inspect.signature(function).parameters
     assert inspect.signature(function).return_annotation == result
-    assert [name for name in parameters if name not in BESIDE] == list(inspect.signature(kind).parameters)
+    own, words = (
+        [n for n in names if n not in BESIDE] for names in (parameters, inspect.signature(kind).parameters)
+    )
+    assert own == words
     for one in fields(kind):
         if one.default_factory is MISSING:
             assert parameters[one.name].default == one.default

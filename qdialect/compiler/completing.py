@@ -1,0 +1,152 @@
+"""
+What a quantized model lacks: of the tensors that it leaves in float, those that pay get parameters from samples.
+
+An export of quantization-aware training often quantizes what convolutions read and nothing else, so that residual
+additions and means stay in float. Weights that are float stay so: `quantize` is for those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.passes import ModulePass
+
+from qdialect.calibration.annotations import annotate
+from qdialect.calibration.data import checked, load_data, model_inputs
+from qdialect.calibration.existing import is_integer
+from qdialect.calibration.profiling import Profiler
+from qdialect.calibration.samples import Noise, Row, measure_noise
+from qdialect.compiler.measured import outputs, simulated
+from qdialect.compiler.named import named_nodes
+from qdialect.compiler.options import Options
+from qdialect.compiler.pipeline import READY, phases
+from qdialect.numerics import Array
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.opsets import lower_opsets
+from qdialect.oracle.form import main_of
+from qdialect.rewriting.journal import KEEP_FLOAT
+from qdialect.rewriting.manager import Hook, PassManager
+from qdialect.targets import target
+from qdialect.transforms.insert_casts import InsertCastsPass, bounds_of, elements_of
+
+Data = str | Path | Iterable[Mapping[str, Array]]
+
+RANGES = ("minmax", "mse")
+GAIN = 0.98
+"""Of the time that is expected now: what is expected to take more is not worth its noise."""
+LEAST_RATIO, RATIO_FOR_TIME = 10.0, 20.0
+"""Signal to noise that must be left, in dB, for no time at all, and more for all of it."""
+
+
+@dataclass
+class Completion(Hook):
+    """Ranges for tensors that a quantized model leaves in float; as a hook, it writes them where casts are inserted."""
+
+    tensors: int = 0
+    """How many are quantized besides; none if that does not pay."""
+    reason: str = ""
+    """Why none is."""
+    share: float = 1.0
+    """Of the time that is expected without."""
+    noise: Noise | None = None
+    """Of the result beside the model as it was read."""
+    without: Noise | None = None
+    samples: int = 0
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
+    elements: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def before(self, one: ModulePass, module: ModuleOp) -> None:
+        if isinstance(one, InsertCastsPass) and not one.weights:
+            annotate(module, self.ranges, self.elements)
+
+    def __str__(self) -> str:
+        """For the verdict, in a line."""
+        if not self.tensors or self.noise is None or self.without is None:
+            return f"data: nothing is quantized besides, {self.reason}"
+        return (
+            f"data: {self.tensors} tensors more in 8 bits by {self.samples} samples,"
+            f" {100 * self.share:.0f} % of the time expected; {_decibels(self.noise)} against the model as it was read,"
+            f" {_decibels(self.without)} without"
+        )
+
+
+def _decibels(noise: Noise) -> str:
+    return f"{noise.ratio():.1f} dB" if noise.noise.any() else "no noise"
+
+
+def complete(module: ModuleOp, data: Data, options: Options) -> Completion:
+    """
+    What to quantize besides in a module, which stays as it is.
+
+    Raises UserError for options that do not fit, and data that the model does not take.
+    """
+    inputs = model_inputs(module)
+    feeds = load_data(str(data), inputs) if isinstance(data, str | Path) else data
+    runtime = target(options.target)
+    form = options.form or runtime.form
+    original = export_model(module).SerializeToString(deterministic=True)
+    ready = _moved(module, options)
+    casts = InsertCastsPass(target=str(options.target), form=form, weights=False, dynamic=False)
+    if not any(is_integer(op) for op in main_of(ready).body.block.ops):
+        return Completion(reason="since nothing is in the model")
+    profiler = Profiler(ready, model="")
+    profiler.add(checked(feeds, inputs))
+    profile, rows = profiler.profile, profiler.samples.measured
+    expected = outputs(original, rows)
+    without = measure_noise(expected, simulated(ready.clone(), options.target, rows))
+    best = Completion(reason="as no op that is in float would take less time")
+    for method in RANGES:
+        ranges = bounds_of(profile, method, symmetric=runtime.symmetric_activations)
+        tried = Completion(
+            ranges=ranges, elements=elements_of(profile), without=without, samples=profile.samples
+        )
+        _try(tried, ready.clone(), casts, expected, rows)
+        if tried.share > GAIN or not tried.tensors:
+            return best
+        if best.noise is None or (tried.noise is not None and tried.noise.ratio() > best.noise.ratio()):
+            best = tried
+    return best if _is_good(best) else Completion(reason=_too_much(best))
+
+
+def _moved(module: ModuleOp, options: Options) -> ModuleOp:
+    """A clone in front of the passes that insert casts: types are raised, and casts moved."""
+    ready = module.clone()
+    for op in named_nodes(ready, options.keep_float):
+        op.attributes[KEEP_FLOAT] = UnitAttr()
+    lower_opsets(ready)
+    stages = [stage for phase in phases(options)[:READY] for stage in phase.stages]
+    PassManager().run([stage.step for stage in stages], ready)
+    return ready
+
+
+def _try(
+    tried: Completion,
+    module: ModuleOp,
+    casts: InsertCastsPass,
+    expected: list[list[Array]],
+    rows: Sequence[Row],
+) -> None:
+    """Measure what comes of the ranges in a module, which is used up."""
+    annotate(module, tried.ranges, tried.elements)
+    placement = casts.placed(module)
+    tried.tensors = len(placement.pairs)
+    tried.share = placement.cost / max(placement.float_cost, 1e-9)
+    if tried.tensors and tried.share <= GAIN:
+        PassManager().run([casts], module)
+        tried.noise = measure_noise(expected, simulated(module, casts.target, rows))
+
+
+def _is_good(best: Completion) -> bool:
+    """Whether what is left of the signal is worth the time, or as much as without."""
+    if best.noise is None or best.without is None:
+        return False
+    ratio, least = best.noise.ratio(), LEAST_RATIO + RATIO_FOR_TIME * best.share
+    return ratio >= min(least, best.without.ratio())
+
+
+def _too_much(best: Completion) -> str:
+    left = "no signal" if best.noise is None else f"{best.noise.ratio():.1f} dB signal to noise"
+    return f"as {left} would be left for {100 * best.share:.0f} % of the time"

@@ -1,0 +1,35 @@
+"""What models give for samples, as onnxruntime runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.calibration.samples import Row
+from qdialect.errors import UserError
+from qdialect.numerics import Array
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.opsets import import_domains
+from qdialect.oracle.session import session
+from qdialect.rewriting.manager import PassManager
+from qdialect.transforms.lower_to_qdq import LowerToQdqPass
+
+
+def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
+    """What a model gives for each sample. Raises UserError if onnxruntime does not run it."""
+    runner = session(model, optimize=True)
+    try:
+        return [[np.asarray(a) for a in runner.run(None, dict(row))] for row in rows]
+    except Exception as error:  # onnxruntime's exceptions share no base class
+        line = str(error).strip().splitlines()[0]
+        raise UserError(f"onnxruntime cannot run the model: {line}") from None
+
+
+def simulated(module: ModuleOp, target: str | Path, rows: Sequence[Row]) -> list[list[Array]]:
+    """What a module with casts gives for each sample; its casts are written out in place."""
+    PassManager().run([LowerToQdqPass(target=str(target))], module)
+    import_domains(module)
+    return outputs(export_model(module).SerializeToString(deterministic=True), rows)

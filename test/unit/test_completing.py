@@ -1,0 +1,205 @@
+"""`compile` with data: residual additions and float results that a quantized model leaves get parameters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import qdialect
+from qdialect.cli import main
+from qdialect.oracle.session import session
+
+CHANNELS, SIDE = 24, 20
+rng = np.random.default_rng(5)
+
+
+class Export:
+    """A residual network as training exports it: convolutions read s8 of one scale, all else is float."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: list[onnx.TensorProto] = []
+
+    def constant(self, name: str, value: npt.ArrayLike) -> str:
+        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def node(self, op: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        self.nodes.append(helper.make_node(op, inputs, [output], name=output, **attributes))
+        return output
+
+    def pair(self, x: str, scale: float) -> str:
+        names = [
+            self.constant(f"{x}.scale.{len(self.nodes)}", np.float32(scale)),
+            self.constant(f"{x}.zero.{len(self.nodes)}", np.int8(0)),
+        ]
+        q = self.node("QuantizeLinear", [x, *names], f"{x}.q{len(self.nodes)}")
+        return self.node("DequantizeLinear", [q, *names], f"{x}.d{len(self.nodes)}")
+
+    def conv(self, x: str, scale: float, name: str) -> str:
+        weight = rng.normal(size=(CHANNELS, CHANNELS, 3, 3)) / np.sqrt(9 * CHANNELS)
+        scales = (np.abs(weight).max(axis=(1, 2, 3)) / 127).astype(np.float32)
+        stored = np.rint(weight / scales.reshape(-1, 1, 1, 1)).astype(np.int8)
+        w = self.node(
+            "DequantizeLinear",
+            [
+                self.constant(f"{name}.w", stored),
+                self.constant(f"{name}.ws", scales),
+                self.constant(f"{name}.wz", np.zeros(CHANNELS, np.int8)),
+            ],
+            f"{name}.weight",
+            axis=0,
+        )
+        y = self.node("Conv", [self.pair(x, scale), w], f"{name}.conv", pads=[1, 1, 1, 1])
+        rows = (
+            rng.uniform(0.5, 1.5, CHANNELS),
+            rng.normal(0, 0.2, CHANNELS),
+            np.zeros(CHANNELS),
+            np.ones(CHANNELS),
+        )
+        parts = [self.constant(f"{name}.bn{k}", row.astype(np.float32)) for k, row in enumerate(rows)]
+        return self.node("BatchNormalization", [y, *parts], name)
+
+    def model(self) -> onnx.ModelProto:
+        x = "input"
+        for k in range(2):
+            a = self.node("Relu", [self.conv(x, 0.05, f"a{k}")], f"relu{k}")
+            b = self.conv(a, 0.05, f"b{k}")
+            x = self.node("Relu", [self.node("Add", [b, x], f"sum{k}")], f"block{k}")
+        y = self.node("GlobalAveragePool", [self.conv(x, 0.08, "last")], "output")
+        shape = [1, CHANNELS, SIDE, SIDE]
+        graph = helper.make_graph(
+            self.nodes,
+            "export",
+            [helper.make_tensor_value_info("input", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info(y, TensorProto.FLOAT, [1, CHANNELS, 1, 1])],
+            self.constants,
+        )
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+@pytest.fixture(scope="module")
+def export() -> bytes:
+    return Export().model().SerializeToString()
+
+
+@pytest.fixture(scope="module")
+def samples() -> list[dict[str, npt.NDArray[np.float32]]]:
+    draw = np.random.default_rng(9)
+    return [{"input": draw.normal(size=(1, CHANNELS, SIDE, SIDE)).astype(np.float32)} for _ in range(8)]
+
+
+def _kinds(report: qdialect.Report) -> Counter[str]:
+    return Counter(node.op_type for node in qdialect.to_model(report.module).graph.node)
+
+
+def _noise(model: bytes, report: qdialect.Report, feeds: list[dict[str, npt.NDArray[np.float32]]]) -> float:
+    """Signal to noise in dB."""
+    runners = session(model), session(qdialect.to_model(report.module).SerializeToString())
+    wanted, got = (np.concatenate([r.run(None, f)[0] for f in feeds]).astype(np.float64) for r in runners)
+    return 10 * np.log10((wanted**2).sum() / ((wanted - got) ** 2).sum())
+
+
+def test_residual_additions_become_integer(
+    export: bytes, samples: list[dict[str, npt.NDArray[np.float32]]]
+) -> None:
+    without = qdialect.compile(export)
+    assert _kinds(without)["Add"] == 2
+    assert not without.completion
+    report = qdialect.compile(export, data=samples)
+    kinds = _kinds(report)
+    assert kinds["QLinearAdd"] == 2
+    assert not kinds["Add"]
+    assert kinds["QLinearConv"] == 5
+    assert not kinds["MatMulIntegerToFloat"]
+    assert _noise(export, report, samples) > 30
+    assert report.completion in str(report)
+    assert "tensors more in 8 bits by 8 samples" in report.completion
+    assert "dB without" in report.completion
+
+
+def test_the_same_data_gives_the_same_bytes(
+    export: bytes, samples: list[dict[str, npt.NDArray[np.float32]]]
+) -> None:
+    first, second = (
+        qdialect.to_model(qdialect.compile(export, data=one).module).SerializeToString(deterministic=True)
+        for one in (samples, samples[::-1])
+    )
+    assert first == second
+
+
+def test_pairs_for_a_target_without_kernels(
+    export: bytes, samples: list[dict[str, npt.NDArray[np.float32]]]
+) -> None:
+    without = _kinds(qdialect.compile(export, target="tensorrt"))
+    kinds = _kinds(qdialect.compile(export, data=samples, target="tensorrt"))
+    assert kinds["QuantizeLinear"] > without["QuantizeLinear"]
+    assert kinds["Add"] == 2
+
+
+def test_a_node_that_is_kept_stays(export: bytes, samples: list[dict[str, npt.NDArray[np.float32]]]) -> None:
+    kinds = _kinds(qdialect.compile(export, data=samples, keep_float=["sum1"]))
+    assert kinds["Add"] >= 1
+
+
+def _float_model() -> bytes:
+    model = Export()
+    w = model.constant("w", rng.normal(size=(CHANNELS, CHANNELS, 3, 3)).astype(np.float32))
+    model.node("Conv", ["input", w], "output", pads=[1, 1, 1, 1])
+    shape = [1, CHANNELS, SIDE, SIDE]
+    rows = [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n in ("input", "output")]
+    graph = helper.make_graph(model.nodes, "float", rows[:1], rows[1:], model.constants)
+    opsets = [helper.make_opsetid("", 17)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString()
+
+
+def test_a_float_model_stays_float(samples: list[dict[str, npt.NDArray[np.float32]]]) -> None:
+    report = qdialect.compile(_float_model(), data=samples)
+    assert report.completion == "data: nothing is quantized besides, since nothing is in the model"
+    assert _kinds(report) == {"Conv": 1}
+
+
+def test_what_is_whole_is_left(export: bytes, samples: list[dict[str, npt.NDArray[np.float32]]]) -> None:
+    done = qdialect.to_model(qdialect.compile(export, data=samples, form="qdq").module).SerializeToString()
+    again = qdialect.compile(done, data=samples)
+    assert (
+        again.completion
+        == "data: nothing is quantized besides, as no op that is in float would take less time"
+    )
+
+
+def test_a_result_without_signal_is_not_taken(
+    export: bytes, samples: list[dict[str, npt.NDArray[np.float32]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qdialect.compiler.completing.LEAST_RATIO", 200.0)
+    monkeypatch.setattr("qdialect.compiler.completing._decibels", str)
+    report = qdialect.compile(export, data=samples)
+    without = qdialect.compile(export)
+    assert "would be left for" in report.completion
+    assert _kinds(report) == _kinds(without)
+
+
+def test_the_command(
+    export: bytes,
+    samples: list[dict[str, npt.NDArray[np.float32]]],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "qat.onnx").write_bytes(export)
+    np.savez(tmp_path / "x.npz", input=np.concatenate([one["input"] for one in samples]))
+    words = ["compile", str(tmp_path / "qat.onnx"), "--data", str(tmp_path / "x.npz")]
+    assert main([*words, "-o", str(tmp_path / "out.onnx")]) == 0
+    assert "data: " in capfd.readouterr().err
+    assert main([*words, "--print-pipeline"]) == 0
+    assert "insert-casts{" in capfd.readouterr().out
+    np.savez(tmp_path / "y.npz", wrong=np.zeros((1, 2), np.float32))
+    assert main([*words[:3], str(tmp_path / "y.npz"), "-o", str(tmp_path / "no.onnx")]) == 1
+    assert capfd.readouterr().err.startswith("error: ")
+    assert not (tmp_path / "no.onnx").exists()
