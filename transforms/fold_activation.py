@@ -2,6 +2,7 @@
 Drop activations that change no stored integer.
 
     Relu(q), Clip(q)  ->  q      if the bounds, as stored integers, are the ends of the storage range
+    Clip(q, 0, c)     ->  Relu(q)   if the type expresses nothing beyond c; likewise PRelu with a slope of 0
     LeakyRelu(q) : T  ->  q      if the type expresses nothing below zero; likewise PRelu, Elu, Abs
     Max(q, c), Min(q, c)  ->  q   if the type expresses nothing beyond c; else Relu(q), Clip(q)
     HardSigmoid(q)    ->  q      if alpha is 1, beta 0, and the type expresses nothing outside [0, 1]
@@ -18,11 +19,14 @@ from qdialect.dialects.onnx_types import quantized_of
 from qdialect.exactness import Exactness
 from qdialect.forms.storage import StorageReading
 from qdialect.onnx_io.shapes import fits, fitted
+from qdialect.ops.generated import op_named
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnForm, OnOp
 from qdialect.rewriting.passes import RewritePass
+
+WIDER = Blocked("range-wider", "the storage range goes beyond the activation's, so it stays as a clamp")
 
 
 class FoldRedundantClamp(OnOp[OnnxOp]):
@@ -40,18 +44,24 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
         type = quantized_of(kept.type)
         if type is None or not fits(kept, op):
             return None
-        if not type.is_per_tensor:
-            # onnxruntime fuses a Conv right in front of a per-axis quantize into a kernel that then refuses to run.
-            return Blocked("per-axis", "the result has a scale for each channel")
         redundant = any(one is not None and one.is_redundant(op, type) for one in (clamp, keeps))
         if not redundant and (clamp is None or (keeps is not None and clamp.bounds(op) is None)):
             return None  # it computes, as it should
+        if not redundant and clamp is not None and clamp.is_at_zero(op, type):
+            return _spell_relu(op, rewriter)
         if not redundant:
-            return Blocked(
-                "range-wider", "the storage range goes beyond the activation's, so it stays as a clamp"
-            )
+            return WIDER
         rewriter.replace(op, [], [fitted(kept, op, rewriter)])
         return None
+
+
+def _spell_relu(op: OnnxOp, rewriter: Rewriter) -> Blocked | None:
+    """A clamp at zero alone is a Relu, also to the patterns that look at real numbers when it is read again."""
+    relu = op_named("", "Relu")
+    if isinstance(op, relu):
+        return WIDER
+    rewriter.replace(op, [relu.build([op.operands[0]], op.result_types)])
+    return None
 
 
 class ReadBound(OnForm[StorageReading]):

@@ -31,7 +31,7 @@ from qdialect.dialects.onnx_types import expressed_type, quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
-from qdialect.ir.names import location, node_name, settle_names, tensor_names
+from qdialect.ir.names import location, merge_constants, node_name, settle_names, tensor_names
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
 from qdialect.patterns.captured import pair_moved, part_captured, widen_biases
@@ -298,6 +298,7 @@ class LowerToQdqPass(ModulePass):
         for func in op.ops:
             if isinstance(func, FuncOp):
                 _check_signature(func)
+        merge_constants(op)
         settle_names(op)
         rules = target(self.target)
         with rewriting(op, self.name) as rewriter:
@@ -309,4 +310,6 @@ class LowerToQdqPass(ModulePass):
             pair_moved(op)
             widen_biases(op)
             keep_unfused(op, rules)
+            merge_constants(op)
+            settle_names(op)
             constants_in_order(op)

@@ -18,7 +18,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ANNOTATION, ConstantOp, OnnxOp
-from qdialect.dialects.onnx_types import element_of, shape_of, storage_element, tensor_type, with_element
+from qdialect.dialects.onnx_types import (
+    DYNAMIC,
+    element_of,
+    shape_of,
+    storage_element,
+    tensor_type,
+    with_element,
+)
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.patterns.reading import reads_as
@@ -46,6 +53,29 @@ def _half(type: UniformType, half: bool) -> Blocked | None:
     )
 
 
+def _learn_shape(value: SSAValue, reader: Operation, rewriter: Rewriter) -> SSAValue:
+    """
+    `value` with the sizes that the model states of what `reader` makes of it; likewise what it is cast from. Single
+    sizes not across the boundary of a branch, which may not run.
+    """
+    known = reader.results[0].type
+    shape, element = shape_of(known), element_of(value.type)
+    if shape is None or element is None or not isinstance(value, OpResult):
+        return value
+    own, op = shape_of(value.type), value.op
+    if own is not None and (DYNAMIC not in own or len(own) != len(shape)):
+        return value
+    if op.parent is not reader.parent and (own is not None or reader.get_trait(QuantizeForm) is not None):
+        return value
+    shape = shape if own is None else tuple(b if a == DYNAMIC else a for a, b in zip(own, shape, strict=True))
+    if own == shape:
+        return value
+    is_cast = isinstance(op, QuantizeOp | DequantizeOp | StorageCastOp)  # of one shape on both sides
+    if is_cast or op.get_trait(QuantizeForm) is not None:
+        _learn_shape(op.operands[0], reader, rewriter)
+    return rewriter.retype(value, tensor_type(element, shape))
+
+
 class RaiseQuantize(OnTrait[QuantizeForm]):
     """QuantizeLinear."""
 
@@ -58,25 +88,11 @@ class RaiseQuantize(OnTrait[QuantizeForm]):
             return type
         if (blocked := _half(type, self._half)) is not None:
             return blocked
-        cast = QuantizeOp(op.operands[0], type)
+        cast = QuantizeOp(_learn_shape(op.operands[0], op, rewriter), type)
         cast.location = op.location
         stored = StorageCastOp(cast.results[0], with_element(cast.results[0].type, storage_element(type)))
         rewriter.replace(op, [cast, stored])
         return None
-
-
-def _learn_shape(value: SSAValue, known: Attribute, rewriter: Rewriter) -> SSAValue:
-    """`value` of the shape that the model states of what is read of it; likewise what it is cast from."""
-    shape, element = shape_of(known), element_of(value.type)
-    if shape is None or element is None or shape_of(value.type) is not None:
-        return value
-    if not isinstance(value, OpResult):
-        return value
-    op = value.op
-    is_cast = isinstance(op, QuantizeOp | DequantizeOp | StorageCastOp)  # of one shape on both sides
-    if is_cast or op.get_trait(QuantizeForm) is not None:
-        _learn_shape(op.operands[0], known, rewriter)
-    return rewriter.retype(value, tensor_type(element, shape))
 
 
 class RaiseDequantize(OnTrait[DequantizeForm]):
@@ -95,7 +111,7 @@ class RaiseDequantize(OnTrait[DequantizeForm]):
         stored: Attribute = storage_element(type)
         if element_of(q.type) != stored:
             return Blocked("storage-type", f"the operand's type is not known to be {stored}")
-        q = _learn_shape(q, op.results[0].type, rewriter)
+        q = _learn_shape(q, op, rewriter)
         ops = reads_as(q, type)
         source = ops[-1].results[0] if ops else q.owner.operands[0]  # pyright: ignore
         rewriter.replace(op, [*ops, DequantizeOp(source)])

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
-from qdialect.dialects.onnx_types import element_of, shape_of
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array
@@ -30,11 +30,16 @@ class Spelled(Form):
 
 
 def _slopes(x: SSAValue, slope: SSAValue | None, result: SSAValue) -> Array | None:
-    """Several constant slopes of one that is multiplied, all in float32 and of the shape of `x`."""
-    array = constant_array(slope)
-    fits = shape_of(x.type) is not None and shape_of(x.type) == shape_of(result.type)
-    is_float = element_of(x.type) == Float32Type()
-    return array if array is not None and array.size > 1 and fits and is_float else None
+    """
+    Several constant slopes of one that is multiplied, all in float32 and of the shape of `x`; none along an axis whose
+    size is not known: the product would say it, and the choice again be another op's when it is read.
+    """
+    array, shape = constant_array(slope), shape_of(x.type)
+    if array is None or array.size == 1 or shape is None or shape != shape_of(result.type):
+        return None
+    along = zip(reversed(array.shape), reversed(shape), strict=False)
+    fits = array.ndim <= len(shape) and not any(a != 1 and size == DYNAMIC for a, size in along)
+    return array if fits and element_of(x.type) == Float32Type() else None
 
 
 def _chooser(slopes: Array) -> str | None:

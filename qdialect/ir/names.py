@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
+from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.walking import operations
 
@@ -146,6 +147,26 @@ class UniqueNames:
         self._counts[wish] = k
         self._taken.add(name)
         return name
+
+
+def merge_constants(module: ModuleOp) -> None:
+    """
+    Let equal constants of one name be one: scales that several passes have written for one tensor, or that stood there
+    for a node which no pass reads.
+    """
+    known: dict[tuple[Block, str], list[ConstantOp]] = {}
+    for op in operations(module):
+        if not isinstance(op, ConstantOp) or op.value is None or op.parent is None:
+            continue
+        others = known.setdefault((op.parent, tensor_name(op)), [])
+        type = op.results[0].type
+        same = next((o for o in others if o.results[0].type == type and o.value == op.value), None)
+        if same is None or not tensor_name(op):
+            others.append(op)
+            continue
+        op.results[0].replace_all_uses_with(same.results[0])
+        op.detach()
+        op.erase()
 
 
 def settle_names(module: ModuleOp) -> None:

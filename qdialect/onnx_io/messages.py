@@ -191,6 +191,9 @@ def _forget_invented_sizes(graph: GraphProto) -> None:
         for size in info.type.tensor_type.shape.dim:
             if size.dim_param.startswith("unk__"):
                 size.ClearField("dim_param")
+    for attribute in (attribute for node in graph.node for attribute in node.attribute):
+        if attribute.HasField("g"):
+            _forget_invented_sizes(attribute.g)
 
 
 def inferred(model: ModelProto) -> ModelProto:

@@ -75,7 +75,7 @@ def pair_moved(module: ModuleOp) -> None:
         if not isinstance(op, OnnxOp) or op.op_type not in moves or (opset_of(op, "") or 13) < TYPED_CASTS:
             continue
         value = op.results[0]
-        uses = [use for use in value.uses if use.operation.get_trait(QuantizeForm) is None]
+        uses = [use for use in value.uses if not _quantizes(use.operation)]
         cast = _moved_cast(value)
         if (
             uses
@@ -84,6 +84,10 @@ def pair_moved(module: ModuleOp) -> None:
             and element_of(cast.operands[0].type) == I8
         ):
             _pair(value, cast, uses)
+
+
+def _quantizes(op: Operation) -> bool:
+    return op.get_trait(QuantizeForm) is not None
 
 
 def widen_biases(module: ModuleOp) -> None:
@@ -143,15 +147,27 @@ def _moved_cast(value: OpResult) -> OnnxOp | None:
 
 def _pair(value: OpResult, cast: OnnxOp, uses: list[Use]) -> None:
     block, (integers, *parameters) = block_of(value.op), cast.operands
-    element = known_element(integers.type)
-    quantize: OnnxOp = op_named(cast.domain, "QuantizeLinear").build(
-        [value, *parameters], [with_element(value.type, element)]
-    )
-    again = cast.__class__.build([quantize.results[0], *parameters], [value.type])
     name = wish(value)  # the pair's result has it: that is what the value is when this is read again
     value.op.location = location(node_name(value.op), [f"{name}_moved"])
-    quantize.location = location(f"{name}_QuantizeLinear", [f"{name}_quantized"])
+    quantize = _quantized_beside(value, cast)
+    if quantize is None:
+        element = known_element(integers.type)
+        quantize = op_named(cast.domain, "QuantizeLinear").build(
+            [value, *parameters], [with_element(value.type, element)]
+        )
+        quantize.location = location(f"{name}_QuantizeLinear", [f"{name}_quantized"])
+    else:
+        quantize.detach()
+    again = cast.__class__.build([quantize.results[0], *parameters], [value.type])
     again.location = location(f"{name}_DequantizeLinear", [name])
     block.insert_ops_after([quantize, again], value.op)
     for use in uses:
         use.operation.operands[use.index] = again.results[0]
+
+
+def _quantized_beside(value: OpResult, cast: OnnxOp) -> OnnxOp | None:
+    """The quantize of `value`, beside its maker, to the type that `cast` reads: two would be one when read again."""
+    type = dequantize_type(cast)
+    users = [use.operation for use in value.uses if use.operation.parent is value.op.parent]
+    quantizes = [user for user in users if isinstance(user, OnnxOp) and _quantizes(user)]
+    return next((one for one in quantizes if quantize_type(one) == type), None)

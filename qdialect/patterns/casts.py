@@ -54,7 +54,8 @@ class MergeQuantizes(OnOp[QuantizeOp]):
         source, block = op.operands[0], op.parent
         real = source.op if isinstance(source, OpResult) and isinstance(source.op, DequantizeOp) else None
         root = source if real is None else real.operands[0]
-        same = {q for q in self._quantizes(root, real is not None) if q.parent is block and _alike(q, op)}
+        users = self._quantizes(root, real is not None)
+        same = dict.fromkeys(q for q in users if q.parent is block and _alike(q, op))
         if len(same) < 2 or block is None:
             return None
         above = root.op if isinstance(root, OpResult) and root.op.parent is block else None
@@ -63,7 +64,7 @@ class MergeQuantizes(OnOp[QuantizeOp]):
             place = place.next_op
         assert place is not None
         new: list[Operation] = [] if real is None else [DequantizeOp(root)]
-        if real is not None and same.issuperset(use.operation for use in real.results[0].uses):
+        if real is not None and all(use.operation in same for use in real.results[0].uses):
             new[0].location = real.location  # which goes
         one = QuantizeOp(new[0].results[0] if new else source, op.element_type)
         one.location = op.location

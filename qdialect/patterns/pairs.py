@@ -74,16 +74,16 @@ class PairWriter:
         dequantizes = [u.operation for u in op.results[0].uses if isinstance(u.operation, DequantizeOp)]
         users = sum(1 for _ in op.results[0].uses) - len(dequantizes)
         users += sum(1 for d in dequantizes for _ in d.results[0].uses)
+        name = wish(op.results[0])
+        if isinstance(real, OpResult) and not tensor_name(real.op, real.index):
+            names = [*tensor_names(real.op), *[""] * len(real.op.results)][: len(real.op.results)]
+            names[real.index] = f"{name}_real" if users else name  # one that nobody reads, beside others, too
+            real.op.location = location(node_name(real.op), names)
         if not users:
             for unused in [*dequantizes, op]:
                 if unused.parent is not None:
                     self._rewriter.erase(unused)
             return
-        name = wish(op.results[0])
-        if isinstance(real, OpResult) and not tensor_name(real.op, real.index):
-            names = [*tensor_names(real.op), *[""] * len(real.op.results)][: len(real.op.results)]
-            names[real.index] = f"{name}_real"
-            real.op.location = location(node_name(real.op), names)
         new = self._node(real, type, op, name, node_name(op) or f"{name}_QuantizeLinear")
         read = StorageCastOp(new[-1].results[0], op.results[0].type)
         self._rewriter.replace(op, [*new, read])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import is_constant, real_constant
@@ -21,8 +22,8 @@ from qdialect.promises.monotone import clip_bounds, is_relu, stored_bounds
 
 CLIP_WITH_INPUTS = 11
 """The first opset whose Clip takes its bounds as operands."""
-WIDEST = 16
-"""Bits of storage whose numbers are all tried."""
+MOST = 1 << 18
+"""Numbers that are tried, those of all scales together."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,13 @@ class Clamp(Promise):
             return False
         low, high = stored_bounds(bounds, type)
         return bool(np.all(low == type.storage.low) and np.all(high == type.storage.high))
+
+    def is_at_zero(self, op: OnnxOp, type: UniformType) -> bool:
+        """Whether the clamp leaves every integer that `type` can store as a clamp at zero alone does."""
+        bounds = self.bounds(op)
+        if bounds is None or bounds[0] != 0:
+            return False
+        return bool(np.all(stored_bounds(bounds, type)[1] == type.storage.high))
 
 
 CLAMPS: dict[tuple[str, str], Clamp] = {
@@ -58,11 +66,14 @@ class Keeps(Promise):
     """The operand that it gives back; None if there is no such one."""
 
     def is_redundant(self, op: OnnxOp, type: UniformType) -> bool:
-        """Whether the op gives back every real number that `type`, per tensor, expresses."""
-        if type.storage.width > WIDEST or not type.round_trips:
+        """Whether the op gives back every real number that `type` expresses, at any of its scales."""
+        count = type.storage.high - type.storage.low + 1
+        if count * type.scales.size > MOST or not type.round_trips:
             return False
         stored = np.arange(type.storage.low, type.storage.high + 1)
-        return bool(np.all(self.kept(op, type.dequantize(stored))))
+        each = np.broadcast_to(stored, (type.scales.size, count))
+        real = numerics.dequantize(each, type.scales.reshape(-1), type.zero_points.reshape(-1), axis=0)
+        return bool(np.all(self.kept(op, real)))
 
 
 def _not_negative(op: OnnxOp, x: Array) -> npt.NDArray[np.bool_]:

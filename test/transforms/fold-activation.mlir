@@ -112,15 +112,74 @@ func.func @unmoved_computed_bound(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>
   func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }
 
-// Nothing goes: onnxruntime would fuse the producer with a quantize of several scales, and refuse to run.
+// At each of its scales the storage range is the clamp.
 
-// CHECK-LABEL: func.func @unmoved_per_axis(
+// CHECK-LABEL: func.func @relu_per_axis(
+// CHECK-NEXT: func.return %q
+func.func @relu_per_axis(%q: tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-128}>>) -> tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-128}>> {
+  %y = onnx.Relu(%q) : (tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-128}>>) -> tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-128}>>
+  func.return %y : tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-128}>>
+}
+
+// CHECK-LABEL: func.func @leaky_per_axis(
+// CHECK-NEXT: func.return %q
+func.func @leaky_per_axis(%q: tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-128}>>) -> tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-128}>> {
+  %y = onnx.LeakyRelu(%q) : (tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-128}>>) -> tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-128}>>
+  func.return %y : tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-128}>>
+}
+
+// Nothing goes: one channel stores numbers below zero.
+
+// CHECK-LABEL: func.func @unmoved_relu_per_axis(
 // CHECK-NEXT: %[[Y:.*]] = onnx.Relu(%q)
 // CHECK-NEXT: func.return %[[Y]]
-func.func @unmoved_per_axis(%q: tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25}>>) -> tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25}>> {
-  // expected-remark@+1 {{the result has a scale for each channel [fold-activation: per-axis]}}
-  %y = onnx.Relu(%q) : (tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25}>>) -> tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25}>>
-  func.return %y : tensor<3x2x!quant.uniform<u8:f32:1, {0.5,0.25}>>
+func.func @unmoved_relu_per_axis(%q: tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-127}>>) -> tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-127}>> {
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %y = onnx.Relu(%q) : (tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-127}>>) -> tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-127}>>
+  func.return %y : tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-127}>>
+}
+
+// CHECK-LABEL: func.func @unmoved_leaky_per_axis(
+// CHECK-NEXT: onnx.LeakyRelu(%q)
+func.func @unmoved_leaky_per_axis(%q: tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-127}>>) -> tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-127}>> {
+  %y = onnx.LeakyRelu(%q) : (tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-127}>>) -> tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-127}>>
+  func.return %y : tensor<3x2x!quant.uniform<i8:f32:1, {0.5:-128,0.25:-127}>>
+}
+
+// A clamp at zero alone is a Relu: the type expresses at most 63.5 and 3.35.
+
+// CHECK-LABEL: func.func @clip_at_zero(
+// CHECK: %[[Y:.*]] = onnx.Relu(%q)
+// CHECK-NEXT: func.return %[[Y]]
+func.func @clip_at_zero(%q: tensor<3x2x!quant.uniform<u8:f32:1, {0.5:128,0.025:121}>>) -> tensor<3x2x!quant.uniform<u8:f32:1, {0.5:128,0.025:121}>> {
+  %l = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %h = onnx.Constant() {value = #onnx.tensor<[63.75] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %y = onnx.Clip(%q, %l, %h) : (tensor<3x2x!quant.uniform<u8:f32:1, {0.5:128,0.025:121}>>, tensor<f32>, tensor<f32>) -> tensor<3x2x!quant.uniform<u8:f32:1, {0.5:128,0.025:121}>>
+  func.return %y : tensor<3x2x!quant.uniform<u8:f32:1, {0.5:128,0.025:121}>>
+}
+
+// CHECK-LABEL: func.func @prelu_at_zero(
+// CHECK: %[[Y:.*]] = onnx.Relu(%q)
+// CHECK-NEXT: func.return %[[Y]]
+func.func @prelu_at_zero(%q: tensor<2x3x!quant.uniform<i8:f32, 0.02:-127>>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-127>> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %y = onnx.PRelu(%q, %s) : (tensor<2x3x!quant.uniform<i8:f32, 0.02:-127>>, tensor<f32>) -> tensor<2x3x!quant.uniform<i8:f32, 0.02:-127>>
+  func.return %y : tensor<2x3x!quant.uniform<i8:f32, 0.02:-127>>
+}
+
+// Nothing is a Relu: the second channel stops at 3.3, before its type does.
+
+// CHECK-LABEL: func.func @unmoved_clip_per_axis(
+// CHECK: %[[Y:.*]] = onnx.Clip(%q
+// CHECK-NEXT: func.return %[[Y]]
+func.func @unmoved_clip_per_axis(%q: tensor<3x2x!quant.uniform<u8:f32:1, {0.5:249,0.025:121}>>) -> tensor<3x2x!quant.uniform<u8:f32:1, {0.5:249,0.025:121}>> {
+  %l = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %h = onnx.Constant() {value = #onnx.tensor<[3.3] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[fold-activation: range-wider]}}
+  %y = onnx.Clip(%q, %l, %h) : (tensor<3x2x!quant.uniform<u8:f32:1, {0.5:249,0.025:121}>>, tensor<f32>, tensor<f32>) -> tensor<3x2x!quant.uniform<u8:f32:1, {0.5:249,0.025:121}>>
+  func.return %y : tensor<3x2x!quant.uniform<u8:f32:1, {0.5:249,0.025:121}>>
 }
 
 // Nothing goes: Relu and a requantization in one op.

@@ -109,6 +109,106 @@ def test_several_scales_that_are_moved():
     assert_stays(model)
 
 
+@pytest.mark.parametrize(
+    ("clamp", "constants"),
+    [
+        ("Clip(d, low)", "float low = {0}"),
+        ("Clip(d, low, high)", "float low = {0}, float high = {6}"),
+        ("PRelu(d, slope)", "float[1] slope = {0}"),
+    ],
+)
+@pytest.mark.parametrize("target", ["generic", "onnxruntime"])
+def test_a_clamp_at_zero_of_several_scales(clamp: str, constants: str, target: str):
+    """In front of a quantize it is called a Relu, which only the second reading saw."""
+    model = parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3,4,5] x, float[6,1,3,2] w) => (float[2,6,2,4] y)
+        <float[6] s = {{0.005, 0.008, 0.009, 0.006, 0.007, 0.004}}, uint8[6] z = {{122, 243, 190, 46, 164, 181}},
+         {constants}> {{
+            c = Conv<group = 3>(x, w)
+            q = QuantizeLinear<axis = 1>(c, s, z)
+            d = DequantizeLinear<axis = 1>(q, s, z)
+            y = {clamp}
+        }}""")
+    nodes = assert_stays(model, target, "qdq").graph.node
+    assert [node.op_type for node in nodes].count("Relu") == 1
+
+
+def test_slopes_along_an_axis_of_unknown_size():
+    """Written as a product it says the size, so that the Expand to it was no more the second time."""
+    slopes = ", ".join(str((k + 1) / 32) for k in range(7))
+    model = parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[n] x) => (float[7] y) <float[7] c = {{{slopes}}}, int64[1] k = {{7}}> {{
+            p = PRelu(x, c)
+            y = Expand(p, k)
+        }}""")
+    assert [node.op_type for node in assert_stays(model).graph.node] == ["PRelu", "Expand"]
+
+
+def test_a_result_whose_quantize_stands_further_down():
+    """It was called after its node, as the quantize of the other result was, which got another name."""
+    model = parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+        g (float[3,7,8] x, float s) => (float[3,14,1] y, float[3,7,7] t)
+        <int64[2] n = {1, 7}, float k = {0.0243}, int8 z = {0}, int64[3] r = {1, 2, 1}, float h = {0.0078},
+         uint8 u = {128}> {
+            q = QuantizeLinear(x, k, z)
+            d = DequantizeLinear(q, k, z)
+            [both] a, b = Split<axis = 2>(d, n)
+            c = QuantizeLinear(a, k, z)
+            v = DequantizeLinear(c, k, z)
+            e = Tile(v, r)
+            f = QuantizeLinear(e, s, u)
+            y = DequantizeLinear(f, s, u)
+            g = QuantizeLinear(b, h, u)
+            t = DequantizeLinear(g, h, u)
+        }""")
+    assert_stays(model, "generic")
+
+
+def test_one_quantize_of_what_moves_is_enough():
+    """A pair was put beside a quantize of the same type: read again they were one, under the name of the pair's."""
+    model = parse_model("""<ir_version: 10, opset_import: ["" : 21, "com.microsoft" : 1]>
+        g (int8[3,7] x, float s, int8 z) => (float[3,1,7] y, int8[6,1,7] t)
+        <float k = {0.0442}, int8 o = {0}, int64[1] a = {1}> {
+            d = DequantizeLinear(x, k, o)
+            u = Unsqueeze(d, a)
+            q = QuantizeLinear(u, k, o)
+            e = DequantizeLinear(q, k, o)
+            t = com.microsoft.QLinearConcat<axis = 0>(s, z, q, k, o, q, s, z)
+            y = Sigmoid(e)
+        }""")
+    nodes = assert_stays(model, "generic").graph.node
+    assert [node.op_type for node in nodes].count("QuantizeLinear") == 1
+
+
+def test_scales_that_a_node_of_sums_shares():
+    """A sum is read from its parts the first time, and then as the node it was written as, whose scales stood apart."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 13]>
+        g (uint8[1,4,5,7] x) => (float[1,4,5,3] y)
+        <float k = {0.0026}, float s = {0.0022}, uint8 z = {0}, int8 o = {0}, float m = {0.000022},
+         float[3] b = {0.9, 0.4, -0.3}, int8[4,3] w = {-64, -9, 4, 33, -99, 17, 27, 93, -14, 47, 8, 39}> {
+            d = DequantizeLinear(x, k, z)
+            a = AveragePool<kernel_shape = [2, 3], pads = [1, 1, 0, 1], strides = [1, 2]>(d)
+            q = QuantizeLinear(a, s, z)
+            i = MatMulInteger(q, w, z, o)
+            f = Cast<to = 1>(i)
+            p = Mul(f, m)
+            y = Add(p, b)
+        }""")
+    scales = [t for t in assert_stays(model).graph.initializer if t.name.startswith("q_scale")]
+    assert len(scales) == 1
+
+
+def test_sizes_that_a_branch_states():
+    """They were lost where integers are read, so that the branch stated less the second time."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 13]>
+        g (float[n,m] x, bool b) => (uint8[6,4] y) <float s = {0.0157}, uint8 z = {128}, float l = {-0.5}> {
+            f = If(b) <then_branch = t () => (float[6,4] r) { r = Relu(x) },
+                       else_branch = e () => (float[6,4] c) { c = Clip(x, l) }>
+            y = QuantizeLinear(f, s, z)
+        }""")
+    assert_stays(model)
+
+
 class _Counting(set[str]):
     """A set that counts how often it is asked."""
 
