@@ -3,9 +3,13 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import onnx
+import pytest
 
 import compile_time
+import zoo
+from architectures.quantizers import tensorrt
 from models import catalog
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "digits_qdq.onnx"
@@ -24,3 +28,23 @@ def test_models_are_written_to_the_byte(tmp_path: Path):
     catalog.chain(path, 30)
     assert path.read_bytes() == first
     assert len(onnx.load(path).graph.node) >= 30
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize("name", zoo.ARCHITECTURES)
+def test_networks_of_the_zoo_are_valid(name: str, normalized: bool):
+    _, model = zoo.network(name, normalized)
+    onnx.checker.check_model(model, full_check=True)
+    assert any(node.op_type in ("Conv", "MatMul", "Gemm") for node in model.graph.node)
+
+
+def test_a_network_of_the_zoo_is_quantized(tmp_path: Path):
+    net, model = zoo.network("pointnet", True)
+    onnx.save(model, tmp_path / "float.onnx")
+    tensorrt(tmp_path / "float.onnx", [net.feed(1, 3)], tmp_path / "quantized.onnx")
+    done, feed = onnx.load(tmp_path / "quantized.onnx"), net.feed(2, 4)
+    assert sum(node.op_type == "QuantizeLinear" for node in done.graph.node) > 6
+    first, second = (
+        zoo.session(tmp_path / f"{each}.onnx").run(None, feed)[0] for each in ("float", "quantized")
+    )
+    assert 0 < np.abs(first - second).max() < 0.2 * np.abs(first).max()
