@@ -6,7 +6,8 @@ Move quantize above ops that move or select elements, towards the op that made t
     scast(f(x, ...))  ->  f(scast(x), ...)      integers that come into the graph, read as a quantized type
 
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
-more elements than the result and nothing above would take the cast, nor where the float result is needed besides.
+more elements than the result and nothing above would take the cast, unless f is far slower in float (a MaxPool in
+QOperator form), nor where the float result is needed besides.
 A quantize in each branch of an If is one outside. An activation of what is made in float keeps its place in front of
 the quantize, unless `activations`; one of what comes into the graph keeps it always, as nobody makes that, unless the
 storage range is the same clamp.
@@ -22,8 +23,10 @@ from qdialect.dialects.onnx_types import quantized_of, with_element
 from qdialect.dialects.quant import QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.rewritten import KernelOfAnother
+from qdialect.forms.storage import StorageForm
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
+from qdialect.ir.values import rank_of
 from qdialect.patterns.boundaries import HoistAcross
 from qdialect.patterns.cleanup import cleanups
 from qdialect.patterns.placement import OTHER_TYPE, Hoisting
@@ -48,11 +51,26 @@ def _is_rewritten(op: OnnxOp) -> bool:
     )
 
 
+IMAGE = 4
+"""Axes of a batch of images."""
+
+
+def _is_slow_in_float(op: OnnxOp) -> bool:
+    form = form_of(type(op), StorageForm)
+    return form is not None and form.slow_in_float and rank_of(op.operands[0]) == IMAGE
+
+
+def _never(op: OnnxOp) -> bool:
+    return False
+
+
 class HoistQuantize(OnOp[QuantizeOp]):
     """Rebuild the op under a quantize on quantized operands."""
 
     def __init__(self, activations: bool = False, rewritten: bool = False, selects: bool = True):
-        self._hoisting = Hoisting(activations, _is_rewritten if rewritten else has_kernel, selects)
+        is_integer = _is_rewritten if rewritten else has_kernel
+        wanted = _is_slow_in_float if rewritten else _never
+        self._hoisting = Hoisting(activations, is_integer, selects, wanted)
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]

@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, shape_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import UniformType
-from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, normal_axis, rank_of
@@ -59,6 +57,8 @@ class StorageForm(Form):
     """The op on stored integers: from the op, its operand as integers, and the type that they have in common."""
 
     build: Build
+    slow_in_float: bool = False
+    """Whether the float kernel takes longer than it takes to quantize its operand, and the integers then."""
 
 
 def _stored(values: npt.NDArray[np.generic], type: UniformType, op: OnnxOp) -> ConstantOp | Blocked:
@@ -71,7 +71,8 @@ def _stored(values: npt.NDArray[np.generic], type: UniformType, op: OnnxOp) -> C
     return ConstantOp.of(from_array(np.array(values, type.storage.dtype)))
 
 
-def _result(op: OnnxOp, type: UniformType):
+def stored_result(op: OnnxOp, type: UniformType):
+    """The type of the result of `op` as integers."""
     return with_element(op.results[0].type, storage_element(type))
 
 
@@ -79,7 +80,7 @@ def _relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     zero = _stored(type.zero_points, type, op)
     if isinstance(zero, Blocked):
         return zero
-    clamp = op_named("", "Max").build([x, zero.results[0]], [_result(op, type)])
+    clamp = op_named("", "Max").build([x, zero.results[0]], [stored_result(op, type)])
     return Built([zero, clamp], "Max")
 
 
@@ -90,7 +91,7 @@ def _clip(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     if not type.is_per_tensor:
         return CLIP_PER_AXIS
     nodes = Nodes()
-    nodes.add("Clip", [x, *(nodes.constant(b) for b in stored_bounds(bounds, type))], _result(op, type))
+    nodes.add("Clip", [x, *(nodes.constant(b) for b in stored_bounds(bounds, type))], stored_result(op, type))
     return Built(nodes.ops, "Clip")
 
 
@@ -102,38 +103,8 @@ def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
         return PAD_VALUE_PER_AXIS
     nodes = Nodes()
     inputs = [x, op.input(1), nodes.constant(type.quantize(np.float32(value))), op.input(3)]
-    nodes.add("Pad", inputs, _result(op, type), op.onnx_attributes)
+    nodes.add("Pad", inputs, stored_result(op, type), op.onnx_attributes)
     return Built(nodes.ops, "Pad")
-
-
-def _max_pool(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
-    """Channels last: onnxruntime's MaxPool of bytes is ten times faster so, and convolutions cancel the Transposes."""
-    before, after = shape_of(x.type), shape_of(op.results[0].type)
-    if before is None or after is None or len(before) != 4 or op.results[1:]:
-        return Blocked("no-kernel", "only images are pooled with channels last, without indices")
-    attributes = {k: v for k, v in op.onnx_attributes.items() if k != "storage_order"}
-    nodes, to_last, to_first = Nodes(), (0, 2, 3, 1), (0, 3, 1, 2)
-    last = nodes.transpose(x, to_last)
-    pooled = [after[p] for p in to_last]
-    pool = nodes.add("NhwcMaxPool", [last], pooled, attributes, domain=MICROSOFT)
-    nodes.transpose(pool, to_first)
-    return Built(nodes.ops, "NhwcMaxPool")
-
-
-def _global_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
-    """The greatest of all pixels: ReduceMax, whose axes became an operand with opset 18."""
-    shape = shape_of(x.type)
-    if shape is None:
-        return Blocked("unknown-rank", "the operand's rank is not known")
-    axes, constants = list(range(2, len(shape))), list[ConstantOp]()
-    attributes: dict[str, Attribute] = {}
-    if (opset_of(op, "") or 13) < 18:
-        attributes["axes"] = DenseArrayBase.from_list(i64, axes)
-    else:
-        constants.append(ConstantOp.of(from_array(np.array(axes, np.int64))))
-    inputs = [x, *(c.results[0] for c in constants)]
-    reduced = op_named("", "ReduceMax").build(inputs, [_result(op, type)], attributes)
-    return Built([*constants, reduced], "ReduceMax")
 
 
 def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
@@ -147,7 +118,7 @@ def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     if isinstance(zero, Blocked):
         return zero
     mask = ConstantOp.of(from_array(kept))
-    where = op_named("", "Where").build([mask.results[0], x, zero.results[0]], [_result(op, type)])
+    where = op_named("", "Where").build([mask.results[0], x, zero.results[0]], [stored_result(op, type)])
     return Built([mask, zero, where], "Where")
 
 
@@ -172,7 +143,7 @@ def _center_crop_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Bloc
             pads[:, axis] = (after - before) // 2, after - before - (after - before) // 2
         amounts = nodes.constant(pads.reshape(-1))
         zero = nodes.constant(type.zero_points.reshape(-1)[0], type.storage.dtype)
-        nodes.add("Pad", [value, amounts, zero], _result(op, type))
+        nodes.add("Pad", [value, amounts, zero], stored_result(op, type))
     return Built(nodes.ops, "Pad" if padded else "Slice")
 
 
@@ -189,8 +160,6 @@ STORAGE_FORMS: dict[tuple[str, str], StorageForm] = {
     ("", "PRelu"): StorageForm(_relu),
     ("", "Clip"): StorageForm(_clip),
     ("", "Pad"): StorageForm(_pad),
-    ("", "MaxPool"): StorageForm(_max_pool),
-    ("", "GlobalMaxPool"): StorageForm(_global_max),
     ("", "Trilu"): StorageForm(_trilu),
     ("", "CenterCropPad"): StorageForm(_center_crop_pad),
     ("", "ArgMax"): StorageForm(_index_of_greatest),

@@ -13,6 +13,7 @@ from qdialect.forms.composition import COMPOSITIONS, DECOMPOSITIONS
 from qdialect.forms.dynamic import AT_RUN_TIME
 from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.linalg.table import LINALG_FORMS
+from qdialect.forms.pixels import PIXEL_FORMS
 from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import REWRITTEN
 from qdialect.forms.spelled import SPELLED
@@ -28,6 +29,7 @@ TABLES = (
     REWRITTEN,
     SPELLED,
     STORAGE_FORMS,
+    PIXEL_FORMS,
     STORAGE_READINGS,
     LINALG_FORMS,
     TOSA_FORMS,

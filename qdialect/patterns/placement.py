@@ -37,6 +37,8 @@ class Hoisting:
     """Whether an op above makes the integers itself."""
     selects: bool = True
     """Whether above ops that select or clamp, which changes what becomes of a NaN."""
+    wants_integers: Callable[[OnnxOp], bool] = lambda op: False
+    """Whether an op gains more on integers than it takes to quantize all that it selects from."""
 
     def above(
         self,
@@ -64,7 +66,8 @@ class Hoisting:
                 return OTHER_TYPE
         is_computed = operands[0] is None or isinstance(operands[0], OpResult)
         if not (self.activations and promise.in_place if is_computed else _is_redundant(op, moved)):
-            blocked = more_work(op, promise, self.is_integer, operands) or _per_axis(moved, operands)
+            blocked = None if self.wants_integers(op) else more_work(op, promise, self.is_integer, operands)
+            blocked = blocked or _per_axis(moved, operands)
             if blocked is not None:
                 return blocked
         return list(moved)

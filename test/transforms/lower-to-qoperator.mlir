@@ -545,16 +545,6 @@ func.func @unmoved_strided_search(%a: tensor<1x9x4x!quant.uniform<u8:f32, 0.02:1
 
 // -----
 
-// CHECK-LABEL: func.func @global_max_pool(
-// CHECK: %[[X:.*]] = quant.scast %q
-// CHECK-NEXT: %[[Y:.*]] = onnx.ReduceMax(%[[X]], _) {axes = array<i64: 2, 3>} : (tensor<1x3x4x4xui8>) -> tensor<1x3x1x1xui8>
-builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
-  func.func @global_max_pool(%q: tensor<1x3x4x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x3x1x1x!quant.uniform<u8:f32, 0.02:13>> {
-    %y = onnx.GlobalMaxPool(%q) : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x3x1x1x!quant.uniform<u8:f32, 0.02:13>>
-    func.return %y : tensor<1x3x1x1x!quant.uniform<u8:f32, 0.02:13>>
-  }
-}
-
 // Nothing moves: a sum of nothing is the bias, but a kernel leaves it as memory was.
 
 // CHECK-LABEL: func.func @unmoved_empty_sum(

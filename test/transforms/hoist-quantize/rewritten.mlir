@@ -42,6 +42,35 @@ func.func @difference(%x: tensor<1x1x5x!x>, %y: tensor<1x1x5x!x>) -> tensor<1x1x
   func.return %q : tensor<1x1x4x!x>
 }
 
+// A MaxPool of images in float takes longer than to quantize all that it selects from; one of rows does not wait for it.
+
+// CHECK-LABEL: func.func @pool_of_images(
+// CHECK: %[[D:.*]] = onnx.LeakyRelu(%x)
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[D]]
+// CHECK-NEXT: onnx.MaxPool(%[[Q]])
+// FLOAT-LABEL: func.func @pool_of_images(
+// FLOAT: onnx.MaxPool(
+// FLOAT-NEXT: quant.qcast
+func.func @pool_of_images(%x: tensor<1x3x4x6xf32>) -> tensor<1x3x2x3x!x> {
+  %d = onnx.LeakyRelu(%x) {alpha = 0.1 : f32} : (tensor<1x3x4x6xf32>) -> tensor<1x3x4x6xf32>
+  %m = onnx.MaxPool(%d) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x3x4x6xf32>) -> tensor<1x3x2x3xf32>
+  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  %q = quant.qcast %m : tensor<1x3x2x3xf32> to tensor<1x3x2x3x!x>
+  func.return %q : tensor<1x3x2x3x!x>
+}
+
+// CHECK-LABEL: func.func @unmoved_pool_of_rows(
+// CHECK: onnx.MaxPool(
+// CHECK-NEXT: quant.qcast
+// FLOAT-LABEL: func.func @unmoved_pool_of_rows(
+func.func @unmoved_pool_of_rows(%x: tensor<1x3x6xf32>) -> tensor<1x3x3x!x> {
+  %d = onnx.LeakyRelu(%x) {alpha = 0.1 : f32} : (tensor<1x3x6xf32>) -> tensor<1x3x6xf32>
+  %m = onnx.MaxPool(%d) {kernel_shape = array<i64: 2>, strides = array<i64: 2>} : (tensor<1x3x6xf32>) -> tensor<1x3x3xf32>
+  // expected-remark@+1 {{[hoist-quantize: made-in-float]}}
+  %q = quant.qcast %m : tensor<1x3x3xf32> to tensor<1x3x3x!x>
+  func.return %q : tensor<1x3x3x!x>
+}
+
 // What is made from floats is not.
 
 // CHECK-LABEL: func.func @unmoved_float(
