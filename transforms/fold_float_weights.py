@@ -8,10 +8,11 @@ Close: the constant is what the dequantize computes, but kernels sum it in anoth
 constants when it loads a model: a depthwise convolution runs three times faster than with weights that are dequantized
 in each run. The file grows by three bytes a weight, so large ones stay integers; but those of convolutions in groups,
 which gain most and are small beside others, become float as long as all of them together let the file grow by no more
-than `growth`, and so do weights under activations of 16 bits, which no integer kernel takes. In front of a quantize of
-8 bits one stays: onnxruntime would quantize the float weight again, with one scale for the whole tensor. Under an
-activation of several scales every weight becomes float, and so does one of 8 bits in blocks, or of several matrices
-with a scale for each column: onnxruntime makes an integer product of the two dequantizes, which then refuses to run.
+than `growth`, or by `least` bytes, and so do weights of 8 bits that no integer kernel takes, under activations in float
+or of 16 bits. In front of a quantize of 8 bits one stays: onnxruntime would quantize the float weight again, with one
+scale for the whole tensor. Under an activation of several scales every weight becomes float, and so does one of 8 bits
+in blocks, or of several matrices with a scale for each column: onnxruntime makes an integer product of the two
+dequantizes, which then refuses to run.
 """
 
 from collections.abc import Sequence
@@ -114,10 +115,17 @@ def _is_wide(op: OnnxOp) -> bool:
     return type is not None and type.storage.width > KERNEL_WIDTH
 
 
+def _is_alone(op: OnnxOp) -> bool:
+    """Whether only the weight is quantized, in 8 bits: fewer have kernels of their own."""
+    x, type = op.operands[0], quantized_of(under_dequantize(op.operands[1]).type)
+    is_float = quantized_of(x.type) is None and not isinstance(x.owner, DequantizeOp)
+    return is_float and type is not None and type.storage.width == KERNEL_WIDTH
+
+
 def affordable(module: ModuleOp, elements: int, growth: int, least: int) -> set[Operation]:
     """
-    The convolutions in groups, and the ops under activations of 16 bits, whose weights of more than `elements` become
-    float: the file may grow by `growth` per cent, or by `least` bytes.
+    The convolutions in groups, and the ops under activations that no integer kernel takes, whose weights of more than
+    `elements` become float: the file may grow by `growth` per cent, or by `least` bytes.
 
     The smallest first. What is float under a dequantized activation counts as grown already, so that a module which was
     rewritten so allows no more.
@@ -129,7 +137,8 @@ def affordable(module: ModuleOp, elements: int, growth: int, least: int) -> set[
             size += op.value.data.nbytes
         if not isinstance(op, OnnxOp) or op.get_trait(Linear) is None:
             continue
-        if not _is_wide(op) and (not _is_grouped(op) or quantized_of(op.results[0].type) is not None):
+        is_real = quantized_of(op.results[0].type) is None
+        if not (_is_wide(op) or _is_alone(op) or (_is_grouped(op) and is_real)):
             continue
         source, shape = _quantized_weight(op), static_shape(op.operands[1])
         if shape is None or prod(shape) <= elements:
@@ -268,7 +277,7 @@ class FoldFloatWeightsPass(RewritePass):
     growth: int = 15
     """Per cent by which the larger weights of convolutions in groups may let the file grow, together."""
 
-    least: int = 1 << 18
+    least: int = 1 << 20
     """Bytes by which they may in any case."""
 
     def patterns(self) -> Sequence[Pattern]:
