@@ -175,7 +175,7 @@ def _test_set(files: Sequence[Path], inputs: Sequence[Input]) -> Mapping[str, Ar
 
 def _image(path: Path, given: Input, options: ImageOptions) -> Mapping[str, Array]:
     try:
-        from PIL import Image  # pyright: ignore[reportMissingImports]
+        Image = import_module("PIL.Image")  # typed alike with and without Pillow
     except ImportError:
         raise UserError("images need Pillow", "pip install pillow, or save them as arrays") from None
     layout = options.layout or ("NHWC" if given.shape[-1] in (1, 3) else "NCHW")
