@@ -90,6 +90,8 @@ def _raising(r: Request) -> Iterator[Stage]:
             **({"sizes": r.options.sizes} if r.options.sizes else {}),
         )
     yield _stage("raise-opset", "casts of older opsets have one scale for a whole tensor", quantized=True)
+    if r.is_upstream:
+        yield _stage("raise-opset", "weights in blocks have types there; no dialect has an opset", to=21)
     yield from simplifying()
     yield _stage(
         "raise-qoperator",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from weakref import WeakKeyDictionary
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from qdialect.dialects.onnx_tensor import FileSlice, TensorAttr, TensorData
@@ -30,10 +30,12 @@ ALIGNMENT = 4096
 
 
 def tensor_bytes(module: ModuleOp) -> int:
-    """Bytes of raw data in all constants of a module."""
+    """Bytes of raw data in all constants of a module, those of upstream MLIR too."""
     total = 0
     for op in operations(module):
         total += sum(v.data.nbytes for v in op.properties.values() if isinstance(v, TensorAttr))
+        dense = (v for v in op.properties.values() if isinstance(v, DenseIntOrFPElementsAttr))
+        total += sum(len(v.data.data) for v in dense)
         if isinstance(op, FuncOp) and op.arg_attrs is not None:
             values = (v for row in op.arg_attrs.data for v in row.data.values())
             total += sum(v.data.nbytes for v in values if isinstance(v, TensorAttr))

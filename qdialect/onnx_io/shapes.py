@@ -44,6 +44,7 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.control import Carries, Slot, argument, yields
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
+from qdialect.promises.weight_only import Columns
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 
@@ -163,8 +164,12 @@ def infer(op: Operation) -> list[SSAValue]:
 
 def _learn(op: OnnxOp) -> None:
     if op.get_trait(QOperator) is None:
+        shape = shape_of(op.operands[0].type) if (columns := op.get_trait(Columns)) is not None else None
         if op.regions:
             _set(op.results, _yielded(op))
+        elif columns is not None and shape:
+            count = op.int_attr(columns.attribute, DYNAMIC)
+            _set(op.results, [tensor_type(known_element(op.operands[0].type), (*shape[:-1], count))])
         elif not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
             _set(op.results, _inferred(op, op.outputs, opset=CASTS if op.domain else 0))
         return

@@ -24,7 +24,7 @@ from qdialect.promises.monotone import MONOTONE
 from qdialect.promises.padding import PADDING
 from qdialect.promises.qoperator import QOPERATORS
 from qdialect.promises.sizes import COUNTS, FILLS, SHAPES
-from qdialect.promises.weight_only import WEIGHT_ONLY
+from qdialect.promises.weight_only import COLUMNS, WEIGHT_ONLY
 from qdialect.promises.window import WINDOWS
 from qdialect.promises.work import WORK
 
@@ -59,6 +59,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     HOMOGENEOUS,
     SCALED,
     WEIGHT_ONLY,
+    COLUMNS,
     ELEMENTWISE,
     WORK,
 )

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import UniformType
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.promises.base import Promise, unguarded
 from qdialect.reasons import GEMM_FORM, Blocked
 
@@ -37,6 +38,16 @@ WEIGHT_ONLY: dict[tuple[str, str], WeightOnly] = {
     ("", "MatMul"): WeightOnly(),
     ("", "Gemm"): WeightOnly(_gemm_guard),
 }
+
+
+@dataclass(frozen=True)
+class Columns(Promise):
+    """The last axis of the first operand is summed over: the result has as many columns as the attribute says."""
+
+    attribute: str
+
+
+COLUMNS: dict[tuple[str, str], Columns] = {(MICROSOFT, "MatMulNBits"): Columns("N")}
 
 
 class PackedWeight(NamedTuple):

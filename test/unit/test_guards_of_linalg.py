@@ -83,11 +83,6 @@ CASES = [
         a: f32
         k = [1, 0, 0, 2] : 4xi64
         y = Pad(x, k, a) : 4x6xf32""")),
-    ("BatchNormalization", Case(LINALG, "computed-parameter", """
-        x: 1x2x5x3xf32
-        a: 2xf32
-        b = [1.0, 2.0] : 2xf32
-        y = BatchNormalization(x, a, b, b, b) : 1x2x5x3xf32""")),
     ("LayerNormalization", Case(LINALG, "computed-parameter", """
         x: 3x4xf32
         a: 4xf32
@@ -115,6 +110,33 @@ CASES = [
         x: 3x2x!s
         w: 2x4x!u
         y = MatMul(x, w) : 3x4xf32""")),
+    ("MatMulInteger", Case(LINALG, "zero-points", """
+        x: 3x2xi8
+        w: 2x4xi8
+        z = [0] : i8
+        k = [1, 2, 3, 4] : 4xi8
+        y = MatMulInteger(x, w, z, k) : 3x4xi32""")),
+    ("ConvInteger", Case(LINALG, "computed-weight", """
+        x: 1x2x5x3xi8
+        w: 4x2x1x1xi8
+        y = ConvInteger(x, w) : 1x4x5x3xi32""")),
+    ("OneHot", Case(LINALG, "element-type", """
+        i: 3xf32
+        v: 2xf32
+        e = [5] : i64
+        y = OneHot(i, e, v) : 3x5xf32""")),
+    ("ReduceL2", Case(LINALG, "element-type", """
+        x: 3x4xf64
+        y = ReduceL2(x) {axes = array<i64: 1>} : 3x1xf64""")),
+    ("ReduceL2", Case(LINALG, "computed-parameter", """
+        x: 3x4xf32
+        k: 1xi64
+        y = ReduceL2(x, k) : 3x1xf32""", opset=18)),
+    ("BatchNormalization", Case(LINALG, "computed-parameter", """
+        x: 2x3xf32
+        a = [1.0, 2.0, 3.0] : 3xf32
+        n, m, v = BatchNormalization(x, a, a, a, a) {training_mode = 1 : i64} : 2x3xf32, 3xf32, 3xf32
+        y = Add(n, m) : 2x3xf32""")),
     ("ReduceMax", Case(LINALG, "other-type", """
         p: 3x4x!u
         y = ReduceMax(p) {axes = array<i64: 1>} : 3x1x!u""")),

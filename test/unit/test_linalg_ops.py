@@ -35,6 +35,73 @@ CASES = {
         w = [3, -5, 7, 1, -2, 4] : 3x2x1x1xi8 as 3x2x1x1x!t
         b = [4000, -9000, 100] : 3xi32 as 3x!sum
         y = Conv(x, w, b) : 1x3x5x3x!short""",
+    "a convolution of floats by a weight that is dequantized": """
+        x: 1x2x5x3xf32
+        w = [3, -5, 7, 1, -2, 4] : 3x2x1x1xi8 as 3x2x1x1x!t
+        d = dcast w : 3x2x1x1xf32
+        y = Conv(x, d) : 1x3x5x3xf32""",
+    "a dynamic product, a zero point for each column": """
+        x: 2x3x5xf32
+        w = [3, -5, 7, 1, -2, 4, -128, 127, 9, 11] : 5x2xi8
+        z = [4, -7] : 2xi8
+        q, s, p = DynamicQuantizeLinear(x) : 2x3x5xui8, f32, ui8
+        y = MatMulInteger(q, w, p, z) : 2x3x2xi32""",
+    "a range of zeros alone": """
+        x: 3x4xf32
+        k = [0.0] : f32
+        n = Mul(x, k) : 3x4xf32
+        q, s, p = DynamicQuantizeLinear(n) : 3x4xui8, f32, ui8
+        y = Cast(q) {to = 1 : i64} : 3x4xf32""",
+    "a product of stored integers, one zero point computed": """
+        a: 3x5xi8
+        b: 5x2xui8
+        c = [-7] : 1xi8
+        z: ui8
+        y = MatMulInteger(a, b, c, z) : 3x2xi32""",
+    "a convolution of stored integers with pads of its zero point": """
+        x: 1x4x5x3xui8
+        w = [3, 250, 7, 1, 2, 4, 9, 8, 77, 0, 1, 255] : 2x2x3x1xui8
+        z: ui8
+        v = [9] : ui8
+        y = ConvInteger(x, w, z, v) {group = 2 : i64, pads = array<i64: 1, 0, 2, 1>} : 1x2x6x4xi32""",
+    "one-hot rows": """
+        v: 2xf32
+        e = [5] : i32
+        i = [4, 0, -1, 2, -5, 3] : 2x3xi32
+        y = OneHot(i, e, v) {axis = 1 : i64} : 2x5x3xf32""",
+    "sums of squares": """
+        x: 2x3x4xf32
+        y = ReduceSumSquare(x, _) {keepdims = 0 : i64} : f32""",
+    "a norm of stored integers": """
+        p: 2x3x4x!s
+        k = [1] : 1xi64
+        y = ReduceL2(p, k) : 2x1x4x!u""",
+    "sums of magnitudes, and their logarithm": """
+        x: 2x3x4xf32
+        k = [2] : 1xi64
+        a = ReduceL1(x, k) : 2x3x1xf32
+        l = [0] : 1xi64
+        y = ReduceLogSum(a, l) : 1x3x1xf32""",
+    "a batch normalization of what is computed": """
+        x: 1x2x5x3xf32
+        a: 2xf32
+        v: 2xf32
+        m = Mul(v, v) : 2xf32
+        b = [1.0, 2.0] : 2xf32
+        y = BatchNormalization(x, a, b, v, m) : 1x2x5x3xf32""",
+    "an edge and a cut": """
+        p: 2x3x4x!s
+        k = [1, 0, -1, 0, 2, 3] : 6xi64
+        y = Pad(p, k) {mode = "edge"} : 3x5x6x!s""",
+    "a reflection": """
+        p: 1x2x4x5x!s
+        k = [0, 0, 2, 1, 0, 0, 1, 3] : 8xi64
+        y = Pad(p, k) {mode = "reflect"} : 1x2x7x9x!s""",
+    "a cut with pads of a number": """
+        p: 3x4x!s
+        k = [-1, 2, 1, -1] : 4xi64
+        v = [1.5] : f32
+        y = Pad(p, k, v) : 3x5x!s""",
     "a product of 16 bits adds its bias in real numbers": """
         x: 3x2x!wide
         w = [3, -5, 7, 1, -2, 4, 9, -8] : 2x4xi8 as 2x4x!t

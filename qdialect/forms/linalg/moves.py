@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -174,26 +175,43 @@ def _gather(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 def _pad(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     pads, axes = ints_of(op, "pads", 1), ints_of(op, "axes", 3)
-    shape = known_shape(op.operands[0].type)
+    shape, mode = known_shape(op.operands[0].type), op.str_attr("mode", "constant")
     if pads is None or (op.input(3) is not None and axes is None):
         return COMPUTED_PADS
-    if op.str_attr("mode", "constant") != "constant" or min(pads, default=0) < 0:
-        return Blocked("pad-mode", "Pad repeats elements, or cuts some off")
-    type = quantized_of(op.results[0].type)
-    value = op.input(2)
+    where = range(len(shape)) if axes is None else [normal_axis(a, len(shape)) for a in axes]
+    each = dict(zip(where, zip(pads[: len(pads) // 2], pads[len(pads) // 2 :], strict=True), strict=True))
+    if mode != "constant":
+        return _picked(op, site, {k: _repeated(shape[k], pad, mode) for k, pad in each.items() if any(pad)})
+    filling = _filling(op)
+    if isinstance(filling, Blocked):
+        return filling
+    last = site.is_last(op.operands[0])
+    order = TO_LAST if last else range(len(shape))
+    rows = [each.get(k, (0, 0)) for k in order]
+    x = site.operand(op.operands[0], last=last)
+    sizes = [shape[k] + min(a, 0) + min(b, 0) for k, (a, b) in zip(order, rows, strict=True)]
+    x = site.cut(x, [max(-a, 0) for a, _ in rows], sizes)
+    x = site.padded(x, [(max(a, 0), max(b, 0)) for a, b in rows], filling)
+    site.give(op.results[0], x, last=last)
+    return _moves(op)
+
+
+def _repeated(size: int, pad: tuple[int, int], mode: str) -> npt.NDArray[np.int64]:
+    """Which elements of an axis a Pad that repeats some, or cuts some off, puts where."""
+    (before, behind), places = pad, np.arange(size)
+    inside = places[max(-before, 0) : size - max(-behind, 0)]
+    style: Any = mode  # numpy and ONNX call edge, reflect and wrap alike
+    return np.pad(inside, (max(before, 0), max(behind, 0)), style)
+
+
+def _filling(op: OnnxOp) -> float | Blocked:
+    """What a Pad of one element puts around others, as stored."""
+    value, type = op.input(2), quantized_of(op.results[0].type)
     real = real_constant(value) if value is not None else np.float32(op.float_attr("value", 0.0))
     if real is None:
         return COMPUTED_PAD_VALUE
     filling = float(np.asarray(real).reshape(-1)[0])
-    if type is not None:
-        filling = float(type.quantize(np.array([filling], np.float32))[0])
-    where = range(len(shape)) if axes is None else [normal_axis(a, len(shape)) for a in axes]
-    each = dict(zip(where, zip(pads[: len(pads) // 2], pads[len(pads) // 2 :], strict=True), strict=True))
-    last = site.is_last(op.operands[0])
-    order = TO_LAST if last else range(len(shape))
-    x = site.operand(op.operands[0], last=last)
-    site.give(op.results[0], site.padded(x, [each.get(k, (0, 0)) for k in order], filling), last=last)
-    return _moves(op)
+    return filling if type is None else float(type.quantize(np.array([filling], np.float32))[0])
 
 
 def _expand(op: OnnxOp, site: LinalgSite) -> Blocked | None:

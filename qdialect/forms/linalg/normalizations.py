@@ -17,7 +17,7 @@ from qdialect.forms.linalg.reductions import LEAST, larger, reduced, stored_elem
 from qdialect.forms.linalg.scalars import dequantized, quantized
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.forms.upstream import COMPUTED
-from qdialect.ir.values import constant_array, normal_axis, real_constant
+from qdialect.ir.values import normal_axis, real_constant
 from qdialect.reasons import Blocked
 
 
@@ -116,26 +116,32 @@ def _layer_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def _batch_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    """x * factor + shift for each channel, counted in advance."""
+    """x * factor + shift for each channel."""
     types = types_of(op)
     if isinstance(types, Blocked):
         return types
-    given = [constant_array(value) for value in op.operands[1:5]]
-    if any(one is None for one in given) or len(op.results) > 1 or quantized_of(op.operands[1].type):
+    if len(op.results) > 1:
         return COMPUTED
-    scale, shift, mean, variance = (np.asarray(one, np.float32) for one in given)
-    factor = scale / np.sqrt(variance + np.float32(op.float_attr("epsilon", 1e-5)))
-    added = shift - mean * factor
-    value = op.operands[0]
+    value, epsilon = op.operands[0], np.float32(op.float_attr("epsilon", 1e-5))
     last = site.is_last(value)
     x, channel = site.operand(value, last=last), [loop(site.axis(1, last=last))]
     shape = known_shape(x.type)
-    operands = [Operand(x, loops(len(shape)))]
-    operands += [Operand(site.constant(one, np.float32), channel) for one in (factor, added)]
+    known = [real_constant(one) for one in op.operands[1:5]]
+    if all(one is not None for one in known):  # counted in advance
+        scale, shift, mean, variance = (np.asarray(one, np.float32) for one in known)
+        factor = scale / np.sqrt(variance + epsilon)
+        more = [site.constant(one, np.float32) for one in (factor, shift - mean * factor)]
+    else:
+        more = [_real(site, one, quantized_of(one.type)) for one in op.operands[1:5]]
+    operands = [Operand(x, loops(len(shape))), *(Operand(one, channel) for one in more)]
 
     def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
         real = args[0] if types.x is None else dequantized(body, args[0], types.x)
-        result = _sum(body, body.do(arith.MulfOp(real, args[1])), args[2])
+        factor, shift = args[1], args[2]
+        if len(more) > 2:
+            spread = body.do(math.SqrtOp(_sum(body, args[4], body.number(float(epsilon), f32))))
+            real, factor = body.do(arith.SubfOp(real, args[3])), body.do(arith.DivfOp(factor, spread))
+        result = _sum(body, body.do(arith.MulfOp(real, factor)), shift)
         return result if types.y is None else quantized(body, result, types.y)
 
     site.give(op.results[0], site.generic(operands, shape, stored_element(op.results[0]), compute), last=last)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import known_shape, quantized_of, uniform_of
+from qdialect.dialects.onnx_types import known_element, known_shape, quantized_of, uniform_of
 from qdialect.forms.linalg.site import LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.forms.linalg.sums import (
     Sum,
+    above_zero,
     bias_of,
     centred_weight,
     factor,
@@ -80,20 +82,32 @@ def _multiplied(
             zero = 0
     elif real is not None and real.size in (1, known_shape(op.results[0].type)[-1]):
         added, real = real, None
-    a, b = list(known_shape(left.type)), list(known_shape(right.value.type))
-    shape = list(known_shape(op.results[0].type))
+    shape = known_shape(op.results[0].type)
+    sum = _sums(site, left, right.value, shape, added, (zero, right.zero), turned)
+    return finished(op, site, Sum(sum, scale, real, max(len(shape) - 1, 0)))
+
+
+def _sums(
+    site: LinalgSite,
+    left: SSAValue,
+    right: SSAValue,
+    shape: Sequence[int],
+    added: npt.NDArray[Any] | None = None,
+    zeros: tuple[int, int] = (0, 0),
+    turned: tuple[bool, bool] = (False, False),
+) -> SSAValue:
+    """The sums of a product of shape `shape`, i32 of integers, f32 of floats. added: a number for each column."""
+    a, b, integer = known_shape(left.type), known_shape(right.type), known_element(left.type) != f32
     batch = len(shape) - (len(a) > 1) - (len(b) > 1)
     m, n = [loop(batch)] * (len(a) > 1), [loop(len(shape) - 1)] * (len(b) > 1)
     k = loop(len(shape))
     element = i32 if integer else f32
     operands = [
         _matrix(site, left, batch, m, k, first=True, turned=turned[0]),
-        _matrix(site, right.value, batch, n, k, first=False, turned=turned[1]),
+        _matrix(site, right, batch, n, k, first=False, turned=turned[1]),
     ]
-    channel = max(len(shape) - 1, 0)
-    init = start(site, shape, channel, element, None if added is None else np.asarray(added))
-    sum = site.generic(operands, shape, element, product(integer, (zero, right.zero)), over=1, init=init)
-    return finished(op, site, Sum(sum, scale, real, channel))
+    init = start(site, shape, max(len(shape) - 1, 0), element, added)
+    return site.generic(operands, shape, element, product(integer, zeros), over=1, init=init)
 
 
 def _matrix(
@@ -156,7 +170,26 @@ def _gemm(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     return None
 
 
+def _integer_matmul(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    """MatMulInteger: sums of stored integers above zero points that are known when it runs."""
+    value, zeros = op.operands[1], (op.input(2), op.input(3))
+    array, above = constant_array(value), None if zeros[1] is None else constant_array(zeros[1])
+    counts = [1 if zero is None else prod(known_shape(zero.type)) for zero in zeros]
+    if counts[0] > 1 or (counts[1] > 1 and (array is None or above is None)):
+        return Blocked("zero-points", "rows have a zero point each, or columns that are computed")
+    left = above_zero(site, op.operands[0], zeros[0])
+    if array is None or (zeros[1] is not None and above is None):
+        right = above_zero(site, value, zeros[1])
+    else:  # zero points of columns are along the last axis
+        right = site.constant(
+            array.astype(np.int16) - (0 if above is None else above.astype(np.int16)), np.int16
+        )
+    site.give(op.results[0], _sums(site, left, right, known_shape(op.results[0].type)))
+    return None
+
+
 PRODUCT_FORMS: dict[tuple[str, str], LinalgForm] = {
     ("", "MatMul"): LinalgForm(_matmul),
+    ("", "MatMulInteger"): LinalgForm(_integer_matmul),
     ("", "Gemm"): LinalgForm(_gemm),
 }

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import Float32Type, IntegerType, f32, i1, i32, i64
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, SSAValue
@@ -17,7 +17,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of, known_element, known_shape
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.geometry import Pool, pool, pool_counts, reduced_axes
-from qdialect.forms.linalg.scalars import centred, quantized, requantized
+from qdialect.forms.linalg.scalars import centred, dequantized, quantized, requantized
 from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.forms.upstream import per_tensor, upstream_type
 from qdialect.reasons import Blocked
@@ -25,6 +25,7 @@ from qdialect.reasons import Blocked
 LEAST = float(np.finfo(np.float32).min)
 FAR = 1 << 62
 """Behind all elements of a tensor."""
+Function = Callable[[Body, SSAValue], SSAValue]
 Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
 OTHER_ELEMENT = Blocked("element-type", "the op is written in linalg for quantized numbers and float32 alone")
 OTHER_TYPE = Blocked("other-type", "the result is of another quantized type than what is compared")
@@ -75,7 +76,8 @@ def larger(body: Body, a: SSAValue, b: SSAValue) -> SSAValue:
     return body.do(arith.MaximumfOp(a, b) if isinstance(a.type, Float32Type) else arith.MaxSIOp(a, b))
 
 
-def _min(body: Body, a: SSAValue, b: SSAValue) -> SSAValue:
+def smaller(body: Body, a: SSAValue, b: SSAValue) -> SSAValue:
+    """The smaller of two floats or signed integers."""
     return body.do(arith.MinimumfOp(a, b) if isinstance(a.type, Float32Type) else arith.MinSIOp(a, b))
 
 
@@ -277,6 +279,40 @@ def _folded(fold: Fold, first: float, op: OnnxOp, site: LinalgSite) -> Blocked |
     return None
 
 
+def _plain(body: Body, a: SSAValue) -> SSAValue:
+    return a
+
+
+def _square(body: Body, a: SSAValue) -> SSAValue:
+    return body.do(arith.MulfOp(a, a))
+
+
+def _op(kind: type) -> Function:
+    return lambda body, a: body.do(kind(a))
+
+
+def _norm(before: Function, after: Function, op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    """after(the sum of before(x)), of real numbers."""
+    types, axes = types_of(op), reduced_axes(op)
+    if isinstance(types, Blocked):
+        return types
+    if isinstance(axes, Blocked):
+        return axes
+
+    def step(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        real = args[0] if types.x is None else dequantized(body, args[0], types.x)
+        return body.do(arith.AddfOp(args[1], before(body, real)))
+
+    def end(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        result = after(body, args[0])
+        return result if types.y is None else quantized(body, result, types.y)
+
+    total = reduced(site, site.operand(op.operands[0]), axes, f32, 0, step)
+    result = site.each([total], stored_element(op.results[0]), end)
+    site.give(op.results[0], site.reshape(result, site.shape(op.results[0])))
+    return None
+
+
 REDUCING_FORMS: dict[tuple[str, str], LinalgForm] = {
     ("", "MaxPool"): LinalgForm(_max_pool),
     ("", "AveragePool"): LinalgForm(_average_pool),
@@ -285,6 +321,10 @@ REDUCING_FORMS: dict[tuple[str, str], LinalgForm] = {
     ("", "ReduceSum"): LinalgForm(partial(_mean, False)),
     ("", "ReduceMax"): LinalgForm(partial(_folded, larger, LEAST)),
     ("", "GlobalMaxPool"): LinalgForm(partial(_folded, larger, LEAST)),
-    ("", "ReduceMin"): LinalgForm(partial(_folded, _min, -LEAST)),
+    ("", "ReduceMin"): LinalgForm(partial(_folded, smaller, -LEAST)),
+    ("", "ReduceL1"): LinalgForm(partial(_norm, _op(math.AbsFOp), _plain)),
+    ("", "ReduceL2"): LinalgForm(partial(_norm, _square, _op(math.SqrtOp))),
+    ("", "ReduceSumSquare"): LinalgForm(partial(_norm, _square, _plain)),
+    ("", "ReduceLogSum"): LinalgForm(partial(_norm, _plain, _op(math.LogOp))),
     ("", "ReduceProd"): LinalgForm(partial(_folded, _mul, 1.0)),
 }

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -31,6 +32,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from qdialect.dialects.onnx_types import known_element, known_shape, tensor_type
 from qdialect.forms.upstream import Site, UpstreamForm, dense
+from qdialect.ir.values import real_constant
 
 Axes = Sequence[AffineExpr]
 """Which element an operand gives: an expression of the loops for each of its axes."""
@@ -94,6 +96,17 @@ class LinalgSite(Site):
             return self.emit(arith.ConstantOp(dense(array)))
         bytes_ = self.emit(arith.ConstantOp(dense(array.astype(np.int8))))
         return self.each([bytes_], i1, lambda body, args: body.do(arith.TruncIOp(args[0], i1)))
+
+    def real(self, value: SSAValue) -> npt.NDArray[np.float32] | None:
+        """The real numbers of a constant, or of what is lowered to one, as a dequantize of a constant is."""
+        if (known := real_constant(value)) is not None:
+            return np.asarray(known, np.float32)
+        lowered = self._values.lowered.get(value)
+        maker = None if lowered is None or lowered.last else lowered.value.owner
+        held = maker.value if isinstance(maker, arith.ConstantOp) else None
+        if not isinstance(held, DenseIntOrFPElementsAttr) or held.get_element_type() != f32:
+            return None
+        return np.frombuffer(held.data.data, np.float32).reshape(held.get_shape())
 
     def empty(self, shape: Sequence[int], element: Attribute) -> SSAValue:
         """A tensor whose elements are written before they are read."""

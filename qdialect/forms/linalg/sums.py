@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import f32, i32
+from xdsl.dialects.builtin import f32, i16, i32
 from xdsl.ir import Attribute, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import known_element, known_shape, quantized_of
+from qdialect.dialects.onnx_types import BY_ATTRIBUTE, known_element, known_shape, quantized_of
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.linalg.scalars import dequantized, quantized, requantized
 from qdialect.forms.linalg.site import Body, Compute, LinalgSite, Operand, loop, loops
@@ -54,6 +54,21 @@ def factor(site: LinalgSite, value: SSAValue, *, integer: bool, last: bool = Fal
     if type is not None:
         return site.each([tensor], f32, lambda body, args: dequantized(body, args[0], type))
     return tensor if known_element(tensor.type) == f32 else FLOAT32_ONLY
+
+
+def above_zero(site: LinalgSite, value: SSAValue, zero: SSAValue | None, *, last: bool = False) -> SSAValue:
+    """Stored integers of ONNX less one zero point that is known when the op runs, i16."""
+    unsigned = BY_ATTRIBUTE[known_element(value.type)].numpy.startswith("u")
+    x, shape = site.operand(value, last=last), site.shape(value, last=last)
+    operands = [Operand(x, loops(len(shape)))]
+    if zero is not None:
+        operands.append(Operand(site.reshape(site.operand(zero), []), []))
+
+    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        wide = [body.do((arith.ExtUIOp if unsigned else arith.ExtSIOp)(one, i16)) for one in args[:-1]]
+        return wide[0] if zero is None else body.do(arith.SubiOp(wide[0], wide[1]))
+
+    return site.generic(operands, shape, i16, compute)
 
 
 def centred_weight(array: npt.NDArray[Any], type: UniformType, axis: int) -> npt.NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from qdialect.dialects.onnx_types import known_element, known_shape, quantized_o
 from qdialect.forms.linalg.site import LinalgForm, LinalgSite, Operand, loop
 from qdialect.forms.linalg.sums import (
     Sum,
+    above_zero,
     bias_of,
     centred_weight,
     factor,
@@ -25,7 +27,7 @@ from qdialect.forms.linalg.sums import (
     start,
     wrapped,
 )
-from qdialect.ir.values import constant_array, real_constant
+from qdialect.ir.values import constant_array
 from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry
 from qdialect.reasons import COMPUTED_WEIGHT, Blocked
 
@@ -107,7 +109,7 @@ def slid(
     integer, bias = is_integer(op), bias_of(op)
     if isinstance(bias, Blocked):
         return bias
-    loops, count = Loops(slide, last=last), slide.groups * slide.outputs
+    count = slide.groups * slide.outputs
     scale, added, real = None, bias.steps, bias.real
     if integer:
         x_type, w_type = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
@@ -117,29 +119,41 @@ def slid(
         added = wrapped((0 if added is None else added) - int(x_type.zero_point) * sums)
     elif real is not None:
         added, real = real, None
+    sum = gathered(site, x, weight, slide, added, last=last)
+    return finished(op, site, Sum(sum, scale, real, len(known_shape(sum.type)) - 1 if last else 1))
+
+
+def gathered(
+    site: LinalgSite,
+    x: SSAValue,
+    weight: npt.NDArray[Any],
+    slide: Slide,
+    added: npt.NDArray[Any] | None,
+    *,
+    last: bool,
+) -> SSAValue:
+    """The sums of a window's products, i32 of integers, f32 of floats. added: a number for each output channel."""
+    loops, integer, shape = Loops(slide, last=last), weight.dtype.kind != "f", known_shape(x.type)
+    count = slide.groups * slide.outputs
     channels = tuple(size for name, size in (("g", slide.groups), ("c", slide.inputs)) if name in loops.loop)
-    shape = known_shape(x.type)
     x = site.reshape(x, _split(shape, loops, channels))
     sizes = loops.sizes(shape[0])
     target = [sizes[name] for name in loops.results]
     flat = [shape[0], *slide.results, count] if last else [shape[0], count, *slide.results]
-    channel = len(flat) - 1 if last else 1
     element = i32 if integer else f32
-    init = site.reshape(start(site, flat, channel, element, added), target)
+    init = site.reshape(start(site, flat, len(flat) - 1 if last else 1, element, added), target)
     operands = [Operand(x, loops.x()), Operand(site.constant(loops.laid_out(weight)), loops.w())]
     sum = site.generic(operands, target, element, product(integer), over=len(loops.reduced), init=init)
-    return finished(op, site, Sum(site.reshape(sum, flat), scale, real, channel))
+    return site.reshape(sum, flat)
 
 
-def _weight(op: OnnxOp, axis: int) -> npt.NDArray[Any] | Blocked:
+def _weight(op: OnnxOp, site: LinalgSite, axis: int) -> npt.NDArray[Any] | Blocked:
     """The weight of a convolution: integers less their zero points, or real numbers."""
     array, type = constant_array(op.operands[1]), quantized_of(op.operands[1].type)
-    real = real_constant(op.operands[1])
-    if array is None or real is None:
-        return COMPUTED_WEIGHT
-    return (
-        centred_weight(array, type, axis) if type is not None and is_integer(op) else real.astype(np.float32)
-    )
+    if array is not None and type is not None and is_integer(op):
+        return centred_weight(array, type, axis)
+    real = site.real(op.operands[1])
+    return COMPUTED_WEIGHT if real is None else real
 
 
 def _padding(op: OnnxOp) -> float:
@@ -147,25 +161,50 @@ def _padding(op: OnnxOp) -> float:
     return int(uniform_of(op.operands[0].type).zero_point) if is_integer(op) else 0.0
 
 
-def _convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+def slide_of(g: Geometry) -> Slide:
+    """The window of a convolution."""
+    return Slide(g.groups, g.inputs, g.outputs, g.kernel, g.strides, g.dilations, g.results)
+
+
+def split_weight(weight: npt.NDArray[Any], g: Geometry) -> npt.NDArray[Any]:
+    """ONNX's weight of a convolution as (groups, outputs, inputs, kernel)."""
+    return weight.reshape(g.groups, g.outputs, g.inputs, *g.kernel)
+
+
+class _Window(NamedTuple):
+    """A convolution whose sizes are all known."""
+
+    geometry: Geometry
+    pads: Sequence[tuple[int, int]]
+
+
+def _window(op: OnnxOp) -> _Window | Blocked:
     geometry = WINDOWS[op.domain, op.op_type].geometry(op)
     if isinstance(geometry, Blocked):
         return geometry
-    integer, weight = is_integer(op), _weight(op, 0)
+    return UNRESOLVED_PADS if geometry.pads is None else _Window(geometry, geometry.pads)
+
+
+def _with_pads(
+    site: LinalgSite, x: SSAValue, pads: Sequence[tuple[int, int]], filling: float, *, last: bool
+) -> SSAValue:
+    return site.padded(x, [(0, 0), *pads, (0, 0)] if last else [(0, 0), (0, 0), *pads], filling)
+
+
+def _convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    window = _window(op)
+    if isinstance(window, Blocked):
+        return window
+    integer, weight = is_integer(op), _weight(op, site, 0)
     if isinstance(weight, Blocked):
         return weight
-    if geometry.pads is None:
-        return UNRESOLVED_PADS
     last = weight.ndim == IMAGE
     x = factor(site, op.operands[0], integer=integer, last=last)
     if isinstance(x, Blocked):
         return x
-    pads = [(0, 0), *geometry.pads, (0, 0)] if last else [(0, 0), (0, 0), *geometry.pads]
-    x = site.padded(x, pads, _padding(op))
-    g = geometry
-    slide = Slide(g.groups, g.inputs, g.outputs, g.kernel, g.strides, g.dilations, g.results)
-    split = weight.reshape(g.groups, g.outputs, g.inputs, *g.kernel)
-    result = slid(op, site, x, split, slide, last=last)
+    x = _with_pads(site, x, window.pads, _padding(op), last=last)
+    geometry = window.geometry
+    result = slid(op, site, x, split_weight(weight, geometry), slide_of(geometry), last=last)
     if isinstance(result, Blocked):
         return result
     site.give(op.results[0], result, last=last)
@@ -197,7 +236,7 @@ def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     g = WINDOWS[op.domain, op.op_type].geometry(op)
     if isinstance(g, Blocked):
         return g
-    integer, weight = is_integer(op), _weight(op, 1)
+    integer, weight = is_integer(op), _weight(op, site, 1)
     if isinstance(weight, Blocked):
         return weight
     reach = [(k - 1) * d for k, d in zip(g.kernel, g.dilations, strict=True)]
@@ -227,7 +266,26 @@ def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     return None
 
 
+def _integer_convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    """ConvInteger: sums of stored integers above zero points that are known when it runs."""
+    window = _window(op)
+    if isinstance(window, Blocked):
+        return window
+    weight, zero = constant_array(op.operands[1]), op.input(3)
+    above = np.int16(0) if zero is None else constant_array(zero)
+    if weight is None or above is None:
+        return COMPUTED_WEIGHT
+    last = weight.ndim == IMAGE
+    centred = weight.astype(np.int16) - above.astype(np.int16).reshape(-1, *[1] * (weight.ndim - 1))
+    x = above_zero(site, op.operands[0], op.input(2), last=last)
+    x, geometry = _with_pads(site, x, window.pads, 0, last=last), window.geometry
+    sum = gathered(site, x, split_weight(centred, geometry), slide_of(geometry), None, last=last)
+    site.give(op.results[0], sum, last=last)
+    return None
+
+
 WINDOW_FORMS: dict[tuple[str, str], LinalgForm] = {
     ("", "Conv"): LinalgForm(_convolution),
+    ("", "ConvInteger"): LinalgForm(_integer_convolution),
     ("", "ConvTranspose"): LinalgForm(_transposed),
 }
