@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
@@ -21,6 +22,10 @@ ROOT = Path(__file__).parents[2]
 needs_tools = pytest.mark.skipif(
     tool("mlir-opt-22", "mlir-opt") is None or tool("mlir-runner-22", "mlir-runner") is None,
     reason="there is no mlir-opt or mlir-runner",
+)
+needs_iree = pytest.mark.skipif(
+    tool("iree-compile") is None or tool("iree-run-module") is None,
+    reason="there is no IREE: pip install '.[iree]'",
 )
 DRAW = np.random.default_rng(11)
 
@@ -171,3 +176,29 @@ def test_the_page_of_a_program_in_c(tmp_path: Path):
         else:
             said = subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     assert re.fullmatch(r"digit \d\n", said)
+
+
+@needs_iree
+def test_the_page_of_iree(tmp_path: Path):
+    """The commands of docs/mlir.md: what IREE prints is what onnxruntime computes of the model compiled for it."""
+    commands = re.search(
+        r"<!-- run with iree -->\n\n((?:    .*\n)+)", (ROOT / "docs" / "mlir.md").read_text()
+    )
+    assert commands is not None
+    model = str(ROOT / "examples" / "digits_qdq.onnx")
+    said = ""
+    for line in commands[1].splitlines():
+        words = (
+            line.replace("digits_qdq.onnx", model).replace("digits.vmfb", f"{tmp_path}/digits.vmfb").split()
+        )
+        if words[0] == "qdialect":
+            assert main([*words[1:], "--quiet"]) == 0
+        else:
+            program = [str(tool(words[0])), *words[1:]]
+            said = subprocess.run(program, check=True, capture_output=True, text=True).stdout
+    found = re.search(r"1x10xf32=\[(.*?)\]", said)
+    assert found is not None
+    assert main(["compile", model, "-o", str(tmp_path / "o.onnx"), "--quiet"]) == 0
+    feeds = {onnx.load(model).graph.input[0].name: np.full((1, 16, 16, 1), 0.5, np.float32)}
+    expected = run(str(tmp_path / "o.onnx"), feeds, optimize=True)[0][0]
+    np.testing.assert_allclose(np.array(found[1].split(), np.float32), expected, rtol=1e-4)
