@@ -165,6 +165,20 @@ def rescale_factors(scale: npt.ArrayLike) -> tuple[npt.NDArray[np.int32], npt.ND
     return np.asarray(multiplier.astype(np.int32)), np.asarray(shift.astype(np.int8))
 
 
+def product_factors(factors: npt.ArrayLike) -> tuple[npt.NDArray[np.int32], int]:
+    """
+    Integers below 2^30 and one shift of 62 at most, with integers / 2^shift = factors: those of a product of 32 bits.
+
+    ValueError for a factor that is not finite, or of 2^30 or more.
+    """
+    factors = np.asarray(factors, np.float64)
+    most = float(np.abs(factors).max(initial=0.0))
+    if not np.isfinite(most) or most >= 2.0**30:
+        raise ValueError(f"no product of 32 bits multiplies by {most:g}")
+    shift = min(30 - int(np.frexp(most)[1]), 62)
+    return np.rint(np.ldexp(factors, shift)).astype(np.int32), shift
+
+
 def ties_often(scale: npt.ArrayLike, among: int = 512) -> bool:
     """Whether one of the first integers, times a scale, lies between two integers as nearly as float32 tells."""
     products = np.multiply.outer(np.arange(1, among + 1), np.asarray(scale, np.float64))

@@ -156,6 +156,12 @@ def _shifted_product(op: Operation, inputs: Sequence[Array]) -> Array:
     return _sum32((a * b + (1 << amount >> 1)) >> amount)
 
 
+def _shifted(op: Operation, inputs: Sequence[Array]) -> Array:
+    value, amount = (i.astype(np.int64) for i in inputs)
+    half = (1 << amount >> 1) if _flag(op, "round") else 0
+    return (value + half) >> amount
+
+
 def _divided(op: Operation, inputs: Sequence[Array]) -> Array:
     a, b = (i.astype(np.int64) for i in inputs)
     return np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
@@ -190,6 +196,9 @@ RULES: dict[type[Operation], Callable[[Operation, Sequence[Array]], Array]] = {
     tosa.MaximumOp: lambda op, i: np.maximum(i[0], i[1]),
     tosa.MinimumOp: lambda op, i: np.minimum(i[0], i[1]),
     tosa.IntDivOp: _divided,
+    tosa.LogicalLeftShiftOp: lambda op, i: (i[0].astype(np.int64) << i[1]).astype(np.int32),
+    tosa.ArithmeticRightShiftOp: _shifted,
+    tosa.ClzOp: lambda op, i: np.where(i[0] < 0, 0, 32 - np.frexp(i[0].astype(np.float64))[1]),
     tosa.ClampOp: lambda op, i: np.clip(i[0], _number(op, "min_val"), _number(op, "max_val")),
     tosa.TableOp: lambda op, i: i[1][i[0].astype(np.int64) + 128],
     tosa.ReduceSumOp: _reduced(np.sum),

@@ -180,11 +180,28 @@ func.func @unmoved_dilated_pool(%x: tensor<1x2x5x6x!x>) -> tensor<1x2x3x4x!x> {
 
 // CHECK-LABEL: func.func @unmoved_pad_mode(
 // CHECK: onnx.Pad
-func.func @unmoved_pad_mode(%x: tensor<2x3x!x>) -> tensor<2x5x!x> {
-  %p = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, 1] : tensor<4xi64>>} : () -> tensor<4xi64>
-  // expected-remark@+1 {{Pad repeats elements, or cuts some off [lower-to-tosa: pad-mode]}}
-  %y = onnx.Pad(%x, %p) {mode = "reflect"} : (tensor<2x3x!x>, tensor<4xi64>) -> tensor<2x5x!x>
-  func.return %y : tensor<2x5x!x>
+func.func @unmoved_pad_mode(%x: tensor<2x3x!x>) -> tensor<2x3x!x> {
+  %p = onnx.Constant() {value = #onnx.tensor<[0, 1, 0, -1] : tensor<4xi64>>} : () -> tensor<4xi64>
+  // expected-remark@+1 {{Pad of the mode reflect, or one that cuts elements off too [lower-to-tosa: pad-mode]}}
+  %y = onnx.Pad(%x, %p) {mode = "reflect"} : (tensor<2x3x!x>, tensor<4xi64>) -> tensor<2x3x!x>
+  func.return %y : tensor<2x3x!x>
+}
+
+// CHECK-LABEL: func.func @unmoved_statistics_used(
+// CHECK: onnx.LayerNormalization
+func.func @unmoved_statistics_used(%x: tensor<2x3x!x>) -> (tensor<2x3x!y>, tensor<2x1xf32>) {
+  %g = onnx.Constant() {value = #onnx.tensor<[1.0, 0.5, -2.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  // expected-remark@+1 {{the mean or the deviation is read [lower-to-tosa: statistics-used]}}
+  %y, %m = onnx.LayerNormalization(%x, %g) : (tensor<2x3x!x>, tensor<3xf32>) -> (tensor<2x3x!y>, tensor<2x1xf32>)
+  func.return %y, %m : tensor<2x3x!y>, tensor<2x1xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_computed_parameter(
+// CHECK: onnx.Where
+func.func @unmoved_computed_parameter(%c: tensor<2x3xi1>, %x: tensor<2x3x!x>) -> tensor<2x3x!y> {
+  // expected-remark@+1 {{the condition is computed at run time [lower-to-tosa: computed-parameter]}}
+  %y = onnx.Where(%c, %x, %x) : (tensor<2x3xi1>, tensor<2x3x!x>, tensor<2x3x!x>) -> tensor<2x3x!y>
+  func.return %y : tensor<2x3x!y>
 }
 
 // CHECK-LABEL: func.func @unmoved_resize_mode(
@@ -194,14 +211,6 @@ func.func @unmoved_resize_mode(%x: tensor<1x2x3x4x!x>) -> tensor<1x2x6x8x!x> {
   // expected-remark@+1 {{TOSA has no such interpolation, or not from these sizes [lower-to-tosa: resize-mode]}}
   %y = onnx.Resize(%x, _, %s) {mode = "cubic"} : (tensor<1x2x3x4x!x>, tensor<4xf32>) -> tensor<1x2x6x8x!x>
   func.return %y : tensor<1x2x6x8x!x>
-}
-
-// CHECK-LABEL: func.func @unmoved_operands(
-// CHECK: onnx.Max
-func.func @unmoved_operands(%x: tensor<2x3x!x>) -> tensor<2x3x!y> {
-  // expected-remark@+1 {{Max of 3 operands, TOSA has two [lower-to-tosa: operands]}}
-  %y = onnx.Max(%x, %x, %x) : (tensor<2x3x!x>, tensor<2x3x!x>, tensor<2x3x!x>) -> tensor<2x3x!y>
-  func.return %y : tensor<2x3x!y>
 }
 
 // CHECK-LABEL: func.func @unmoved_dynamic_shape(

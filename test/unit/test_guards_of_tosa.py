@@ -61,6 +61,43 @@ CASES = [
     case("long-row", """
         x: 2x3x!x
         y = Softmax(x) : 2x3x!finer"""),
+    case("computed-parameter", """
+        x: 2x3x!x
+        z: 3x!x
+        y = PRelu(x, z) : 2x3x!y"""),
+    case("scale-ratio", """
+        x: 2x3x!coarse
+        s = [0.5] : 1xf32
+        y = PRelu(x, s) : 2x3x!fine"""),
+    case("scale-ratio", """
+        c = [1, 0, 1] : 3xi1
+        x: 2x3x!coarse
+        z: 2x3x!x
+        y = Where(c, x, z) : 2x3x!fine"""),
+    case("float-value", """
+        c = [1, 0, 1] : 3xi1
+        x: 2x3xf32
+        y = Where(c, x, x) : 2x3xf32"""),
+    case("float-value", """
+        x: 2x3xf32
+        s = [0.5] : 1xf32
+        y = PRelu(x, s) : 2x3xf32"""),
+    case("float-value", """
+        x: 2x3xf32
+        s = [0.5, 1.0, 2.0] : 3xf32
+        y = LayerNormalization(x, s) : 2x3xf32"""),
+    case("computed-parameter", """
+        x: 2x3x!x
+        s: 3x!x
+        y = LayerNormalization(x, s) : 2x3x!y"""),
+    case("long-row", """
+        x: 2x1x!x
+        s = [0.5] : 1xf32
+        y = LayerNormalization(x, s) : 2x1x!y"""),
+    case("scale-ratio", """
+        x: 2x3x!x
+        s = [0.5, 1.0, 2.0] : 3xf32
+        y = LayerNormalization(x, s) : 2x3x!finer"""),
     # --- moves
     case("cast", """
         x: 2x3xi8
@@ -84,6 +121,10 @@ CASES = [
         x: 3x2x!x
         k = {MANY_ROWS} : {len(MANY_ROWS)}xi64
         y = Gather(x, k) : {len(MANY_ROWS)}x2x!x"""),
+    case("pad-mode", """
+        x: 2x3x!x
+        k = [0, -3, 0, 2] : 4xi64
+        y = Pad(x, k) : 2x2x!x"""),
     case("empty-tensor", """
         x: 3x2x!x
         k = [] : 0xi64

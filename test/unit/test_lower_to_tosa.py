@@ -137,6 +137,54 @@ CASES = {
         "tensor<2x700x!p>",
     ),
 }
+GAMMA = "  %g = onnx.Constant() {value = #onnx.tensor<[0.9, -1.1, 0.02, 1.3, 0.0, 1.0] : tensor<6xf32>>} : () -> tensor<6xf32>\n"
+SLOPES = "  %g = onnx.Constant() {value = #onnx.tensor<[0.9, -1.1, 0.02, 1.3, 0.0, 1.0] : tensor<6x1x1xf32>>} : () -> tensor<6x1x1xf32>\n"
+MASK = "  %c = onnx.Constant() {value = #onnx.tensor<[1, 0, 1] : tensor<3x1xi1>>} : () -> tensor<3x1xi1>\n"
+CASES.update(
+    {
+        "layer_norm": case(
+            "%x: tensor<9x6x!x>",
+            GAMMA
+            + "  %y = onnx.LayerNormalization(%x, %g, %g) : (tensor<9x6x!x>, tensor<6xf32>, tensor<6xf32>) -> tensor<9x6x!m>\n",
+            "tensor<9x6x!m>",
+        ),
+        "layer_norm_long": case(
+            "%x: tensor<3x2x350x!x>",
+            constant("g", "2x350", "!m", weights(700))
+            + "  %y = onnx.LayerNormalization(%x, %g) {axis = 1 : i64, epsilon = 0.03 : f32} : (tensor<3x2x350x!x>, tensor<2x350x!m>) -> tensor<3x2x350x!y>\n",
+            "tensor<3x2x350x!y>",
+        ),
+        "prelu": case(
+            "%x: tensor<2x6x3x2x!x>",
+            SLOPES
+            + "  %y = onnx.PRelu(%x, %g) : (tensor<2x6x3x2x!x>, tensor<6x1x1xf32>) -> tensor<2x6x3x2x!y>\n",
+            "tensor<2x6x3x2x!y>",
+        ),
+        "where": case(
+            "%x: tensor<2x3x5x!x>, %z: tensor<3x5x!z>",
+            MASK
+            + "  %y = onnx.Where(%c, %x, %z) : (tensor<3x1xi1>, tensor<2x3x5x!x>, tensor<3x5x!z>) -> tensor<2x3x5x!y>\n",
+            "tensor<2x3x5x!y>",
+        ),
+        "sum": case(
+            "%x: tensor<2x3x!x>, %z: tensor<2x3x!z>",
+            "  %y = onnx.Sum(%x, %z, %x, %z, %z) : (tensor<2x3x!x>, tensor<2x3x!z>, tensor<2x3x!x>, tensor<2x3x!z>, tensor<2x3x!z>) -> tensor<2x3x!y>\n",
+            "tensor<2x3x!y>",
+        ),
+        "pad_reflect": case(
+            "%x: tensor<1x2x4x3x!x>",
+            "  %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 2, 1, 0, 0, 1, 2] : tensor<8xi64>>} : () -> tensor<8xi64>\n"
+            '  %y = onnx.Pad(%x, %p) {mode = "reflect"} : (tensor<1x2x4x3x!x>, tensor<8xi64>) -> tensor<1x2x7x6x!x>\n',
+            "tensor<1x2x7x6x!x>",
+        ),
+        "pad_and_cut": case(
+            "%x: tensor<1x2x4x3x!x>",
+            "  %p = onnx.Constant() {value = #onnx.tensor<[0, 1, -2, 1, 0, 0, 1, -1] : tensor<8xi64>>} : () -> tensor<8xi64>\n"
+            "  %y = onnx.Pad(%x, %p) : (tensor<1x2x4x3x!x>, tensor<8xi64>) -> tensor<1x3x3x3x!x>\n",
+            "tensor<1x3x3x3x!x>",
+        ),
+    }
+)
 SQUARE = {
     name: case(
         "%x: tensor<256x1x!x>, %z: tensor<1x256x!z>",

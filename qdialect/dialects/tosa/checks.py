@@ -53,6 +53,8 @@ def sizes(value: SSAValue) -> tuple[int, ...]:
 def element(value: SSAValue) -> str:
     """The name of a tensor's element type; `shape` of a list of sizes."""
     if isinstance(value.type, ShapeType):
+        count = value.type.rank.data
+        require(count <= MAX_RANK, f"a list of {count} sizes is above {MAX_RANK}")  # T2
         return "shape"
     sizes(value)
     return str(value.type.element_type) if isinstance(value.type, TensorType) else str(value.type)

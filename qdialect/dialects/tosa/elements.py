@@ -84,6 +84,30 @@ class ArithmeticRightShiftOp(_Binary):
 
 
 @irdl_op_definition
+class LogicalLeftShiftOp(_Binary):
+    """input1 << input2; what leaves the 32 bits is lost."""
+
+    name = "tosa.logical_left_shift"
+    TYPES: ClassVar[tuple[str, ...]] = ("i8 i8 -> i8", "i16 i16 -> i16", "i32 i32 -> i32")
+
+
+@irdl_op_definition
+class ClzOp(TosaOp):
+    """The zeros in front of the first bit that is set; 32 of 0."""
+
+    name = "tosa.clz"
+    TYPES: ClassVar[tuple[str, ...]] = ("i32 -> i32",)
+
+    input1 = operand_def()
+    output = result_def()
+
+    traits = traits_def(PURE)
+
+    def check(self) -> None:
+        check_shape(self.output, sizes(self.input1))
+
+
+@irdl_op_definition
 class MulOp(_Binary):
     """input1 * input2, of 32 bits shifted right by `shift`, ties up."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 from math import prod
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,12 @@ OTHER_TYPE = Blocked(
 MOST_PIECES = 64
 """Slices that one op becomes, at most."""
 PIECES = Blocked("many-pieces", f"the elements come from more than {MOST_PIECES} pieces of the operand")
+REPEATS: dict[str, Literal["reflect", "edge", "wrap"]] = {
+    "reflect": "reflect",
+    "edge": "edge",
+    "wrap": "wrap",
+}
+"""The modes of Pad that put elements of the operand where there are none: numpy.pad has them too."""
 FLOAT_END = "--integer-io lets the graph take and give integers"
 
 Rows = npt.NDArray[np.int64]
@@ -221,23 +228,45 @@ def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return blocked
     if pads is None or (op.input(3) is not None and axes is None):
         return COMPUTED_PADS
-    if op.str_attr("mode", "constant") != "constant" or min(pads, default=0) < 0:
-        return Blocked("pad-mode", "Pad repeats elements, or cuts some off")
+    where = range(len(shape)) if axes is None else [normal_axis(a, len(shape)) for a in axes]
+    half, mode = len(pads) // 2, op.str_attr("mode", "constant")
+    each = dict(zip(where, zip(pads[:half], pads[half:], strict=True), strict=True))
+    if mode != "constant":
+        if mode not in REPEATS or min(pads, default=0) < 0:
+            return Blocked("pad-mode", f"Pad of the mode {mode}, or one that cuts elements off too")
+        return _picked(
+            op, site, {k: np.pad(np.arange(shape[k]), ends, REPEATS[mode]) for k, ends in each.items()}
+        )
     given = op.input(2)
     real = np.float32(op.float_attr("value", 0.0)) if given is None else real_constant(given)
     if real is None:
         return COMPUTED_PAD_VALUE
     stored = type.quantize(np.asarray(real, np.float32).reshape(-1)[:1])
-    where = range(len(shape)) if axes is None else [normal_axis(a, len(shape)) for a in axes]
-    half = len(pads) // 2
-    each = dict(zip(where, zip(pads[:half], pads[half:], strict=True), strict=True))
     last = site.is_last(op.operands[0])
-    amounts = [n for k in (TO_LAST if last else range(len(shape))) for n in each.get(k, (0, 0))]
-    x = site.operand(op.operands[0], last=last)
-    operands = [x, site.sizes(amounts), site.constant(stored, np.int8)]
-    result = site.shape(op.results[0], last=last)
-    site.give(op.results[0], site.make(tosa.PadOp, operands, result, i8), last=last)
+    ends = [each.get(k, (0, 0)) for k in (TO_LAST if last else range(len(shape)))]
+    whole = site.shape(op.operands[0], last=last)
+    kept = [n + min(a, 0) + min(b, 0) for n, (a, b) in zip(whole, ends, strict=True)]
+    if min(kept) < 1:
+        return Blocked("pad-mode", "Pad cuts all elements off")
+    x = site.sliced(site.operand(op.operands[0], last=last), [max(-a, 0) for a, _ in ends], kept)
+    for axis, (before, behind) in enumerate(ends):
+        x = _padded(site, x, axis, (max(before, 0), max(behind, 0)), stored)
+    site.give(op.results[0], x, last=last)
     return None
+
+
+def _padded(
+    site: TosaSite, x: SSAValue, axis: int, amounts: tuple[int, int], value: npt.NDArray[Any]
+) -> SSAValue:
+    """`x` with elements `value` at both ends of an axis, as one of rank 3: LLVM 22 takes 6 amounts at most."""
+    shape = list(known_shape(x.type))
+    if not any(amounts):
+        return x
+    flat = site.reshape(x, (prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])))
+    shape[axis] += sum(amounts)
+    operands = [flat, site.sizes([0, 0, *amounts, 0, 0]), site.constant(value, np.int8)]
+    size = known_shape(flat.type)
+    return site.reshape(site.make(tosa.PadOp, operands, (size[0], shape[axis], size[2]), i8), shape)
 
 
 def _depth_and_space(to_space: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:

@@ -13,7 +13,6 @@ from functools import partial, reduce
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import i8
 from xdsl.ir import SSAValue
 
@@ -21,10 +20,11 @@ from qdialect import numerics
 from qdialect.dialects import tosa
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape
-from qdialect.forms.tosa.elementwise import COARSE, Pair
+from qdialect.forms.tosa.elementwise import COARSE, Operands
 from qdialect.forms.tosa.pools import along
 from qdialect.forms.tosa.site import HIGH, LOW, TosaForm, TosaSite, activations
 from qdialect.ir.values import normal_axis
+from qdialect.numerics import tables
 from qdialect.promises.kernels import softmax_axis
 from qdialect.reasons import Blocked
 
@@ -41,7 +41,7 @@ DIVIDED_BITS, LEAST_DIVIDED_BITS = 12, 4
 LONG_ROW = Blocked("long-row", "the sum of so many exponentials leaves too few bits for each")
 
 
-def _from_tables(site: TosaSite, index: SSAValue, entries: npt.NDArray[np.int64], shift: int = 0) -> SSAValue:
+def from_tables(site: TosaSite, index: SSAValue, entries: tables.Entries, shift: int = 0) -> SSAValue:
     """entries[x + 128] * 2^shift of i8 values x, in i32; entries: 256 numbers from 0 to 2^24 - 1."""
     parts: list[SSAValue] = []
     for k in range(BYTES):
@@ -78,19 +78,14 @@ def _exponentials(site: TosaSite, value: SSAValue, axis: int, scale: float, bits
     greatest = along(site, tosa.ReduceMaxOp, value, axis)
     wide = [site.rescaled(v, 1.0) for v in (value, greatest)]
     below = site.rescaled(site.binary(tosa.SubOp, *wide), 1.0, (0, HIGH), i8)  # -255 to 0, as -128 to 127
-    differences = np.arange(LOW, HIGH + 1) - HIGH
-    return _from_tables(site, below, np.rint(np.exp(differences * scale) * 2.0**bits).astype(np.int64))
+    return from_tables(site, below, tables.exponentials(scale, bits))
 
 
 def _reciprocal(site: TosaSite, sums: SSAValue, most: int, bits: int) -> SSAValue:
     """2^RECIPROCAL_BITS over sums from 1 to `most`, which are in steps of 2^-bits."""
-    steps = np.arange(256)
-    width = most / 255
-    upper = np.maximum((steps + 0.5) * width, 1.0)  # what the sums of one entry are below
-    guess = np.floor(2.0**23 / upper).astype(np.int64)
-    index = site.rescaled(sums, 1 / (width * 2.0**bits), (0, LOW), i8)
-    found = _from_tables(site, index, guess, RECIPROCAL_BITS - 23)
-    error = float((1 - np.maximum(upper - width, 1.0) * guess / 2.0**23).max())
+    guess, error = tables.reciprocals(most)
+    index = site.rescaled(sums, 255 / (most * 2.0**bits), (0, LOW), i8)
+    found = from_tables(site, index, guess, RECIPROCAL_BITS - tables.GUESS_BITS)
     two = site.constant(np.full((1,) * len(known_shape(sums.type)), 2 << RECIPROCAL_BITS), np.int32)
     while error > CLOSE_ENOUGH:
         rest = site.binary(tosa.SubOp, two, site.product(sums, found, bits))
@@ -113,7 +108,7 @@ def _divided(op: OnnxOp, site: TosaSite) -> Blocked | None:
     bits = min(DIVIDED_BITS, 20 - int(np.frexp(ratio)[1]))
     if bits < LEAST_DIVIDED_BITS:
         return COARSE
-    pair = Pair(op, site, op.operands)
+    pair = Operands(op, site, op.operands)
     above, below = pair.wide(site, 0, a, ratio * 2.0**bits), pair.wide(site, 1, b, 1.0)
     is_zero = (np.arange(LOW, HIGH + 1) == b.zero_point).astype(np.int8)
     zeros = site.rescaled(site.looked_up(pair.tensors[1], is_zero), 1.0)

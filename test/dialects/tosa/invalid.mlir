@@ -21,6 +21,17 @@ func.func @t(%x: tensor<1x1x1x1x1x2x3xi8>) {
 // -----
 
 // T2
+// expected-error@+4 {{a list of 8 sizes is above 6}}
+func.func @t(%x: tensor<1x2x2x2xi8>) {
+  %p = "tosa.const_shape"() <{values = dense<[0, 0, 1, 0, 1, 0, 0, 1]> : tensor<8xindex>}> : () -> !tosa.shape<8>
+  %k = "tosa.const"() <{values = dense<5> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %y = "tosa.pad"(%x, %p, %k) : (tensor<1x2x2x2xi8>, !tosa.shape<8>, tensor<1xi8>) -> tensor<1x3x3x3xi8>
+  func.return
+}
+
+// -----
+
+// T2
 // expected-error@+4 {{a size of tensor<2x0xi8> is 0}}
 func.func @t(%x: tensor<2x3xi8>) {
   %b = "tosa.const_shape"() <{values = dense<[0, 0]> : tensor<2xindex>}> : () -> !tosa.shape<2>

@@ -265,3 +265,17 @@ func.func @case31(%x: tensor<2x3xi8>) {
   %y = "tosa.pad"(%x, %p, %k) : (tensor<2x3xi8>, !tosa.shape<4>, tensor<1xi8>) -> tensor<3x6xi8>
   func.return
 }
+
+// CHECK-LABEL: func.func @case32(
+// CHECK: "tosa.clz"
+func.func @case32(%x: tensor<2x3xi32>) {
+  %y = "tosa.clz"(%x) : (tensor<2x3xi32>) -> tensor<2x3xi32>
+  func.return
+}
+
+// CHECK-LABEL: func.func @case33(
+// CHECK: "tosa.logical_left_shift"
+func.func @case33(%a: tensor<2x3xi32>, %b: tensor<2x1xi32>) {
+  %y = "tosa.logical_left_shift"(%a, %b) : (tensor<2x3xi32>, tensor<2x1xi32>) -> tensor<2x3xi32>
+  func.return
+}
