@@ -16,13 +16,17 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import BlockArgument
 
+from qdialect.dialects import tosa
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.exactness import Exactness
+from qdialect.forms.tosa.elementwise import is_bytes
 from qdialect.forms.tosa.site import TosaForm, TosaSite
 from qdialect.ops.generated import op_named
 from qdialect.patterns.lowering import lower
-from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.driver import Rewriter, rewriting
 from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
 
@@ -50,3 +54,15 @@ class LowerToTosaPass(RewritePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         super().apply(ctx, op)
         lower(op, self.name, TosaForm, TosaSite)
+        with rewriting(op, self.name) as rewriter:
+            for end in [one for one in op.walk() if isinstance(one, ReturnOp)]:
+                rewriter.attempt(end, "OwnResults", _own_results)
+
+
+def _own_results(end: ReturnOp, rewriter: Rewriter) -> None:
+    """Let each result be a value of its own: TOSA's flatbuffer leaves out results that are inputs, or repeated."""
+    for place, value in enumerate(tuple(end.operands)):
+        if is_bytes(value) and (isinstance(value, BlockArgument) or value in end.operands[:place]):
+            copy = tosa.IdentityOp.create(operands=[value], result_types=[value.type])
+            rewriter.insert_before(end, [copy])
+            rewriter.set_operand(end, place, copy.output)

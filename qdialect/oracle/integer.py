@@ -204,6 +204,7 @@ RULES: dict[type[Operation], Callable[[Operation, Sequence[Array]], Array]] = {
     tosa.ReduceSumOp: _reduced(np.sum),
     tosa.ReduceMaxOp: _reduced(np.max),
     tosa.ReduceMinOp: _reduced(np.min),
+    tosa.IdentityOp: lambda op, i: i[0],
     tosa.ReshapeOp: lambda op, i: i[0].reshape(known_shape(op.results[0].type)),
     tosa.TransposeOp: _transpose,
     tosa.ConcatOp: lambda op, i: np.concatenate(i, _number(op, "axis")),

@@ -80,6 +80,33 @@ func.func @softmax(%x: tensor<2x5x!x>) -> tensor<2x5x!w> {
   func.return %y : tensor<2x5x!w>
 }
 
+// CHECK-LABEL: func.func @own_results(
+// CHECK-SAME: [[X:%[0-9a-z]+]]: tensor<2x3xi8>
+// CHECK: [[A:%[0-9]+]] = "tosa.clamp"([[X]])
+// CHECK: [[B:%[0-9]+]] = "tosa.identity"([[X]]) : (tensor<2x3xi8>) -> tensor<2x3xi8>
+// CHECK: [[C:%[0-9]+]] = "tosa.identity"([[A]])
+// CHECK: func.return [[B]], [[A]], [[C]]
+func.func @own_results(%x: tensor<2x3x!x>) -> (tensor<2x3x!x>, tensor<2x3x!x>, tensor<2x3x!x>) {
+  %y = onnx.Relu(%x) : (tensor<2x3x!x>) -> tensor<2x3x!x>
+  func.return %x, %y, %y : tensor<2x3x!x>, tensor<2x3x!x>, tensor<2x3x!x>
+}
+
+// The row of three has a divisor in common: 3 d is exact, its squares are summed, and 1 / sqrt begins with tables.
+// CHECK-LABEL: func.func @layer_norm(
+// CHECK: [[D:%[0-9]+]] = "tosa.sub"({{.*}} : (tensor<2x3xi32>, tensor<2x1xi32>) -> tensor<2x3xi32>
+// CHECK: "tosa.mul"([[D]], [[D]],
+// CHECK: "tosa.reduce_sum"
+// CHECK: [[H:%[0-9]+]] = "tosa.arithmetic_right_shift"
+// CHECK: "tosa.table"
+// CHECK: "tosa.logical_left_shift"([[D]], [[H]])
+// CHECK: "tosa.rescale"
+// CHECK-NOT: onnx.LayerNormalization
+func.func @layer_norm(%x: tensor<2x3x!x>) -> tensor<2x3x!y> {
+  %g = onnx.Constant() {value = #onnx.tensor<[1.0, 0.5, -2.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %y = onnx.LayerNormalization(%x, %g) : (tensor<2x3x!x>, tensor<3xf32>) -> tensor<2x3x!y>
+  func.return %y : tensor<2x3x!y>
+}
+
 // CHECK-LABEL: func.func @unmoved_float_value(
 // CHECK: onnx.Sin
 func.func @unmoved_float_value(%x: tensor<2x3xf32>, %z: tensor<2x3xf32>) -> tensor<2x3xf32> {

@@ -97,6 +97,11 @@ def check_ranks(ranks: Sequence[tuple[str, SSAValue, int]]) -> None:
         require(found == rank, f"{name} has rank {rank}, not {found}")
 
 
+def check_range(name: str, value: int, low: int, high: int, axis: str) -> None:
+    """Raise VerifyException unless `value` is from `low` on and below `high`."""
+    require(low <= value < high, f"the {name} {value} along {axis} is out of range")
+
+
 def check_constants(values: Sequence[tuple[str, SSAValue]]) -> None:
     """T5: what compilers read when they compile."""
     for name, value in values:

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 
-from qdialect.dialects.tosa.base import PURE, TosaOp
+from qdialect.dialects.tosa.base import PURE, ElementOp, TosaOp, alike
 from qdialect.dialects.tosa.checks import (
     axis_of,
     check_broadcast,
@@ -22,6 +22,7 @@ from qdialect.dialects.tosa.checks import (
 from qdialect.dialects.tosa.types import NanMode, NanModeAttr, RoundingMode, RoundingModeAttr
 
 TABLE_SIZE = 256
+SHIFTED = ("i8 i8 -> i8", "i16 i16 -> i16", "i32 i32 -> i32")
 
 
 class _Binary(TosaOp):
@@ -79,7 +80,7 @@ class ArithmeticRightShiftOp(_Binary):
     """input1 >> input2; `round` adds the last bit that is shifted out."""
 
     name = "tosa.arithmetic_right_shift"
-    TYPES: ClassVar[tuple[str, ...]] = ("i8 i8 -> i8", "i16 i16 -> i16", "i32 i32 -> i32")
+    TYPES: ClassVar[tuple[str, ...]] = SHIFTED
     round = prop_def(BoolAttr)
 
 
@@ -88,23 +89,15 @@ class LogicalLeftShiftOp(_Binary):
     """input1 << input2; what leaves the 32 bits is lost."""
 
     name = "tosa.logical_left_shift"
-    TYPES: ClassVar[tuple[str, ...]] = ("i8 i8 -> i8", "i16 i16 -> i16", "i32 i32 -> i32")
+    TYPES: ClassVar[tuple[str, ...]] = SHIFTED
 
 
 @irdl_op_definition
-class ClzOp(TosaOp):
+class ClzOp(ElementOp):
     """The zeros in front of the first bit that is set; 32 of 0."""
 
     name = "tosa.clz"
-    TYPES: ClassVar[tuple[str, ...]] = ("i32 -> i32",)
-
-    input1 = operand_def()
-    output = result_def()
-
-    traits = traits_def(PURE)
-
-    def check(self) -> None:
-        check_shape(self.output, sizes(self.input1))
+    TYPES: ClassVar[tuple[str, ...]] = alike("i32")
 
 
 @irdl_op_definition
@@ -130,7 +123,7 @@ class ClampOp(TosaOp):
     """min(max(x, min_val), max_val)."""
 
     name = "tosa.clamp"
-    TYPES: ClassVar[tuple[str, ...]] = ("i8 -> i8",)
+    TYPES: ClassVar[tuple[str, ...]] = alike("i8")
 
     input = operand_def()
     output = result_def()
@@ -150,21 +143,18 @@ class ClampOp(TosaOp):
 
 
 @irdl_op_definition
-class TableOp(TosaOp):
+class TableOp(ElementOp):
     """table[x + 128]: any function of 8 bits."""
 
     name = "tosa.table"
     TYPES: ClassVar[tuple[str, ...]] = ("i8 i8 -> i8",)
     CONSTANTS: ClassVar[tuple[str, ...]] = ("table",)
 
-    input1 = operand_def()
+    input1 = operand_def()  # again: it stands in front of the table
     table = operand_def()
-    output = result_def()
-
-    traits = traits_def(PURE)
 
     def check(self) -> None:
-        check_shape(self.output, sizes(self.input1))
+        super().check()
         require(sizes(self.table) == (TABLE_SIZE,), f"a table of i8 has {TABLE_SIZE} entries")  # T22
 
 
@@ -252,7 +242,7 @@ class ReduceSumOp(_Reduction):
     """The sum."""
 
     name = "tosa.reduce_sum"
-    TYPES: ClassVar[tuple[str, ...]] = ("i32 -> i32",)
+    TYPES: ClassVar[tuple[str, ...]] = alike("i32")
 
 
 @irdl_op_definition
@@ -260,7 +250,7 @@ class ReduceMaxOp(_Reduction):
     """The greatest."""
 
     name = "tosa.reduce_max"
-    TYPES: ClassVar[tuple[str, ...]] = ("i8 -> i8", "i16 -> i16", "i32 -> i32")
+    TYPES: ClassVar[tuple[str, ...]] = alike("i8", "i16", "i32")
     nan_mode = opt_prop_def(NanModeAttr, default_value=NanModeAttr(NanMode.PROPAGATE))
 
 
@@ -269,5 +259,5 @@ class ReduceMinOp(_Reduction):
     """The least."""
 
     name = "tosa.reduce_min"
-    TYPES: ClassVar[tuple[str, ...]] = ("i8 -> i8", "i16 -> i16", "i32 -> i32")
+    TYPES: ClassVar[tuple[str, ...]] = alike("i8", "i16", "i32")
     nan_mode = opt_prop_def(NanModeAttr, default_value=NanModeAttr(NanMode.PROPAGATE))

@@ -17,7 +17,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import ConstantLike
 
-from qdialect.dialects.tosa.base import PURE, TosaOp
+from qdialect.dialects.tosa.base import PURE, ElementOp, TosaOp, alike
 from qdialect.dialects.tosa.checks import (
     attribute_ints,
     axis_of,
@@ -66,11 +66,19 @@ class ConstShapeOp(TosaOp):
 
 
 @irdl_op_definition
+class IdentityOp(ElementOp):
+    """The same elements, as another value."""
+
+    name = "tosa.identity"
+    TYPES: ClassVar[tuple[str, ...]] = alike(*_MOVED)
+
+
+@irdl_op_definition
 class ReshapeOp(TosaOp):
     """The same elements, in order, in another shape."""
 
     name = "tosa.reshape"
-    TYPES: ClassVar[tuple[str, ...]] = tuple(f"{e} shape -> {e}" for e in _MOVED)
+    TYPES: ClassVar[tuple[str, ...]] = alike(*_MOVED, more="shape ")
     CONSTANTS: ClassVar[tuple[str, ...]] = ("shape",)
 
     input1 = operand_def()
@@ -91,7 +99,7 @@ class TransposeOp(TosaOp):
     """Axis `perms[k]` becomes axis k."""
 
     name = "tosa.transpose"
-    TYPES: ClassVar[tuple[str, ...]] = tuple(f"{e} -> {e}" for e in _MOVED)
+    TYPES: ClassVar[tuple[str, ...]] = alike(*_MOVED)
 
     input1 = operand_def()
     output = result_def()
@@ -134,7 +142,7 @@ class SliceOp(TosaOp):
     """`size` elements along each axis from `start` on."""
 
     name = "tosa.slice"
-    TYPES: ClassVar[tuple[str, ...]] = tuple(f"{e} shape shape -> {e}" for e in _MOVED)
+    TYPES: ClassVar[tuple[str, ...]] = alike(*_MOVED, more="shape shape ")
     CONSTANTS: ClassVar[tuple[str, ...]] = ("start", "size")
 
     input1 = operand_def()

@@ -13,11 +13,10 @@ from qdialect.dialects.tosa.checks import (
     LARGEST_IMAGE,
     LARGEST_NUMERATOR,
     attribute_ints,
-    check_ranks,
+    check_range,
     check_shape,
     check_window,
     check_windows_fit,
-    check_zero_point,
     element,
     known_sizes,
     require,
@@ -33,6 +32,8 @@ class _Convolution(TosaOp):
 
     TYPES: ClassVar[tuple[str, ...]] = ("i8 i8 i32 i8 i8 -> i32",)
     CONSTANTS: ClassVar[tuple[str, ...]] = ("input_zp", "weight_zp")
+    RANKS: ClassVar[dict[str, int]] = {"input": 4, "weight": 4, "output": 4, "bias": 1}
+    ZERO_POINTS: ClassVar[tuple[tuple[str, str], ...]] = (("input_zp", "input"), ("weight_zp", "weight"))
 
     input = operand_def()
     weight = operand_def()
@@ -51,10 +52,6 @@ class _Convolution(TosaOp):
 
     def check(self) -> None:
         require(self.acc_type == i32, f"the sums of i8 are i32, not {self.acc_type}")  # T14
-        named = (("the input", self.input, 4), ("the weight", self.weight, 4), ("the output", self.output, 4))
-        check_ranks([*named, ("the bias", self.bias, 1)])
-        check_zero_point("input_zp", self.input_zp, self.input)
-        check_zero_point("weight_zp", self.weight_zp, self.weight)
         (count,), outputs = sizes(self.bias), self.outputs()
         require(count in (1, outputs), f"{count} biases for {outputs} channels")  # T15
         batch, *_, channels = sizes(self.output)
@@ -143,6 +140,8 @@ class MatMulOp(TosaOp):
     name = "tosa.matmul"
     TYPES: ClassVar[tuple[str, ...]] = ("i8 i8 i8 i8 -> i32",)
     CONSTANTS: ClassVar[tuple[str, ...]] = ("a_zp", "b_zp")
+    RANKS: ClassVar[dict[str, int]] = {"a": 3, "b": 3, "output": 3}
+    ZERO_POINTS: ClassVar[tuple[tuple[str, str], ...]] = (("a_zp", "a"), ("b_zp", "b"))
 
     a = operand_def()
     b = operand_def()
@@ -153,9 +152,6 @@ class MatMulOp(TosaOp):
     traits = traits_def(PURE)
 
     def check(self) -> None:
-        check_ranks([("a", self.a, 3), ("b", self.b, 3), ("the output", self.output, 3)])
-        check_zero_point("a_zp", self.a_zp, self.a)
-        check_zero_point("b_zp", self.b_zp, self.b)
         a, b = sizes(self.a), sizes(self.b)
         require((a[0], a[2]) == b[:2], f"{list(a)} and {list(b)} cannot be multiplied")  # T17
         check_shape(self.output, (a[0], a[1], b[2]))
@@ -163,6 +159,8 @@ class MatMulOp(TosaOp):
 
 class _Pool(TosaOp):
     """A window of pixels becomes one."""
+
+    RANKS: ClassVar[dict[str, int]] = {"input": 4, "output": 4}
 
     input = operand_def()
     output = result_def()
@@ -173,7 +171,6 @@ class _Pool(TosaOp):
     traits = traits_def(PURE)
 
     def check(self) -> None:
-        check_ranks([("the input", self.input, 4), ("the output", self.output, 4)])
         kernel, strides, pads = (attribute_ints(a) for a in (self.kernel, self.stride, self.pad))
         check_window(kernel, pads, strides)
         for axis in (0, 1):  # T18
@@ -201,6 +198,7 @@ class AvgPool2DOp(_Pool):
     name = "tosa.avg_pool2d"
     TYPES: ClassVar[tuple[str, ...]] = ("i8 i8 i8 -> i8",)
     CONSTANTS: ClassVar[tuple[str, ...]] = ("input_zp", "output_zp")
+    ZERO_POINTS: ClassVar[tuple[tuple[str, str], ...]] = (("input_zp", "input"), ("output_zp", "output"))
 
     input = operand_def()  # again: it stands in front of the zero points
     input_zp = operand_def()
@@ -209,8 +207,6 @@ class AvgPool2DOp(_Pool):
 
     def check(self) -> None:
         require(self.acc_type == i32, f"the sums of i8 are i32, not {self.acc_type}")
-        check_zero_point("input_zp", self.input_zp, self.input)
-        check_zero_point("output_zp", self.output_zp, self.output)
         super().check()
 
 
@@ -221,6 +217,7 @@ class ResizeOp(TosaOp):
     name = "tosa.resize"
     TYPES: ClassVar[tuple[str, ...]] = ("i8 shape shape shape -> i8", "i8 shape shape shape -> i32")
     CONSTANTS: ClassVar[tuple[str, ...]] = ("scale", "offset", "border")
+    RANKS: ClassVar[dict[str, int]] = {"input": 4, "output": 4}
 
     input = operand_def()
     scale = operand_def()
@@ -232,7 +229,6 @@ class ResizeOp(TosaOp):
     traits = traits_def(PURE)
 
     def check(self) -> None:
-        check_ranks([("the input", self.input, 4), ("the output", self.output, 4)])
         scales = known_sizes(self.scale, "scale", 4)
         offsets, borders = known_sizes(self.offset, "offset", 2), known_sizes(self.border, "border", 2)
         (batch, *image, channels), (_, *result, _) = sizes(self.input), sizes(self.output)
@@ -241,12 +237,13 @@ class ResizeOp(TosaOp):
         for axis, name in enumerate("yx"):
             n, d = scales[2 * axis : 2 * axis + 2]
             offset, border = offsets[axis], borders[axis]
-            require(
-                0 < n <= LARGEST_NUMERATOR and d > 0, f"the scale {n}/{d} along {name} is out of range"
-            )  # T19
-            require(d < 16 * n, f"the scale {n}/{d} along {name} is 1/16 or less")  # T19
-            require(-n <= offset < 16 * n, f"the offset {offset} along {name} is out of range")  # T19
-            require(-16 * n <= border < n, f"the border {border} along {name} is out of range")  # T19
+            for what, value, low, high in (  # T19
+                ("scale's numerator", n, 1, LARGEST_NUMERATOR + 1),
+                ("scale's denominator", d, 1, 16 * n),
+                ("offset", offset, -n, 16 * n),
+                ("border", border, -16 * n, n),
+            ):
+                check_range(what, value, low, high, name)
             span = (image[axis] - 1) * n - offset + border
             require(not span % d, f"the scale's {d} does not divide {span} along {name}")  # T19
             expected.append(span // d + 1)

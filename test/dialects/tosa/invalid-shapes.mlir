@@ -22,7 +22,7 @@ func.func @t(%x: tensor<1x1025x4x2xi8>) {
 // -----
 
 // T19
-// expected-error@+5 {{the scale 4096/2 along y is out of range}}
+// expected-error@+5 {{the scale's numerator 4096 along y is out of range}}
 func.func @t(%x: tensor<1x3x4x2xi8>) {
   %sc = "tosa.const_shape"() <{values = dense<[4096, 2, 6, 2]> : tensor<4xindex>}> : () -> !tosa.shape<4>
   %of = "tosa.const_shape"() <{values = dense<[-1, 1]> : tensor<2xindex>}> : () -> !tosa.shape<2>
@@ -34,7 +34,7 @@ func.func @t(%x: tensor<1x3x4x2xi8>) {
 // -----
 
 // T19
-// expected-error@+5 {{the scale 1/16 along y is 1/16 or less}}
+// expected-error@+5 {{the scale's denominator 16 along y is out of range}}
 func.func @t(%x: tensor<1x3x4x2xi8>) {
   %sc = "tosa.const_shape"() <{values = dense<[1, 16, 6, 2]> : tensor<4xindex>}> : () -> !tosa.shape<4>
   %of = "tosa.const_shape"() <{values = dense<[-1, 1]> : tensor<2xindex>}> : () -> !tosa.shape<2>

@@ -79,7 +79,7 @@ func.func @t() {
 // -----
 
 // T4
-// expected-error@+3 {{the input has rank 4, not 3}}
+// expected-error@+3 {{input has rank 4, not 3}}
 func.func @t(%x: tensor<7x5x3xi8>, %w: tensor<4x3x2x3xi8>, %b: tensor<4xi32>) {
   %z = "tosa.const"() <{values = dense<3> : tensor<1xi8>}> : () -> tensor<1xi8>
   %y = "tosa.conv2d"(%x, %w, %b, %z, %z) <{acc_type = i32, pad = array<i64: 1, 1, 0, 1>, stride = array<i64: 2, 1>, dilation = array<i64: 1, 1>}> : (tensor<7x5x3xi8>, tensor<4x3x2x3xi8>, tensor<4xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x4x5x4xi32>

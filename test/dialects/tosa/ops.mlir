@@ -279,3 +279,10 @@ func.func @case33(%a: tensor<2x3xi32>, %b: tensor<2x1xi32>) {
   %y = "tosa.logical_left_shift"(%a, %b) : (tensor<2x3xi32>, tensor<2x1xi32>) -> tensor<2x3xi32>
   func.return
 }
+
+// CHECK-LABEL: func.func @case34(
+// CHECK: "tosa.identity"
+func.func @case34(%x: tensor<2x3xi8>) {
+  %y = "tosa.identity"(%x) : (tensor<2x3xi8>) -> tensor<2x3xi8>
+  func.return
+}
