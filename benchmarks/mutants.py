@@ -1,31 +1,40 @@
 """
 Break the code in small ways, one at a time, and see whether the tests notice.
 
-    python benchmarks/mutants.py [--count 300] [--seed 0] [--jobs 2] [--json FILE] [PATH ...]
+    python benchmarks/mutants.py [--count 300] [--seed 0] [--state FILE] [--map FILE] [--limit 60] [PATH ...]
 
-A mutant is one change in one file (by default of `transforms/`, `qdialect/promises/` and `qdialect/numerics`): a
-comparison, an operator, a constant, a guard that never fires. Tests run from the nearest to the farthest (the pass's
-own lit files and the unit tests that name the module or its room, then all of lit, then all of pytest) until one fails.
-A mutant that none fails on is printed with its line: it is equal to the original, or a test is missing.
+A mutant is one change in one file: a comparison, an operator, a constant, a guard that never fires. First tests run
+once under coverage, lit's files in the same process; `--map` keeps what they ran. Then each mutant is judged in a
+process of its own, forked where everything but this project is imported: by the tests that run its lines, the quickest
+first, until one fails or they have taken `--limit` seconds. A mutant that none fails on is printed with its line: it is
+equal to the original, or a test is missing. What tests run in processes of their own is not counted among their lines.
+With `--state`, what was judged is written down, and is not judged again.
 """
 
 import argparse
-import ast
+import importlib
 import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from queue import SimpleQueue
+
+import pytest
+
+from mutation.changes import Mutant, mutants
+from mutation.cover import Covered, suites
+from mutation.inline import Inline
 
 ROOT = Path(__file__).parents[1]
-DEFAULT = ("transforms", "qdialect/promises", "qdialect/numerics")
+DEFAULT = ("transforms", "qdialect/patterns", "qdialect/promises", "qdialect/numerics", "qdialect/forms")
 TREE = (
     "qdialect",
     "transforms",
@@ -37,157 +46,97 @@ TREE = (
     "pyproject.toml",
     "README.md",
 )
-
-COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
-OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.LShift: ast.RShift,
-}
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One change: `new` in the place of what stands between two positions of a file."""
-
-    path: str
-    line: int
-    start: int
-    """Offset in the file's text, in characters."""
-    end: int
-    old: str
-    new: str
-
-
-def _changed(node: ast.AST) -> ast.AST | None:
-    """`node` with one thing different, or None if there is nothing to change."""
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
-        return ast.Compare(node.left, [COMPARISONS[type(node.ops[0])](), *node.ops[1:]], node.comparators)
-    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        return ast.BinOp(node.left, OPERATORS[type(node.op)](), node.right)
-    if isinstance(node, ast.BoolOp):
-        return ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
-        return node.operand
-    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        return ast.Constant(not node.value)
-    if isinstance(node, ast.Constant) and isinstance(node.value, int):
-        return ast.Constant(node.value + 1)
-    if isinstance(node, ast.If) and any(
-        isinstance(n, ast.Name) and n.id == "Blocked" for n in ast.walk(node)
-    ):
-        return ast.Constant(False)  # in the place of the test: the guard never fires
-    return None
-
-
-def _skipped(tree: ast.Module) -> set[ast.AST]:
-    """Annotations, decorators and defaults of fields: changing them changes no behaviour, or breaks the import."""
-    skipped: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.AnnAssign):
-            skipped |= set(ast.walk(node.annotation))
-        elif isinstance(node, ast.FunctionDef):
-            for part in (*node.decorator_list, node.returns, *(a.annotation for a in node.args.args)):
-                skipped |= set(ast.walk(part)) if part is not None else set()
-        elif isinstance(node, ast.Assert | ast.Subscript):
-            skipped |= set(ast.walk(node)) if isinstance(node, ast.Assert) else set()
-    return skipped
-
-
-def mutants(path: Path) -> Iterator[Mutant]:
-    """Every mutant of a file, in its order."""
-    text = path.read_text()
-    starts = [0]
-    for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    tree = ast.parse(text)
-    skipped = _skipped(tree)
-    for node in ast.walk(tree):
-        changed = None if node in skipped else _changed(node)
-        place = node.test if isinstance(node, ast.If) else node
-        if changed is None or not isinstance(place, ast.expr) or place.end_lineno is None:
-            continue
-        start = starts[place.lineno - 1] + place.col_offset
-        end = starts[place.end_lineno - 1] + (place.end_col_offset or 0)
-        if text.isascii():  # columns are counted in bytes
-            new = f"({ast.unparse(changed)})"
-            yield Mutant(str(path.relative_to(ROOT)), place.lineno, start, end, text[start:end], new)
-
-
-def nearest(path: str) -> tuple[list[str], list[str]]:
-    """The lit files and unit tests that are about a file."""
-    stem = Path(path).stem
-    flag = stem.replace("_", "-")
-    lit = [
-        str(p.relative_to(ROOT))
-        for p in (ROOT / "test").rglob("*.mlir")
-        if p.stem.startswith(flag) or flag in p.parts
-    ]
-    units = [
-        p
-        for p in (ROOT / "test" / "unit").glob("test_*.py")
-        if stem in p.stem or f".{stem} " in p.read_text()
-    ]
-    return lit, sorted(str(p.relative_to(ROOT)) for p in units)
-
-
-def _fails(tree: Path, command: Sequence[str], seconds: int) -> bool:
-    environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(
-            command, cwd=tree, env=environment, capture_output=True, timeout=seconds, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return True  # what does not end is noticed
-    return done.returncode != 0
-
-
-def verdict(tree: Path, mutant: Mutant) -> str:
-    """Which tests notice: `near`, `lit`, `pytest`, or `survives`."""
-    file = tree / mutant.path
-    text = file.read_text()
-    file.write_text(text[: mutant.start] + mutant.new + text[mutant.end :])
-    scripts = Path(sys.executable).parent
-    lit = [str(scripts / "lit"), "-q", "-j1"]
-    pytest = [str(scripts / "pytest"), "-q", "-x", "-p", "no:cacheprovider"]
-    near_lit, near_units = nearest(mutant.path)
-    try:
-        if near_lit and _fails(tree, [*lit, *near_lit], 120):
-            return "near"
-        if near_units and _fails(tree, [*pytest, *near_units], 300):
-            return "near"
-        if _fails(tree, [*lit, "test"], 300):
-            return "lit"
-        return "pytest" if _fails(tree, pytest, 900) else "survives"
-    finally:
-        file.write_text(text)
+HEAVY = (
+    "numpy",
+    "onnx.helper",
+    "onnx.reference",
+    "onnxruntime",
+    "ml_dtypes",
+    "xdsl.dialects.builtin",
+    "xdsl.dialects.func",
+    "xdsl.parser",
+    "xdsl.pattern_rewriter",
+    "xdsl.printer",
+    "xdsl.universe",
+)
+"""What a child need not import again."""
 
 
 def copied(folder: Path) -> Path:
-    """A copy of the tree to break."""
+    """A copy of the tree to break, with the times of its files, and their bytecode."""
     for name in TREE:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(
-                source, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
-            )
+            shutil.copytree(source, folder / name, symlinks=True)
         else:
-            shutil.copy(source, folder / name)
+            shutil.copy2(source, folder / name)
     return folder
+
+
+def forked(tree: Path, arguments: Sequence[str], seconds: float) -> int | None:
+    """pytest's status in a child that is in `tree`; None if it does not end."""
+    child = os.fork()
+    if not child:
+        os.setsid()
+        silence = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(silence, stream)
+        os.chdir(tree)
+        sys.dont_write_bytecode = True
+        sys.path[:0] = [str(tree), str(tree / "benchmarks")]
+        os.environ |= {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+        status = pytest.main(["-q", "-x", "-p", "no:cacheprovider", *arguments], plugins=[Inline()])
+        os._exit(int(status))
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+def verdict(tree: Path, mutant: Mutant, covered: Covered, limit: float) -> str:
+    """`killed`, `endless`, `survives`, or `untested` if no test runs its lines."""
+    tests = covered.tests(mutant.path, mutant.line, mutant.last, limit)
+    if not tests:
+        return "untested"
+    file = tree / mutant.path
+    data, stamp = file.read_bytes(), file.stat()
+    file.write_bytes(mutant.apply(data))
+    try:
+        status = forked(tree, tests, 60 + 10 * limit)
+    finally:
+        file.write_bytes(data)
+        os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    return "endless" if status is None else "killed" if status else "survives"
+
+
+def recorded(tree: Path, path: Path, jobs: int) -> Covered:
+    """What tests run, read from `path` and a number, or recorded by so many processes."""
+    parts = sorted(path.parent.glob(f"{path.name}.*"))
+    if not parts:
+        environment = os.environ | {"PYTHONPATH": f"{tree}{os.pathsep}{tree / 'benchmarks'}"}
+        parts = [path.absolute().with_name(f"{path.name}.{k}") for k in range(jobs)]
+        commands = [
+            [sys.executable, "-m", "mutation.cover", str(part), *suite]
+            for part, suite in zip(parts, suites(tree, jobs), strict=True)
+        ]
+        running = [subprocess.Popen(command, cwd=tree, env=environment) for command in commands]
+        if any([one.wait() for one in running]):
+            raise SystemExit("the tests were not recorded")
+    return Covered.read(parts)
+
+
+def chosen(paths: Sequence[str], count: int, seed: int) -> list[Mutant]:
+    """So many mutants of the files and folders."""
+    roots = [ROOT / p for p in paths]
+    files = [f for root in roots for f in (sorted(root.rglob("*.py")) if root.is_dir() else [root])]
+    every = [m for f in files for m in mutants(f, ROOT)]
+    print(f"{len(every)} mutants in {len(files)} files", flush=True)
+    return random.Random(seed).sample(every, min(count, len(every)))
 
 
 def main() -> int:
@@ -197,36 +146,38 @@ def main() -> int:
     parser.add_argument("paths", nargs="*", default=DEFAULT, metavar="PATH")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--limit", type=float, default=60, help="seconds of tests for one mutant")
+    parser.add_argument("--jobs", type=int, default=2, help="how many processes record what tests run")
+    parser.add_argument(
+        "--map", type=Path, help="the beginning of files for what tests run, to be used again"
+    )
+    parser.add_argument("--state", type=Path, help="a file for verdicts, to stop and to continue")
     args = parser.parse_args()
-    roots = [ROOT / p for p in args.paths]
-    files = [f for root in roots for f in (sorted(root.glob("*.py")) if root.is_dir() else [root])]
-    every = [m for f in files for m in mutants(f)]
-    chosen = random.Random(args.seed).sample(every, min(args.count, len(every)))
-    trees: SimpleQueue[Path] = SimpleQueue()
-    counts: dict[str, int] = {}
-    rows: list[dict[str, object]] = []
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(args.jobs) as pool:
-        for k in range(args.jobs):
-            (place := Path(folder) / str(k)).mkdir()
-            trees.put(copied(place))
-
-        def judge(mutant: Mutant) -> tuple[Mutant, str]:
-            tree = trees.get()
-            try:
-                return mutant, verdict(tree, mutant)
-            finally:
-                trees.put(tree)
-
-        for mutant, result in pool.map(judge, chosen):
-            counts[result] = counts.get(result, 0) + 1
-            rows.append({**asdict(mutant), "verdict": result})
-            if result == "survives":
-                print(f"{mutant.path}:{mutant.line}: {mutant.old!r} -> {mutant.new!r}", flush=True)
-            if args.json:
-                args.json.write_text(json.dumps(rows, indent=1))
-    print(f"{len(chosen)} of {len(every)} mutants:", ", ".join(f"{n} {k}" for k, n in sorted(counts.items())))
+    rows = (
+        [json.loads(line) for line in args.state.read_text().splitlines()]
+        if args.state and args.state.exists()
+        else []
+    )
+    known = {(row["path"], row["start"], row["new"]): row["verdict"] for row in rows}
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        tree = copied(Path(folder).resolve())
+        covered = recorded(tree, args.map or tree / "map", args.jobs)
+        for name in HEAVY:
+            importlib.import_module(name)
+        for mutant in chosen(args.paths, args.count, args.seed):
+            key = (mutant.path, mutant.start, mutant.new)
+            if key not in known:
+                known[key] = verdict(tree, mutant, covered, args.limit)
+                if args.state:
+                    with args.state.open("a") as file:
+                        file.write(json.dumps({**asdict(mutant), "verdict": known[key]}) + "\n")
+            counts[known[key]] += 1
+            if known[key] in ("survives", "untested"):
+                print(
+                    f"{known[key]} {mutant.path}:{mutant.line}: {mutant.old!r} -> {mutant.new!r}", flush=True
+                )
+    print(", ".join(f"{n} {k}" for k, n in sorted(counts.items())))
     return 0
 
 
