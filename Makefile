@@ -19,13 +19,13 @@ demo: $(BIN)/qdialect-opt ## compile a trained int8 model: kernels, accuracy and
 
 test: $(BIN)/qdialect-opt ## lit, then pytest
 	$(BIN)/lit --quiet -j $(JOBS) test
-	$(BIN)/pytest --quiet
+	$(BIN)/pytest --quiet --numprocesses $(JOBS)
 
 guards: export PYTHONPATH := $(CURDIR)/test/guards:$(PYTHONPATH)
 guards: $(BIN)/qdialect-opt ## lit and pytest, and every guard was returned in some test
 	rm -rf build/guards
 	$(BIN)/lit --quiet -j $(JOBS) test
-	$(BIN)/pytest --quiet
+	$(BIN)/pytest --quiet --numprocesses $(JOBS)
 	@$(BIN)/python test/guards/report.py
 
 lint: $(BIN)/qdialect-opt ## ruff and pyright (strict)
