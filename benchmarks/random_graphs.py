@@ -30,7 +30,7 @@ from onnx import ModelProto
 from xdsl.dialects.builtin import ModuleOp
 
 from graphs.children import Ended, Report, results
-from graphs.quantized import Case, random_case
+from graphs.quantized import Case, odd_case, random_case
 from graphs.structure import difference
 from qdialect.compiler.conditions import ConditionCheck
 from qdialect.compiler.options import Options
@@ -46,6 +46,8 @@ from qdialect.rewriting.manager import PassManager
 TARGETS = ("onnxruntime", "generic")
 OTHERS = ("tensorrt", "openvino")
 """Targets for every `EVERY`th graph."""
+ALIKE = ("onnxruntime/qdq", "onnxruntime/integer")
+EXACT = ("onnxruntime//exact", "generic//exact")
 EVERY = 10
 MEDIAN, LEAST = 40.0, 25.0
 """dB: what the median and every graph must have."""
@@ -72,9 +74,19 @@ class Outcome:
 
 
 def energies(reference: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> tuple[float, float]:
-    """The sums a^2 and (a - b)^2."""
-    a, b = reference.astype(np.float64), other.astype(np.float64)
-    return float(np.square(a).sum()), float(np.square(a - b).sum())
+    """
+    The sums a^2 and (a - b)^2, where a is a number; infinite noise where b is not the same infinity, or none where a is
+    finite.
+    """
+    a, b = (values.reshape(-1).astype(np.float64) for values in (reference, other))
+    known = ~(np.isnan(a) | (a == b))
+    noise = np.square(a[known] - b[known]).sum()
+    return float(np.square(a[np.isfinite(a)]).sum()), np.inf if np.isnan(noise) else float(noise)
+
+
+def same(a: Array, b: Array) -> bool:
+    """Whether two tensors are equal, NaN to NaN."""
+    return a.dtype == b.dtype and a.shape == b.shape and bool(((a == b) | ((a != a) & (b != b))).all())
 
 
 def indices(model: ModelProto) -> set[str]:
@@ -102,9 +114,15 @@ def imported(model: ModelProto) -> ModuleOp:
     return import_model(source)
 
 
+def options(label: str) -> Options:
+    """Of a target, or a target, a form and a level, each behind a slash."""
+    target, form, level = [*label.split("/"), "", ""][:3]
+    return Options(target, form or None, level or "close")
+
+
 def compiled(module: ModuleOp, target: str, feeds: Mapping[str, Array] | None) -> str:
     """Compile in place; with feeds, verify and judge each pass, and say what was wrong with one."""
-    parts, found = phases(Options(target)), ""
+    parts, found = phases(options(target)), ""
     passes = [stage.step for phase in parts for stage in phase.stages]
     if feeds is None:
         PassManager().run(passes, module)
@@ -161,13 +179,18 @@ def outcome(
     """
     try:
         module = imported(case.model)
-        finding = compiled(module, target, case.feeds if passes else None)
+        finding = compiled(module, target, case.feeds if passes and case.finite else None)
         if finding:
             return Outcome(finding, " ".join(finding.split()[:2]))
         result = export_model(module)
         before = run(case.model, case.feeds) if before is None else before
         names, places = [output.name for output in case.model.graph.output], indices(case.model)
-        rows = zip(names, before, run(result, case.feeds), strict=True)
+        after = run(result, case.feeds)
+        if target.endswith("/exact") and (
+            other := [n for n, a, b in zip(names, before, after, strict=True) if not same(a, b)]
+        ):
+            return Outcome(f"not the same bits: {', '.join(other)}", "not exact")
+        rows = zip(names, before, after, strict=True)
         pairs = [energies(a, b) for name, a, b in rows if name not in places]
         whole = sqnr(sum(signal for signal, _ in pairs), sum(noise for _, noise in pairs))
         worst = min((sqnr(*pair) for pair in pairs), default=np.inf)
@@ -186,9 +209,13 @@ def outcome(
         return Outcome(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", type(error).__name__)
 
 
-def targets_of(seed: int) -> tuple[str, ...]:
-    """The targets that a seed's graph is compiled for."""
-    return TARGETS + (OTHERS if seed % EVERY == 0 else ())
+def targets_of(seed: int, case: Case | None = None) -> tuple[str, ...]:
+    """The targets that a seed's graph is compiled for; `case`: an odd one, whose forms and levels are others too."""
+    if case is None:
+        return TARGETS + (OTHERS if seed % EVERY == 0 else ())
+    if not case.finite:
+        return EXACT
+    return (*TARGETS, (*OTHERS, *ALIKE, *EXACT)[seed % 6])
 
 
 def outcomes(
@@ -199,6 +226,7 @@ def outcomes(
     passes: bool = True,
     forms: bool = True,
     wide: bool = False,
+    odd: bool = False,
 ) -> dict[str, Outcome]:
     """
     What becomes of a seed's graph on each target.
@@ -206,12 +234,12 @@ def outcomes(
     `begin` is told what may end the process next; `without` leaves that out.
     """
     messages.APART = False  # these models are our own
-    case = random_case(seed, forms, wide)
+    case = odd_case(seed) if odd else random_case(seed, forms, wide)
     before = run(case.model, case.feeds)
     begin(ORIGINAL)
     was = "" if ORIGINAL in without else optimized(case.model, case)
     found: dict[str, Outcome] = {}
-    for target in targets_of(seed):
+    for target in targets_of(seed, case if odd else None):
         begin(target)
         found[target] = outcome(case, target, passes=passes, before=before, was=was)
         found[target].aborts = ORIGINAL in without
@@ -220,14 +248,14 @@ def outcomes(
 
 def ended(seed: int, stage: str) -> dict[str, Outcome]:
     """The outcomes of a graph that ends its process though the original does not."""
-    targets = [stage] if stage in targets_of(seed) else targets_of(seed)
+    targets = targets_of(seed) if stage in ("start", ORIGINAL) else [stage]
     return {target: Outcome(f"the process ends: {stage}", "process ends") for target in targets}
 
 
 def report(found: Mapping[int, Mapping[str, Outcome]]) -> bool:
     """Print the distributions; whether all is well."""
     well = bool(found)
-    for target in TARGETS + OTHERS:
+    for target in TARGETS + OTHERS + ALIKE + EXACT:
         rows = {seed: row[target] for seed, row in found.items() if target in row}
         if not rows:
             continue
@@ -287,6 +315,11 @@ def main() -> int:
         action="store_true",
         help="ops besides that nothing is quantized for: recurrent, attention, sequences",
     )
+    parser.add_argument(
+        "--odd",
+        action="store_true",
+        help="old opsets, tensors without elements, NaN, half precision, extreme scales, 4 bits in control flow",
+    )
     parser.add_argument("--state", type=Path, help="a file for outcomes, to stop and to continue")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes")
     arguments = parser.parse_args()
@@ -294,7 +327,9 @@ def main() -> int:
     found = {} if arguments.state is None else read_state(arguments.state)
     found = {seed: row for seed, row in found.items() if seed in seeds}
     start = time.monotonic()
-    work = partial(outcomes, passes=not arguments.whole, forms=not arguments.qdq, wide=arguments.wide)
+    work = partial(
+        outcomes, passes=not arguments.whole, forms=not arguments.qdq, wide=arguments.wide, odd=arguments.odd
+    )
     left = [seed for seed in seeds if seed not in found]
     for seed, _, result in results(work, left, arguments.jobs, {ORIGINAL}):
         found[seed] = ended(seed, result.stage) if isinstance(result, Ended) else result

@@ -75,7 +75,7 @@ Step = NodeProto | Mark | Bias | Form
 class Drawing:
     """One graph in the making."""
 
-    def __init__(self, seed: int, forms: bool = False, integer: bool = False):
+    def __init__(self, seed: int | tuple[int, ...], forms: bool = False, integer: bool = False):
         """integer: every value is quantized, by one scale, so that nothing is computed in float."""
         self.forms, self.integer = forms, integer
         self.rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ become scales and zero points. So every scale is sane, whatever the ops, and the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,8 @@ from graphs.drawing import (
 )
 from graphs.forms import FORMS
 from graphs.more_ops import MORE
-from graphs.ops import OPS
+from graphs.odd import ODD, ROWS_ALONE, changed, odd_shapes
+from graphs.ops import OPS, Draw
 from graphs.wide import WIDE
 
 SHAPES = [(1, 4, 5, 7), (2, 3, 6, 5), (1, 8, 4, 6), (2, 5, 9), (3, 7), (1, 12), (2, 3, 4)]
@@ -44,6 +45,8 @@ class Case:
     seed: int
     model: ModelProto
     feeds: dict[str, Array]
+    finite: bool = True
+    """Whether the data are numbers, all of them."""
 
 
 def random_case(seed: int, forms: bool = False, wide: bool = False, integer: bool = False) -> Case:
@@ -53,11 +56,57 @@ def random_case(seed: int, forms: bool = False, wide: bool = False, integer: boo
     Another graph with `forms`, not QDQ alone, and another with `wide`: ops that nothing is quantized for, besides; and
     another with `integer`, where every value is quantized, by one scale.
     """
-    d, ops = Drawing(seed, forms, integer), OPS + (FORMS + MORE if forms else []) + (3 * WIDE if wide else [])
+    ops = OPS + (FORMS + MORE if forms else []) + (3 * WIDE if wide else [])
+    model, feeds = _drawn(Drawing(seed, forms, integer), ops, SHAPES)
+    return Case(seed, model, feeds)
+
+
+def runs(model: ModelProto, feeds: Mapping[str, Array]) -> bool:
+    """Whether onnxruntime does."""
+    try:
+        _session(model).run(None, dict(feeds))
+    except Exception:  # onnxruntime's exceptions share no base class
+        return False
+    return True
+
+
+def odd_case(seed: int) -> Case:
+    """The model and inputs of a seed, with what `graphs.odd` has; the first that onnxruntime runs."""
+    for attempt in range(50):
+        d = Drawing((seed, attempt), forms=(seed + attempt) % 4 != 3)
+        ops = OPS + FORMS + MORE + WIDE + 3 * ODD if d.forms else OPS + WIDE + ODD
+        try:
+            model, feeds = _drawn(d, [quietly(op) for op in ops], odd_shapes(d, SHAPES))
+        except Exception:  # nor has it all that fits by shape
+            continue
+        if runs(model, feeds):
+            return Case(seed, *changed(d, model, feeds, runs))
+    raise ValueError(f"no graph of seed {seed} runs")
+
+
+def quietly(op: Draw) -> Draw:
+    """An op that does not fit where it meets a size that it does not know of."""
+
+    def draw(d: Drawing, x: Value) -> Value | None:
+        if op in ROWS_ALONE and 0 in x.shape[1:]:
+            return None
+        steps, values = len(d.steps), len(d.values)
+        try:
+            return op(d, x)
+        except (ValueError, ZeroDivisionError):
+            del d.steps[steps:], d.values[values:]
+            return None
+
+    return draw
+
+
+def _drawn(
+    d: Drawing, ops: Sequence[Draw], shapes: Sequence[tuple[int, ...]]
+) -> tuple[ModelProto, dict[str, Array]]:
     for _ in range(d.pick([1, 1, 2])):
-        value = Value(d.name("x"), d.pick(SHAPES))
+        value = Value(d.name("x"), d.pick(shapes))
         d.inputs.append(value)
-        d.values.append(d.cast(value) if integer or d.chance(0.9) else value)
+        d.values.append(d.cast(value) if d.integer or d.chance(0.9) else value)
     wanted, made = int(d.rng.integers(4, 15)), 0
     for _ in range(60):
         if made == wanted:
@@ -71,7 +120,7 @@ def random_case(seed: int, forms: bool = False, wide: bool = False, integer: boo
     feeds = {
         i.name: f32(d.rng.normal(size=i.shape) * d.pick([0.5, 2.0]) + d.pick([0.0, 0.4])) for i in d.inputs
     }
-    return Case(seed, quantized(d, feeds), feeds)
+    return quantized(d, feeds), feeds
 
 
 def quantized(d: Drawing, feeds: dict[str, Array]) -> ModelProto:

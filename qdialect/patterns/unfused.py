@@ -89,7 +89,9 @@ def _part_kernel(
 ) -> None:
     first, last = casts[0].operands[0], quantize.results[0]
     is_one_type = element_of(first.type) == element_of(last.type) or (_is_bytes(first) and _is_bytes(last))
-    is_refused = is_one_type and any(map(_has_scales, (quantize, *casts)))
+    is_refused = is_one_type and (
+        any(map(_has_scales, (quantize, *casts))) or (kernels.takes_any_scales and not _is_single(quantize))
+    )
     is_slower = is_one_type and is_faster_in_float(op, kernels, target.costs)
     if is_refused or is_slower or any(_is_wrong(op, kernels, scale) for scale in _scales(quantize)):
         part(quantize, 0)
@@ -212,6 +214,12 @@ def _casts(op: OnnxOp) -> list[OnnxOp]:
         if cast is not None and not (is_weight and isinstance(cast.operands[0].owner, ConstantOp)):
             casts.append(cast)
     return casts
+
+
+def _is_single(cast: OnnxOp) -> bool:
+    """Whether a cast's scale is of float32, as kernels have it; a session asks for no such thing of a join."""
+    element = BY_ATTRIBUTE.get(element_of(cast.operands[1].type))  # pyright: ignore[reportArgumentType]
+    return element is not None and element.numpy == "float32"
 
 
 def _has_scales(cast: OnnxOp) -> bool:

@@ -72,3 +72,25 @@ def test_float16_models_compute_in_integers(form: str, expected: dict[str, int])
     moved = np.abs(old.astype(np.float32) - new.astype(np.float32)) / Z_SCALE
     assert moved.max() <= 2.01
     assert (moved < 0.01).mean() > 0.9
+
+
+def test_a_join_is_taken_by_a_session():
+    """It made the integer kernel of it, whose scales are of float32, and refused what it had made."""
+    half, u8 = np.float16, onnx.TensorProto.UINT8
+    nodes = [oh.make_node("DequantizeLinear", [n, "s", "z"], [f"{n}_real"]) for n in "ab"]
+    nodes += [oh.make_node("Concat", ["a_real", "b_real"], ["c"], axis=1)]
+    nodes += [oh.make_node("QuantizeLinear", ["c", "s", "z"], ["y"])]
+    constants = [onh.from_array(np.array(half(0.04)), "s"), onh.from_array(np.array(np.uint8(97)), "z")]
+    ends = [oh.make_tensor_value_info(n, u8, [2, size]) for n, size in (("a", 3), ("b", 4), ("y", 7))]
+    graph = oh.make_graph(nodes, "join", ends[:2], ends[2:], constants)
+    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 21)], ir_version=10)
+    draw = np.random.default_rng(5)
+    feeds: dict[str, Any] = {
+        n: draw.integers(0, 256, (2, k)).astype(np.uint8) for n, k in (("a", 3), ("b", 4))
+    }
+    (before,) = run(model, feeds)
+    for target in ("generic", "onnxruntime"):
+        module = import_model(onnx.ModelProto.FromString(model.SerializeToString()))
+        compile(module, target)
+        (after,) = run(export_model(module), feeds, optimize=True)
+        np.testing.assert_array_equal(before, after)
