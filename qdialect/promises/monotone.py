@@ -11,6 +11,7 @@ import numpy as np
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array, ints_of, normal_axis, rank_of, real_constant
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, elsewhere, follow, never, same, to_results
@@ -54,6 +55,13 @@ def _reduce_backward(op: OnnxOp, axis: int) -> int | Blocked:
     axes, kept, rank = reduced
     before = axis if kept else [a for a in range(rank) if a not in axes][axis]
     return ALONG_AXIS if before in axes else before
+
+
+def _reduces(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
+    reduced, shape = _reduced(op), shape_of(op.operands[0].type)
+    if not isinstance(reduced, Blocked) and shape and 0 in (shape[a] for a in reduced[0]):
+        return Blocked("empty-reduction", "the greatest of no elements is infinite, which no integer is")
+    return follow(_reduce_forward)(op, types)
 
 
 def _index_of_greatest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
@@ -165,8 +173,8 @@ MONOTONE: dict[tuple[str, str], Commutes] = {
     ("", "MaxPool"): _selects(batch_or_channel),
     ("", "GlobalMaxPool"): _selects(batch_or_channel),
     ("", "MaxRoiPool"): Commutes(follow(never), follow(never), moves_storage=False, selects=True),
-    ("", "ReduceMax"): Commutes(follow(_reduce_forward), follow(_reduce_backward), selects=True),
-    ("", "ReduceMin"): Commutes(follow(_reduce_forward), follow(_reduce_backward), selects=True),
+    ("", "ReduceMax"): Commutes(_reduces, follow(_reduce_backward), selects=True),
+    ("", "ReduceMin"): Commutes(_reduces, follow(_reduce_backward), selects=True),
     ("", "TopK"): _selects(elsewhere(-1)),
     ("", "Unique"): Commutes(_unique_forward, _unique_backward, selects=True),
     ("", "ArgMax"): _ARG,

@@ -170,6 +170,27 @@ func.func @unmoved_reduce(%q: tensor<2x3x4x!quant.uniform<i8:f32:2, {0.5:3,0.25:
   func.return %y : tensor<2x3x1xf32>
 }
 
+// CHECK-LABEL: func.func @unmoved_empty_reduction(
+// CHECK: %[[R:.*]] = quant.dcast %q
+// CHECK: %[[M:.*]] = onnx.ReduceMax(%[[R]]
+// CHECK-NEXT: func.return %[[M]]
+func.func @unmoved_empty_reduction(%q: tensor<2x0x4x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<2x1x4xf32> {
+  %c = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %r = quant.dcast %q : tensor<2x0x4x!quant.uniform<i8:f32, 0.5:3>> to tensor<2x0x4xf32>
+  // expected-remark@+1 {{[sink-dequantize: empty-reduction]}}
+  %y = onnx.ReduceMax(%r, %c) : (tensor<2x0x4xf32>, tensor<1xi64>) -> tensor<2x1x4xf32>
+  func.return %y : tensor<2x1x4xf32>
+}
+
+// CHECK-LABEL: func.func @empty_beside_the_reduction(
+// CHECK: onnx.ReduceMax(%q
+func.func @empty_beside_the_reduction(%q: tensor<2x0x4x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<2x0x1xf32> {
+  %c = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %r = quant.dcast %q : tensor<2x0x4x!quant.uniform<i8:f32, 0.5:3>> to tensor<2x0x4xf32>
+  %y = onnx.ReduceMax(%r, %c) : (tensor<2x0x4xf32>, tensor<1xi64>) -> tensor<2x0x1xf32>
+  func.return %y : tensor<2x0x1xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_max_pool_of_the_axis(
 // CHECK: %[[R:.*]] = quant.dcast %q
 // CHECK: %[[M:.*]] = onnx.MaxPool(%[[R]]
