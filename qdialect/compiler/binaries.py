@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from platform import machine
 from shutil import which
 from tempfile import TemporaryDirectory
 
@@ -48,9 +49,13 @@ NOTHING = """
 IREE_FLAGS = (
     "--iree-hal-target-backends=llvm-cpu",
     "--iree-llvmcpu-target-cpu=generic",
+    *(("--iree-llvmcpu-target-cpu-features=+avx2",) if machine() in ("x86_64", "AMD64") else ()),
     "--iree-input-type=none",
 )
-"""For any CPU: where FMA is one of its instructions, IREE contracts what is float, and last bits differ."""
+"""
+Without FMA: where it is one of the instructions, IREE contracts what is float, and last bits differ. With AVX2, which
+x86 has had since 2013, products of integers take a third of the time that the first x86-64 takes.
+"""
 
 
 def tool(*names: str) -> str | None:

@@ -142,6 +142,32 @@ def test_a_tensor_may_be_several_outputs(tmp_path: Path):
         np.testing.assert_array_equal(array, expected)
 
 
+def test_the_verdict_counts_the_constants_of_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    command = ["compile", str(ROOT / "examples" / "digits_qdq.onnx"), "--target", "linalg", "--batch", "1"]
+    assert main([*command, "-o", str(tmp_path / "m.mlir")]) == 0
+    said = re.search(r"size: (\S+) kB of constants, was (\S+) kB", capsys.readouterr().err)
+    assert said is not None
+    assert float(said[1]) > float(said[2]) / 4  # weights of 8 bits, where they were floats
+
+
+def test_explain_lists_what_linalg_does_not_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Sizes that are open count as one sample."""
+    nodes = [
+        oh.make_node("TopK", ["x", "k"], ["v", "i"], name="top"),
+        oh.make_node("Neg", ["v"], ["y"], name="less"),
+    ]
+    values = [oh.make_tensor_value_info(name, TensorProto.FLOAT, ["n", None]) for name in "xy"]
+    values[0].type.tensor_type.shape.dim[1].dim_value = 5
+    parts = [onh.from_array(np.array([2], np.int64), "k")]
+    graph = oh.make_graph(nodes, "g", values[:1], values[1:], parts)
+    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=9)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    assert main(["explain", str(tmp_path / "m.onnx"), "--target", "linalg"]) == 0
+    said = capsys.readouterr().out
+    assert "1 TopK stay out of linalg: TopK has no form in linalg [no-form]\n    top\n" in said
+    assert "less" not in said
+
+
 @needs_tools
 def test_the_text_is_read_by_mlir_opt(tmp_path: Path):
     """Names are locations, the interface is said on top, and weights stand as bytes."""
