@@ -7,6 +7,7 @@ Write each integer convolution in the form that costs least on the target, by wh
     phases   conv_transpose(x, w, b)  ->  spread(conv(x, w', b'))                       results of a pixel as channels
     product  conv(x, w, b) : float    ->  MatMulIntegerToFloat(columns(x), w', b)       im2col, channels last
     sum      conv(x, w, b) : float    ->  Cast(ConvInteger(x, w)) * (x_scale * w_scale) + b
+             mean(x)                  ->  conv(x, ones)                                 of what is under a window
 
 Close: each result has the same products, and zeros besides, so integers come out the same; a float oracle adds them in
 another order. The forms are searched together: what pays alone may not pay behind another, and the other way round. One
@@ -28,6 +29,7 @@ from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import Parameters
 from qdialect.ir.values import constant
+from qdialect.patterns.convolution.average import WriteAsConvolution
 from qdialect.patterns.convolution.build import written
 from qdialect.patterns.convolution.phases import spread_phases, spreading_cost
 from qdialect.patterns.convolution.product import product, product_guard
@@ -202,4 +204,6 @@ class ChooseConvolutionFormPass(RewritePass):
     def patterns(self) -> Sequence[Pattern]:
         if self.form and self.form not in NAMES:
             raise UserError(f"'{self.form}' is no form of a convolution", f"choose from {', '.join(NAMES)}")
-        return [ChooseConvolutionForm(target(self.target), self.form, self.by)]
+        runtime = target(self.target)
+        means = [] if self.form else [WriteAsConvolution(runtime)]
+        return [*means, ChooseConvolutionForm(runtime, self.form, self.by)]

@@ -116,41 +116,74 @@ def quantize_costs(runs: int, least: float) -> dict[str, float]:
 
 
 ROWS = [(rows, size) for rows in (1, 8, 64, 1024) for size in (4, 10, 16, 64, 256, 1000)]
+POOLS = [
+    (channels, size, kernel, stride)
+    for channels in (16, 64, 176)
+    for size, kernel, stride in ((16, 3, 1), (16, 2, 2), (32, 3, 2), (8, 8, 8), (12, 5, 1), (24, 2, 2))
+]
+"""Channels, pixels of a side, and what a window is: a row is what one window sees."""
+CASTS: dict[str, Array] = {
+    "s": np.array(0.05, np.float32),
+    "z": np.array(120, np.uint8),
+    "t": np.array(1 / 256, np.float32),
+    "u": np.array(0, np.uint8),
+}
+
+
+def _in_float(op: str, **attributes: Any) -> list[NodeProto]:
+    """An op between casts of its own: of one operand, a Sum keeps them apart."""
+    return [
+        helper.make_node("DequantizeLinear", ["x", "s", "z"], ["r"]),
+        helper.make_node("Sum", ["r"], ["c"]),
+        helper.make_node(op, ["c"], ["p"], **attributes),
+        helper.make_node("QuantizeLinear", ["p", "t", "u"], ["y"]),
+    ]
+
+
+def _as_kernel(op: str, **attributes: Any) -> list[NodeProto]:
+    return [helper.make_node(op, ["x", "s", "z", "t", "u"], ["y"], domain="com.microsoft", **attributes)]
+
+
+def _least(one: ort.InferenceSession, shape: Sequence[int], runs: int) -> int:
+    x = np.random.default_rng(3).integers(0, 256, shape).astype(np.uint8)
+    taken: list[int] = []
+    for _ in range(runs + 2):
+        start = time.perf_counter_ns()
+        one.run(None, {"x": x})
+        taken.append(time.perf_counter_ns() - start)
+    return min(taken)
+
+
+def _by_rows(counted: Sequence[tuple[int, int]], times: Sequence[float]) -> dict[str, float]:
+    """Fitted nanoseconds for an element, a row and a call, from rows, their elements and what they took."""
+    counts = np.array([[rows * size, rows, 1.0] for rows, size in counted])
+    weights = 1 / np.maximum(np.array(times), 1000.0)
+    fitted = np.linalg.lstsq(counts * weights[:, None], np.array(times) * weights, rcond=None)[0]
+    return dict(zip(("read", "row", "call"), (max(float(v), 0.0) for v in fitted), strict=True))
 
 
 def softmax_costs(runs: int, least: float) -> dict[str, dict[str, float]]:
     """Nanoseconds for an element, a row and a call of Softmax on bytes, as one kernel and in float between casts."""
-    node, costs = helper.make_node, dict[str, dict[str, float]]()
-    given: dict[str, Array] = {
-        "s": np.array(0.05, np.float32),
-        "z": np.array(120, np.uint8),
-        "t": np.array(1 / 256, np.float32),
-        "u": np.array(0, np.uint8),
-    }
-    kernel = node(
-        "QLinearSoftmax", ["x", "s", "z", "t", "u"], ["y"], domain="com.microsoft", axis=-1, opset=13
-    )
-    parts = [
-        node("DequantizeLinear", ["x", "s", "z"], ["r"]),
-        node("Sum", ["r"], ["c"]),
-        node("Softmax", ["c"], ["p"], axis=-1),
-        node("QuantizeLinear", ["p", "t", "u"], ["y"]),
-    ]
-    for name, nodes in (("QLinearSoftmax", [kernel]), ("Softmax", parts)):
-        one = session(nodes, given, TensorProto.UINT8, rank=2)
+    costs: dict[str, dict[str, float]] = {}
+    kernel = _as_kernel("QLinearSoftmax", axis=-1, opset=13)
+    for name, nodes in (("QLinearSoftmax", kernel), ("Softmax", _in_float("Softmax", axis=-1))):
+        one = session(nodes, CASTS, TensorProto.UINT8, rank=2)
+        costs[name] = _by_rows(ROWS, [_least(one, shape, runs) - least for shape in ROWS])
+    return costs
+
+
+def pool_costs(runs: int, least: float) -> dict[str, dict[str, float]]:
+    """The same of AveragePool: an element is a pixel under a window, a row a window."""
+    costs: dict[str, dict[str, float]] = {}
+    for name, written in (("QLinearAveragePool", _as_kernel), ("AveragePool", _in_float)):
+        counted: list[tuple[int, int]] = []
         times: list[float] = []
-        for rows, size in ROWS:
-            x = np.random.default_rng(3).integers(0, 256, (rows, size)).astype(np.uint8)
-            taken: list[int] = []
-            for _ in range(runs + 2):
-                start = time.perf_counter_ns()
-                one.run(None, {"x": x})
-                taken.append(time.perf_counter_ns() - start)
-            times.append(min(taken) - least)
-        counted = np.array([[rows * size, rows, 1.0] for rows, size in ROWS])
-        weights = 1 / np.maximum(np.array(times), 1000.0)
-        fitted = np.linalg.lstsq(counted * weights[:, None], times * weights, rcond=None)[0]
-        costs[name] = dict(zip(("read", "row", "call"), (max(float(v), 0.0) for v in fitted), strict=True))
+        for channels, size, kernel, stride in POOLS:
+            nodes = written(name, kernel_shape=[kernel] * 2, strides=[stride] * 2)
+            one = session(nodes, CASTS, TensorProto.UINT8)
+            times.append(_least(one, (1, channels, size, size), runs) - least)
+            counted.append((channels * ((size - kernel) // stride + 1) ** 2, kernel**2))
+        costs[name] = _by_rows(counted, times)
     return costs
 
 

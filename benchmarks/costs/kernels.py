@@ -20,7 +20,15 @@ from onnx import NodeProto, TensorProto, helper
 
 from costs.convolutions import rest
 from costs.convolutions import rows as grouped_rows
-from costs.elements import elementwise_costs, move_costs, overhead, quantize_costs, session, softmax_costs
+from costs.elements import (
+    elementwise_costs,
+    move_costs,
+    overhead,
+    pool_costs,
+    quantize_costs,
+    session,
+    softmax_costs,
+)
 from qdialect.targets.pricing import (
     ALIGNED,
     DEPTHWISE,
@@ -48,7 +56,7 @@ HEADER = """\
 # make a float result, QLinearConv makes u8: also in groups of channels, one channel for each output and along three
 # axes. Columns are bytes gathered along one axis. QuantizeLinear is one whose zero point is computed at run time.
 # ConvTranspose is in float, counted as the convolution of one pixel that it can be; then what a value takes to quantize
-# and to move. Softmax is in float with the casts around it.
+# and to move. Softmax and AveragePool are in float with the casts around them, a row of the latter is a window.
 """
 RULES = {ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16}}
 """When the kernel for symmetric weights runs: read off a sweep of the channels."""
@@ -368,7 +376,8 @@ def main() -> None:
     lines.append(f"ConvTranspose = {{ {', '.join(f'{k} = {v:.4f}' for k, v in spread.items())} }}")
     cells = [f"{k} = {v:.4f}" for k, v in quantize_costs(args.runs, least).items()]
     lines.append(f"{QUANTIZE} = {{ {', '.join(cells)} }}")
-    for name, found in softmax_costs(args.runs, least).items():
+    rowed = softmax_costs(args.runs, least) | pool_costs(args.runs, least)
+    for name, found in rowed.items():
         lines.append(f"{name} = {{ {', '.join(f'{k} = {v:.4f}' for k, v in found.items())} }}")
     cells = [f"{k} = {v:.4f}" for k, v in elements.items()]
     lines += [

@@ -1,14 +1,16 @@
 """
 Ops without an integer kernel that another op's kernel computes: a difference is a sum with the second operand's sign
-turned, a mean of all pixels is a global average pool.
+turned, a mean of all pixels is a global average pool, a mean of those under a window a convolution.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
+import numpy.typing as npt
 from xdsl.ir import Operation
 
 from qdialect import numerics
@@ -38,6 +40,16 @@ class KernelOfAnother(Form):
     """The other ops; the last makes the op's result."""
     on_integers: Callable[[OnnxOp], Sequence[str]] = lambda op: ()
     """Ops that they have on stored integers besides."""
+
+
+@dataclass(frozen=True)
+class AsConvolution(Form):
+    """The op on quantized types, one scale each, is a convolution of each channel by itself with a constant weight."""
+
+    weight: Callable[[OnnxOp, int], tuple[npt.NDArray[np.int8], np.float32] | Blocked]
+    """From the op and its channels: what is stored of the weight, (channels, 1, kernel), and its scale."""
+    attributes: Sequence[str]
+    """Those of the op that the convolution has too."""
 
 
 def negated(type: UniformType) -> UniformType:
@@ -84,6 +96,21 @@ def _mean(op: OnnxOp) -> Sequence[Operation] | Blocked:
     return nodes.ops
 
 
+def _ones(op: OnnxOp, channels: int) -> tuple[npt.NDArray[np.int8], np.float32] | Blocked:
+    """A mean, where each window has as many pixels as every other one."""
+    if op.int_attr("ceil_mode", 0) or op.str_attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+        return Blocked(
+            "ragged-pool", "a window may end beyond the operand, where the mean is of fewer pixels"
+        )
+    if any(op.ints_attr("pads") or ()) and not op.int_attr("count_include_pad", 0):
+        return Blocked("ragged-pool", "at the border the mean is of fewer pixels")
+    kernel = op.ints_attr("kernel_shape") or ()  # the verifier asks for one
+    return np.ones((channels, 1, *kernel), np.int8), np.float32(1 / prod(kernel))
+
+
+CONVOLUTIONS: dict[tuple[str, str], AsConvolution] = {
+    ("", "AveragePool"): AsConvolution(_ones, ("kernel_shape", "strides", "dilations", "pads", "auto_pad")),
+}
 REWRITTEN: dict[tuple[str, str], KernelOfAnother] = {
     ("", "Sub"): KernelOfAnother(
         "QLinearAdd", _difference, lambda op: () if constant(op.operands[1]) is not None else ("Sub",)

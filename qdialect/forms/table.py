@@ -15,7 +15,7 @@ from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.linalg.table import LINALG_FORMS
 from qdialect.forms.pixels import PIXEL_FORMS
 from qdialect.forms.recurrent import RECURRENT
-from qdialect.forms.rewritten import REWRITTEN
+from qdialect.forms.rewritten import CONVOLUTIONS, REWRITTEN
 from qdialect.forms.spelled import SPELLED
 from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
 from qdialect.forms.tosa.table import TOSA_FORMS
@@ -27,6 +27,7 @@ TABLES = (
     AT_RUN_TIME,
     FOREIGN,
     REWRITTEN,
+    CONVOLUTIONS,
     SPELLED,
     STORAGE_FORMS,
     PIXEL_FORMS,

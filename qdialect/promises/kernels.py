@@ -103,6 +103,14 @@ def _pool_differs(op: OnnxOp, scale: float) -> bool:
     return _pool_guard(op) is not None
 
 
+def _pool_rows(op: OnnxOp) -> tuple[int, int] | None:
+    """Windows of pixels; a batch that is not known counts as one."""
+    shape = shape_of(op.results[0].type)
+    if not shape or DYNAMIC in shape[1:]:
+        return None
+    return prod(size for size in shape if size != DYNAMIC), prod(op.ints_attr("kernel_shape") or ())
+
+
 def _windows_fit(op: OnnxOp) -> bool:
     """Whether the windows of a pool are known to end within the padded operand, so that rounding up adds none."""
     shape, kernel = static_shape(op.operands[0]), op.ints_attr("kernel_shape")
@@ -208,6 +216,7 @@ KERNELS: dict[tuple[str, str], Kernels] = {
                 drops=("dilations",),
                 guard=_pool_guard,
                 is_wrong=_pool_differs,
+                rows=_pool_rows,
             ),
         ),
         "GlobalAveragePool": (Kernel(MICROSOFT, "QLinearGlobalAveragePool", _UNARY),),

@@ -51,3 +51,29 @@ def test_channels_last(
     assert op not in ops
     assert np.unique(before).size > 5
     np.testing.assert_array_equal(after, before)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "result", "written"),
+    [
+        ({"pads": [1, 1, 1, 1], "count_include_pad": 1}, (24, 12, 10), "QLinearConv"),
+        ({"strides": [3, 2]}, (24, 4, 4), "QLinearConv"),
+        ({"dilations": [2, 1]}, (24, 8, 8), "QLinearConv"),
+        ({"pads": [1, 1, 1, 1]}, (24, 12, 10), "AveragePool"),
+    ],
+)
+def test_means_under_windows(
+    attributes: dict[str, Any], result: tuple[int, ...], written: str, tmp_path: Path
+):
+    g = Graph()
+    g.add("AveragePool", "m", g.pair("x", 0.02, 120), kernel_shape=[3, 3], **attributes)
+    step = 0.013
+    g.add("Identity", "y", g.pair("m", step, 133))
+    data = g.rng.normal(0.1, 0.9, (2, 24, 12, 10)).astype(np.float32)
+    opset = 19 if "dilations" in attributes else 17
+    before, after, ops = compiled(g.model((2, 24, 12, 10), (2, *result), opset), tmp_path, data)
+    assert written in ops
+    assert "QLinearAveragePool" not in ops
+    assert np.unique(before).size > 50
+    np.testing.assert_allclose(after, before, rtol=0, atol=step * 1.001)
+    assert (after != before).mean() < 0.01

@@ -1,0 +1,75 @@
+"""The pattern that writes an op on quantized types as a convolution of each channel by itself, where that is faster."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.builtin import Float32Type
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, tensor_type
+from qdialect.dialects.quant import Storage, UniformType
+from qdialect.forms.nodes import Nodes
+from qdialect.forms.rewritten import AsConvolution
+from qdialect.ir.names import tensor_name
+from qdialect.patterns.convolution.step import SOME_IMAGES, SOME_SIZE
+from qdialect.promises.kernels import Kernels
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnForm
+from qdialect.targets import Target
+from qdialect.targets.pricing import DEPTHWISE, WORTH, Convolution, quantized_cost, row_cost
+
+MEASURED = (3, 4)
+"""Axes of operands whose convolutions were measured."""
+STORED = Storage.of("u8")
+"""Of the operand and the result; the weight's is i8."""
+
+
+class WriteAsConvolution(OnForm[AsConvolution]):
+    """op(x) -> conv(x, w), a group for each channel: the same sums, rounded once."""
+
+    def __init__(self, target: Target):
+        self._target = target
+
+    def match(self, op: OnnxOp, form: AsConvolution, rewriter: Rewriter, /) -> Blocked | None:
+        x, y = (quantized_of(v.type) for v in (op.operands[0], op.results[0]))
+        shape = shape_of(op.operands[0].type)
+        if x is None or y is None or not (_is_measured(x) and _is_measured(y)):
+            return None
+        if shape is None or len(shape) not in MEASURED or shape[1] == DYNAMIC:
+            return None
+        weight = form.weight(op, shape[1])
+        if isinstance(weight, Blocked):
+            return weight
+        stored, scale = weight
+        if not self._pays(op, shape[1], stored.shape[2:]):
+            return Blocked("does-not-pay", "the op's own kernel takes less time than a convolution")
+        nodes, type = Nodes(), UniformType.per_tensor(Storage.of("i8"), scale)
+        name = f"{tensor_name(op)}_ones"
+        w = nodes.constant(stored, name=name, type=tensor_type(type, stored.shape))
+        known = {k: v for k, v in op.onnx_attributes.items() if k in form.attributes}
+        nodes.add("Conv", [op.operands[0], w], op.results[0].type, {**known, "group": shape[1]})
+        nodes.ops[-1].location = op.location
+        rewriter.replace(op, nodes.ops)
+        return None
+
+    def _pays(self, op: OnnxOp, channels: int, kernel: tuple[int, ...]) -> bool:
+        """Whether the convolution takes at most `WORTH` of what the op's own kernel takes."""
+        costs, promise = self._target.costs, op.get_trait(Kernels)
+        if DEPTHWISE not in costs:
+            return False
+        own = next((k.op_type for k in promise.forms if k.op_type in costs), None) if promise else None
+        if own is None:
+            return False
+        images, _, *sizes = shape_of(op.results[0].type) or (DYNAMIC,) * (2 + len(kernel))
+        images = SOME_IMAGES if images == DYNAMIC else images
+        pixels = prod(SOME_SIZE if size == DYNAMIC else size for size in sizes)
+        strides = op.ints_attr("strides") or (1,) * len(kernel)
+        shape = Convolution(1, 1, kernel, strides, pixels, True, images, channels)
+        now = row_cost(costs, own, images * channels * pixels, prod(kernel))
+        return quantized_cost(costs, shape) < WORTH * now
+
+
+def _is_measured(type: UniformType) -> bool:
+    return type.is_per_tensor and type.storage == STORED and isinstance(type.expressed, Float32Type)
