@@ -1,14 +1,13 @@
 """Measure what convolutions of u8 into u8 cost in groups of channels and along three axes, and what a gather costs."""
 
-import time
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from onnx import NodeProto, TensorProto, helper
 
-from costs.elements import session
+from qdialect.measuring.kernels import Grouped, least_time, session, taken_in_groups
 from qdialect.targets.pricing import (
     BLOCK,
     DEPTHWISE,
@@ -21,34 +20,6 @@ from qdialect.targets.pricing import (
 )
 
 Array = npt.NDArray[Any]
-
-
-class Grouped(NamedTuple):
-    """A convolution: batch, channels in and out, input sizes, kernel size, groups, stride."""
-
-    batch: int
-    inputs: int
-    outputs: int
-    sizes: tuple[int, ...]
-    kernel: int
-    groups: int = 1
-    stride: int = 1
-
-    @property
-    def counted(self) -> Convolution:
-        """What the costs are fitted to, in all its groups."""
-        pixels = prod((size - 1) // self.stride + 1 for size in self.sizes)
-        rank = len(self.sizes)
-        return Convolution(
-            self.inputs // self.groups,
-            self.outputs // self.groups,
-            (self.kernel,) * rank,
-            (self.stride,) * rank,
-            pixels,
-            True,
-            self.batch,
-            self.groups,
-        )
 
 
 GROUPS = [
@@ -126,42 +97,6 @@ GATHERS = [
 ]
 
 
-def _least(one: Any, x: Array, runs: int) -> float:
-    times: list[int] = []
-    for _ in range(runs + 2):
-        start = time.perf_counter_ns()
-        one.run(None, {"x": x})
-        times.append(time.perf_counter_ns() - start)
-    return min(times)
-
-
-def _taken(shape: Grouped, runs: int) -> float:
-    """Least nanoseconds of QLinearConv, channels last."""
-    rng, rank = np.random.default_rng(3), len(shape.sizes)
-    kernel = (shape.kernel,) * rank
-    weight = rng.integers(-127, 128, (shape.outputs, shape.inputs // shape.groups, *kernel)).astype(np.int8)
-    c: dict[str, Array] = {
-        "sx": np.array(0.02, np.float32),
-        "zx": np.array(120, np.uint8),
-        "w": weight,
-        "s": rng.uniform(0.01, 0.02, shape.outputs).astype(np.float32),
-        "z": np.zeros(shape.outputs, np.int8),
-        "sy": np.array(0.5, np.float32),
-        "zy": np.array(128, np.uint8),
-        "b": np.zeros(shape.outputs, np.int32),
-    }
-    attributes: dict[str, Any] = {
-        "pads": [shape.kernel // 2] * 2 * rank,
-        "strides": [shape.stride] * rank,
-        "group": shape.groups,
-        "channels_last": 1,
-    }
-    node = helper.make_node("QLinearConv", ["x", *c], ["y"], domain="com.microsoft", **attributes)
-    one = session([node], c, TensorProto.UINT8, rank=rank + 2)
-    x = rng.integers(0, 256, (shape.batch, *shape.sizes, shape.inputs)).astype(np.uint8)
-    return _least(one, x, runs)
-
-
 def _gathered(shape: Grouped, runs: int) -> tuple[Convolution, float]:
     """Least nanoseconds to have what is under the kernel along the first axis side by side."""
     node, kernel, names = helper.make_node, shape.kernel, list[str]()
@@ -179,15 +114,15 @@ def _gathered(shape: Grouped, runs: int) -> tuple[Convolution, float]:
     x = np.ones((shape.batch, *shape.sizes, shape.inputs), np.uint8)
     pixels = made * prod(shape.sizes[1:])
     counted = Convolution(shape.inputs, 0, (kernel,), (shape.stride,), pixels, True, shape.batch)
-    return counted, _least(one, x, runs)
+    return counted, least_time(one, x, runs)
 
 
 def rows(runs: int, least: float) -> dict[str, list[tuple[Convolution, float]]]:
     """By kernel, what is counted of each shape and its nanoseconds without those of a call."""
     return {
-        GROUPED: [(by_group(s.counted), _taken(s, runs) - least) for s in GROUPS],
-        DEPTHWISE: [(by_block(s.counted), _taken(s, runs) - least) for s in BLOCKS],
-        VOLUME: [(s.counted, _taken(s, runs) - least) for s in VOLUMES],
+        GROUPED: [(by_group(s.counted), taken_in_groups(s, runs) - least) for s in GROUPS],
+        DEPTHWISE: [(by_block(s.counted), taken_in_groups(s, runs) - least) for s in BLOCKS],
+        VOLUME: [(s.counted, taken_in_groups(s, runs) - least) for s in VOLUMES],
         GATHERED: [(s, t - least) for s, t in (_gathered(v, runs) for v in GATHERS)],
     }
 
@@ -198,5 +133,5 @@ def rest(whole: list[float], counted: Any, runs: int, least: float) -> float:
     for shape in RESTS:
         expected = float(np.dot(whole, counted(by_block(shape.counted))))
         elements = shape.groups % BLOCK * shape.kernel**2 * shape.counted.pixels
-        found.append(max(_taken(shape, runs) - least - expected, 0.0) / elements)
+        found.append(max(taken_in_groups(shape, runs) - least - expected, 0.0) / elements)
     return float(np.median(found))

@@ -7,52 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import onnxruntime as ort
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+from onnx import NodeProto, TensorProto, helper
 
+from qdialect.measuring.kernels import session
 from qdialect.promises.elementwise import NAMES as ELEMENTWISE_NAMES
 
 Array = npt.NDArray[Any]
 BINARY = "Add Div Max Min Mul Pow Sub"
-
-
-def session(
-    nodes: Sequence[NodeProto],
-    constants: dict[str, Array],
-    result: int = TensorProto.FLOAT,
-    operand: int = TensorProto.UINT8,
-    *,
-    zero_point: bool = False,
-    opset: int = 13,
-    rank: int = 4,
-) -> ort.InferenceSession:
-    """A model of x of any size, perhaps z, and y."""
-    more = [helper.make_tensor_value_info("z", TensorProto.UINT8, [])] if zero_point else []
-    graph = helper.make_graph(
-        list(nodes),
-        "g",
-        [helper.make_tensor_value_info("x", operand, [None] * rank), *more],
-        [helper.make_tensor_value_info("y", result, [None] * rank)],
-        [numpy_helper.from_array(v, k) for k, v in constants.items()],
-    )
-    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-
-
-def overhead(runs: int) -> float:
-    """Least nanoseconds of a run of next to nothing."""
-    one, x = (
-        session([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)], {}),
-        np.zeros([1] * 4, np.uint8),
-    )
-    times: list[int] = []
-    for _ in range(10 * runs):
-        start = time.perf_counter_ns()
-        one.run(None, {"x": x})
-        times.append(time.perf_counter_ns() - start)
-    return min(times)
 
 
 def elementwise_costs(runs: int, least: float) -> dict[str, float]:

@@ -11,24 +11,22 @@ a relative error counts the same for small and large convolutions.
 import argparse
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime as ort
-from onnx import NodeProto, TensorProto, helper
+from onnx import helper
 
 from costs.convolutions import rest
 from costs.convolutions import rows as grouped_rows
 from costs.elements import (
     elementwise_costs,
     move_costs,
-    overhead,
     pool_costs,
     quantize_costs,
-    session,
     softmax_costs,
 )
+from qdialect.measuring.kernels import Shape, measure, overhead, session
 from qdialect.targets.pricing import (
     ALIGNED,
     DEPTHWISE,
@@ -60,25 +58,6 @@ HEADER = """\
 """
 RULES = {ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16}}
 """When the kernel for symmetric weights runs: read off a sweep of the channels."""
-
-
-class Shape(NamedTuple):
-    """A convolution: batch, channels in and out, input height and width, kernel size, stride."""
-
-    batch: int
-    inputs: int
-    outputs: int
-    size: int
-    kernel: int
-    stride: int = 1
-
-    @property
-    def counted(self) -> Convolution:
-        """What the costs are fitted to."""
-        pixels = ((self.size - 1) // self.stride + 1) ** 2
-        return Convolution(
-            self.inputs, self.outputs, (self.kernel,) * 2, (self.stride,) * 2, pixels, True, self.batch
-        )
 
 
 SHAPES = [
@@ -144,134 +123,6 @@ SHAPES = [
     Shape(1, 3, 16, 64, 1),
     Shape(1, 128, 36, 20, 1),
 ]
-
-
-def columns(shape: Shape) -> tuple[list[NodeProto], dict[str, Array], str]:
-    """The pixels under each kernel element side by side as channels: nodes from `t`, channels last."""
-    _, _, _, size, k, stride = shape
-    node, made, value = helper.make_node, (size - 1) // stride + 1, "t"
-    nodes: list[NodeProto] = []
-    c: dict[str, Array] = {"pads": np.array([0, k // 2, k // 2, 0] * 2), "step": np.array([stride])}
-    if k > 1:
-        nodes, value = [node("Pad", ["t", "pads", "zx"], ["p"])], "p"
-    for axis in (2, 1):
-        parts: list[str] = []
-        for at in range(k):
-            part = f"s{axis}{at}"
-            c |= {f"from{at}": np.array([at]), f"to{at}": np.array([at + (made - 1) * stride + 1])}
-            c[f"axis{axis}"] = np.array([axis])
-            parts.append(part)
-            nodes.append(node("Slice", [value, f"from{at}", f"to{at}", f"axis{axis}", "step"], [part]))
-        value = parts[0]
-        if k > 1:
-            value = f"c{axis}"
-            nodes.append(node("Concat", parts, [value], axis=3))
-    return nodes, c, value
-
-
-def product_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
-    """A matrix product of gathered columns, between Transposes."""
-    node, weight = helper.make_node, c["w"].transpose(2, 3, 1, 0).reshape(-1, shape.outputs)
-    gather, more, value = ([], {}, "t") if shape.counted.is_pointwise else columns(shape)
-    nodes = [
-        node("Transpose", ["x"], ["t"], perm=[0, 2, 3, 1]),
-        *gather,
-        node("MatMulIntegerToFloat", [value, "m", "sx", "s", "zx", "", "b"], ["g"], domain="com.microsoft"),
-        node("Transpose", ["g"], ["y"], perm=[0, 3, 1, 2]),
-    ]
-    used = {name for n in nodes for name in n.input}
-    given = c | more | {"m": np.ascontiguousarray(weight)}
-    return session(nodes, {k: v for k, v in given.items() if k in used})
-
-
-def signed_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
-    """ConvInteger and its scale, activations i8; the weight u8 as in the other form."""
-    inputs, attributes = (
-        ["x", "u", "zx", "zu"],
-        {"pads": [shape.kernel // 2] * 4, "strides": [shape.stride] * 2},
-    )
-    given = {
-        "u": (c["w"].astype(np.int16) + 128).astype(np.uint8),
-        "zx": np.array(-8, np.int8),
-        "zu": np.array(128, np.uint8),
-        "m": (c["sx"] * c["s"]).reshape(1, -1, 1, 1),
-        "b": c["b"].reshape(1, -1, 1, 1),
-    }
-    nodes = [
-        helper.make_node("ConvInteger", inputs, ["i"], **attributes),  # pyright: ignore[reportArgumentType]
-        helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
-        helper.make_node("Mul", ["f", "m"], ["g"]),
-        helper.make_node("Add", ["g", "b"], ["y"]),
-    ]
-    return session(nodes, given, operand=TensorProto.INT8)
-
-
-def quantized_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
-    """QLinearConv, channels last."""
-    inputs = ["x", "sx", "zx", "w", "s", "z", "sy", "zy", "bq"]
-    attributes: dict[str, Any] = {
-        "pads": [shape.kernel // 2] * 4,
-        "strides": [shape.stride] * 2,
-        "channels_last": 1,
-    }
-    node = helper.make_node("QLinearConv", inputs, ["y"], domain="com.microsoft", **attributes)
-    c = c | {"sy": np.array(0.5, np.float32), "zy": np.array(128, np.uint8)}
-    c["bq"] = np.zeros(shape.outputs, np.int32)
-    return session([node], {k: c[k] for k in inputs[1:]}, TensorProto.UINT8)
-
-
-def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSession]:
-    """The forms that the shape has, by the name of the kernel that does the work."""
-    _, ci, co, _, k, stride = shape
-    w, s = rng.integers(-127, 128, (co, ci, k, k)).astype(np.int8), rng.uniform(0.01, 0.02, co)
-    b, row = rng.normal(size=co).astype(np.float32), (1, -1, 1, 1)
-    c: dict[str, Array] = {"sx": np.array(0.02, np.float32), "zx": np.array(120, np.uint8), "w": w}
-    c |= {"s": s.astype(np.float32), "z": np.zeros(co, np.int8), "b": b}
-    at: dict[str, Any] = {"pads": [k // 2] * 4, "strides": [stride] * 2, "kernel_shape": [k, k]}
-    node = helper.make_node
-    reals = {"v": (w * c["s"].reshape(-1, 1, 1, 1)).astype(np.float32)}
-    weight = node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=0)
-    nodes = [node("DequantizeLinear", ["x", "sx", "zx"], ["r"]), node("Conv", ["r", "v", "b"], ["y"], **at)]
-    found = {
-        FLOAT: session([weight, *nodes], c),
-        PACKED: session(nodes, c | reals),
-        SUM: session(
-            [
-                node("ConvInteger", ["x", "w", "zx", "zw"], ["i"], **at),
-                node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
-                node("Mul", ["f", "m"], ["g"]),
-                node("Add", ["g", "b"], ["y"]),
-            ],
-            {
-                "zx": c["zx"],
-                "w": (w.astype(np.int16) + 128).astype(np.uint8),
-                "zw": np.array(128, np.uint8),
-                "m": (c["sx"] * c["s"]).reshape(row),
-                "b": b.reshape(row),
-            },
-        ),
-    }
-    return found | {
-        PRODUCT: product_form(shape, c),
-        QUANTIZED: quantized_form(shape, c),
-        SIGNED: signed_form(shape, c),
-    }
-
-
-def measure(shape: Shape, runs: int) -> dict[str, float]:
-    """Least nanoseconds of each form, for the whole batch."""
-    rng = np.random.default_rng(3)
-    x = rng.integers(0, 256, (shape.batch, shape.inputs, shape.size, shape.size)).astype(np.uint8)
-    sessions = forms(shape, rng)
-    last, signed = np.ascontiguousarray(x.transpose(0, 2, 3, 1)), x.view(np.int8)
-    times: dict[str, list[int]] = {name: [] for name in sessions}
-    for _ in range(runs + 2):
-        for name, one in sessions.items():
-            feed = {"x": last if name == QUANTIZED else signed if name == SIGNED else x}
-            start = time.perf_counter_ns()
-            one.run(None, feed)
-            times[name].append(time.perf_counter_ns() - start)
-    return {name: min(t) for name, t in times.items()}
 
 
 SPREADS = [

@@ -25,7 +25,7 @@ COMMANDS = {
     "explain": "say which layers stay float, by cost, and why; or what a reason means",
     "compare": "run two models on the same data and compare their outputs",
     "bench": "measure how long models take, side by side",
-    "targets": "list the targets",
+    "targets": "list the targets, or measure what kernels cost here",
 }
 
 _EPILOG = "`%(prog)s COMMAND --help` says more. `qdialect-opt` runs single passes."
@@ -41,6 +41,11 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         own.error(wrong)
     if rest:
         own.unrecognized(rest)
+    if parsed.command == "targets" and parsed.output is not None:
+        if not parsed.calibrate:
+            own.error("-o says where the costs go that --calibrate measures")
+        if not parsed.output.endswith((".toml", "-")):
+            own.error("-o FILE ends in .toml, by which --costs knows it")
     if parsed.command in ("compile", "quantize") and parsed.output is None and not parsed.print_pipeline:
         own.error("there is no output file: name it with -o OUT.onnx")
     if parsed.command == "quantize" and not (
@@ -88,6 +93,7 @@ def _make_parser() -> argparse.ArgumentParser:
     _add_explain(made["explain"])
     _add_compare(made["compare"])
     _add_bench(made["bench"])
+    _add_targets(made["targets"])
     return parser
 
 
@@ -97,7 +103,7 @@ _USAGE = {
     "explain": "%(prog)s IN.onnx [--target TARGET] [--all] [--json]\n       %(prog)s ID",
     "compare": "%(prog)s A.onnx B.onnx --data DATA [--layers] [--json]",
     "bench": "%(prog)s A.onnx [B.onnx ...] [--data DATA] [--threads N] [--batch N] [--profile] [--json]",
-    "targets": "%(prog)s",
+    "targets": "%(prog)s [--calibrate [-o FILE.toml] [--runs N]]",
 }
 
 
@@ -195,6 +201,17 @@ def _add_report(group: Group) -> None:
     group.add_argument("--remarks", action="store_true", help="say which rewrites did not fire, and why")
     group.add_argument("--quiet", action="store_true", help="print nothing but errors")
     group.add_argument("--verbose", action="store_true", help="print each pass and what it changed")
+
+
+def _add_targets(parser: argparse.ArgumentParser) -> None:
+    calibrate = (
+        "measure onnxruntime's kernels on this machine, on one thread; compile with --costs FILE by it"
+    )
+    parser.add_argument("--calibrate", action="store_true", help=calibrate)
+    output = "where the costs go, a name that ends in .toml (default: standard output)"
+    parser.add_argument("-o", "--output", metavar="FILE.toml", help=output)
+    runs = "how often each kernel is run, the fastest counts (default: %(default)s)"
+    parser.add_argument("--runs", type=_positive, metavar="N", default=31, help=runs)
 
 
 def _add_explain(parser: argparse.ArgumentParser) -> None:

@@ -1,12 +1,35 @@
-"""`qdialect targets`: what can be compiled for."""
+"""`qdialect targets`: what can be compiled for; with --calibrate, what kernels cost on this machine."""
 
 import argparse
+import sys
 
+from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
+from qdialect.files import Outputs
 from qdialect.targets import FOLDER, target, target_names
 
+CALIBRATED = "onnxruntime"
+"""The target whose kernels are measured."""
 
-def run(_: argparse.Namespace) -> int:
+
+def run(arguments: argparse.Namespace) -> int:
+    """Lists the targets, or writes the costs of this machine."""
+    if arguments.calibrate:
+        return _calibrate(arguments.output, arguments.runs)
     for name in target_names():
         print(f"{name:<16} {target(name).summary:<75} {FOLDER / f'{name}.toml'}")
+    return DONE
+
+
+def _calibrate(output: str | None, runs: int) -> int:
+    from qdialect.measuring.machine import calibrate  # the list of targets needs no onnxruntime
+
+    with Outputs() as outputs:
+        file = None if output in (None, "-") else outputs.create(output)
+        with progress() as show:
+            done = calibrate(CALIBRATED, target(CALIBRATED).costs, runs, show=show)
+        if file is None:
+            sys.stdout.write(done.text())
+        else:
+            file.write(done.text().encode())
     return DONE

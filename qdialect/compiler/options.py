@@ -11,7 +11,9 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from qdialect.errors import UserError
 from qdialect.exactness import Exactness
+from qdialect.targets import target
 
 if TYPE_CHECKING:
     from qdialect.numerics import Array
@@ -45,6 +47,17 @@ def _said(
     return {"group": group, "help": help, "choices": choices, "metavar": metavar, "flag": flag}
 
 
+def _with_costs(name: str | Path, costs: str | Path) -> str | Path:
+    """The target of a file of costs, which is a target's own. Raises UserError if they are another target's."""
+    own = target(costs)
+    if costs != name and own.like != name:
+        raise UserError(
+            f"'{costs}' has the costs of {own.like or 'no target'}, not of {name}",
+            "write them with `qdialect targets --calibrate`",
+        )
+    return costs
+
+
 @dataclass(frozen=True)
 class Options:
     """What a compilation is asked for, besides the model."""
@@ -55,6 +68,15 @@ class Options:
             RESULT,
             "what runs the result: a name of `qdialect targets`, or a file PATH.toml (default: %(default)s)",
             metavar="TARGET",
+        ),
+    )
+    costs: str | Path | None = field(
+        default=None,
+        kw_only=True,
+        metadata=_said(
+            RESULT,
+            "what kernels cost where the result runs: a file that `qdialect targets --calibrate` wrote there",
+            metavar="FILE",
         ),
     )
     form: str | None = field(
@@ -120,6 +142,8 @@ class Options:
         for name in ("decompose", "keep_float", "sizes"):
             value: Sequence[str] = getattr(self, name)
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
+        if self.costs is not None:
+            object.__setattr__(self, "target", _with_costs(self.target, self.costs))
 
     @property
     def plain(self) -> "Options":

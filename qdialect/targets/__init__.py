@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast, get_type_hints
 
 from qdialect.errors import UserError
+from qdialect.targets.pricing import scaled
 
 FOLDER = Path(__file__).parent
 
@@ -106,12 +107,17 @@ class Target:
     """Op -> the first opset in which it does."""
     stages: Sequence[Placed] = ()
     """Passes besides those of every target."""
+    factors: dict[str, float] = field(default_factory=dict[str, float])
+    """Kernel -> what it takes on one machine, of what the costs of the target say that this one is like."""
 
     @property
     def costs(self) -> dict[str, dict[str, float]]:
         """What the forms of a convolution with a float result cost, by kernel; none where nobody measured."""
         own = _costs(self.name)
-        return own if own or self.like is None else target(self.like).costs
+        if own or self.like is None:
+            return own
+        base = target(self.like).costs
+        return scaled(base, self.factors) if self.factors else base
 
     def has_kernel(self, op_type: str, operands: Sequence[str], result: str) -> bool:
         """Whether `op_type` has a kernel for these storage types."""

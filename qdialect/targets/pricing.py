@@ -47,6 +47,18 @@ the window does not move by one, for a value that is read or written, for an out
 gathers, and for a call."""
 
 
+LIKE = {
+    GATHERED: PRODUCT,
+    "QGemm": POINTWISE,
+    "QGemmFloat": PRODUCT,
+    "DynamicQuantizeMatMul": PRODUCT,
+    "QLinearSoftmax": QUANTIZED,
+    "QLinearAveragePool": QUANTIZED,
+}
+"""Kernels that are not measured on another machine, and one that does the same work: all others do that of FLOAT."""
+COUNTS = ("inputs_multiple", "outputs_multiple", "least_outputs", "least")
+"""What costs have that is no time."""
+
 WORTH = 0.85
 """The part of the time that another form may take at most: the fitted costs are not more exact than that."""
 
@@ -98,6 +110,15 @@ def cost(costs: Costs, kernel: str, shape: Convolution) -> float:
     """Nanoseconds that `kernel` takes."""
     entry = costs[kernel]
     return sum(entry[term] * count for term, count in zip(TERMS, counts(shape), strict=True))
+
+
+def scaled(costs: Costs, factors: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """The costs on another machine: each kernel's times by its factor, or by that of a kernel that is like it."""
+    found: dict[str, dict[str, float]] = {}
+    for name, terms in costs.items():
+        factor = factors.get(name, factors.get(LIKE.get(name, FLOAT), 1.0))
+        found[name] = {term: value * (1.0 if term in COUNTS else factor) for term, value in terms.items()}
+    return found
 
 
 def cheapest(costs: Costs, kernels: Sequence[str], shape: Convolution) -> tuple[str, float]:
