@@ -25,15 +25,17 @@ from qdialect.reasons import Blocked
 
 TO_LAST, TO_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 
-NO_IMAGE = Blocked("no-kernel", "channels last is a form of images whose sizes are known")
+FEW = 4096
+"""Bytes of an image that one kernel moves in less time than it takes to call several."""
+NO_IMAGE = Blocked("no-kernel", "channels last is a form of images whose sizes are known, and not small")
 
 
 def _sizes(x: SSAValue) -> tuple[int, int, int] | None:
-    """Channels, height and width of images in a batch of any size."""
+    """Channels, height and width of images that are not small, in a batch of any size."""
     shape = shape_of(x.type)
-    return (
-        None if shape is None or len(shape) != 4 or DYNAMIC in shape[1:] else (shape[1], shape[2], shape[3])
-    )
+    if shape is None or len(shape) != 4 or DYNAMIC in shape[1:] or prod(shape[1:]) < FEW:
+        return None
+    return shape[1], shape[2], shape[3]
 
 
 def _max_pool(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
@@ -52,7 +54,7 @@ def _max_pool(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 def _largest(x: SSAValue, op: OnnxOp) -> Built | Blocked:
     """The greatest of all pixels of each channel, as a pool whose window is the whole image."""
     shape = shape_of(x.type)
-    if shape is None or len(shape) not in (3, 4) or DYNAMIC in shape[1:] or 0 in shape:
+    if shape is None or len(shape) not in (3, 4) or DYNAMIC in shape[1:] or prod(shape[1:]) < FEW:
         return NO_IMAGE
     rank, channels, pixels = len(shape), shape[1], prod(shape[2:])
     nodes = Nodes()
@@ -131,10 +133,10 @@ def _space_to_depth(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Block
 
 def _resize(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     """Each pixel as often as the image grows, where that is what the nearest one is: Tile repeats its channels."""
-    image, result = _sizes(x), _sizes(op.results[0])
-    if image is None or result is None:
+    before, result = shape_of(x.type), _sizes(op.results[0])
+    if before is None or DYNAMIC in before[1:] or result is None:
         return NO_IMAGE
-    batch = (shape_of(x.type) or (DYNAMIC,))[0]
+    batch, *image = before
     by = [new // old for old, new in zip(image, result, strict=True)]
     rows = nearest(op)
     if isinstance(rows, Blocked):

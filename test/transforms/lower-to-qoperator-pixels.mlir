@@ -5,12 +5,12 @@
 // CHECK-LABEL: func.func @greatest(
 // CHECK: %[[X:.*]] = quant.scast %q
 // CHECK-NEXT: %[[L:.*]] = onnx.Transpose(%[[X]]) {perm = array<i64: 0, 2, 1>}
-// CHECK: %[[R:.*]] = onnx.Reshape(%[[L]], %{{.*}}) : (tensor<?x5x3xui8>, tensor<4xi64>) -> tensor<?x1x5x3xui8>
-// CHECK-NEXT: %[[P:.*]] = onnx_ms.NhwcMaxPool(%[[R]]) {kernel_shape = array<i64: 1, 5>} : (tensor<?x1x5x3xui8>) -> tensor<?x1x1x3xui8>
+// CHECK: %[[R:.*]] = onnx.Reshape(%[[L]], %{{.*}}) : (tensor<?x1400x3xui8>, tensor<4xi64>) -> tensor<?x1x1400x3xui8>
+// CHECK-NEXT: %[[P:.*]] = onnx_ms.NhwcMaxPool(%[[R]]) {kernel_shape = array<i64: 1, 1400>} : (tensor<?x1x1400x3xui8>) -> tensor<?x1x1x3xui8>
 // CHECK: onnx.Reshape(%[[P]], %{{.*}}) : (tensor<?x1x1x3xui8>, tensor<2xi64>) -> tensor<?x3xui8>
 builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
-  func.func @greatest(%q: tensor<?x3x5x!x>) -> tensor<?x3x!x> {
-    %y = onnx.ReduceMax(%q, _) {axes = array<i64: 2>, keepdims = 0 : i64} : (tensor<?x3x5x!x>) -> tensor<?x3x!x>
+  func.func @greatest(%q: tensor<?x3x1400x!x>) -> tensor<?x3x!x> {
+    %y = onnx.ReduceMax(%q, _) {axes = array<i64: 2>, keepdims = 0 : i64} : (tensor<?x3x1400x!x>) -> tensor<?x3x!x>
     func.return %y : tensor<?x3x!x>
   }
 }
@@ -35,13 +35,13 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
 !x = !quant.uniform<u8:f32, 0.02:13>
 
 // CHECK-LABEL: func.func @global_max_pool(
-// CHECK: onnx_ms.NhwcMaxPool(%{{.*}}) {kernel_shape = array<i64: 1, 20>} : (tensor<1x1x20x3xui8>) -> tensor<1x1x1x3xui8>
+// CHECK: onnx_ms.NhwcMaxPool(%{{.*}}) {kernel_shape = array<i64: 1, 2000>} : (tensor<1x1x2000x3xui8>) -> tensor<1x1x1x3xui8>
 // CHECK: onnx.Reshape({{.*}}) : (tensor<1x1x1x3xui8>, tensor<4xi64>) -> tensor<1x3x1x1xui8>
 // CHECK-LABEL: func.func @global_max_pool_of_any_size(
 // CHECK: onnx.ReduceMax(%{{.*}}, _) {axes = array<i64: 2, 3>} : (tensor<1x3x?x5xui8>) -> tensor<1x3x1x1xui8>
 builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
-  func.func @global_max_pool(%q: tensor<1x3x4x5x!x>) -> tensor<1x3x1x1x!x> {
-    %y = onnx.GlobalMaxPool(%q) : (tensor<1x3x4x5x!x>) -> tensor<1x3x1x1x!x>
+  func.func @global_max_pool(%q: tensor<1x3x40x50x!x>) -> tensor<1x3x1x1x!x> {
+    %y = onnx.GlobalMaxPool(%q) : (tensor<1x3x40x50x!x>) -> tensor<1x3x1x1x!x>
     func.return %y : tensor<1x3x1x1x!x>
   }
   func.func @global_max_pool_of_any_size(%q: tensor<1x3x?x5x!x>) -> tensor<1x3x1x1x!x> {
@@ -55,33 +55,39 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
 !x = !quant.uniform<u8:f32, 0.02:13>
 
 // CHECK-LABEL: func.func @depth_to_space(
-// CHECK: %[[L:.*]] = onnx.Transpose(%{{.*}}) {perm = array<i64: 0, 2, 3, 1>} : (tensor<?x12x2x5xui8>)
-// CHECK: %[[C:.*]] = onnx.Reshape(%[[L]], %{{.*}}) : (tensor<?x2x5x12xui8>, tensor<6xi64>) -> tensor<?x2x5x2x2x3xui8>
+// CHECK: %[[L:.*]] = onnx.Transpose(%{{.*}}) {perm = array<i64: 0, 2, 3, 1>} : (tensor<?x12x16x24xui8>)
+// CHECK: %[[C:.*]] = onnx.Reshape(%[[L]], %{{.*}}) : (tensor<?x16x24x12xui8>, tensor<6xi64>) -> tensor<?x16x24x2x2x3xui8>
 // CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[C]]) {perm = array<i64: 0, 1, 3, 2, 4, 5>}
-// CHECK: %[[S:.*]] = onnx.Reshape(%[[T]], %{{.*}}) : (tensor<?x2x2x5x2x3xui8>, tensor<4xi64>) -> tensor<?x4x10x3xui8>
+// CHECK: %[[S:.*]] = onnx.Reshape(%[[T]], %{{.*}}) : (tensor<?x16x2x24x2x3xui8>, tensor<4xi64>) -> tensor<?x32x48x3xui8>
 // CHECK-NEXT: onnx.Transpose(%[[S]]) {perm = array<i64: 0, 3, 1, 2>}
 // CHECK-LABEL: func.func @depth_to_space_by_columns(
 // CHECK: %[[I:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]
 // CHECK: %[[G:.*]] = onnx.Gather(%{{.*}}, %[[I]]) {axis = 1 : i64}
 // CHECK-NEXT: onnx.Transpose(%[[G]]) {perm = array<i64: 0, 2, 3, 1>}
 // CHECK-LABEL: func.func @space_to_depth(
-// CHECK: onnx.Reshape({{.*}}) : (tensor<1x4x10x3xui8>, tensor<6xi64>) -> tensor<1x2x2x5x2x3xui8>
+// CHECK: onnx.Reshape({{.*}}) : (tensor<1x32x48x3xui8>, tensor<6xi64>) -> tensor<1x16x2x24x2x3xui8>
+// CHECK-LABEL: func.func @depth_to_space_of_few(
+// CHECK: onnx.DepthToSpace({{.*}} : (tensor<1x12x2x5xui8>) -> tensor<1x3x4x10xui8>
 // CHECK-LABEL: func.func @depth_to_space_of_any_size(
 // CHECK: onnx.DepthToSpace({{.*}} : (tensor<1x12x?x5xui8>) -> tensor<1x3x?x10xui8>
 // CHECK-LABEL: func.func @space_to_depth_of_any_size(
 // CHECK: onnx.SpaceToDepth({{.*}} : (tensor<1x3x?x10xui8>) -> tensor<1x12x?x5xui8>
 builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
-  func.func @depth_to_space(%q: tensor<?x12x2x5x!x>) -> tensor<?x3x4x10x!x> {
-    %y = onnx.DepthToSpace(%q) {blocksize = 2 : i64} : (tensor<?x12x2x5x!x>) -> tensor<?x3x4x10x!x>
-    func.return %y : tensor<?x3x4x10x!x>
+  func.func @depth_to_space(%q: tensor<?x12x16x24x!x>) -> tensor<?x3x32x48x!x> {
+    %y = onnx.DepthToSpace(%q) {blocksize = 2 : i64} : (tensor<?x12x16x24x!x>) -> tensor<?x3x32x48x!x>
+    func.return %y : tensor<?x3x32x48x!x>
   }
-  func.func @depth_to_space_by_columns(%q: tensor<1x12x2x5x!x>) -> tensor<1x3x4x10x!x> {
-    %y = onnx.DepthToSpace(%q) {blocksize = 2 : i64, mode = "CRD"} : (tensor<1x12x2x5x!x>) -> tensor<1x3x4x10x!x>
+  func.func @depth_to_space_by_columns(%q: tensor<1x12x16x24x!x>) -> tensor<1x3x32x48x!x> {
+    %y = onnx.DepthToSpace(%q) {blocksize = 2 : i64, mode = "CRD"} : (tensor<1x12x16x24x!x>) -> tensor<1x3x32x48x!x>
+    func.return %y : tensor<1x3x32x48x!x>
+  }
+  func.func @space_to_depth(%q: tensor<1x3x32x48x!x>) -> tensor<1x12x16x24x!x> {
+    %y = onnx.SpaceToDepth(%q) {blocksize = 2 : i64} : (tensor<1x3x32x48x!x>) -> tensor<1x12x16x24x!x>
+    func.return %y : tensor<1x12x16x24x!x>
+  }
+  func.func @depth_to_space_of_few(%q: tensor<1x12x2x5x!x>) -> tensor<1x3x4x10x!x> {
+    %y = onnx.DepthToSpace(%q) {blocksize = 2 : i64} : (tensor<1x12x2x5x!x>) -> tensor<1x3x4x10x!x>
     func.return %y : tensor<1x3x4x10x!x>
-  }
-  func.func @space_to_depth(%q: tensor<1x3x4x10x!x>) -> tensor<1x12x2x5x!x> {
-    %y = onnx.SpaceToDepth(%q) {blocksize = 2 : i64} : (tensor<1x3x4x10x!x>) -> tensor<1x12x2x5x!x>
-    func.return %y : tensor<1x12x2x5x!x>
   }
   func.func @depth_to_space_of_any_size(%q: tensor<1x12x?x5x!x>) -> tensor<1x3x?x10x!x> {
     %y = onnx.DepthToSpace(%q) {blocksize = 2 : i64} : (tensor<1x12x?x5x!x>) -> tensor<1x3x?x10x!x>
@@ -99,23 +105,23 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
 
 // CHECK-LABEL: func.func @resize(
 // CHECK: %[[L:.*]] = onnx.Transpose(%{{.*}}) {perm = array<i64: 0, 2, 3, 1>}
-// CHECK: %[[R:.*]] = onnx.Reshape(%[[L]], %{{.*}}) : (tensor<1x2x4x3xui8>, tensor<6xi64>) -> tensor<1x2x1x4x1x3xui8>
-// CHECK: %[[T:.*]] = onnx.Tile(%[[R]], %{{.*}}) : (tensor<1x2x1x4x1x3xui8>, tensor<6xi64>) -> tensor<1x2x3x4x2x3xui8>
-// CHECK: onnx.Reshape(%[[T]], %{{.*}}) : (tensor<1x2x3x4x2x3xui8>, tensor<4xi64>) -> tensor<1x6x8x3xui8>
+// CHECK: %[[R:.*]] = onnx.Reshape(%[[L]], %{{.*}}) : (tensor<1x16x20x3xui8>, tensor<6xi64>) -> tensor<1x16x1x20x1x3xui8>
+// CHECK: %[[T:.*]] = onnx.Tile(%[[R]], %{{.*}}) : (tensor<1x16x1x20x1x3xui8>, tensor<6xi64>) -> tensor<1x16x3x20x2x3xui8>
+// CHECK: onnx.Reshape(%[[T]], %{{.*}}) : (tensor<1x16x3x20x2x3xui8>, tensor<4xi64>) -> tensor<1x48x40x3xui8>
 // CHECK-LABEL: func.func @resize_up(
-// CHECK: onnx.Resize({{.*}} : (tensor<1x3x2x4xui8>, tensor<4xf32>) -> tensor<1x3x6x8xui8>
+// CHECK: onnx.Resize({{.*}} : (tensor<1x3x16x20xui8>, tensor<4xf32>) -> tensor<1x3x48x40xui8>
 // CHECK-LABEL: func.func @resize_of_any_size(
 // CHECK: onnx.Resize({{.*}} : (tensor<1x3x?x4xui8>, tensor<4xf32>) -> tensor<1x3x?x8xui8>
 builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
-  func.func @resize(%q: tensor<1x3x2x4x!x>) -> tensor<1x3x6x8x!x> {
+  func.func @resize(%q: tensor<1x3x16x20x!x>) -> tensor<1x3x48x40x!x> {
     %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 3.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
-    %y = onnx.Resize(%q, _, %s) {mode = "nearest"} : (tensor<1x3x2x4x!x>, tensor<4xf32>) -> tensor<1x3x6x8x!x>
-    func.return %y : tensor<1x3x6x8x!x>
+    %y = onnx.Resize(%q, _, %s) {mode = "nearest"} : (tensor<1x3x16x20x!x>, tensor<4xf32>) -> tensor<1x3x48x40x!x>
+    func.return %y : tensor<1x3x48x40x!x>
   }
-  func.func @resize_up(%q: tensor<1x3x2x4x!x>) -> tensor<1x3x6x8x!x> {
+  func.func @resize_up(%q: tensor<1x3x16x20x!x>) -> tensor<1x3x48x40x!x> {
     %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 3.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
-    %y = onnx.Resize(%q, _, %s) {mode = "nearest", nearest_mode = "ceil"} : (tensor<1x3x2x4x!x>, tensor<4xf32>) -> tensor<1x3x6x8x!x>
-    func.return %y : tensor<1x3x6x8x!x>
+    %y = onnx.Resize(%q, _, %s) {mode = "nearest", nearest_mode = "ceil"} : (tensor<1x3x16x20x!x>, tensor<4xf32>) -> tensor<1x3x48x40x!x>
+    func.return %y : tensor<1x3x48x40x!x>
   }
   func.func @resize_of_any_size(%q: tensor<1x3x?x4x!x>) -> tensor<1x3x?x8x!x> {
     %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 3.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>

@@ -8,20 +8,20 @@ import pytest
 from test_kernels import Graph, compiled
 
 FORMS: list[tuple[str, dict[str, Any], tuple[int, ...], tuple[int, ...], str]] = [
-    ("DepthToSpace", {"blocksize": 2}, (12, 3, 5), (3, 6, 10), "Transpose"),
-    ("DepthToSpace", {"blocksize": 2, "mode": "CRD"}, (12, 3, 5), (3, 6, 10), "Gather"),
-    ("SpaceToDepth", {"blocksize": 3}, (2, 6, 9), (18, 2, 3), "Transpose"),
+    ("DepthToSpace", {"blocksize": 2}, (12, 16, 24), (3, 32, 48), "Transpose"),
+    ("DepthToSpace", {"blocksize": 2, "mode": "CRD"}, (12, 16, 24), (3, 32, 48), "Gather"),
+    ("SpaceToDepth", {"blocksize": 3}, (2, 48, 45), (18, 16, 15), "Transpose"),
     (
         "Resize",
         {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"},
-        (3, 2, 4),
-        (3, 6, 8),
+        (3, 16, 20),
+        (3, 48, 40),
         "Tile",
     ),
-    ("Resize", {"coordinate_transformation_mode": "half_pixel"}, (3, 2, 4), (3, 6, 8), "Tile"),
-    ("ReduceMax", {"axes": [2, 3]}, (3, 4, 5), (3, 1, 1), "NhwcMaxPool"),
-    ("ReduceMax", {"axes": [2], "keepdims": 0}, (3, 7), (3,), "NhwcMaxPool"),
-    ("GlobalMaxPool", {}, (3, 4, 5), (3, 1, 1), "NhwcMaxPool"),
+    ("Resize", {"coordinate_transformation_mode": "half_pixel"}, (3, 16, 20), (3, 48, 40), "Tile"),
+    ("ReduceMax", {"axes": [2, 3]}, (3, 40, 50), (3, 1, 1), "NhwcMaxPool"),
+    ("ReduceMax", {"axes": [2], "keepdims": 0}, (3, 1400), (3,), "NhwcMaxPool"),
+    ("GlobalMaxPool", {}, (3, 40, 50), (3, 1, 1), "NhwcMaxPool"),
 ]
 
 
@@ -45,11 +45,11 @@ def test_channels_last(
         inputs += ["", g.constant("scales", [1, 1, 3, 2])]
     g.add(op, "m", *inputs, **attributes)
     g.add("Identity", "y", g.pair("m", 0.02, zero, dtype))
-    data = g.rng.normal(-1, 0.6, (2, *shape)).astype(np.float32)
+    data = g.rng.normal(-1, 0.3, (2, *shape)).astype(np.float32)
     before, after, ops = compiled(g.model((batch, *shape), (batch, *result), 17), tmp_path, data)
     assert written in ops
     assert op not in ops
-    assert np.unique(before).size > 5
+    assert np.unique(before).size > 2
     np.testing.assert_array_equal(after, before)
 
 
