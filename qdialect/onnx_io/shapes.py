@@ -28,6 +28,8 @@ from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import (
     ANY,
     DYNAMIC,
+    OptionalType,
+    SequenceType,
     element_of,
     expressed_of,
     known_element,
@@ -172,6 +174,8 @@ def _learn(op: OnnxOp) -> None:
             _set(op.results, [tensor_type(known_element(op.operands[0].type), (*shape[:-1], count))])
         elif not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
             _set(op.results, _inferred(op, op.outputs, opset=CASTS if op.domain else 0))
+        else:
+            _set(op.results, _stated(op))
         return
     known, opset = reading(op), opset_of(op, "") or 13
     attributes = known if isinstance(known, Blocked) else read_attributes(op, known, opset)
@@ -184,6 +188,23 @@ def _learn(op: OnnxOp) -> None:
     element = result_element(op, known)
     if element is not None:
         _set(op.results, [None if t is None else with_element(t, element) for t in types])
+
+
+def _stated(op: OnnxOp) -> list[Attribute | None]:
+    """The elements of results of which the schema says that they are an operand's."""
+    version = op.SCHEMA.versions[-1] if op.SCHEMA is not None else None
+    types: list[Attribute | None] = []
+    for k, result in enumerate(op.outputs):
+        if result is None:
+            continue
+        row = version.outputs[k] if version is not None and k < len(version.outputs) else None
+        rows = zip(version.inputs, op.inputs, strict=False) if version is not None else ()
+        same = (
+            v for r, v in rows if v is not None and row is not None and r.type_variable == row.type_variable
+        )
+        element = next((e for v in same if (e := element_of(v.type)) not in (None, ANY)), None)
+        types.append(None if element is None else UnrankedTensorType(element))
+    return types
 
 
 def _yielded(op: OnnxOp) -> list[Attribute | None]:
@@ -241,9 +262,16 @@ def _suits(element: UniformType, type: Attribute) -> bool:
 
 def _says_more(type: Attribute, value: SSAValue) -> bool:
     """Whether `type` is the value's own and gives sizes that are not known yet."""
-    if not _is_known(value):
-        return True
-    old = value.type
+    return not _is_known(value) or _is_more(type, value.type)
+
+
+def _is_more(type: Attribute, old: Attribute) -> bool:
+    if isinstance(old, SequenceType | OptionalType):
+        if not isinstance(type, SequenceType | OptionalType) or type.__class__ is not old.__class__:
+            return False
+        return _is_more(type.element, old.element)
+    if isinstance(old, UnrankedTensorType):
+        return isinstance(type, TensorType) and type.element_type == old.element_type
     if not (isinstance(old, TensorType) and isinstance(type, TensorType)) or old == type:
         return False
     if old.element_type != type.element_type or old.get_num_dims() != type.get_num_dims():

@@ -209,6 +209,32 @@ def test_sizes_that_a_branch_states():
     assert_stays(model)
 
 
+def test_what_stands_behind_a_packed_product():
+    """Its type was known only when the product was read again as the op that it was written as."""
+    model = parse_model("""<ir_version: 10, opset_import: ["" : 21, "com.microsoft" : 1]>
+        g (float[3,7] x) => (uint8[3,2] y)
+        <uint8[2,1,8] w = {131, 248, 119, 206, 234, 210, 161, 112, 131, 68, 127, 97, 63, 254, 3, 24},
+         float[2] s = {0.0238, 0.014}, float[3] t = {0.0007, 0.003, 0.004}, uint8[3] z = {128, 7, 128}> {
+            p = com.microsoft.MatMulNBits<K = 7, N = 2, bits = 4, block_size = 16>(x, w, s)
+            y = QuantizeLinear<axis = -2>(p, t, z)
+        }""")
+    for target, form in FORMS:
+        assert_stays(model, target, form)
+
+
+def test_a_sequence_of_what_a_node_makes():
+    """The sizes of its elements were learnt where the node's result states them, in the file that was written."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+        g (uint8[3,7] x, bool[3,7] c, float s, uint8 z) => (seq(float[n,m]) y)
+        <float k = {0.031}, uint8 o = {114}, int64 n = {1}> {
+            q = com.microsoft.QLinearWhere(c, x, k, o, x, k, o, s, z)
+            d = DequantizeLinear(q, s, z)
+            y = SplitToSequence<axis = 0>(d, n)
+        }""")
+    model.graph.output[0].type.sequence_type.elem_type.tensor_type.ClearField("shape")
+    assert_stays(model, "generic")
+
+
 class _Counting(set[str]):
     """A set that counts how often it is asked."""
 
