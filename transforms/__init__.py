@@ -32,6 +32,7 @@ NAMES = (
     "legalize",
     "legalize-expressed",
     "legalize-sums",
+    "legalize-weights",
     "lower-to-integer",
     "lower-to-linalg",
     "lower-to-qdq",

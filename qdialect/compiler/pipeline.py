@@ -169,6 +169,11 @@ def _legalizing(r: Request) -> Iterator[Stage]:
         ),
         _stage("fuse-quantized", "signedness may have been all that two types differed by"),
     ]
+    if r.target.symmetric_weights and r.form == "qdq":
+        exact = {"exact": True} if r.is_exact else {}
+        legalize.append(
+            _stage("legalize-weights", "zero points that signedness leaves", target=r.target.name, **exact)
+        )
     interface = [_stage("integer-io", "asked for")] if r.options.integer_io else []
     # Where activations must be symmetric, the integers that come in and go out are so too.
     yield from [*legalize, *interface] if r.target.symmetric_activations else [*interface, *legalize]

@@ -307,6 +307,22 @@ def flip_signedness(q: Array, width: int | None = None) -> Array:
     return q.view(other) - half if other.kind == "i" else q.view(other) + half
 
 
+def less_zero_point(
+    weight: npt.ArrayLike, zero_point: npt.ArrayLike, axis: int | None = None
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int16]]:
+    """
+    An 8-bit weight less its zero point as int8, saturated, and what saturation took, which may be 128: their sum is the
+    difference.
+
+    zero_point: one, or one for each index of `axis`.
+    """
+    stored = np.asarray(weight)
+    shift = expand_parameters(np.asarray(zero_point, np.int16), stored.shape, axis)
+    difference = stored.astype(np.int16) - shift
+    low = np.clip(difference, -128, 127)
+    return low.astype(np.int8), difference - low
+
+
 def round_trip_is_exact(
     low: int, high: int, scale: npt.ArrayLike, zero_point: npt.ArrayLike, precision: int, largest: float
 ) -> bool:

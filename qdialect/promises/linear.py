@@ -44,6 +44,19 @@ class Linear(Promise):
     input_axis: Callable[[OnnxOp, int], int | None] = lambda op, rank: None
     """The weight's axis of one group's input channels, which are axis 1 of the activation; None if there is none."""
 
+    inputs_last: bool = False
+    """Whether the inputs are the activation's last axis, and the weight's last but one."""
+
+    def summed_axes(self, op: OnnxOp) -> tuple[int, int] | None:
+        """The activation's axis and the weight's along which products are summed; None if they are not known."""
+        shape, rank = static_shape(op.operands[1]), rank_of(op.operands[0])
+        if shape is None or rank is None or min(len(shape), rank) < 2:
+            return None
+        if self.inputs_last:
+            return rank - 1, len(shape) - 2
+        axis = self.input_axis(op, len(shape))
+        return None if axis is None else (1, axis)
+
     def output_channels(self, op: OnnxOp) -> int | None:
         """How many channels the result has; None if it is not known."""
         shape, axis = static_shape(op.operands[1]), self.weight_axis(op)
@@ -154,5 +167,5 @@ LINEAR: dict[tuple[str, str], Linear] = {
     ("", "Conv"): Linear(lambda op, rank: 0, input_axis=lambda op, rank: 1),
     ("", "ConvTranspose"): Linear(lambda op, rank: 1, groups_share_axis=True),
     ("", "Gemm"): Linear(_gemm_axis, input_axis=_gemm_input_axis),
-    ("", "MatMul"): Linear(_matmul_axis, has_bias=False, result_axis=-1),
+    ("", "MatMul"): Linear(_matmul_axis, has_bias=False, result_axis=-1, inputs_last=True),
 }

@@ -56,6 +56,11 @@ class Target:
     """Whether an activation's zero point must be 0."""
     symmetric_weights: bool = False
     """Whether a weight's zero points must be 0."""
+    sums_skip_rounding: bool = False
+    """
+    Whether an addition that reads the quantized result of a convolution in integers is merged into it, and the rounding
+    between the two is left out.
+    """
     storage_types: Sequence[str] = ()
     """The storage types that QuantizeLinear and DequantizeLinear may have; empty: all."""
     bias: str | None = None

@@ -343,3 +343,17 @@ def test_largest_pair_sum_bounds_every_pair():
         assert numerics.largest_pair_sum(w, 255, axis) == max(pairs)
     assert numerics.largest_pair_sum(np.full((2, 8), 64, np.int8), 255) <= 2**15 - 1
     assert numerics.largest_pair_sum(np.full((2, 8), -65, np.int8), 255) > 2**15
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_a_weight_less_its_zero_point_in_two_parts(dtype: Any):
+    bounds = np.iinfo(dtype)
+    every = np.arange(bounds.min, bounds.max + 1).astype(dtype)
+    weight = np.broadcast_to(every, (256, 256))
+
+    low, excess = numerics.less_zero_point(weight, every, axis=0)
+
+    assert low.dtype == np.int8
+    difference = weight.astype(int) - every.astype(int)[:, None]
+    assert np.array_equal(low.astype(int) + excess, difference)
+    assert np.array_equal(excess != 0, (difference < -128) | (difference > 127))

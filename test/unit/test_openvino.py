@@ -87,6 +87,56 @@ def test_convolutions_of_signed_integers_with_a_zero_point(plugin: Any, tmp_path
     assert np.abs(result - expected).max() <= 0.02 * np.abs(expected).max()
 
 
+def unsigned_weights() -> onnx.ModelProto:
+    """Two convolutions with u8 weights, one element of each beyond i8; the second goes into a residual sum."""
+    rng = np.random.default_rng(7)
+    constants: dict[str, Any] = {
+        "s": np.float32(0.05),
+        "z": np.uint8(3),
+        "w_s": np.float32(0.002),
+        "w_z": np.uint8(131),
+    }
+    for name in ("v", "w"):
+        constants[name] = rng.integers(20, 240, (16, 16, 3, 3), np.uint8)
+        constants[name][2, 5, 1, 0] = 0
+    nodes: list[onnx.NodeProto] = []
+
+    def node(kind: str, y: str, *inputs: str, **attributes: Any) -> str:
+        nodes.append(oh.make_node(kind, inputs, [y], **attributes))
+        return y
+
+    def paired(x: str) -> str:
+        return node("DequantizeLinear", f"{x}_r", node("QuantizeLinear", f"{x}_q", x, "s", "z"), "s", "z")
+
+    window = {"kernel_shape": [3, 3], "pads": [1] * 4}
+    x = paired("x")
+    v, w = (node("DequantizeLinear", f"{name}_r", name, "w_s", "w_z") for name in ("v", "w"))
+    first = paired(node("Conv", "a", x, v, **window))
+    second = paired(node("Conv", "b", first, w, **window))
+    node("Identity", "y", paired(node("Add", "c", second, x)))
+    shape = [1, 16, 9, 7]
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info("x", onnx.TensorProto.FLOAT, shape)],
+        [oh.make_tensor_value_info("y", onnx.TensorProto.FLOAT, shape)],
+        [onh.from_array(np.asarray(value), name) for name, value in constants.items()],
+    )
+    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+
+
+def test_weights_beyond_i8(plugin: Any, tmp_path: Path):
+    before, after = compiled(unsigned_weights(), tmp_path)
+    feeds = {"x": np.random.default_rng(8).standard_normal((1, 16, 9, 7)).astype(np.float32)}
+    (expected,) = oracle.run(os.fspath(before), feeds)
+
+    assert plugin.counts(before)[0] == (0, 2)
+    assert plugin.counts(after)[0] == (1, 1)  # what goes into the sum would lose its rounding
+    network = plugin.network(after)
+    result = network(feeds)[network.outputs[0]]
+    assert np.abs(result - expected).max() <= 1.01 * 0.05
+
+
 def test_same_numbers_and_as_many_int8_layers(plugin: Any, tmp_path: Path):
     module = qdialect.load(EXAMPLE)
     qdialect.compile(module, target="openvino")

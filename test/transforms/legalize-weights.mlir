@@ -1,0 +1,99 @@
+// RUN: OPT %s -p 'legalize-weights{target=openvino}' | FILECHECK %s
+// RUN: OPT %s -p 'legalize-weights{target=generic}' | FILECHECK %s --check-prefix=GENERIC
+// RUN: DIAGNOSTICS -p 'legalize-weights{target=openvino}'
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!y = !quant.uniform<u8:f32, 0.5:7>
+!c = !quant.uniform<u8:f32:1, {0.02:13,0.03:11}>
+!w = !quant.uniform<u8:f32, 0.25:131>
+!p = !quant.uniform<i8:f32:0, {0.25:3,0.5:-2,0.75}>
+!m = !quant.uniform<u8:f32:1, {0.25:131,0.5:90}>
+
+// 8 bits hold every difference: the weight is written without its zero points.
+
+// CHECK-LABEL: func.func @shifted(
+// CHECK-NEXT: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[-1, 124, 3, -98, 5, 6] : tensor<3x2x1x1xi8>>} : () -> tensor<3x2x1x1x!quant.uniform<i8:f32:0, {0.25,0.5,0.75}>>
+// CHECK-NEXT: onnx.Conv(%x, %[[V]], _) : (tensor<1x2x5x4x!quant.uniform<u8:f32, 0.02:13>>, tensor<3x2x1x1x!quant.uniform<i8:f32:0, {0.25,0.5,0.75}>>) -> tensor<1x3x5x4x!quant.uniform<u8:f32, 0.5:7>>
+// GENERIC-LABEL: func.func @shifted(
+// GENERIC: onnx.Conv({{.*}}{0.25:3,0.5:-2,0.75}
+func.func @shifted(%x: tensor<1x2x5x4x!x>) -> tensor<1x3x5x4x!y> {
+  %w = onnx.Constant() {value = #onnx.tensor<[2, 127, 1, -100, 5, 6] : tensor<3x2x1x1xi8>>} : () -> tensor<3x2x1x1x!p>
+  %r = onnx.Conv(%x, %w, _) : (tensor<1x2x5x4x!x>, tensor<3x2x1x1x!p>) -> tensor<1x3x5x4x!y>
+  func.return %r : tensor<1x3x5x4x!y>
+}
+
+// What i8 does not hold, -131 and -130, comes in by second copies of the inputs concerned.
+
+// CHECK-LABEL: func.func @copied(
+// CHECK: %[[I:.*]] = onnx.Constant() {value = #onnx.tensor<[6] : tensor<1xi64>>}
+// CHECK-NEXT: %[[G:.*]] = onnx.Gather(%x, %[[I]]) {axis = 1 : i64} : (tensor<?x8x5x4x!quant.uniform<u8:f32, 0.02:13>>, tensor<1xi64>) -> tensor<?x1x5x4x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: %[[C:.*]] = onnx.Concat(%x, %[[G]]) {axis = 1 : i64} : {{.*}} -> tensor<?x9x5x4x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[-127, 0, 1, 2, 3, 4, -128, 119, -3, -128, 124, 3, 1, -1, 69, -128, -31, -2] : tensor<2x9x1x1xi8>>} : () -> tensor<2x9x1x1x!quant.uniform<i8:f32, 0.25>>
+// CHECK-NEXT: onnx.Conv(%[[C]], %[[V]], %b)
+func.func @copied(%x: tensor<?x8x5x4x!x>, %b: tensor<2xf32>) -> tensor<?x2x5x4xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[4, 131, 132, 133, 134, 135, 0, 250, 3, 255, 134, 132, 130, 200, 1, 100] : tensor<2x8x1x1xui8>>} : () -> tensor<2x8x1x1x!w>
+  %r = onnx.Conv(%x, %w, %b) : (tensor<?x8x5x4x!x>, tensor<2x8x1x1x!w>, tensor<2xf32>) -> tensor<?x2x5x4xf32>
+  func.return %r : tensor<?x2x5x4xf32>
+}
+
+// The inputs of a product of matrices run along the last axis; a zero point for each column.
+
+// CHECK-LABEL: func.func @product(
+// CHECK: %[[I:.*]] = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>}
+// CHECK-NEXT: %[[G:.*]] = onnx.Gather(%x, %[[I]]) {axis = 2 : i64}
+// CHECK-NEXT: %[[C:.*]] = onnx.Concat(%x, %[[G]]) {axis = 2 : i64} : {{.*}} -> tensor<3x2x5x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[-126, 0, 1, 5, -128, 127, 4, 9, -3, 38] : tensor<5x2xi8>>} : () -> tensor<5x2x!quant.uniform<i8:f32:1, {0.25,0.5}>>
+// CHECK-NEXT: onnx.MatMul(%[[C]], %[[V]])
+func.func @product(%x: tensor<3x2x4x!x>) -> tensor<3x2x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[5, 90, 132, 95, 0, 255, 135, 99] : tensor<4x2xui8>>} : () -> tensor<4x2x!m>
+  %r = onnx.MatMul(%x, %w) : (tensor<3x2x4x!x>, tensor<4x2x!m>) -> tensor<3x2x2xf32>
+  func.return %r : tensor<3x2x2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_beyond_i8(
+// CHECK: onnx.MatMul(%x, %w)
+func.func @unmoved_beyond_i8(%x: tensor<3x4x!x>) -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[5, 0, 0, 95, 0, 255, 135, 99] : tensor<4x2xui8>>} : () -> tensor<4x2x!w>
+  // expected-remark@+1 {{i8 does not hold the weights of 3 of 4 inputs; quantize the weights symmetrically [legalize-weights: beyond-i8]}}
+  %r = onnx.MatMul(%x, %w) : (tensor<3x4x!x>, tensor<4x2x!w>) -> tensor<3x2xf32>
+  func.return %r : tensor<3x2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_grouped(
+// CHECK: onnx.Conv(%x, %w, _)
+func.func @unmoved_grouped(%x: tensor<1x2x5x4x!x>) -> tensor<1x2x5x4xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[0, 130] : tensor<2x1x1x1xui8>>} : () -> tensor<2x1x1x1x!w>
+  // expected-remark@+1 {{the channels come in groups, and a copy would be of another [legalize-weights: grouped]}}
+  %r = onnx.Conv(%x, %w, _) {group = 2 : i64} : (tensor<1x2x5x4x!x>, tensor<2x1x1x1x!w>) -> tensor<1x2x5x4xf32>
+  func.return %r : tensor<1x2x5x4xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_activation_per_axis(
+// CHECK: onnx.Conv(%x, %w, _)
+func.func @unmoved_activation_per_axis(%x: tensor<1x2x5x4x!c>) -> tensor<1x2x5x4xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[0, 130, 131, 4] : tensor<2x2x1x1xui8>>} : () -> tensor<2x2x1x1x!w>
+  // expected-remark@+1 {{the inputs have a scale each [legalize-weights: activation-per-axis]}}
+  %r = onnx.Conv(%x, %w, _) : (tensor<1x2x5x4x!c>, tensor<2x2x1x1x!w>) -> tensor<1x2x5x4xf32>
+  func.return %r : tensor<1x2x5x4xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_unknown_rank(
+// CHECK: onnx.Gemm(%x, %w, _)
+func.func @unmoved_unknown_rank(%x: tensor<2x3x!x>) -> tensor<3x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[0, 130, 131, 4] : tensor<2x2xui8>>} : () -> tensor<2x2x!w>
+  // expected-remark@+1 {{[legalize-weights: unknown-rank]}}
+  %r = onnx.Gemm(%x, %w, _) {transA = 1 : i64} : (tensor<2x3x!x>, tensor<2x2x!w>) -> tensor<3x2xf32>
+  func.return %r : tensor<3x2xf32>
+}
+
+// OpenVINO merges a sum into a convolution in integers, and the rounding between the two is gone.
+
+// CHECK-LABEL: func.func @unmoved_sum_skips_rounding(
+// CHECK: onnx.Conv(%x, %w, _)
+func.func @unmoved_sum_skips_rounding(%x: tensor<1x2x5x4x!x>, %z: tensor<1x2x5x4x!x>) -> tensor<1x2x5x4x!x> {
+  %w = onnx.Constant() {value = #onnx.tensor<[5, 130, 131, 4] : tensor<2x2x1x1xui8>>} : () -> tensor<2x2x1x1x!w>
+  // expected-remark@+1 {{openvino would add another branch to the result before it is rounded; quantize the weights symmetrically, where that is meant [legalize-weights: sum-skips-rounding]}}
+  %r = onnx.Conv(%x, %w, _) : (tensor<1x2x5x4x!x>, tensor<2x2x1x1x!w>) -> tensor<1x2x5x4x!y>
+  %s = onnx.Add(%r, %z) : (tensor<1x2x5x4x!y>, tensor<1x2x5x4x!x>) -> tensor<1x2x5x4x!x>
+  func.return %s : tensor<1x2x5x4x!x>
+}

@@ -1,0 +1,171 @@
+"""
+Give constant weights zero point 0, where a target wants that and a change of signedness does not do it.
+
+    w : zero point z   ->  w - z : i8                                                where 8 bits hold every difference
+    product(x, w : z)  ->  product(concat(x, x[I]), concat(v, (w - z - v)[I]))       v = w - z, saturated to i8
+                           I: the inputs where that takes something away, at most one in four, or one
+
+A u8 weight reaches a few steps beyond i8 if its zero point is not 128, often in one element: what i8 does not hold of
+it comes in by a second copy of its input.
+
+The first exact: the same real numbers. The second close: the same sums of integers, of floats in another order.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import SSAValue
+
+from qdialect import numerics
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, known_shape, quantized_of, shape_of, tensor_type
+from qdialect.dialects.quant import Storage, UniformType
+from qdialect.exactness import Exactness
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.names import wish
+from qdialect.ir.values import constant
+from qdialect.promises.joins import Adds
+from qdialect.promises.linear import Linear
+from qdialect.reasons import UNKNOWN_RANK, Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import RewritePass
+from qdialect.targets import Target, target
+
+WIDTH, INT8_MAX = 8, 127
+SHARE = 4
+"""One of how many inputs may be copied; one alone may always be."""
+Int8, Excess = npt.NDArray[np.int8], npt.NDArray[np.int16]
+
+
+class Copies(NamedTuple):
+    """Inputs of a product that are taken twice."""
+
+    inputs: list[int]
+    axis: int
+    """Of the activation, that the inputs run along."""
+    weight_axis: int
+
+
+class DropZeroPoint(OnTrait[Linear]):
+    """A product of a quantized activation with a constant 8-bit weight that is not i8 of zero point 0."""
+
+    def __init__(self, target: Target, *, exact: bool):
+        self._target, self._exact = target, exact
+        self._shifted: dict[SSAValue, SSAValue] = {}
+
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
+        value, x = op.operands[1], quantized_of(op.operands[0].type)
+        tensor, type = constant(value), quantized_of(value.type)
+        if tensor is None or type is None or x is None or type.blocks or type.storage.width != WIDTH:
+            return None
+        if type.storage.signed and not type.zero_points.any():
+            return None
+        if self._target.sums_skip_rounding and promise.has_bias and _goes_into_sum(op):
+            return Blocked(
+                "sum-skips-rounding",
+                f"{self._target.name} would add another branch to the result before it is rounded",
+                "quantize the weights symmetrically, where that is meant",
+            )
+        stored, excess = numerics.less_zero_point(tensor.array(), type.zero_points, type.axis)
+        symmetric = type.replace(
+            storage=Storage.make(WIDTH, True), zero_points=np.zeros_like(type.zero_points)
+        )
+        if not excess.any():
+            self._shift(op, stored, symmetric, rewriter)
+            return None
+        copies = self._copies(op, promise, x, excess)
+        if not isinstance(copies, Blocked):
+            _copy_inputs(op, copies, stored, excess, symmetric, rewriter)
+            return None
+        return copies
+
+    def _shift(self, op: OnnxOp, stored: Int8, type: UniformType, rewriter: Rewriter) -> None:
+        value = op.operands[1]
+        if value not in self._shifted:
+            nodes = Nodes()
+            self._shifted[value] = _weight(nodes, stored, type, value)
+            rewriter.insert_before(op, nodes.ops)
+        rewriter.set_operand(op, 1, self._shifted[value])
+
+    def _copies(self, op: OnnxOp, promise: Linear, x: UniformType, excess: Excess) -> Copies | Blocked:
+        """The inputs that need a copy, and where they are; or why there is none."""
+        if self._exact:
+            return Blocked(
+                "summed-twice", "a copy of an input would sum it in another order", "use --exactness close"
+            )
+        axes = promise.summed_axes(op)
+        if axes is None or shape_of(op.operands[0].type) is None:
+            return UNKNOWN_RANK
+        if op.int_attr("group", 1) > 1:
+            return Blocked("grouped", "the channels come in groups, and a copy would be of another")
+        if not x.is_per_tensor:
+            return Blocked("activation-per-axis", "the inputs have a scale each")
+        others = tuple(axis for axis in range(excess.ndim) if axis != axes[1])
+        inputs, count = np.flatnonzero(excess.any(axis=others)).tolist(), excess.shape[axes[1]]
+        if len(inputs) > max(1, count // SHARE) or excess.max() > INT8_MAX:
+            return Blocked(
+                "beyond-i8",
+                f"i8 does not hold the weights of {len(inputs)} of {count} inputs",
+                "quantize the weights symmetrically",
+            )
+        return Copies(inputs, *axes)
+
+
+def _copy_inputs(
+    op: OnnxOp, copies: Copies, stored: Int8, excess: Excess, type: UniformType, rewriter: Rewriter
+) -> None:
+    x, axis, nodes = op.operands[0], copies.axis, Nodes(op)
+    some, wide = list(known_shape(x.type)), list(known_shape(x.type))
+    some[axis] = len(copies.inputs)
+    wide[axis] += 0 if wide[axis] == DYNAMIC else len(copies.inputs)
+    places = nodes.ints(copies.inputs, "inputs")
+    again = nodes.add("Gather", [x, places], some, {"axis": int_attr(axis)})
+    both = nodes.add("Concat", [x, again], wide, {"axis": int_attr(axis)})
+    rows = np.take(excess, copies.inputs, copies.weight_axis)
+    weight = _weight(
+        nodes, np.concatenate([stored, rows.astype(np.int8)], copies.weight_axis), type, op.operands[1]
+    )
+    new = op.__class__.create(
+        operands=[both, weight, *op.operands[2:]],
+        result_types=op.result_types,
+        properties=op.properties,
+        attributes=op.attributes,
+    )
+    rewriter.replace(op, [*nodes.ops, new])
+
+
+def _goes_into_sum(op: OnnxOp) -> bool:
+    """Whether an addition alone reads the quantized result, and is quantized itself."""
+    result = op.results[0]
+    if quantized_of(result.type) is None or not result.has_one_use():
+        return False
+    (use,) = result.uses
+    is_sum = use.operation.get_trait(Adds) is not None
+    return is_sum and quantized_of(use.operation.results[0].type) is not None
+
+
+def _weight(nodes: Nodes, stored: Int8, type: UniformType, old: SSAValue) -> SSAValue:
+    """A constant of that type."""
+    return nodes.constant(stored, name=f"{wish(old)}_i8", type=tensor_type(type, stored.shape))
+
+
+@dataclass(frozen=True)
+class LegalizeWeightsPass(RewritePass):
+    """Weights get zero point 0 where the target wants it."""
+
+    name = "legalize-weights"
+    exactness = Exactness.CLOSE
+    rewrite = "product(x, w : z) -> product(concat(x, x[I]), concat(v, (w - z - v)[I])), v = w - z as i8: the same sums"
+
+    target: str = "openvino"
+    exact: bool = False
+    """Whether only what changes no number at all."""
+
+    def patterns(self) -> Sequence[Pattern]:
+        wanted = target(self.target)
+        return [DropZeroPoint(wanted, exact=self.exact)] if wanted.symmetric_weights else []
