@@ -1,25 +1,31 @@
 """
-Leave out operands that are zero, where an op computes with zeros if it has none.
+Leave out operands that are zero, where an op computes with zeros if it has none, and last results that nobody reads.
 
     LSTM(x, W, R, b, _, zeros, zeros)  ->  LSTM(x, W, R, b)      likewise GRU, RNN
+    y, indices = MaxPool(x)            ->  y = MaxPool(x)        each op with optional results
 
-Exact: the same numbers. Zeros of a size that only the run knows cost a chain of ops on shapes in each run.
+Exact: the same numbers. Zeros of a size that only the run knows cost a chain of ops on shapes in each run; a runtime
+that has no fast kernel with all results takes a slow one.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.exactness import Exactness
+from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.patterns.filled import filled_with
 from qdialect.promises.defaults import ZeroByDefault
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
+
+LATEST = 1 << 30
+"""An opset in which the newest version of each operator stands: that of text which states none."""
 
 
 class LeaveOutZeros(OnTrait[ZeroByDefault]):
@@ -37,17 +43,46 @@ class LeaveOutZeros(OnTrait[ZeroByDefault]):
         return None
 
 
+class LeaveOutResults(OnOp[OnnxOp]):
+    """An op whose last results are optional, and read by nobody."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        schema = op_class.SCHEMA if issubclass(op_class, OnnxOp) else None
+        return schema is not None and any(p.option == "O" for v in schema.versions for p in v.outputs)
+
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
+        opset, outputs = opset_of(op, op.domain), op.outputs
+        version = op.SCHEMA.at(LATEST if opset is None else opset) if op.SCHEMA is not None else None
+        if version is None or op.regions:
+            return None
+        while (
+            len(outputs) > 1 and version.outputs[len(outputs) - 1].option == "O" and _is_unread(outputs[-1])
+        ):
+            outputs.pop()
+        if len(outputs) == len(op.outputs):
+            return None
+        types = [None if value is None else value.type for value in outputs]
+        new = type(op).build(op.inputs, types, op.onnx_attributes)
+        new.location = location(node_name(op), tensor_names(op)[: len(new.results)])
+        rewriter.replace(op, [new], [*new.results, *op.results[len(new.results) :]])
+        return None
+
+
+def _is_unread(value: SSAValue | None) -> bool:
+    return value is None or value.first_use is None
+
+
 def _is_zero(value: SSAValue | None) -> bool:
     return value is not None and filled_with(value) == 0
 
 
 @dataclass(frozen=True)
 class FoldZerosPass(RewritePass):
-    """Zeros that need not be said."""
+    """Zeros and results that need not be said."""
 
     name = "fold-zeros"
     exactness: ClassVar[Exactness] = Exactness.EXACT
     rewrite: ClassVar[str] = "LSTM(x, W, R, b, _, zeros, zeros) -> LSTM(x, W, R, b): zeros are the default"
 
     def patterns(self) -> Sequence[Pattern]:
-        return [LeaveOutZeros()]
+        return [LeaveOutZeros(), LeaveOutResults()]

@@ -73,7 +73,7 @@ def simplifying() -> Iterator[Stage]:
     yield _stage("fold-branches", "a condition that is a constant chooses a branch")
     yield _stage("fold-shapes", "sizes that a branch hid")
     yield _stage("fold-constants", "what depends on sizes alone")
-    yield _stage("fold-zeros", "products with zero, and sums of nothing")
+    yield _stage("fold-zeros", "products with zero, sums of nothing, results nobody reads")
     yield _stage("fold-identity", "what became a copy")
     yield _stage("fold-layout", "moves of elements that undo or follow each other")
 

@@ -33,3 +33,21 @@ func.func @unmoved_ones(%x: tensor<5x1x3xf32>, %w: tensor<1x6x3xf32>, %r: tensor
   %y = onnx.GRU(%x, %w, %r, _, _, %h) {hidden_size = 2 : i64} : (tensor<5x1x3xf32>, tensor<1x6x3xf32>, tensor<1x6x2xf32>, tensor<1x1x2xf32>) -> tensor<5x1x1x2xf32>
   func.return %y : tensor<5x1x1x2xf32>
 }
+
+// Results that nobody reads, from the last one on.
+
+// CHECK-LABEL: func.func @unread(
+// CHECK-NEXT: %[[Y:.*]] = onnx.MaxPool(%x) {{.*}} : (tensor<1x2x5x4xf32>) -> tensor<1x2x4x3xf32>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @unread(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x4x3xf32> {
+  %y, %i = onnx.MaxPool(%x) {kernel_shape = array<i64: 2, 2>} : (tensor<1x2x5x4xf32>) -> (tensor<1x2x4x3xf32>, tensor<1x2x4x3xi64>)
+  func.return %y : tensor<1x2x4x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_read(
+// CHECK-NEXT: %{{.*}}, %[[I:.*]] = onnx.MaxPool(%x)
+// CHECK-NEXT: func.return %[[I]]
+func.func @unmoved_read(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x4x3xi64> {
+  %y, %i = onnx.MaxPool(%x) {kernel_shape = array<i64: 2, 2>} : (tensor<1x2x5x4xf32>) -> (tensor<1x2x4x3xf32>, tensor<1x2x4x3xi64>)
+  func.return %i : tensor<1x2x4x3xi64>
+}
