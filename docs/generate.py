@@ -79,13 +79,15 @@ def passes_page() -> str:
 
 RULES = {
     "symmetric_activations": "activations have zero point 0",
-    "unsigned_windows": "what a convolution reads with a zero point other than 0 is stored as `u8`",
+    "unsigned_windows": "what a convolution reads is stored as `u8`, if its zero point is not 0 or it is concatenated",
     "symmetric_weights": "weights have zero point 0",
     "per_tensor_weights": "a weight has one scale",
     "weight_scales_only": "only weights have a scale for each channel, along their output channels",
     "whole_pairs": "QuantizeLinear and DequantizeLinear come in pairs, but for a weight's DequantizeLinear",
     "own_pairs": "the branch of a residual block has a QuantizeLinear and DequantizeLinear of its own",
     "pairs_around_moves": "each op that moves or selects stands between casts of its own",
+    "float_sums": "sums of integers that are quantized at run time are written in float",
+    "sums_skip_rounding": "a convolution that is in float goes into integers only if no residual sum follows",
     "onnx_only": "all operators are ONNX's own",
 }
 BIASES = {

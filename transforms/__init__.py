@@ -9,6 +9,7 @@ NAMES = (
     "choose-convolution-form",
     "compose",
     "decompose",
+    "decompose-dynamic",
     "fix-shapes",
     "fold-activation",
     "fold-batch-norm",

@@ -80,19 +80,26 @@ def symmetric(type: UniformType) -> UniformType | None:
     return None if moved is None or moved.zero_points.any() else moved
 
 
-def _is_shifted(value: SSAValue) -> bool:
-    """Whether a value is i8 with a zero point that is not 0."""
-    type = quantized_of(value.type)
-    return type is not None and type.storage.signed and bool(type.zero_points.any())
+def in_unsigned_windows(ops: Sequence[Operation]) -> frozenset[Place]:
+    """
+    Where what a convolution reads as i8 is made, with the values that have to agree with it: with a zero point that is
+    not 0, or put together from several, of which OpenVINO makes u8 where it knows that there are no negative numbers.
+    """
+    windows = (op for op in ops if op.get_trait(Window) is not None and op.get_trait(Linear) is not None)
+    found: set[Place] = set()
+    for values in Agreement(ops).around(op.operands[0] for op in windows):
+        types = [type for v in values if (type := quantized_of(v.type)) is not None and type.storage.signed]
+        if types and (any(t.zero_points.any() for t in types) or any(map(_is_joined, values))):
+            found.update(map(place_of, values))
+    return frozenset(found)
 
 
-def in_shifted_windows(ops: Sequence[Operation]) -> frozenset[Place]:
-    """Where what a convolution reads as i8 with a zero point is made, with the values that have to agree with it."""
-    read = [
-        op.operands[0] for op in ops if op.get_trait(Window) is not None and op.get_trait(Linear) is not None
-    ]
-    found = (values for values in Agreement(ops).around(read) if any(map(_is_shifted, values)))
-    return frozenset(place_of(value) for values in found for value in values)
+def _is_joined(value: SSAValue) -> bool:
+    """Whether a value is put together from several that are computed."""
+    promise = value.owner.get_trait(Commutes) if isinstance(value.owner, OnnxOp) else None
+    if promise is None or not isinstance(value.owner, OnnxOp):
+        return False
+    return sum(not isinstance(v.owner, ConstantOp) for v in promise.operand_values(value.owner)) > 1
 
 
 Change = Callable[[UniformType], UniformType | None]
@@ -137,7 +144,7 @@ class _Values:
         self._change, self._rewriter, self._weights = change, rewriter, weights
         self._flipped = _Flipped()
         self._ops = operations(module)
-        self._scope = in_shifted_windows(self._ops) if windows else None
+        self._scope = in_unsigned_windows(self._ops) if windows else None
         self._read_again: set[SSAValue] = set()
         self._kept: set[SSAValue] = set()
         self._moving = set(filter(_moves, self._ops)) if change is unsigned else set[Operation]()

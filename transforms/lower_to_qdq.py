@@ -191,11 +191,12 @@ class _Expander:
 
     def _passes_casts(self, real: SSAValue) -> bool:
         """Whether the target moves a dequantize past the op that makes `real`, so that no pair stands behind it."""
-        maker = real.owner
-        if not isinstance(maker, OnnxOp) or maker.op_type not in self._behind_moves:
-            return False
-        promise = maker.get_trait(Commutes)
-        return promise is not None and not promise.points(maker)
+        return isinstance(real.owner, OnnxOp) and self._is_read_past(real.owner)
+
+    def _is_read_past(self, op: OnnxOp) -> bool:
+        """Whether the target moves a dequantize past `op`."""
+        promise = op.get_trait(Commutes)
+        return op.op_type in self._behind_moves and promise is not None and not promise.points(op)
 
     def _stored(self, value: SSAValue, user: Operation) -> SSAValue:
         if isinstance(value.owner, StorageCastOp):
@@ -205,8 +206,8 @@ class _Expander:
     def _taken(self, op: OnnxOp, promise: Commutes) -> dict[int, SSAValue]:
         """The operands whose quantize the op can stand in front of, by place, and the real numbers under it."""
         types = [t for t in promise.types(op).results if t is not None]
-        if not types:
-            return {}  # no quantize could stand behind an op whose results are indices alone
+        if not types or self._is_read_past(op):
+            return {}  # there are indices alone, or the target wants the quantize in front
         above: dict[int, SSAValue] = {}
         for place in promise.operands(op):
             value = op.operands[place]

@@ -177,6 +177,8 @@ def _legalizing(r: Request) -> Iterator[Stage]:
     interface = [_stage("integer-io", "asked for")] if r.options.integer_io else []
     # Where activations must be symmetric, the integers that come in and go out are so too.
     yield from [*legalize, *interface] if r.target.symmetric_activations else [*interface, *legalize]
+    if r.target.float_sums and r.form == "qdq":
+        yield _stage("decompose-dynamic", "the target computes such sums in float", target=r.target.name)
 
 
 def _upstream(r: Request) -> Iterator[Stage]:

@@ -49,7 +49,7 @@ class Target:
     activations: str | None = None
     """The storage type that 8-bit activations take, `u8` or `i8`; None: as they are."""
     unsigned_windows: bool = False
-    """Whether 8-bit activations of convolutions with a zero point other than 0 must be u8."""
+    """Whether 8-bit activations of convolutions must be u8 if their zero point is not 0, or they are concatenated."""
     weights: str | None = None
     """The storage type that 8-bit constant weights take; None: as they are."""
     symmetric_activations: bool = False
@@ -61,6 +61,8 @@ class Target:
     Whether an addition that reads the quantized result of a convolution in integers is merged into it, and the rounding
     between the two is left out.
     """
+    float_sums: bool = False
+    """Whether sums of integers that are quantized at run time are computed in float, behind conversions."""
     storage_types: Sequence[str] = ()
     """The storage types that QuantizeLinear and DequantizeLinear may have; empty: all."""
     bias: str | None = None

@@ -77,3 +77,17 @@ func.func @unmoved_product(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   %r = onnx.MatMul(%a, %w) : (tensor<3x2x!i>, tensor<2x2x!w>) -> tensor<3x2xf32>
   func.return %r : tensor<3x2xf32>
 }
+
+// What is put together from several is u8 without a zero point too.
+
+// CHECK-LABEL: func.func @joined(
+// CHECK: onnx.Concat({{.*}}!quant.uniform<u8:f32, 0.04:128>
+// CHECK-NEXT: onnx.Conv({{.*}}tensor<1x2x5x4x!quant.uniform<u8:f32, 0.04:128>>
+func.func @joined(%x: tensor<1x1x5x4xf32>, %y: tensor<1x1x5x4xf32>) -> tensor<1x2x5x4xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, -3, 4] : tensor<2x2x1x1xi8>>} : () -> tensor<2x2x1x1x!w>
+  %a = quant.qcast %x : tensor<1x1x5x4xf32> to tensor<1x1x5x4x!z>
+  %b = quant.qcast %y : tensor<1x1x5x4xf32> to tensor<1x1x5x4x!z>
+  %c = onnx.Concat(%a, %b) {axis = 1 : i64} : (tensor<1x1x5x4x!z>, tensor<1x1x5x4x!z>) -> tensor<1x2x5x4x!z>
+  %r = onnx.Conv(%c, %w, _) : (tensor<1x2x5x4x!z>, tensor<2x2x1x1x!w>) -> tensor<1x2x5x4xf32>
+  func.return %r : tensor<1x2x5x4xf32>
+}

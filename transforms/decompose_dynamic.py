@@ -1,0 +1,159 @@
+"""
+Write quantization at run time, and the sums of integers behind it, as ops on float32 that hold the same integers.
+
+    q, s, z = DynamicQuantizeLinear(x)  ->  s  = (max(x, 0) - min(x, 0)) / 255
+                                            z' = clip(round(-min(x, 0) / s), 0, 255)
+                                            q' = clip(round(x / s) + z', 0, 255) - z'
+    Cast(sum(q, w, z, wz))              ->  product(q', w - wz)
+
+For targets that compute such sums in float whatever their type, behind conversions of every operand in each run.
+
+Close: float32 holds every sum up to 2^24; where products are more, it rounds as the cast behind the sum did. A range so
+small that a step is no normal number is taken for one whose step is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type, f32
+from xdsl.ir import SSAValue
+
+from qdialect import numerics
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import element_of, tensor_type, with_element
+from qdialect.exactness import Exactness
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.names import wish
+from qdialect.ir.values import constant_array
+from qdialect.numerics import Array
+from qdialect.ops.generated import op_named
+from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime
+from qdialect.promises.integer import IntegerProduct
+from qdialect.promises.linear import LINEAR
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import RewritePass
+from qdialect.targets import target
+
+TINY = np.finfo(np.float32).smallest_normal
+OTHER_READER = Blocked("second-consumer", "something reads the integers but sums that are cast to float")
+
+
+class _Product(NamedTuple):
+    """A sum of integers whose result is cast to float."""
+
+    op: OnnxOp
+    name: str
+    """The op that sums so in float."""
+    casts: list[OnnxOp]
+    weight: Array
+    """Less its zero point, float32."""
+
+
+class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
+    """Quantization at run time whose integers go into sums alone, of weights of so many elements at most."""
+
+    def __init__(self, elements: int):
+        self._elements = elements
+
+    def match(self, op: OnnxOp, promise: QuantizesAtRunTime, rewriter: Rewriter, /) -> Blocked | None:
+        if element_of(op.operands[0].type) != f32:
+            return None
+        users = list(dict.fromkeys(use.operation for value in op.results[::2] for use in value.uses))
+        products: list[_Product] = []
+        for user in users:
+            product = self._product(user, op) if isinstance(user, OnnxOp) else OTHER_READER
+            if isinstance(product, Blocked):
+                return product
+            products.append(product)
+        if not products:
+            return None
+        nodes = Nodes(op)
+        step, integers = _quantized(nodes, op.operands[0])
+        rewriter.insert_before(op, nodes.ops)
+        for product in products:
+            _in_float(product, integers, rewriter)
+        if op.parent is not None:  # else it went with its last reader
+            rewriter.replace(op, [], [op.results[0], step, op.results[2]])
+        return None
+
+    def _product(self, user: OnnxOp, quantize: OnnxOp) -> _Product | Blocked:
+        """What an op sums, if it reads all that `quantize` gives as a sum does; or why it cannot be in float."""
+        promise = user.get_trait(IntegerProduct)
+        if (
+            promise is None
+            or user.operands[0] is not quantize.results[0]
+            or user.input(2) is not quantize.results[2]
+        ):
+            return OTHER_READER
+        if any(value in quantize.results for value in (user.operands[1], user.input(3))):
+            return OTHER_READER
+        casts = [use.operation for use in user.results[0].uses]
+        found = [c for c in casts if isinstance(c, OnnxOp) and c.get_trait(Converts) is not None]
+        if len(found) < len(casts) or any(
+            not isinstance(element_of(c.results[0].type), Float32Type) for c in found
+        ):
+            return OTHER_READER
+        weight, zero = constant_array(user.operands[1]), user.input(3)
+        zeros = np.zeros((), np.int8) if zero is None else constant_array(zero)
+        if weight is None or zeros is None or zeros.ndim > 1:
+            return Blocked("computed-weight", "the weight is computed, or a zero point of it")
+        if weight.size > self._elements:
+            return Blocked(
+                "large-weight", f"the file would grow by three bytes for each of {weight.size} weights"
+            )
+        axis = LINEAR["", promise.name].output_axis(user, weight.ndim) if zeros.ndim else None
+        return _Product(
+            user, promise.name, found, numerics.dequantize(weight, np.float32(1), zeros, axis=axis)
+        )
+
+
+def _quantized(nodes: Nodes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """The scale, and the integers less their zero point, as float32."""
+    scalar = tensor_type(f32, ())
+    zero, most, tiny = (nodes.constant(np.float32(value)) for value in (0, 255, TINY))
+
+    def add(name: str, *inputs: SSAValue) -> SSAValue:
+        return nodes.add(name, inputs, x.type if any(v.type == x.type for v in inputs) else scalar)
+
+    low, high = (
+        add(bound, nodes.add(reduce, [x], scalar, {"keepdims": int_attr(0)}), zero)
+        for bound, reduce in (("Min", "ReduceMin"), ("Max", "ReduceMax"))
+    )
+    step = add("Max", add("Div", add("Sub", high, low), most), tiny)
+    shift = add("Clip", add("Round", add("Neg", add("Div", low, step))), zero, most)
+    stored = add("Clip", add("Add", add("Round", add("Div", x, step)), shift), zero, most)
+    return step, add("Sub", stored, shift)
+
+
+def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter) -> None:
+    op, nodes = product.op, Nodes()
+    weight = nodes.constant(product.weight, name=f"{wish(op.operands[1])}_f32")
+    type = with_element(op.results[0].type, f32)
+    new = op_named("", product.name).build([integers, weight], [type], op.onnx_attributes)
+    new.location = op.location
+    rewriter.insert_before(op, [*nodes.ops, new])
+    for cast in product.casts:
+        rewriter.replace(cast, [], [new.results[0]])  # with the last one `op` goes
+
+
+@dataclass(frozen=True)
+class DecomposeDynamicPass(RewritePass):
+    """Quantization at run time in float."""
+
+    name = "decompose-dynamic"
+    exactness = Exactness.CLOSE
+    rewrite = (
+        "Cast(sum(DynamicQuantizeLinear(x), w)) -> product(clip(round(x / s) + z, 0, 255) - z, w): in float32"
+    )
+
+    target: str = "openvino"
+    elements: int = 1 << 20
+    """Of a weight that the file may hold in four bytes each."""
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [DecomposeDynamic(self.elements)] if target(self.target).float_sums else []
