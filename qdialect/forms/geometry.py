@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape
 from qdialect.forms.upstream import COMPUTED
 from qdialect.ir.values import constant_array, ints_of, normal_axis
+from qdialect.numerics.pixels import nearest_pixels
 from qdialect.reasons import Blocked
 
 
@@ -82,15 +82,6 @@ def reduced_axes(op: OnnxOp) -> list[int] | Blocked:
     return sorted(normal_axis(a, rank) for a in axes) if axes else list(range(rank))
 
 
-_HALF = np.float32(0.5)
-_ROUNDINGS: dict[str, Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]]] = {
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "round_prefer_floor": lambda at: np.ceil(at - _HALF),
-    "round_prefer_ceil": lambda at: np.floor(at + _HALF),
-}
-
-
 def nearest(op: OnnxOp) -> dict[int, npt.NDArray[np.int64]] | Blocked:
     """Which pixel of the operand each of a nearest Resize is, along each axis: ONNX's operators.md, "Resize"."""
     shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
@@ -108,15 +99,8 @@ def nearest(op: OnnxOp) -> dict[int, npt.NDArray[np.int64]] | Blocked:
             continue
         place = k if axes is None else list(axes).index(k)
         scale = float(stated[place]) if stated is not None and stated.size else new / old
-        at = np.arange(new, dtype=np.float32)
-        if mode == "half_pixel" or (mode == "pytorch_half_pixel" and new > 1):
-            at = (at + np.float32(0.5)) / np.float32(scale) - np.float32(0.5)
-        elif mode == "asymmetric":
-            at = at / np.float32(scale)
-        elif mode == "align_corners":
-            at = at * np.float32(old - 1) / np.float32(max(new - 1, 1))
-        else:
+        try:
+            rows[k] = nearest_pixels(old, new, scale, mode, rule)
+        except KeyError:
             return Blocked("resize-mode", f"Resize counts pixels by {mode}")
-        rounded = _ROUNDINGS[rule](at)
-        rows[k] = np.clip(rounded, 0, old - 1).astype(np.int64)
     return rows
