@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -58,9 +59,11 @@ def fused(module: ModuleOp) -> Iterator[Operation]:
 
 
 def lowered(module: ModuleOp) -> Iterator[Operation]:
-    """Ops that take or give quantized types; in upstream dialects, though no remark says why."""
+    """Ops that take or give quantized types; in upstream dialects, of no subgraph, though no remark says why."""
     stays = (ConstantOp, UnrealizedConversionCastOp)
-    upstream = (op for op in _unexplained(module) if not isinstance(op, stays))
+    upstream = (
+        op for op in _unexplained(module) if not isinstance(op, stays) and isinstance(op.parent_op(), FuncOp)
+    )
     for op in upstream if is_upstream(module) else operations(module):
         if any(quantized_of(value.type) is not None for value in (*op.operands, *op.results)):
             yield op

@@ -168,15 +168,12 @@ func.func @unmoved_computed_bound(%x: tensor<2x3x!x>, %l: tensor<f32>) -> tensor
   func.return %y : tensor<2x3x!y>
 }
 
-// CHECK-LABEL: func.func @unmoved_float_bias(
+// CHECK-LABEL: func.func @unmoved_computed_bias(
 // CHECK: onnx.Gemm
-func.func @unmoved_float_bias(%x: tensor<2x3x!x>, %b: tensor<2xf32>) -> tensor<2x2x!y> {
+func.func @unmoved_computed_bias(%x: tensor<2x3x!x>, %b: tensor<2xf32>) -> tensor<2x2x!y> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6] : tensor<3x2xi8>>} : () -> tensor<3x2x!w>
-  %k = onnx.Constant() {value = #onnx.tensor<[1.5, -2.0] : tensor<2xf32>>} : () -> tensor<2xf32>
-  // expected-remark@+1 {{the bias is not int32 in steps of x_scale * w_scale; run rescale-bias [lower-to-tosa: float-bias]}}
-  %a = onnx.Gemm(%x, %w, %k) : (tensor<2x3x!x>, tensor<3x2x!w>, tensor<2xf32>) -> tensor<2x2x!y>
   // expected-remark@+1 {{the bias is computed at run time [lower-to-tosa: computed-bias]}}
-  %y = onnx.Gemm(%a, %w, %b) : (tensor<2x2x!y>, tensor<3x2x!w>, tensor<2xf32>) -> tensor<2x2x!y>
+  %y = onnx.Gemm(%x, %w, %b) : (tensor<2x3x!x>, tensor<3x2x!w>, tensor<2xf32>) -> tensor<2x2x!y>
   func.return %y : tensor<2x2x!y>
 }
 

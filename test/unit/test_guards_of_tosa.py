@@ -121,6 +121,10 @@ CASES = [
         x: 3x2x!x
         k = {MANY_ROWS} : {len(MANY_ROWS)}xi64
         y = Gather(x, k) : {len(MANY_ROWS)}x2x!x"""),
+    case("storage-type", """
+        x: 2x3x!wide
+        k = [0, 1, 0, 1] : 4xi64
+        y = Pad(x, k) : 2x5x!wide"""),
     case("pad-mode", """
         x: 2x3x!x
         k = [0, -3, 0, 2] : 4xi64
@@ -181,6 +185,27 @@ CASES = [
         x: 1x2x5x6x!x
         y = MaxPool(x) {kernel_shape = array<i64: 2, 2>} : 1x2x4x5x!y"""),
     # --- sums of products
+    case("bias-overflow", """
+        x: 2x3x!x
+        w = [1, -2, 3, 4, 5, -6] : 3x2xi8 as 3x2x!w
+        b = [1.0e+07, -2.0] : 2xf32
+        y = Gemm(x, w, b) : 2x2x!y"""),
+    case("scale-ratio", """
+        x: 2x3x!coarse
+        r = [1.5, -2.0, 0.1] : 3xf32
+        y = Mul(x, r) : 2x3x!fine"""),
+    case("float-value", """
+        x: 2x3xf32
+        r = [1.5, -2.0, 0.1] : 3xf32
+        y = Mul(x, r) : 2x3xf32"""),
+    case("float-value", """
+        x: 2x3xf32
+        r = [1.5, -2.0, 0.1] : 3xf32
+        y = Mul(r, x) : 2x3x!x"""),
+    case("float-value", """
+        x: 2x3xf32
+        z: 2x3x!x
+        y = Add(z, x) : 2x3x!x"""),
     case("bias-shape", """
         x: 2x3x!x
         w = [1, -2, 3, 4, 5, -6] : 3x2xi8 as 3x2x!w

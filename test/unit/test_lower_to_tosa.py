@@ -166,6 +166,25 @@ CASES.update(
             + "  %y = onnx.Where(%c, %x, %z) : (tensor<3x1xi1>, tensor<2x3x5x!x>, tensor<3x5x!z>) -> tensor<2x3x5x!y>\n",
             "tensor<2x3x5x!y>",
         ),
+        "real_constants": case(
+            "%x: tensor<2x3x6x!x>",
+            GAMMA + "  %a = onnx.Add(%g, %x) : (tensor<6xf32>, tensor<2x3x6x!x>) -> tensor<2x3x6x!z>\n"
+            "  %y = onnx.Max(%a, %g) : (tensor<2x3x6x!z>, tensor<6xf32>) -> tensor<2x3x6x!z>\n",
+            "tensor<2x3x6x!z>",
+        ),
+        "real_factors": case(
+            "%x: tensor<2x6x3x2x!x>",
+            SLOPES
+            + "  %y = onnx.Mul(%x, %g) : (tensor<2x6x3x2x!x>, tensor<6x1x1xf32>) -> tensor<2x6x3x2x!y>\n",
+            "tensor<2x6x3x2x!y>",
+        ),
+        "real_bias": case(
+            "%x: tensor<1x4x4x5x!x>",
+            constant("w", "4x2x3x2", "!v", weights(48))
+            + "  %b = onnx.Constant() {value = #onnx.tensor<[0.5, -1.25, 0.0, 3.1] : tensor<4xf32>>} : () -> tensor<4xf32>\n"
+            "  %y = onnx.ConvTranspose(%x, %w, %b) {group = 2 : i64} : (tensor<1x4x4x5x!x>, tensor<4x2x3x2x!v>, tensor<4xf32>) -> tensor<1x4x6x6x!y>\n",
+            "tensor<1x4x6x6x!y>",
+        ),
         "sum": case(
             "%x: tensor<2x3x!x>, %z: tensor<2x3x!z>",
             "  %y = onnx.Sum(%x, %z, %x, %z, %z) : (tensor<2x3x!x>, tensor<2x3x!z>, tensor<2x3x!x>, tensor<2x3x!z>, tensor<2x3x!z>) -> tensor<2x3x!y>\n",

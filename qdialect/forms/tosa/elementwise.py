@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from qdialect.dialects import tosa
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape, quantized_of
 from qdialect.dialects.quant import UniformType
-from qdialect.forms.tosa.site import FLOAT, HIGH, TosaForm, TosaSite, activations, takes
+from qdialect.forms.tosa.site import FLOAT, HIGH, TosaForm, TosaSite, activation, activations, takes
 from qdialect.forms.upstream import TO_LAST
 from qdialect.ir.values import constant_array, real_constant
 from qdialect.promises.monotone import clip_bounds, stored_bounds
@@ -41,22 +41,18 @@ class Operands:
 
     def __init__(self, op: OnnxOp, site: TosaSite, values: Sequence[SSAValue]):
         shape = known_shape(op.results[0].type)
-        whole = [v for v in values if known_shape(v.type) == shape]
+        self._site, self._values, self._rank = site, values, len(shape)
+        whole = [v for v in values if known_shape(v.type) == shape and constant_array(v) is None]
         self.last = bool(whole) and len(shape) == len(TO_LAST) and site.alike(*whole)[1]
-        self._rank = len(shape)
-        self.tensors = [self._tensor(site, v, self._rank) for v in values]
-        self.constants = [self.constant(v) for v in values]
 
-    def _shape(self, value: SSAValue, rank: int) -> tuple[int, ...]:
+    def tensor(self, place: int) -> SSAValue:
+        """An operand of that rank and layout."""
+        value = self._values[place]
         own = known_shape(value.type)
-        return (1,) * (rank - len(own)) + own
-
-    def _tensor(self, site: TosaSite, value: SSAValue, rank: int) -> SSAValue:
-        full = self._shape(value, rank)
-        if len(known_shape(value.type)) == rank:
-            return site.operand(value, last=self.last)
-        tensor = site.reshape(site.operand(value), full)
-        return site.transpose(tensor, TO_LAST) if self.last else tensor
+        if len(own) == self._rank:
+            return self._site.operand(value, last=self.last)
+        tensor = self._site.reshape(self._site.operand(value), (1,) * (self._rank - len(own)) + own)
+        return self._site.transpose(tensor, TO_LAST) if self.last else tensor
 
     def constant(self, value: SSAValue) -> npt.NDArray[Any] | None:
         """What a constant holds, of that rank and layout; None if the value is computed."""
@@ -68,35 +64,58 @@ class Operands:
         array = array.reshape((1,) * (self._rank - array.ndim) + array.shape)
         return np.ascontiguousarray(array.transpose(TO_LAST)) if self.last else array
 
-    def wide(self, site: TosaSite, place: int, type: UniformType, scale: float) -> SSAValue:
+    def wide(self, place: int, type: UniformType, scale: float) -> SSAValue:
         """An operand above its zero point, times `scale`, in i32: of a constant too."""
-        array = self.constants[place]
+        array = self.constant(self._values[place])
         if array is None:
-            return site.rescaled(self.tensors[place], scale, (type.zero_point, 0))
+            return self._site.rescaled(self.tensor(place), scale, (type.zero_point, 0))
         factors = numerics.rescale_factors(scale)
         bounds = -numerics.INT32_MAX - 1, numerics.INT32_MAX
-        return site.constant(numerics.rescale(array, *factors, type.zero_point, 0, *bounds, np.int32))
+        return self._site.constant(numerics.rescale(array, *factors, type.zero_point, 0, *bounds, np.int32))
+
+    def term(self, place: int, term: Term, bits: int) -> SSAValue:
+        """A term of a sum in steps 2^-bits of the result's, i32."""
+        if term.type is not None:
+            return self.wide(place, term.type, term.ratio * 2.0**bits)
+        return self._site.constant(np.rint(self.laid(term.real) * 2.0**bits), np.int32)
 
 
-def _bits(op: OnnxOp, inputs: Sequence[UniformType], y: UniformType) -> tuple[list[float], int] | Blocked:
-    """The operands' steps in the result's, and the bits below these that sums in 32 bits leave."""
-    ratios = [float(np.float32(x.scale) / np.float32(y.scale)) for x in inputs]
-    bits = FINEST - max(0, int(np.frexp(max(ratios))[1])) - max(0, (len(inputs) - 1).bit_length() - 2)
-    return COARSE if bits < 1 else (ratios, bits)
+class Term(NamedTuple):
+    """A term of a sum: i8 values, or real constants."""
+
+    ratio: float
+    """Steps of the result in one of the term's 255."""
+    type: UniformType | None
+    real: npt.NDArray[np.float64]
+    """Constants without a type, in steps of the result."""
+
+
+def _terms(values: Sequence[SSAValue], y: UniformType) -> tuple[list[Term], int] | Blocked:
+    """The terms of a sum, and the bits below the result's steps that 32 bits leave."""
+    terms: list[Term] = []
+    for value in values:
+        real = constant_array(value) if quantized_of(value.type) is None else None
+        if real is not None and real.dtype == np.float32 and np.isfinite(real).all():
+            steps = real.astype(np.float64) / float(y.scale)
+            terms.append(Term(float(np.abs(steps).max(initial=0.0)) / REACH, None, steps))
+            continue
+        if isinstance(type := activation(value), Blocked):
+            return type
+        terms.append(Term(float(np.float32(type.scale) / np.float32(y.scale)), type, np.zeros(())))
+    widest = max(term.ratio for term in terms)
+    bits = FINEST - max(0, int(np.frexp(widest)[1])) - max(0, (len(terms) - 1).bit_length() - 2)
+    return COARSE if bits < 1 else (terms, bits)
 
 
 def _aligned(kind: type[Operation], op: OnnxOp, site: TosaSite) -> Blocked | None:
     """`kind` of operands in steps 2^-k of the result's."""
-    types = activations(*op.operands, op.results[0])
-    if isinstance(types, Blocked):
-        return types
-    *inputs, y = types
-    steps = _bits(op, inputs, y)
-    if isinstance(steps, Blocked):
-        return steps
-    ratios, bits = steps
-    operands = Operands(op, site, op.operands)
-    wide = [operands.wide(site, k, x, ratios[k] * 2.0**bits) for k, x in enumerate(inputs)]
+    if isinstance(y := activation(op.results[0]), Blocked):
+        return y
+    found = _terms(op.operands, y)
+    if isinstance(found, Blocked):
+        return found
+    (terms, bits), operands = found, Operands(op, site, op.operands)
+    wide = [operands.term(k, term, bits) for k, term in enumerate(terms)]
     result = site.quantized(reduce(partial(site.binary, kind), wide), 2.0**-bits, y)
     site.give(op.results[0], result, last=operands.last)
     return None
@@ -104,24 +123,38 @@ def _aligned(kind: type[Operation], op: OnnxOp, site: TosaSite) -> Blocked | Non
 
 def _chosen(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """A constant mask: a * mask + b * (1 - mask), for few NPUs have a select."""
-    types = activations(*op.operands[1:], op.results[0])
-    if isinstance(types, Blocked):
-        return types
-    *inputs, y = types
-    steps = _bits(op, inputs, y)
-    if isinstance(steps, Blocked):
-        return steps
-    ratios, bits = steps
-    operands = Operands(op, site, op.operands[1:])
+    if isinstance(y := activation(op.results[0]), Blocked):
+        return y
+    found = _terms(op.operands[1:], y)
+    if isinstance(found, Blocked):
+        return found
+    (terms, bits), operands = found, Operands(op, site, op.operands[1:])
     mask = operands.constant(op.operands[0])
     if mask is None:
         return Blocked("computed-parameter", "the condition is computed at run time")
     parts = [
-        site.product(operands.wide(site, k, x, ratios[k] * 2.0**bits), site.constant(factor, np.int32))
-        for k, (x, factor) in enumerate(zip(inputs, (mask, ~mask), strict=True))
+        site.product(operands.term(k, term, bits), site.constant(factor, np.int32))
+        for k, (term, factor) in enumerate(zip(terms, (mask, ~mask), strict=True))
     ]
     result = site.quantized(site.binary(tosa.AddOp, *parts), 2.0**-bits, y)
     site.give(op.results[0], result, last=operands.last)
+    return None
+
+
+def _scaled(op: OnnxOp, site: TosaSite, place: int, factor: npt.NDArray[Any]) -> Blocked | None:
+    """An operand times real constants, which may be negative: a product in i32."""
+    types = activations(op.operands[place], op.results[0])
+    if isinstance(types, Blocked):
+        return types
+    x, y = types
+    steps = factor.astype(np.float64) * float(np.float32(x.scale) / np.float32(y.scale))
+    bits = FINEST - max(0, int(np.frexp(float(np.abs(steps).max(initial=0.0)))[1]))
+    if bits < 1:
+        return COARSE
+    operands = Operands(op, site, op.operands)
+    factors, shift = numerics.product_factors(steps * 2.0**bits)
+    product = site.product(operands.wide(place, x, 1.0), site.constant(operands.laid(factors)), shift)
+    site.give(op.results[0], site.quantized(product, 2.0**-bits, y), last=operands.last)
     return None
 
 
@@ -139,7 +172,7 @@ def _sloped(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if bits < 1:
         return COARSE
     operands = Operands(op, site, op.operands[:1])
-    above = operands.wide(site, 0, x, 1.0)
+    above = operands.wide(0, x, 1.0)
     zero = site.constant(np.zeros((1,) * len(known_shape(above.type))), np.int32)
     parts: list[SSAValue] = []
     for kind, factor in ((tosa.MaximumOp, np.ones(())), (tosa.MinimumOp, slope)):
@@ -152,6 +185,10 @@ def _sloped(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 
 def _product(op: OnnxOp, site: TosaSite) -> Blocked | None:
+    for place, value in enumerate(op.operands):
+        real = constant_array(value) if quantized_of(value.type) is None else None
+        if real is not None and real.dtype == np.float32 and np.isfinite(real).all():
+            return _scaled(op, site, 1 - place, real)
     types = activations(*op.operands, op.results[0])
     if isinstance(types, Blocked):
         return types
@@ -160,7 +197,7 @@ def _product(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if (blocked := takes(ratio, REACH * REACH)) is not None:
         return blocked
     pair = Operands(op, site, op.operands)
-    wide = [pair.wide(site, k, type, 1.0) for k, type in enumerate((a, b))]
+    wide = [pair.wide(k, type, 1.0) for k, type in enumerate((a, b))]
     site.give(op.results[0], site.quantized(site.product(wide[0], wide[1]), ratio, y), last=pair.last)
     return None
 

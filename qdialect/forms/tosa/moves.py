@@ -47,6 +47,8 @@ def _moves(op: OnnxOp) -> Blocked | None:
         return FLOAT
     if any(0 in known_shape(value.type) for value in (op.operands[0], *op.results)):
         return EMPTY
+    if a.storage.width != 8:
+        return Blocked("storage-type", f"the integer profile computes with i8, not with {a.storage.name}")
     return None if a == b else OTHER_TYPE
 
 

@@ -109,10 +109,10 @@ def _divided(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if bits < LEAST_DIVIDED_BITS:
         return COARSE
     pair = Operands(op, site, op.operands)
-    above, below = pair.wide(site, 0, a, ratio * 2.0**bits), pair.wide(site, 1, b, 1.0)
+    above, below = pair.wide(0, a, ratio * 2.0**bits), pair.wide(1, b, 1.0)
     is_zero = (np.arange(LOW, HIGH + 1) == b.zero_point).astype(np.int8)
-    zeros = site.rescaled(site.looked_up(pair.tensors[1], is_zero), 1.0)
-    far = site.product(pair.wide(site, 0, a, 2.0 ** (bits + 8)), zeros)
+    zeros = site.rescaled(site.looked_up(pair.tensor(1), is_zero), 1.0)
+    far = site.product(pair.wide(0, a, 2.0 ** (bits + 8)), zeros)
     quotient = site.binary(
         tosa.IntDivOp, site.binary(tosa.AddOp, above, far), site.binary(tosa.AddOp, below, zeros)
     )

@@ -21,7 +21,7 @@ from qdialect.forms.tosa.site import HIGH, LOW, TosaForm, TosaSite, activations,
 from qdialect.ir.values import constant_array
 from qdialect.promises.linear import LINEAR, Linear
 from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry
-from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, FLOAT_BIAS, GEMM_FORM, Blocked
+from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, GEMM_FORM, Blocked
 
 WEIGHT_ZEROS = Blocked(
     "weight-zero-points", "the weight's zero points differ by channel, and its values need more than i8"
@@ -80,11 +80,17 @@ def _bias(op: OnnxOp, channels: int) -> npt.NDArray[np.int32] | Blocked:
     type, array = quantized_of(value.type), constant_array(value)
     if array is None:
         return COMPUTED_BIAS
-    if type is None or type.storage.name != "i32":
-        return FLOAT_BIAS
+    if type is None:
+        scales = uniform_of(op.operands[1].type).scales
+        scales = np.tile(scales, channels // scales.size) if scales.size > 1 else scales
+        array, overflow = numerics.quantize_bias(array, uniform_of(op.operands[0].type).scale, scales)
+        if overflow.any():
+            return Blocked("bias-overflow", "a bias does not fit in int32")
+    else:  # in steps of x_scale * w_scale, as the verifier asks
+        array = array.astype(np.int32) - type.zero_points.astype(np.int32)
     if array.size not in (1, channels):
         return Blocked("bias-shape", "the bias differs by row")
-    return np.broadcast_to(array.reshape(-1).astype(np.int32), (channels,))
+    return np.broadcast_to(array.reshape(-1), (channels,))
 
 
 def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
@@ -93,9 +99,10 @@ def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
     if isinstance(types, Blocked):
         return types
     x, y = types
-    stored, bias = _stored_weight(op, linear), _bias(op, channels)
+    stored = _stored_weight(op, linear)
     if isinstance(stored, Blocked):
         return stored
+    bias = _bias(op, channels)
     if isinstance(bias, Blocked):
         return bias
     weight, zero = stored
