@@ -62,6 +62,42 @@ func.func @renamed(%a: tensor<1x4x5x3xf32>) -> tensor<1x4x5x3xf32> {
 
 // What has no form stays between casts; what stands around it is lowered.
 
+// What is quantized by the range that occurs: the zero point is known when it runs, that of the weight has gone into it.
+
+// CHECK-LABEL: func.func @dynamic(
+// CHECK: %[[LOW:.*]] = linalg.generic {{.*}}["reduction", "reduction"]} ins(%a : tensor<2x3xf32>)
+// CHECK: arith.minimumf
+// CHECK: %[[HIGH:.*]] = linalg.generic {{.*}}["reduction", "reduction"]} ins(%a : tensor<2x3xf32>)
+// CHECK: arith.maximumf
+// CHECK: %[[SCALE:.*]] = linalg.generic {{.*}}ins(%[[LOW]], %[[HIGH]] : tensor<f32>, tensor<f32>)
+// CHECK: %[[ZERO:.*]] = linalg.generic {{.*}}ins(%[[LOW]], %[[SCALE]] : tensor<f32>, tensor<f32>)
+// CHECK: %[[Q:.*]] = linalg.generic {{.*}}ins(%a, %[[SCALE]], %[[ZERO]] : tensor<2x3xf32>, tensor<f32>, tensor<i8>)
+// CHECK: %[[X:.*]] = linalg.generic {{.*}}ins(%[[Q]], %[[ZERO]] : tensor<2x3xi8>, tensor<i8>)
+// CHECK: arith.subi %{{.*}} : i16
+// CHECK: %[[W:.*]] = arith.constant dense<{{\[\[}}-4, 0, -3, 1], {{.*}}> : tensor<3x4xi8>
+// CHECK: linalg.generic {{.*}}ins(%[[X]], %[[W]] : tensor<2x3xi16>, tensor<3x4xi8>)
+// CHECK: func.return %{{.*}} : tensor<2x4xi32>
+func.func @dynamic(%a: tensor<2x3xf32>) -> tensor<2x4xi32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 5, 2, 6, 3, 8, -7, 4, 9, 0, 2, -1] : tensor<3x4xi8>>} : () -> tensor<3x4xi8>
+  %z = onnx.Constant() {value = #onnx.tensor<[5] : tensor<i8>>} : () -> tensor<i8>
+  %q, %s, %p = onnx.DynamicQuantizeLinear(%a) : (tensor<2x3xf32>) -> (tensor<2x3xui8>, tensor<f32>, tensor<ui8>)
+  %m = onnx.MatMulInteger(%q, %w, %p, %z) : (tensor<2x3xui8>, tensor<3x4xi8>, tensor<ui8>, tensor<i8>) -> tensor<2x4xi32>
+  func.return %m : tensor<2x4xi32>
+}
+
+// A weight that is dequantized under an activation in float is a constant.
+
+// CHECK-LABEL: func.func @dequantized(
+// CHECK: arith.constant dense<{{.*}}1.250000e-01, -3.750000e-01{{.*}}> : tensor<1x1x2x2xf32>
+// CHECK-NOT: arith.sitofp
+// CHECK: func.return %{{.*}} : tensor<1x2x5x3xf32>
+func.func @dequantized(%a: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
+  %u = onnx.Constant() {value = #onnx.tensor<[1, 2, -3, 4] : tensor<2x2x1x1xi8>>} : () -> tensor<2x2x1x1x!w>
+  %d = quant.dcast %u : tensor<2x2x1x1x!w> to tensor<2x2x1x1xf32>
+  %o = onnx.Conv(%a, %d) : (tensor<1x2x5x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x5x3xf32>
+  func.return %o : tensor<1x2x5x3xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_no_form(
 // CHECK: math.exp
 // CHECK: onnx.Det

@@ -24,6 +24,7 @@ from qdialect.forms.linalg.sums import (
     factor,
     finished,
     is_integer,
+    narrow,
     product,
     start,
     wrapped,
@@ -181,9 +182,8 @@ def _integer_matmul(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     if array is None or (zeros[1] is not None and above is None):
         right = above_zero(site, value, zeros[1])
     else:  # zero points of columns are along the last axis
-        right = site.constant(
-            array.astype(np.int16) - (0 if above is None else above.astype(np.int16)), np.int16
-        )
+        zero = np.int16(0) if above is None else above.astype(np.int16)
+        right = site.constant(narrow(array.astype(np.int16) - zero))
     site.give(op.results[0], _sums(site, left, right, known_shape(op.results[0].type)))
     return None
 

@@ -76,7 +76,11 @@ def centred_weight(array: npt.NDArray[Any], type: UniformType, axis: int) -> npt
     if not type.zero_points.any():
         return np.asarray(array, np.int8) if array.dtype != np.uint8 else array.astype(np.int16)
     zero = numerics.expand_parameters(type.zero_points.astype(np.int16), array.shape, axis)
-    wide = array.astype(np.int16) - zero
+    return narrow(array.astype(np.int16) - zero)
+
+
+def narrow(wide: npt.NDArray[np.int16]) -> npt.NDArray[Any]:
+    """Integers in i8, if that holds them all."""
     return wide.astype(np.int8) if -128 <= wide.min(initial=0) and wide.max(initial=0) <= 127 else wide
 
 

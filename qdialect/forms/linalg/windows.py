@@ -23,6 +23,7 @@ from qdialect.forms.linalg.sums import (
     factor,
     finished,
     is_integer,
+    narrow,
     product,
     start,
     wrapped,
@@ -276,7 +277,8 @@ def _integer_convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     if weight is None or above is None:
         return COMPUTED_WEIGHT
     last = weight.ndim == IMAGE
-    centred = weight.astype(np.int16) - above.astype(np.int16).reshape(-1, *[1] * (weight.ndim - 1))
+    zeros = above.astype(np.int16).reshape(-1, *[1] * (weight.ndim - 1))
+    centred = narrow(weight.astype(np.int16) - zeros)
     x = above_zero(site, op.operands[0], op.input(2), last=last)
     x, geometry = _with_pads(site, x, window.pads, 0, last=last), window.geometry
     sum = gathered(site, x, split_weight(centred, geometry), slide_of(geometry), None, last=last)
