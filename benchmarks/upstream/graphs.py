@@ -29,6 +29,8 @@ from upstream.models import Array
 from upstream.tools import mlir_tools
 
 CHUNK = 50
+SHOWN = 500
+"""After so many graphs, what has become of them is printed."""
 LEAST = 25.0
 """dB, of a graph's outputs in linalg against the graph as drawn: what nothing but a wrong graph falls below."""
 
@@ -44,6 +46,12 @@ class Found:
     """Ops that were judged, of the graphs that lower whole."""
     stays: Counter[str] = field(default_factory=Counter[str])
     problems: dict[int, str] = field(default_factory=dict[int, str])
+
+    def __str__(self) -> str:
+        return (
+            f"{self.seeds} graphs: {self.whole} lower whole, {self.integer} of them compute with integers alone; "
+            f"{self.ops} ops judged; {len(self.problems)} graphs beyond their class"
+        )
 
     def add(self, other: Found) -> None:
         """Count what another knows too."""
@@ -143,16 +151,18 @@ def main(options: argparse.Namespace) -> int:
     start, found = time.monotonic(), Found()
     last = options.start + options.count
     work = partial(_safely, size=min(CHUNK, options.count), floats=options.floats)
-    for first, _, one in results(work, range(options.start, last, CHUNK), options.jobs, set(), 1200):
-        if isinstance(one, Ended):
-            one = Found(CHUNK, problems={first: f"the process ends: {one.stage}"})
-        found.add(one)
-        for seed, problem in one.problems.items():
-            print(f"seed {seed}: {problem}", flush=True)
-    print(
-        f"{found.seeds} graphs in {time.monotonic() - start:.0f} s: {found.whole} lower whole, {found.integer} of "
-        f"them compute with integers alone; {found.ops} ops judged; {len(found.problems)} graphs beyond their class"
-    )
+    try:
+        for first, _, one in results(work, range(options.start, last, CHUNK), options.jobs, set(), 1200):
+            if isinstance(one, Ended):
+                one = Found(CHUNK, problems={first: f"the process ends: {one.stage}"})
+            found.add(one)
+            for seed, problem in one.problems.items():
+                print(f"seed {seed}: {problem}", flush=True)
+            if found.seeds % SHOWN == 0:
+                print(found, flush=True)
+    except KeyboardInterrupt:
+        print("interrupted")
+    print(f"{found}, in {time.monotonic() - start:.0f} s")
     for reason, count in found.stays.most_common(12):
         print(f"  stays in {count}: {reason}")
     return 1 if found.problems else 0
