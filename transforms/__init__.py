@@ -19,6 +19,7 @@ NAMES = (
     "fold-float-weights",
     "fold-identity",
     "fold-layout",
+    "fold-one-hot",
     "fold-pad",
     "fold-requantize",
     "fold-scales",

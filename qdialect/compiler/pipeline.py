@@ -93,6 +93,7 @@ def _raising(r: Request) -> Iterator[Stage]:
     if r.is_upstream:
         yield _stage("raise-opset", "weights in blocks have types there; no dialect has an opset", to=21)
     yield from simplifying()
+    yield _stage("fold-one-hot", "a product that a table answers, before anything of it is quantized")
     yield _stage(
         "raise-qoperator",
         "QOperator nodes are ops on quantized types; a scale has to be a constant",

@@ -23,6 +23,7 @@ from qdialect.promises.linear import LINEAR
 from qdialect.promises.monotone import MONOTONE
 from qdialect.promises.padding import PADDING
 from qdialect.promises.qoperator import QOPERATORS
+from qdialect.promises.rows import ROWS
 from qdialect.promises.sizes import COUNTS, FILLS, SHAPES
 from qdialect.promises.weight_only import COLUMNS, WEIGHT_ONLY
 from qdialect.promises.window import WINDOWS
@@ -60,6 +61,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     SCALED,
     WEIGHT_ONLY,
     COLUMNS,
+    ROWS,
     ELEMENTWISE,
     WORK,
 )

@@ -1,0 +1,167 @@
+"""
+Take rows of a constant weight where a product takes them by one-hot vectors.
+
+    MatMul(OneHot(i, depth, {0, 1}), w)  ->  Gather(w', i')                  w' = w and a row of zeros
+    MatMulInteger(y, w, z), y, scale, z = DynamicQuantizeLinear(OneHot(i, depth, {0, 1}))
+                                         ->  Gather(w', i'), scale = 1 / 255      w' = 255 * (w - z) and a row of zeros
+
+Exact: in each sum all products but one are zero. i' is i where it is within the depth, counted from the end where it is
+negative; else the number of the row of zeros, since a OneHot without its number is all zeros. Of such vectors alone the
+scale at run time is another, but only factors of these products are made of it, which are zero then. TensorFlow's
+embeddings are exported so; a session multiplies by all the zeros.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import i1, i32, i64
+from xdsl.ir import OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    DYNAMIC,
+    element_of,
+    known_element,
+    shape_of,
+    with_element,
+)
+from qdialect.exactness import Exactness
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.names import location, wish
+from qdialect.ir.values import constant_array
+from qdialect.promises.arithmetic import Multiplies, QuantizesAtRunTime
+from qdialect.promises.base import Commutes
+from qdialect.promises.integer import IntegerProduct
+from qdialect.promises.linear import Linear
+from qdialect.promises.rows import MarksRows
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import RewritePass
+
+MOST = 1 << 18
+"""Elements of a table: one of integers has four bytes for each byte of the weight."""
+ONE = 255
+"""A one, quantized at run time between 0 and 1."""
+
+
+class Marked(NamedTuple):
+    """One-hot vectors, perhaps in another order of axes in front of the last."""
+
+    numbers: SSAValue
+    depth: int
+    is_flat: bool
+    """Whether the vectors are the rows of a matrix."""
+
+
+def _marked(value: SSAValue) -> Marked | None:
+    """What makes one-hot vectors of `value`; None if they are none, or others."""
+    flat = False
+    while isinstance(value, OpResult) and isinstance(value.op, OnnxOp):
+        op = value.op
+        marks, moves = op.get_trait(MarksRows), op.get_trait(Commutes)
+        if marks is not None:
+            depth = marks.depth(op)
+            fits = element_of(op.operands[0].type) in (i32, i64)
+            return Marked(op.operands[0], depth, flat) if depth is not None and fits else None
+        before, after = shape_of(op.operands[0].type), shape_of(value.type)
+        if moves is None or not moves.keeps_order or not before or after is None or len(after) != 2:
+            return None
+        if before[-1] == DYNAMIC or before[-1] != after[-1]:
+            return None
+        flat, value = True, op.operands[0]
+    return None
+
+
+def _taken(op: OnnxOp, marked: Marked, table: npt.NDArray[Any]) -> Nodes:
+    """The rows of a table, the last of which is of zeros, in the form of the result of `op`."""
+    nodes, numbers = Nodes(op), marked.numbers
+    dtype = BY_ATTRIBUTE[known_element(numbers.type)].dtype
+    zero, depth = (nodes.constant(np.array(number, dtype)) for number in (0, marked.depth))
+    truths = with_element(numbers.type, i1)
+
+    def chosen(when: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
+        return nodes.add("Where", [when, yes, no], numbers.type)
+
+    negative = nodes.add("Less", [numbers, zero], truths)
+    row = chosen(negative, nodes.add("Add", [numbers, depth], numbers.type), numbers)
+    row = chosen(nodes.add("Less", [row, zero], truths), depth, row)
+    row = chosen(nodes.add("Less", [row, depth], truths), row, depth)
+    rows = nodes.constant(table, name=f"{wish(op.operands[1]) or 'weight'}_rows")
+    columns = table.shape[1]
+    shape = (*(shape_of(numbers.type) or ()), columns)
+    taken = nodes.add("Gather", [rows, row], shape, {"axis": 0})
+    if marked.is_flat:
+        known = -1 if DYNAMIC in shape else prod(shape[:-1])
+        nodes.reshape(taken, [-1, columns], (DYNAMIC if known < 0 else known, columns))
+    nodes.ops[-1].location = op.location
+    return nodes
+
+
+def _weight(op: OnnxOp, marked: Marked) -> npt.NDArray[Any] | None:
+    """The weight, if it is a matrix of a row for each number, and not too large."""
+    weight = constant_array(op.operands[1])
+    if weight is None or weight.ndim != 2 or len(weight) != marked.depth or weight.size > MOST:
+        return None
+    return weight
+
+
+class TakeRows(OnTrait[Linear]):
+    """A product of one-hot vectors and real numbers."""
+
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
+        marked = None if promise.has_bias or len(op.operands) != 2 else _marked(op.operands[0])
+        weight = None if marked is None else _weight(op, marked)
+        if marked is None or weight is None or weight.dtype != np.float32 or not np.isfinite(weight).all():
+            return None
+        table = np.vstack([weight, np.zeros_like(weight[:1])])
+        rewriter.replace(op, _taken(op, marked, table).ops)
+        return None
+
+
+class TakeIntegerRows(OnTrait[IntegerProduct]):
+    """A product of integers, of one-hot vectors that are quantized at run time."""
+
+    def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
+        source = op.operands[0].owner
+        if not isinstance(source, OnnxOp) or source.get_trait(QuantizesAtRunTime) is None:
+            return None
+        marked, zero = _marked(source.operands[0]), constant_array(op.input(3))
+        weight = None if marked is None or promise.channel_axis != -1 else _weight(op, marked)
+        if marked is None or weight is None or (op.input(3) is not None and zero is None):
+            return None
+        if op.input(2) is not source.results[2] or not _is_its_own(op, source):
+            return None
+        wide = weight.astype(np.int32) - (0 if zero is None else zero.astype(np.int32))
+        table = np.vstack([ONE * wide, np.zeros_like(wide[:1])])
+        scale = ConstantOp.of(from_array(np.float32(1) / np.array(ONE, np.float32)))
+        scale.location = location("", [wish(source.results[1])])
+        rewriter.insert_before(source, [scale])
+        rewriter.replace_uses(source.results[1], scale.results[0])
+        rewriter.replace(op, _taken(op, marked, table).ops)
+        return None
+
+
+def _is_its_own(op: OnnxOp, source: OnnxOp) -> bool:
+    """Whether nothing but `op` takes the integers, and nothing but factors are made of the scale."""
+    integers = all(use.operation is op for place in (0, 2) for use in source.results[place].uses)
+    factors = (use.operation for use in source.results[1].uses)
+    return integers and all(user.get_trait(Multiplies) is not None for user in factors)
+
+
+@dataclass(frozen=True)
+class FoldOneHotPass(RewritePass):
+    """Products with one-hot vectors become rows that are taken."""
+
+    name = "fold-one-hot"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = "OneHot(i) @ w -> Gather(w, i): all products but one are zero"
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [TakeRows(), TakeIntegerRows()]
