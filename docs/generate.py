@@ -87,6 +87,11 @@ RULES = {
     "own_pairs": "the branch of a residual block has a QuantizeLinear and DequantizeLinear of its own",
     "pairs_around_moves": "each op that moves or selects stands between casts of its own",
     "float_sums": "sums of integers that are quantized at run time are written in float",
+    "output_scales_only": "the scales of a weight run along its output channels, of a product of floats too",
+    "clamps_wide": "a clamp says what 16 bits saturate to",
+    "symmetric_spreads": "a transposed convolution is in integers only if its activation has zero point 0",
+    "per_tensor_windows": "a convolution is in integers only if its activation has one scale, or it is depthwise",
+    "symmetric_pairs": "a product of two activations is in integers only if both have zero point 0",
     "sums_skip_rounding": "a convolution that is in float goes into integers only if no residual sum follows",
     "onnx_only": "all operators are ONNX's own",
 }
@@ -104,6 +109,8 @@ def _rules(found: Target) -> list[str]:
         rules.append(f"- 8-bit weights are stored as `{found.weights}`")
     if found.storage_types:
         rules.append(f"- casts are from and to {', '.join(f'`{t}`' for t in found.storage_types)}")
+    if found.least_bits > 1:
+        rules.append(f"- weights have at least {found.least_bits} bits")
     if found.largest_weight is not None:
         rules.append(f"- 8-bit weights are at most {found.largest_weight} in magnitude")
     if found.no_pair_behind:

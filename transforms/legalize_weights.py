@@ -2,6 +2,9 @@
 Give constant weights zero point 0, where a target wants that and a change of signedness does not do it.
 
     w : zero point z   ->  w - z : i8                                                where 8 bits hold every difference
+    w : i4, u4         ->  w - z : i8                                                where the target reads no i4
+    dcast(w)           ->  the numbers                                               a scale for each input, of floats,
+                                                                                     where the target takes none such
     product(x, w : z)  ->  product(concat(x, x[I]), concat(v, (w - z - v)[I]))       v = w - z, saturated to i8
                            I: the inputs where that takes something away, at most one in four, or one
 
@@ -21,18 +24,19 @@ from xdsl.ir import SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
-from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, known_shape, quantized_of, shape_of, tensor_type
-from qdialect.dialects.quant import Storage, UniformType
+from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
-from qdialect.ir.values import constant
+from qdialect.ir.values import constant, under_dequantize
+from qdialect.patterns.reading import real_copy
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
 from qdialect.reasons import UNKNOWN_RANK, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
-from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 
@@ -139,6 +143,42 @@ def _copy_inputs(
     rewriter.replace(op, [*nodes.ops, new])
 
 
+class Widen(OnOp[ConstantOp]):
+    """A constant of fewer bits than the target reads, as i8 of the same scales."""
+
+    def __init__(self, bits: int):
+        self._bits = bits
+
+    def match(self, op: ConstantOp, rewriter: Rewriter, /) -> Blocked | None:
+        type = quantized_of(op.results[0].type)
+        if op.value is None or type is None or type.storage.width >= self._bits:
+            return None
+        users = [use.operation for use in op.results[0].uses]
+        if not all(isinstance(u, DequantizeOp) or u.get_trait(Linear) is not None for u in users):
+            return None
+        stored, _ = numerics.less_zero_point(op.value.array(), type.zero_points, type.axis, type.blocks)
+        wide = type.replace(storage=Storage.make(WIDTH, True), zero_points=np.zeros_like(type.zero_points))
+        nodes = Nodes()
+        _weight(nodes, stored, wide, op.results[0])
+        rewriter.replace(op, nodes.ops, is_same=False)
+        return None
+
+
+class RealWeight(OnTrait[Linear]):
+    """A product of floats with a dequantized weight that has a scale for each input."""
+
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
+        value = under_dequantize(op.operands[1])
+        source, type, axis = value.owner, quantized_of(value.type), promise.weight_axis(op)
+        if value is op.operands[1] or type is None or axis is None or type.axis in (None, axis):
+            return None
+        if isinstance(source, ConstantOp) and source.value is not None:
+            real = real_copy(source, type)
+            rewriter.insert_after(source, [real])
+            rewriter.set_operand(op, 1, real.results[0])
+        return None
+
+
 def _goes_into_sum(op: OnnxOp) -> bool:
     """Whether an addition alone reads the quantized result, and is quantized itself."""
     result = op.results[0]
@@ -168,4 +208,11 @@ class LegalizeWeightsPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         wanted = target(self.target)
-        return [DropZeroPoint(wanted, exact=self.exact)] if wanted.symmetric_weights else []
+        found: list[Pattern] = []
+        if wanted.output_scales_only:
+            found.append(RealWeight())
+        if wanted.least_bits > 1:
+            found.append(Widen(wanted.least_bits))
+        if wanted.symmetric_weights:
+            found.append(DropZeroPoint(wanted, exact=self.exact))
+        return found

@@ -12,8 +12,8 @@ What a share of multiply-adds in integers is:
   is written in float; it counts as *in pairs*, and what it runs in is up to the runtime. MatMulNBits, and a product of
   floats with a dequantized weight, count as *weights alone*;
 - *in the result*, the same holds of the form `qoperator` and `integer`. In the form `qdq` a product of two quantized
-  values counts as one of integers: the target fuses the pairs that are written for it; so it does in the forms of
-  upstream MLIR, which compute with what is stored.
+  values counts as one of integers if the target fuses the pairs that are written for it, which its file says; so it
+  does in the forms of upstream MLIR, which compute with what is stored.
 
 The denominator is the same for both: the multiply-adds of the layers as they were read, without those that have become
 constants. Where one layer has become several products, its multiply-adds are shared out as theirs are.
@@ -177,9 +177,8 @@ class Account:
                 continue
             if (work := op.get_trait(Multiplies)) is not None:
                 numbers = work.numbers(op)
-                is_integer = numbers is Numbers.INTEGER or (
-                    self.form in ("qdq", *UPSTREAM_FORMS) and numbers is Numbers.PAIRS
-                )
+                fuses = self.form in ("qdq", *UPSTREAM_FORMS) and op not in floats
+                is_integer = numbers is Numbers.INTEGER or (fuses and numbers is Numbers.PAIRS)
                 product = _Product(work.count(op) or 0, open_sizes(op), is_integer)
                 self._products.setdefault(row, []).append(product)
             if (reason := floats.get(op)) is not None:

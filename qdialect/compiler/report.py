@@ -26,6 +26,8 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.work import Multiplies, Numbers
 from qdialect.reasons import Blocked
 from qdialect.rewriting.remarks import Remark, RemarkTable, remarks_of
+from qdialect.targets import Target
+from qdialect.targets.legality import in_float
 
 INTEGER_SUM = Blocked("integer-sum", "it gives sums of integers their scale, zero point or bias")
 WEIGHT_ALONE = Blocked(
@@ -184,9 +186,10 @@ def _is_float(op: OnnxOp, form: str) -> bool:
     return any(e is not None and e.dtype.kind == "f" for e in elements)
 
 
-def staying_float(module: ModuleOp, form: str) -> dict[OnnxOp, Remark]:
+def staying_float(module: ModuleOp, form: str, target: Target) -> dict[OnnxOp, Remark]:
     """
-    The ops with an integer form that are in float in front of `lower-to-qdq`, each with the reason that decided it.
+    The ops with an integer form that are in float in front of `lower-to-qdq`, each with the reason that decided it;
+    those between pairs too that the target computes in float.
     """
     remarks, ops = remarks_of(module), operations(module)
     rescaling = _rescaling(ops)
@@ -197,7 +200,12 @@ def staying_float(module: ModuleOp, form: str) -> dict[OnnxOp, Remark]:
         and any(op.get_trait(kind) for kind in (Kernels, Linear, Multiplies))
         and _is_float(op, form)
     )
-    return {op: _reason(op, remarks, is_rescaling=op in rescaling) for op in floats}
+    found = {op: _reason(op, remarks, is_rescaling=op in rescaling) for op in floats}
+    for op in ops if form == "qdq" else ():
+        if isinstance(op, OnnxOp) and (blocked := in_float(op, target)) is not None:
+            said = [remark for remark in remarks.on(op) if remark.pass_name.startswith(LOWERING)]
+            found[op] = said[0] if said else Remark("", op.name, called(op), blocked, op.location)
+    return found
 
 
 def _dequantizes(op: OnnxOp) -> list[OnnxOp]:

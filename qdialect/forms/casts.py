@@ -106,15 +106,21 @@ def clamps_integers(type: UniformType, user: Operation) -> bool:
     return type.storage.width == 8 and (opset_of(user, "") or 13) >= CLIP_OF_BYTES
 
 
-def clamped_real(value: SSAValue, type: UniformType, user: Operation) -> list[Operation]:
+def clamped_real(
+    value: SSAValue, type: UniformType, user: Operation, *, always: bool = False
+) -> list[Operation]:
     """
     A clamp of reals that are quantized next, to what the storage bounds stand for: the same integers as a clamp behind.
 
     A Clip, or Max and Min where the bounds differ by channel or Clip takes none as operands. Nothing where the bounds
-    are the storage's own, or the rank is not known along which they run.
+    are the storage's own, unless it must be said `always`, or the rank is not known along which they run.
     """
     shape = shape_of(value.type)
-    if type.storage.is_full_range or type.blocks or (shape is None and not type.is_per_tensor):
+    if (
+        (type.storage.is_full_range and not always)
+        or type.blocks
+        or (shape is None and not type.is_per_tensor)
+    ):
         return []
     nodes, dtype = Nodes(), BY_ATTRIBUTE[type.expressed].dtype
     ends = (type.storage.low, type.storage.high)

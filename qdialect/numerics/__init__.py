@@ -308,16 +308,19 @@ def flip_signedness(q: Array, width: int | None = None) -> Array:
 
 
 def less_zero_point(
-    weight: npt.ArrayLike, zero_point: npt.ArrayLike, axis: int | None = None
+    weight: npt.ArrayLike,
+    zero_point: npt.ArrayLike,
+    axis: int | None = None,
+    blocks: Blocks | None = None,
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int16]]:
     """
-    An 8-bit weight less its zero point as int8, saturated, and what saturation took, which may be 128: their sum is the
-    difference.
+    A weight of up to 8 bits less its zero point as int8, saturated, and what saturation took, which may be 128: their
+    sum is the difference.
 
-    zero_point: one, or one for each index of `axis`.
+    zero_point: one, or one for each index of `axis` or each block.
     """
     stored = np.asarray(weight)
-    shift = expand_parameters(np.asarray(zero_point, np.int16), stored.shape, axis)
+    shift = expand_parameters(np.asarray(zero_point, np.int16), stored.shape, axis, blocks)
     difference = stored.astype(np.int16) - shift
     low = np.clip(difference, -128, 127)
     return low.astype(np.int8), difference - low

@@ -19,6 +19,8 @@ from qdialect.promises.base import Commutes
 from qdialect.rewriting.driver import Rewriter
 from qdialect.targets import Target
 
+BYTE_BITS = 8
+
 
 @dataclass
 class _Quantized:
@@ -94,7 +96,8 @@ class PairWriter:
     ) -> list[Operation]:
         """A QuantizeLinear, and what clamps to narrower storage bounds in front of it or behind."""
         behind = clamps_integers(type, anchor) and not (self._target.whole_pairs and type.is_per_tensor)
-        clip = [] if behind else clamped_real(real, type, anchor)
+        wide = self._target.clamps_wide and type.storage.width > BYTE_BITS
+        clip = [] if behind else clamped_real(real, type, anchor, always=wide)
         cast = cast_op(True, clip[-1].results[0] if clip else real, type, self._parameters, anchor, name)
         cast.location = location(node, [name])
         return [*clip, cast, *([] if clip else clamped(cast.results[0], type))]

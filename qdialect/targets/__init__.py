@@ -56,6 +56,18 @@ class Target:
     """Whether an activation's zero point must be 0."""
     symmetric_weights: bool = False
     """Whether a weight's zero points must be 0."""
+    symmetric_spreads: bool = False
+    """Whether a transposed convolution is in integers only if its activation has zero point 0."""
+    per_tensor_windows: bool = False
+    """Whether a convolution is in integers only if its activation has one scale, or no sum mixes two channels."""
+    symmetric_pairs: bool = False
+    """Whether a product of two activations is in integers only if both have zero point 0."""
+    output_scales_only: bool = False
+    """Whether the scales of a weight must run along its output channels, of a product of floats too."""
+    least_bits: int = 1
+    """The bits of the narrowest integers that weights may be stored in."""
+    clamps_wide: bool = False
+    """Whether integers of more than 8 bits saturate only by a clamp in front: such pairs are left out."""
     sums_skip_rounding: bool = False
     """
     Whether an addition that reads the quantized result of a convolution in integers is merged into it, and the rounding

@@ -17,7 +17,7 @@ from xdsl.traits import OpTrait
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, FunctionOp, OnnxOp, opset_of
-from qdialect.dialects.onnx_types import element_of
+from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array
 from qdialect.promises.base import Commutes
@@ -25,6 +25,7 @@ from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_typ
 from qdialect.promises.joins import Joins
 from qdialect.promises.linear import LINEAR, WRONG_AXIS, Linear, bias_matches
 from qdialect.promises.qoperator import QOperator, reading, storage_of
+from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
 from qdialect.targets import Target
 
@@ -42,6 +43,44 @@ def breaches(module: ModuleOp, target: Target) -> list[tuple[OnnxOp, Blocked]]:
         if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp | FunctionOp):
             refused += ((op, blocked) for blocked in _of_node(op, target))
     return refused
+
+
+def in_float(op: OnnxOp, target: Target) -> Blocked | None:
+    """Why the target computes a product between pairs in float; None if it does not, or `op` is none on such types."""
+    linear = op.get_trait(Linear)
+    types = [quantized_of(value.type) for value in op.operands[:2]]
+    if linear is None or len(types) < 2 or types[0] is None or types[1] is None:
+        return None
+    x, w, name = types[0], types[1], target.name
+    if max(x.storage.width, w.storage.width) > BYTE.bit_length():
+        return Blocked("wide-pairs", f"{name} computes pairs of 16 bits in float", "quantize in 8 bits")
+    if isinstance(op.operands[1].owner, ConstantOp):
+        if target.symmetric_weights and w.zero_points.any():
+            return Blocked(
+                "zero-point",
+                f"{name} wants the zero point of a weight to be 0",
+                "quantize the model symmetrically",
+            )
+    elif target.symmetric_pairs and (x.zero_points.any() or w.zero_points.any()):
+        return Blocked(
+            "pair-zero-point",
+            f"{name} wants zero point 0 where it multiplies two activations",
+            "quantize activations symmetrically",
+        )
+    window = op.get_trait(Window)
+    if window is None:
+        return None
+    if target.symmetric_spreads and not window.gathers and x.zero_points.any():
+        return Blocked(
+            "spread-zero-point",
+            f"{name} wants zero point 0 in front of a transposed convolution",
+            "quantize its input symmetrically",
+        )
+    if target.per_tensor_windows and not (
+        x.is_per_tensor or linear.is_depthwise(op, op.int_attr("group", 1))
+    ):
+        return Blocked("activation-per-axis", "an activation has a scale for each channel")
+    return None
 
 
 def _of_node(op: OnnxOp, target: Target) -> Iterator[Blocked]:

@@ -97,3 +97,37 @@ func.func @unmoved_sum_skips_rounding(%x: tensor<1x2x5x4x!x>, %z: tensor<1x2x5x4
   %s = onnx.Add(%r, %z) : (tensor<1x2x5x4x!y>, tensor<1x2x5x4x!x>) -> tensor<1x2x5x4x!x>
   func.return %s : tensor<1x2x5x4x!x>
 }
+
+// i4 becomes i8 under the same scales, in blocks too; u4 loses its zero point.
+
+// CHECK-LABEL: func.func @widened(
+// CHECK: onnx.Constant() {value = #onnx.tensor<[-8, 7, -1, 2] : tensor<2x2xi8>>}
+// CHECK: onnx.Constant() {value = #onnx.tensor<[-3, 12, 0, 4] : tensor<2x2xi8>>} : () -> tensor<2x2x!quant.uniform<i8:f32, 0.5>>
+// GENERIC-LABEL: func.func @widened(
+// GENERIC: #onnx.tensor<[-8, 7, -1, 2] : tensor<2x2xi4>>
+func.func @widened(%x: tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[-8, 7, -1, 2] : tensor<2x2xi4>>} : () -> tensor<2x2x!quant.uniform<i4:f32:{0:1, 1:1}, {{0.5, 0.25}, {0.125, 2.0}}>>
+  %v = onnx.Constant() {value = #onnx.tensor<[0, 15, 3, 7] : tensor<2x2xui4>>} : () -> tensor<2x2x!quant.uniform<u4:f32, 0.5:3>>
+  %a = quant.dcast %w : tensor<2x2x!quant.uniform<i4:f32:{0:1, 1:1}, {{0.5, 0.25}, {0.125, 2.0}}>> to tensor<2x2xf32>
+  %b = quant.dcast %v : tensor<2x2x!quant.uniform<u4:f32, 0.5:3>> to tensor<2x2xf32>
+  %y = onnx.MatMul(%x, %a) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  %z = onnx.MatMul(%x, %b) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  func.return %y, %z : tensor<3x2xf32>, tensor<3x2xf32>
+}
+
+// A scale for each input of a weight is no scale that the plugin takes; one for each output is.
+
+// CHECK-LABEL: func.func @real(
+// CHECK-DAG: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 1.0, 0.75, 1.0] : tensor<2x2xf32>>}
+// CHECK: onnx.MatMul(%x, %[[W]])
+// CHECK: %[[V:.*]] = quant.dcast
+// CHECK-NEXT: onnx.MatMul(%x, %[[V]])
+func.func @real(%x: tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xi8>>} : () -> tensor<2x2x!quant.uniform<i8:f32:0, {0.5,0.25}>>
+  %v = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x2xi8>>} : () -> tensor<2x2x!quant.uniform<i8:f32:1, {0.5,0.25}>>
+  %a = quant.dcast %w : tensor<2x2x!quant.uniform<i8:f32:0, {0.5,0.25}>> to tensor<2x2xf32>
+  %y = onnx.MatMul(%x, %a) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  %b = quant.dcast %v : tensor<2x2x!quant.uniform<i8:f32:1, {0.5,0.25}>> to tensor<2x2xf32>
+  %z = onnx.MatMul(%x, %b) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  func.return %y, %z : tensor<3x2xf32>, tensor<3x2xf32>
+}

@@ -61,4 +61,23 @@ func.func @unmoved_other(%x: tensor<1x1x5x4xf32>) -> (tensor<1x3x5x4xf32>, tenso
   func.return %r, %e : tensor<1x3x5x4xf32>, tensor<1x1x5x4xf32>
 }
 
+// Pairs of 16 bits are left out by the target: what they saturate to is a clamp in front. Those of 8 bits need none.
+
+// CHECK-LABEL: func.func @wide(
+// CHECK-DAG: %[[L:.*]] = onnx.Constant() {value = #onnx.tensor<[-0.75] : tensor<f32>>}
+// CHECK-DAG: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[16383.0] : tensor<f32>>}
+// CHECK: %[[C:.*]] = onnx.Clip(%x, %[[L]], %[[H]])
+// CHECK-NEXT: %[[Q:.*]] = onnx_ms.QuantizeLinear(%[[C]],
+// CHECK: onnx.QuantizeLinear(%x,
+// CHECK: onnx_ms.DequantizeLinear(%[[Q]],
+// GENERIC-LABEL: func.func @wide(
+// GENERIC-NOT: onnx.Clip
+func.func @wide(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
+  %q = quant.qcast %x : tensor<5xf32> to tensor<5x!quant.uniform<u16:f32, 0.25:3>>
+  %d = quant.dcast %q : tensor<5x!quant.uniform<u16:f32, 0.25:3>> to tensor<5xf32>
+  %p = quant.qcast %x : tensor<5xf32> to tensor<5x!x>
+  %e = quant.dcast %p : tensor<5x!x> to tensor<5xf32>
+  func.return %d, %e : tensor<5xf32>, tensor<5xf32>
+}
+
 }

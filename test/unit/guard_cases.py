@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from qdialect.ops import get_all_dialects
@@ -98,12 +99,17 @@ def text(case: Case) -> str:
     )
 
 
-def check_unmoved(source: str, rewrite: ModulePass, reason: str):
-    """The pass leaves the module as it is, and says why."""
+def parsed(source: str) -> tuple[Context, ModuleOp]:
+    """A module of text, and the context that it was read in."""
     context = Context()
     for name, dialect in get_all_dialects().items():
         context.register_dialect(name, dialect)
-    module = parse_module(context, source, "test", Path())
+    return context, parse_module(context, source, "test", Path())
+
+
+def check_unmoved(source: str, rewrite: ModulePass, reason: str):
+    """The pass leaves the module as it is, and says why."""
+    context, module = parsed(source)
     before = str(module)
     rewrite.apply(context, module)
     assert str(module) == before

@@ -13,14 +13,17 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from guard_cases import Case, parsed, text
 
 import qdialect
 from graphs.quantized import random_case
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.session import run
+from qdialect.promises.linear import Linear
 from qdialect.targets import target, target_names
-from qdialect.targets.legality import breaches
+from qdialect.targets.legality import breaches, in_float
 
 ROOT = Path(__file__).parents[2]
 Node = onnx.NodeProto
@@ -343,3 +346,26 @@ def test_narrow_storage_is_the_same_in_front_of_the_pair():
         report = qdialect.compile(module, target="generic", exactness="exact")
         assert not report.breaches
         np.testing.assert_array_equal(run(export_model(module), {"x": x})[0], expected)
+
+
+CONV = "x: 1x2x5x4x{x}\nw = [1, 2, 3, 4] : 2x2x1x1x{plain} as 2x2x1x1x{w}\n"
+IN_FLOAT = {
+    "wide-pairs": CONV.format(x="!wide", plain="i8", w="!t") + "y = Conv(x, w, _) : 1x2x5x4xf32",
+    "zero-point": CONV.format(x="!u", plain="i8", w="!s") + "y = Conv(x, w, _) : 1x2x5x4xf32",
+    "pair-zero-point": "x: 3x4x!u\nz: 4x5x!t\ny = MatMul(x, z) : 3x5xf32",
+    "spread-zero-point": CONV.format(x="!u", plain="i8", w="!t") + "y = ConvTranspose(x, w, _) : 1x2x5x4xf32",
+    "activation-per-axis": CONV.format(x="!like", plain="i8", w="!t") + "y = Conv(x, w, _) : 1x2x5x4xf32",
+    "": CONV.format(x="!u", plain="i8", w="!t") + "y = Conv(x, w, _) : 1x2x5x4xf32",
+}
+"""Products between pairs that OpenVINO computes in float, by the reason; one that it does not."""
+
+
+@pytest.mark.parametrize("reason", IN_FLOAT)
+def test_products_that_a_target_computes_in_float(reason: str):
+    _, module = parsed(text(Case("", "", IN_FLOAT[reason])))
+    (product,) = (op for op in module.walk() if isinstance(op, OnnxOp) and op.get_trait(Linear) is not None)
+
+    blocked = in_float(product, target("openvino"))
+
+    assert (blocked.id if blocked is not None else "") == reason
+    assert in_float(product, target("generic")) is None or reason == "wide-pairs"
