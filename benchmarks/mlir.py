@@ -2,7 +2,7 @@
 Models in upstream MLIR: what lowers, whether it computes what it must, how fast it is. Installs the tools it needs.
 
     python benchmarks/mlir.py linalg [MODEL.onnx ...] [--data FOLDER] [--speed] [--large]
-    python benchmarks/mlir.py tosa [MODEL.onnx ...] [--data FOLDER]
+    python benchmarks/mlir.py tosa [MODEL.onnx ...] [--data FOLDER] [--graphs 100] [--start 0]
     python benchmarks/mlir.py graphs [--count 5000] [--start 0] [--floats] [--jobs 1]
 
 Tools get virtual environments of their own in `build/tools`; mlir-opt and mlir-runner are apt's `mlir-22-tools`.

@@ -4,7 +4,9 @@ How far models come in TOSA's integer profile: what lowers whole, whether it is 
 Each model: whether it lowers whole, else what stays and why; whether `mlir-opt` finds it valid in pro_int, strict; then
 over all of its data: the outputs of Arm's reference model against `oracle/integer.py`, which computes with `numerics`
 alone, and those against onnxruntime on the model as compiled for it, whole and in front of each Softmax (the part of
-elements that are identical and the largest difference); then the share of NPU operators in Vela's report.
+elements that are identical and the largest difference); then the share of NPU operators in Vela's report. `--graphs`:
+random graphs, each op judged by itself within one step, and those that lower whole by the validator and the reference
+model.
 """
 
 from __future__ import annotations
@@ -24,9 +26,15 @@ import onnx
 from xdsl.dialects.builtin import ModuleOp
 
 import qdialect
+from graphs.quantized import random_case
 from qdialect.compiler.binaries import VALIDATE, tool, write_binary
+from qdialect.compiler.compilation import compile_as
+from qdialect.compiler.options import Options
+from qdialect.dialects.onnx_types import known_shape
 from qdialect.errors import UserError
 from qdialect.ir.interface import noted_interface
+from qdialect.oracle.feeds import fitting_feeds
+from qdialect.oracle.form import main_of
 from qdialect.oracle.integer import run_integer
 from qdialect.oracle.session import session
 from qdialect.rewriting.remarks import remarks_of
@@ -36,6 +44,7 @@ from upstream.tools import environment, mlir_tools
 
 PACKAGES = ("tosa-tools==2026.8.0", "ethos-u-vela==5.2.0")
 NPUS = ("ethos-u85-256", "ethos-u55-128")
+WELL = ("whole", "in part")
 SHARE = re.compile(r"NPU operators = \d+ \(([\d.]+)%\)")
 
 
@@ -44,6 +53,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("models", nargs="*", type=Path)
     parser.add_argument("--data", type=Path, help="a folder of NAME.npz, keyed by graph input")
     parser.add_argument("--inputs", type=int, default=8, help="random inputs of a model without data")
+    parser.add_argument("--graphs", type=int, default=0, help="random graphs")
+    parser.add_argument("--start", type=int, default=0, help="the first seed")
+
+
+def random_graph(seed: int, folder: Path) -> str:
+    """What became of a random graph of integers: `whole`, `in part`, or what is wrong with it."""
+    model = random_case(seed, integer=True).model
+    module = qdialect.load(model, keep_functions=False)
+    options = Options(target="tosa", integer_io=True, batch=1)
+    try:
+        compile_as(module, options, [fitting_feeds(module, seed=seed)])
+    except UserError as error:
+        return str(error)
+    if refused(module):
+        return "in part"
+    text, serialized = folder / "model.mlir", folder / "model.tosa"
+    qdialect.save(module, text)
+    write_binary(text.read_text(), serialized)
+    draw, args = np.random.default_rng(seed), main_of(module).body.block.args
+    feed = {f"{k}": draw.integers(-128, 128, known_shape(a.type)).astype(np.int8) for k, a in enumerate(args)}
+    got = run_integer(module, list(feed.values()))
+    same = agreement([(through_reference(serialized, feed, len(got)), got)])
+    return "whole" if same.is_identical else f"the reference model: {same}"
 
 
 def lowered(model: Path) -> tuple[ModuleOp, Counter[str]]:
@@ -186,7 +218,7 @@ class Judge:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Print the figures; 0."""
+    """Print the figures; 1 if a random graph is wrong."""
     environment("tosa", PACKAGES)
     validates = mlir_tools()
     if not validates:
@@ -201,4 +233,13 @@ def main(options: argparse.Namespace) -> int:
                 print(f"{name_of(model)}: {error}", flush=True)
     for what, count in judge.counts.items():
         print(f"{count} of {len(options.models)} {what}")
-    return 0
+    outcomes = Counter[str]()
+    for seed in range(options.start, options.start + options.graphs):
+        with tempfile.TemporaryDirectory() as folder:
+            outcome = random_graph(seed, Path(folder))
+        outcomes[outcome if outcome in WELL else "wrong"] += 1
+        if outcome not in WELL:
+            print(f"graph {seed}: {outcome}", flush=True)
+    if options.graphs:
+        print(f"{options.graphs} graphs: {', '.join(f'{count} {what}' for what, count in outcomes.items())}")
+    return 1 if outcomes["wrong"] else 0

@@ -10,11 +10,18 @@ from test_lower_to_tosa import CASES, digits_int8, parsed
 from xdsl.passes import ModulePass
 
 import qdialect
+from graphs.quantized import random_case
 from qdialect.cli import main
+from qdialect.compiler.compilation import compile_as
+from qdialect.compiler.options import Options
+from qdialect.dialects.onnx_types import known_shape
 from qdialect.forms.tosa.site import TosaSite
 from qdialect.oracle.checking import check_passes
-from qdialect.oracle.feeds import random_feeds, retyped_feeds
+from qdialect.oracle.feeds import fitting_feeds, random_feeds, retyped_feeds
+from qdialect.oracle.form import main_of
+from qdialect.oracle.integer import run_integer
 from qdialect.oracle.judging import Finding
+from qdialect.text.upstream import refused
 from qdialect.transforms.lower_to_tosa import LowerToTosaPass
 
 
@@ -73,3 +80,15 @@ def test_feeds_follow_inputs_that_become_integers(tmp_path: Path):
     retyped = retyped_feeds(module, feeds)[name]
     assert retyped.dtype.kind in "iu"
     assert retyped.std() > 1
+
+
+@pytest.mark.parametrize("seed", range(3, 15))
+def test_random_graphs_are_within_a_step_op_by_op(seed: int):
+    module = qdialect.load(random_case(seed, integer=True).model, keep_functions=False)
+    feeds = fitting_feeds(module, seed=seed)
+    compile_as(module, Options(target="tosa", integer_io=True, batch=1), [feeds])
+    module.verify()
+    if not refused(module):
+        args = main_of(module).body.block.args
+        draw = np.random.default_rng(seed)
+        run_integer(module, [draw.integers(-128, 128, known_shape(a.type)).astype(np.int8) for a in args])
