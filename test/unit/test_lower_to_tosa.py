@@ -302,3 +302,15 @@ def test_docs_from_onnx_to_the_report_of_vela(tmp_path: Path, monkeypatch: pytes
             done = run(vela, words)
             assert "NPU operators" in done.stdout
             assert "CPU operators = 0 (0.0%)" in done.stdout
+
+
+def test_a_flatbuffer_without_its_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    digits_int8(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    words = ["--target", "tosa", "--integer-io", "--batch", "1", "--quiet", "-o", str(tmp_path / "o.tosa")]
+    assert main(["compile", str(tmp_path / "digits_int8.onnx"), *words]) == 1
+    said = "error: a .tosa file is made by tosa-opt, which is not installed; docs/mlir.md says how\n"
+    assert capsys.readouterr().err == said
+    assert not (tmp_path / "o.tosa").exists()
