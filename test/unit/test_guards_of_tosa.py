@@ -23,6 +23,8 @@ TYPES = """
 !fine = !quant.uniform<i8:f32, 1.0e-01:7>
 !finer = !quant.uniform<i8:f32, 1.0e-07:7>
 !wide = !quant.uniform<i16:f32, 0.01:5>
+!spread = !quant.uniform<u8:f32:1, {0.02:0, 0.03:255}>
+!channels = !quant.uniform<i8:f32:0, {0.02:1, 0.03:-4}>
 !half = !quant.uniform<i8:f16, 0.5:5>
 """
 
@@ -90,6 +92,26 @@ CASES = [
         x: 2x3x!x
         s: 3x!x
         y = LayerNormalization(x, s) : 2x3x!y"""),
+    case("long-row", """
+        x: 2x3x!finer
+        s = [0.5, 1.0, 2.0] : 3xf32
+        y = LayerNormalization(x, s) {epsilon = 1000.0 : f32} : 2x3x!y"""),
+    case("float-value", f"""
+        x: 2x3xi8
+        w = {list(range(-128, 128))} : 256xi8
+        i = Cast(x) {{to = 7 : i64}} : 2x3xi64
+        y = Gather(w, i) : 2x3xi8"""),
+    case("float-value", """
+        x: 2x3xf32
+        y = Transpose(x) : 3x2xf32"""),
+    case("weight-zero-points", """
+        x: 2x3x!x
+        w = [0, 255, 3, 4, 0, 255] : 3x2xui8 as 3x2x!spread
+        y = MatMul(x, w) : 2x2x!y"""),
+    case("storage-type", """
+        x: 2x3x!channels
+        f = dcast x : 2x3xf32
+        y = qcast f : 2x3x!x"""),
     case("long-row", """
         x: 2x1x!x
         s = [0.5] : 1xf32
