@@ -59,6 +59,9 @@ CASES = [
     ("qcast", Case(LINALG, "element-type", """
         x: 3x4xf16
         y = qcast x : 3x4x!half""")),
+    ("qcast", Case(LINALG, "storage-type", """
+        x: 3x4xf32
+        y = qcast x : 3x4x!sum""")),
     ("Pow", Case(LINALG, "element-type", """
         a: 3x4xf64
         b: 3x4xf64

@@ -89,6 +89,15 @@ CASES = {
         m = Mul(v, v) : 2xf32
         b = [1.0, 2.0] : 2xf32
         y = BatchNormalization(x, a, b, v, m) : 1x2x5x3xf32""",
+    "a scale and a zero point for each row": """
+        x: 3x4xf32
+        q = qcast x : 3x4x!rows
+        y = dcast q : 3x4xf32""",
+    "a scale for each channel of an image": """
+        x: 1x3x4x2xf32
+        t = Transpose(x) {perm = array<i64: 0, 3, 1, 2>} : 1x2x3x4xf32
+        q = qcast t : 1x2x3x4x!apart
+        y = dcast q : 1x2x3x4xf32""",
     "an edge and a cut": """
         p: 2x3x4x!s
         k = [1, 0, -1, 0, 2, 3] : 6xi64

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, known_element, quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.forms.linalg.scalars import dequantized, quantized
+from qdialect.forms.linalg.scalars import dequantized, quantized, rounded_above
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop
 from qdialect.forms.upstream import per_tensor, upstream_type
 from qdialect.ir.values import constant_array, real_constant
@@ -322,13 +322,26 @@ def _dcast(op: DequantizeOp, site: LinalgSite) -> Blocked | None:
 
 def _qcast(op: QuantizeOp, site: LinalgSite) -> Blocked | None:
     value, type = op.operands[0], op.element_type
-    if not type.is_per_tensor or type.storage.width > 16:
-        return Blocked("activation-per-axis", "an activation has a scale for each channel")
     if not isinstance(type.expressed, Float32Type):
         return OTHER_ELEMENT
+    if type.storage.width > 16:
+        return Blocked("storage-type", "the ends of 32 bits are no numbers of float32")
     (tensor,), last = site.alike(value)
-    result = site.each([tensor], _element(op.results[0]), lambda body, args: quantized(body, args[0], type))
-    site.give(op.results[0], result, last=last)
+    element = _element(op.results[0])
+    if type.is_per_tensor:
+        result = site.each([tensor], element, lambda body, args: quantized(body, args[0], type))
+        site.give(op.results[0], result, last=last)
+        return None
+    more = _along(site, value, type, last=last)
+    if isinstance(more, Blocked):
+        return more
+
+    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        return rounded_above(body, body.do(arith.DivfOp(args[0], args[1])), args[2], type)
+
+    shape = site.shape(value, last=last)
+    operands = [Operand(tensor, [loop(k) for k in range(len(shape))]), *more]
+    site.give(op.results[0], site.generic(operands, shape, element, compute), last=last)
     return None
 
 

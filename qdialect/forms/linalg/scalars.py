@@ -46,14 +46,26 @@ def rounded(body: Body, steps: SSAValue, type: UniformType) -> SSAValue:
 
     Clamped before the zero point is added, so that no sum is rounded.
     """
-    storage, zero = type.storage, int(type.zero_point)
-    low, high = (float(np.float32(end - zero)) for end in (storage.low, storage.high))
-    above = body.do(arith.MaxnumfOp(steps, body.number(low, f32)))
-    inside = body.do(arith.MinnumfOp(above, body.number(high, f32)))
+    return rounded_above(body, steps, int(type.zero_point), type)
+
+
+def rounded_above(body: Body, steps: SSAValue, zero: SSAValue | int, type: UniformType) -> SSAValue:
+    """`rounded`, above a zero point that is a number, or an element, i32, of a tensor of them."""
+    storage, ends = type.storage, list[SSAValue]()
+    for end in (storage.low, storage.high):
+        if isinstance(zero, int):
+            ends.append(body.number(float(np.float32(end - zero)), f32))
+        else:
+            ends.append(body.do(arith.SIToFPOp(body.do(arith.SubiOp(body.number(end, i32), zero)), f32)))
+    above = body.do(arith.MaxnumfOp(steps, ends[0]))
+    inside = body.do(arith.MinnumfOp(above, ends[1]))
     whole = body.do(arith.FPToSIOp(body.do(math.RoundEvenOp(inside)), i32))
-    moved = body.do(arith.AddiOp(whole, body.number(zero, i32))) if zero else whole
+    if not isinstance(zero, int):
+        whole = body.do(arith.AddiOp(whole, zero))
+    elif zero:
+        whole = body.do(arith.AddiOp(whole, body.number(zero, i32)))
     width = max(storage.width, 8)
-    return moved if width == 32 else body.do(arith.TruncIOp(moved, IntegerType(width)))
+    return whole if width == 32 else body.do(arith.TruncIOp(whole, IntegerType(width)))
 
 
 def requantized(body: Body, sum: SSAValue, multiplier: SSAValue, type: UniformType) -> SSAValue:
