@@ -3,18 +3,21 @@ How compilation grows with the graph: processor time a node, step by step, at tw
 
     python benchmarks/growth.py [--kind chain ...] [--small 1000] [--large 100000] [--target onnxruntime]
 
-Each kind of graph is compiled through the API at both sizes, in this process, with the collector off, as in the
-command. A step whose time a node is more than `LIMIT` times as long in the large graph grows faster than that.
+Each kind of graph is compiled through the API at both sizes, each in a process of its own with the collector off, as in
+the command; the peak of its memory is printed. A step whose time a node is more than `LIMIT` times as long in the large
+graph grows faster than that.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import multiprocessing
+import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,18 +35,23 @@ LEAST = 5e-6
 """Seconds a node below which a step is not judged: a pass that does nothing looks at each node once."""
 
 
-def _model(nodes: list[NodeProto], rows: int = 2) -> ModelProto:
-    """A model from `x` [2, 3] to `y` [rows, 3], with a condition `c`, a scale `s` and a zero point `z`."""
+def _model(
+    nodes: list[NodeProto],
+    rows: int | None = None,
+    shape: tuple[int, ...] = (2, 3),
+    constants: Sequence[TensorProto] = (),
+) -> ModelProto:
+    """A model from `x` to `y` with as many rows, with a condition `c`, a scale `s` and a zero point `z`."""
     inputs = [
-        helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3]),
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, shape),
         helper.make_tensor_value_info("c", TensorProto.BOOL, []),
     ]
-    constants = [
+    parameters = [
         numpy_helper.from_array(np.array(0.02, np.float32), "s"),
         numpy_helper.from_array(np.array(13, np.uint8), "z"),
     ]
-    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows, 3])]
-    graph = helper.make_graph(nodes, "growth", inputs, outputs, constants)
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows or shape[0], *shape[1:]])]
+    graph = helper.make_graph(nodes, "growth", inputs, outputs, [*parameters, *constants])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
@@ -71,6 +79,39 @@ def quantized(count: int) -> ModelProto:
         source = f"t{k}"
     nodes[-1].output[0] = "y"
     return _model(nodes)
+
+
+def convolutions(count: int) -> ModelProto:
+    """Quantized convolutions, each with weights of its own: five nodes each."""
+    draw, nodes, constants, source = np.random.default_rng(0), list[NodeProto](), list[TensorProto](), "x"
+    scale = numpy_helper.from_array(np.full(4, 0.01, np.float32), "ws")
+    for k in range(count // 5):
+        weight = draw.integers(-127, 128, (4, 4, 1, 1)).astype(np.int8)
+        constants.append(numpy_helper.from_array(weight, f"w{k}"))
+        nodes += _pair(source, f"d{k}")
+        nodes.append(helper.make_node("DequantizeLinear", [f"w{k}", "ws"], [f"r{k}"], axis=0))
+        nodes.append(helper.make_node("Conv", [f"d{k}", f"r{k}"], [f"c{k}"]))
+        nodes.append(helper.make_node("Relu", [f"c{k}"], [source := f"t{k}"]))
+    nodes[-1].output[0] = "y"
+    return _model(nodes, shape=(1, 4, 3, 5), constants=[scale, *constants])
+
+
+def shapes(count: int) -> ModelProto:
+    """Layers that compute the shape that they reshape to, as exporters write them: ten nodes each."""
+    indices = [numpy_helper.from_array(np.array(v, np.int64), n) for n, v in (("zero", [0]), ("one", [1]))]
+    nodes, source = list[NodeProto](), "x"
+    for k in range(count // 10):
+        nodes.append(helper.make_node("Shape", [source], [f"s{k}"]))
+        for name in ("zero", "one"):
+            nodes.append(helper.make_node("Gather", [f"s{k}", name], [f"{name}{k}"]))
+        nodes.append(helper.make_node("Mul", [f"zero{k}", f"one{k}"], [f"all{k}"]))
+        nodes.append(helper.make_node("Reshape", [source, f"all{k}"], [f"flat{k}"]))
+        nodes += _pair(f"flat{k}", f"d{k}")
+        nodes.append(helper.make_node("Concat", [f"zero{k}", f"one{k}"], [f"list{k}"], axis=0))
+        nodes.append(helper.make_node("Reshape", [f"d{k}", f"list{k}"], [f"r{k}"]))
+        nodes.append(helper.make_node("Sigmoid", [f"r{k}"], [source := f"t{k}"]))
+    nodes[-1].output[0] = "y"
+    return _model(nodes, constants=indices)
 
 
 def consumers(count: int) -> ModelProto:
@@ -104,6 +145,8 @@ def subgraphs(count: int) -> ModelProto:
 KINDS: dict[str, Callable[[int], ModelProto]] = {
     "chain": chain,
     "quantized": quantized,
+    "convolutions": convolutions,
+    "shapes": shapes,
     "consumers": consumers,
     "subgraphs": subgraphs,
 }
@@ -134,6 +177,15 @@ def measure(model: ModelProto, count: int, target: str) -> dict[str, float]:
     return spent
 
 
+def measured(kind: str, count: int, target: str) -> tuple[dict[str, float], float]:
+    """Of one graph, in this process alone: `measure`, and the most memory, in MiB."""
+    messages.APART = False  # these models are our own
+    gc.disable()
+    measure(chain(100), 100, target)  # everything is imported now
+    spent = measure(KINDS[kind](count), count, target)
+    return spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="How compilation grows with the graph.")
     parser.add_argument("--kind", action="append", choices=KINDS, help="kinds of graph; all by default")
@@ -141,23 +193,22 @@ def main() -> int:
     parser.add_argument("--large", type=int, default=100_000, help="nodes of the large one")
     parser.add_argument("--target", default="onnxruntime")
     arguments = parser.parse_args()
-    messages.APART = False  # these models are our own
-    gc.disable()
-    measure(chain(100), 100, arguments.target)  # everything is imported now
     well = True
     for kind in arguments.kind or KINDS:
         sizes = arguments.small, min(arguments.large, MOST.get(kind, arguments.large))
-        small, large = (measure(KINDS[kind](size), size, arguments.target) for size in sizes)
+        with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+            rows = [pool.apply(measured, (kind, size, arguments.target)) for size in sizes]
+        (small, _), (large, memory) = rows
         factor = sum(large.values()) / sum(small.values())
         well &= factor <= LIMIT
         print(
             f"{kind}: {sum(small.values()) * 1e6:.0f} us a node at {sizes[0]:,} nodes, "
-            f"{sum(large.values()) * 1e6:.0f} us at {sizes[1]:,}: {factor:.2f}x"
+            f"{sum(large.values()) * 1e6:.0f} us at {sizes[1]:,}: {factor:.2f}x; {memory:.0f} MiB at most",
+            flush=True,
         )
         for name, seconds in sorted(large.items(), key=lambda item: -item[1]):
             if seconds > LEAST and seconds > LIMIT * small[name]:
                 print(f"  {name}: {small[name] * 1e6:.1f} -> {seconds * 1e6:.1f} us a node")
-        gc.collect()
     return 0 if well else 1
 
 
