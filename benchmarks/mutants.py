@@ -3,28 +3,28 @@ Break the code in small ways, one at a time, and see whether the tests notice.
 
     python benchmarks/mutants.py [--count 300] [--seed 0] [--state FILE] [--map FILE] [--limit 60] [PATH ...]
 
-A mutant is one change in one file: a comparison, an operator, a constant, a guard that never fires. First tests run
-once under coverage, lit's files in the same process; `--map` keeps what they ran. Then each mutant is judged in a
-process of its own, forked where everything but this project is imported: by the tests that run its lines, the quickest
-first, until one fails or they have taken `--limit` seconds. A mutant that none fails on is printed with its line: it is
-equal to the original, or a test is missing. What tests run in processes of their own is not counted among their lines.
-With `--state`, what was judged is written down, and is not judged again.
+A mutant is one change in one function: a comparison, an operator, a constant, a guard that never fires. First tests run
+once under coverage, lit's files in the same process; `--map` keeps what they ran. Then each mutant is judged in a fork,
+where everything is imported and collected: by the tests that run its lines, the quickest first, until one fails or they
+have taken `--limit` seconds. A mutant that none fails on is printed with its line: it is equal to the original, or a
+test is missing. What an import runs is not changed, and tests that start processes see no change. With `--state`, what
+was judged is written down, and is not judged again.
 """
 
 import argparse
-import importlib
+import gc
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -35,96 +35,75 @@ from mutation.inline import Inline
 
 ROOT = Path(__file__).parents[1]
 DEFAULT = ("transforms", "qdialect/patterns", "qdialect/promises", "qdialect/numerics", "qdialect/forms")
-TREE = (
-    "qdialect",
-    "transforms",
-    "test",
-    "benchmarks",
-    "examples",
-    "docs",
-    "lit.cfg.py",
-    "pyproject.toml",
-    "README.md",
-)
-HEAVY = (
-    "numpy",
-    "onnx.helper",
-    "onnx.reference",
-    "onnxruntime",
-    "ml_dtypes",
-    "xdsl.dialects.builtin",
-    "xdsl.dialects.func",
-    "xdsl.parser",
-    "xdsl.pattern_rewriter",
-    "xdsl.printer",
-    "xdsl.universe",
-)
-"""What a child need not import again."""
+UNKNOWN = 3
+VERDICTS = {0: "survives", UNKNOWN: "not changed"}
+"""By how a fork ends."""
 
 
-def copied(folder: Path) -> Path:
-    """A copy of the tree to break, with the times of its files, and their bytecode."""
-    for name in TREE:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name, symlinks=True)
-        else:
-            shutil.copy2(source, folder / name)
-    return folder
+class Judge:
+    """A plugin that runs tests in forks, a mutant in each, in the place of pytest's own loop."""
+
+    def __init__(
+        self, covered: Covered, limit: float, mutants: Sequence[Mutant], told: Callable[[Mutant, str], None]
+    ):
+        self.covered, self.limit, self.mutants, self.told = covered, limit, mutants, told
+        self.failed = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """In a fork: what a test says."""
+        self.failed |= report.failed
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Judge all mutants."""
+        items = {item.nodeid: item for item in session.items}
+        gc.collect()
+        gc.freeze()  # what a fork does not touch stays shared
+        for mutant in self.mutants:
+            tests = self.covered.tests(mutant.path, mutant.line, mutant.last, self.limit)
+            self.told(mutant, self._verdict(mutant, [items[test] for test in tests if test in items]))
+        return True
+
+    def _verdict(self, mutant: Mutant, tests: Sequence[pytest.Item]) -> str:
+        if not tests:
+            return "untested"
+        child = os.fork()
+        if not child:
+            os.setsid()
+            silence = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(silence, stream)
+            os._exit(self._run(mutant, tests))
+        end = time.monotonic() + 120 + 20 * self.limit
+        while time.monotonic() < end:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                return VERDICTS.get(os.waitstatus_to_exitcode(status), "killed")
+            time.sleep(0.02)
+        os.killpg(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return "endless"
+
+    def _run(self, mutant: Mutant, tests: Sequence[pytest.Item]) -> int:
+        if not mutant.apply(ROOT):
+            return UNKNOWN
+        for test, following in zip_longest(tests, tests[1:]):
+            test.config.hook.pytest_runtest_protocol(item=test, nextitem=following)
+            if self.failed:
+                return 1
+        return 0
 
 
-def forked(tree: Path, arguments: Sequence[str], seconds: float) -> int | None:
-    """pytest's status in a child that is in `tree`; None if it does not end."""
-    child = os.fork()
-    if not child:
-        os.setsid()
-        silence = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(silence, stream)
-        os.chdir(tree)
-        sys.dont_write_bytecode = True
-        sys.path[:0] = [str(tree), str(tree / "benchmarks")]
-        os.environ |= {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-        status = pytest.main(["-q", "-x", "-p", "no:cacheprovider", *arguments], plugins=[Inline()])
-        os._exit(int(status))
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.02)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return None
-
-
-def verdict(tree: Path, mutant: Mutant, covered: Covered, limit: float) -> str:
-    """`killed`, `endless`, `survives`, or `untested` if no test runs its lines."""
-    tests = covered.tests(mutant.path, mutant.line, mutant.last, limit)
-    if not tests:
-        return "untested"
-    file = tree / mutant.path
-    data, stamp = file.read_bytes(), file.stat()
-    file.write_bytes(mutant.apply(data))
-    try:
-        status = forked(tree, tests, 60 + 10 * limit)
-    finally:
-        file.write_bytes(data)
-        os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    return "endless" if status is None else "killed" if status else "survives"
-
-
-def recorded(tree: Path, path: Path, jobs: int) -> Covered:
+def recorded(path: Path, jobs: int) -> Covered:
     """What tests run, read from `path` and a number, or recorded by so many processes."""
     parts = sorted(path.parent.glob(f"{path.name}.*"))
     if not parts:
-        environment = os.environ | {"PYTHONPATH": f"{tree}{os.pathsep}{tree / 'benchmarks'}"}
+        environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'benchmarks'}"}
         parts = [path.absolute().with_name(f"{path.name}.{k}") for k in range(jobs)]
         commands = [
             [sys.executable, "-m", "mutation.cover", str(part), *suite]
-            for part, suite in zip(parts, suites(tree, jobs), strict=True)
+            for part, suite in zip(parts, suites(ROOT, jobs), strict=True)
         ]
-        running = [subprocess.Popen(command, cwd=tree, env=environment) for command in commands]
+        running = [subprocess.Popen(command, cwd=ROOT, env=environment) for command in commands]
         if any([one.wait() for one in running]):
             raise SystemExit("the tests were not recorded")
     return Covered.read(parts)
@@ -160,23 +139,27 @@ def main() -> int:
     )
     known = {(row["path"], row["start"], row["new"]): row["verdict"] for row in rows}
     counts: Counter[str] = Counter()
+
+    def told(mutant: Mutant, verdict: str) -> None:
+        counts[verdict] += 1
+        if verdict in ("survives", "untested"):
+            print(f"{verdict} {mutant.path}:{mutant.line}: {mutant.old!r} -> {mutant.new!r}", flush=True)
+        if args.state and (mutant.path, mutant.start, mutant.new) not in known:
+            with args.state.open("a") as file:
+                file.write(json.dumps({**asdict(mutant), "verdict": verdict}) + "\n")
+
     with tempfile.TemporaryDirectory() as folder:
-        tree = copied(Path(folder).resolve())
-        covered = recorded(tree, args.map or tree / "map", args.jobs)
-        for name in HEAVY:
-            importlib.import_module(name)
-        for mutant in chosen(args.paths, args.count, args.seed):
-            key = (mutant.path, mutant.start, mutant.new)
-            if key not in known:
-                known[key] = verdict(tree, mutant, covered, args.limit)
-                if args.state:
-                    with args.state.open("a") as file:
-                        file.write(json.dumps({**asdict(mutant), "verdict": known[key]}) + "\n")
-            counts[known[key]] += 1
-            if known[key] in ("survives", "untested"):
-                print(
-                    f"{known[key]} {mutant.path}:{mutant.line}: {mutant.old!r} -> {mutant.new!r}", flush=True
-                )
+        covered = recorded(args.map or Path(folder, "map"), args.jobs)
+    new: list[Mutant] = []
+    for mutant in chosen(args.paths, args.count, args.seed):
+        verdict = known.get((mutant.path, mutant.start, mutant.new))
+        if verdict is None:
+            new.append(mutant)
+        else:
+            told(mutant, verdict)
+    os.chdir(ROOT)
+    arguments = ["-q", "-s", "-p", "no:cacheprovider", *suites(ROOT, 1)[0]]
+    pytest.main(arguments, plugins=[Inline(), Judge(covered, args.limit, new, told)])
     print(", ".join(f"{n} {k}" for k, n in sorted(counts.items())))
     return 0
 
