@@ -70,6 +70,8 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
 // CHECK: onnx.DepthToSpace({{.*}} : (tensor<1x12x2x5xui8>) -> tensor<1x3x4x10xui8>
 // CHECK-LABEL: func.func @depth_to_space_of_any_size(
 // CHECK: onnx.DepthToSpace({{.*}} : (tensor<1x12x?x5xui8>) -> tensor<1x3x?x10xui8>
+// CHECK-LABEL: func.func @unmoved_depth_to_space_of_no_pixels(
+// CHECK: onnx.DepthToSpace({{.*}} : (tensor<1x12x0x5xui8>) -> tensor<1x3x0x10xui8>
 // CHECK-LABEL: func.func @space_to_depth_of_any_size(
 // CHECK: onnx.SpaceToDepth({{.*}} : (tensor<1x3x?x10xui8>) -> tensor<1x12x?x5xui8>
 builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
@@ -93,6 +95,10 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
     %y = onnx.DepthToSpace(%q) {blocksize = 2 : i64} : (tensor<1x12x?x5x!x>) -> tensor<1x3x?x10x!x>
     func.return %y : tensor<1x3x?x10x!x>
   }
+  func.func @unmoved_depth_to_space_of_no_pixels(%q: tensor<1x12x0x5x!x>) -> tensor<1x3x0x10x!x> {
+    %y = onnx.DepthToSpace(%q) {blocksize = 2 : i64} : (tensor<1x12x0x5x!x>) -> tensor<1x3x0x10x!x>
+    func.return %y : tensor<1x3x0x10x!x>
+  }
   func.func @space_to_depth_of_any_size(%q: tensor<1x3x?x10x!x>) -> tensor<1x12x?x5x!x> {
     %y = onnx.SpaceToDepth(%q) {blocksize = 2 : i64} : (tensor<1x3x?x10x!x>) -> tensor<1x12x?x5x!x>
     func.return %y : tensor<1x12x?x5x!x>
@@ -110,6 +116,8 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
 // CHECK: onnx.Reshape(%[[T]], %{{.*}}) : (tensor<1x16x3x20x2x3xui8>, tensor<4xi64>) -> tensor<1x48x40x3xui8>
 // CHECK-LABEL: func.func @resize_up(
 // CHECK: onnx.Resize({{.*}} : (tensor<1x3x16x20xui8>, tensor<4xf32>) -> tensor<1x3x48x40xui8>
+// CHECK-LABEL: func.func @unmoved_resize_of_no_pixels(
+// CHECK: onnx.Resize({{.*}} : (tensor<1x3x0x4xui8>, tensor<4xf32>) -> tensor<1x3x0x8xui8>
 // CHECK-LABEL: func.func @resize_of_any_size(
 // CHECK: onnx.Resize({{.*}} : (tensor<1x3x?x4xui8>, tensor<4xf32>) -> tensor<1x3x?x8xui8>
 builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
@@ -122,6 +130,11 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
     %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 3.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
     %y = onnx.Resize(%q, _, %s) {mode = "nearest", nearest_mode = "ceil"} : (tensor<1x3x16x20x!x>, tensor<4xf32>) -> tensor<1x3x48x40x!x>
     func.return %y : tensor<1x3x48x40x!x>
+  }
+  func.func @unmoved_resize_of_no_pixels(%q: tensor<1x3x0x4x!x>) -> tensor<1x3x0x8x!x> {
+    %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 3.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+    %y = onnx.Resize(%q, _, %s) {mode = "nearest"} : (tensor<1x3x0x4x!x>, tensor<4xf32>) -> tensor<1x3x0x8x!x>
+    func.return %y : tensor<1x3x0x8x!x>
   }
   func.func @resize_of_any_size(%q: tensor<1x3x?x4x!x>) -> tensor<1x3x?x8x!x> {
     %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 3.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
