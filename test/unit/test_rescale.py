@@ -47,6 +47,11 @@ def test_rescale_is_the_specification_in_exact_integers():
         assert out.tolist() == [by_hand(int(v), int(multiplier), int(shift)) for v in values]
 
 
+@pytest.mark.parametrize(("shift", "reach"), [(8, 127), ([20, 9, 11], 255), (32, 2**31 - 1), (40, 2**31 - 1)])
+def test_the_reach_is_what_still_fits_in_32_bits(shift: int | list[int], reach: int):
+    assert numerics.rescale_reach(shift) == reach
+
+
 def test_ties_go_up():
     multiplier, shift = numerics.rescale_factors(0.5)
     out = numerics.rescale(np.array([-3, -1, 1, 3], np.int32), multiplier, shift, 0, 0, -128, 127, np.int8)
