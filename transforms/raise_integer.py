@@ -88,7 +88,7 @@ def _chain(op: OnnxOp, axis: int) -> _Chain | Blocked:
         return Blocked(
             "no-rescale", "no Cast to float32 and multiplication by a constant follow the integer sum"
         )
-    scaled = _factors(user, rank, axis)
+    scaled = _factors(user, rank, axis, several=isinstance(op.operands[1].owner, ConstantOp))
     if isinstance(scaled, Blocked):
         return scaled
     last, factor = scaled
@@ -100,10 +100,17 @@ def _chain(op: OnnxOp, axis: int) -> _Chain | Blocked:
     return _Chain(last, factor, integer_bias, float_bias, bias_name)
 
 
-def _factors(cast: OnnxOp, rank: int | None, axis: int) -> tuple[OnnxOp, Array] | Blocked:
-    """The last of the multiplications by constants behind a Cast, and their product."""
+def _factors(cast: OnnxOp, rank: int | None, axis: int, *, several: bool) -> tuple[OnnxOp, Array] | Blocked:
+    """
+    The last of the multiplications by constants behind a Cast, and their product. Without `several`, the first alone: a
+    factor of what is no weight is in no scale, so it is left as the op that it was before it was lowered.
+    """
     last, factor = cast, None
-    while (step := multiplier(user := single_user(last.results[0]))) is not None and user is not None:
+    while (
+        (several or factor is None)
+        and (step := multiplier(user := single_user(last.results[0]))) is not None
+        and user is not None
+    ):
         factors = along(step.constant, rank, axis)
         if factors is None:
             return Blocked("scale-shape", "the factor is not one for each output channel")

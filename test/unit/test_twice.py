@@ -51,6 +51,22 @@ def test_integer_sums(seed: int):
     assert_stays(random_case(seed, True).model, "onnxruntime", "integer")
 
 
+def test_a_factor_behind_a_product_of_activations():
+    """It went into the scale of the second, which is none of its, when the sums were read again."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (uint8[4,3] x, uint8[3,5] y) => (float[4,5] r)
+        <float xs = {0.02}, uint8 xz = {128}, float ys = {0.03}, uint8 yz = {7}, float k = {0.375}> {
+            a = DequantizeLinear(x, xs, xz)
+            b = DequantizeLinear(y, ys, yz)
+            p = MatMul(a, b)
+            r = Mul(p, k)
+        }""")
+    for node in model.graph.node:
+        node.name = f"{node.op_type}_{node.output[0]}"
+    nodes = assert_stays(model, "onnxruntime", "integer").graph.node
+    assert [node.op_type for node in nodes].count("MatMulInteger") == 1
+
+
 def test_an_op_with_indices_runs_once():
     model = parse_model("""<ir_version: 7, opset_import: ["" : 12]>
         g (uint8[1,1,4,5] x) => (float[1,1,3,4] y, int64[1,1,3,4] i)
