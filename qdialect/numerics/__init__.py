@@ -225,6 +225,11 @@ def bias_scale(x_scale: npt.ArrayLike, w_scale: npt.ArrayLike) -> Array:
     return np.asarray(np.asarray(x_scale, np.float32) * np.asarray(w_scale, np.float32))
 
 
+def sum_scale(x_scale: npt.ArrayLike, w_scale: npt.ArrayLike) -> Array:
+    """`bias_scale` where the product is written out: the smallest normal number where it is less, for no scale is 0."""
+    return np.maximum(bias_scale(x_scale, w_scale), np.finfo(np.float32).tiny)
+
+
 def quantize_bias(
     bias: npt.ArrayLike, x_scale: npt.ArrayLike, w_scale: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:

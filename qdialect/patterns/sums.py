@@ -111,7 +111,7 @@ class LowerToSum(OnTrait[IntegerSum]):
             nodes.ops += reads
             value = nodes.add("Add", [value, self._per_channel(op, plain, form, nodes)], sums)
         value = nodes.add("Cast", [value], reals, {"to": BY_NUMPY["float32"].number})
-        scale = _beside_channels(op, numerics.bias_scale(x.scales, w.scales), form)
+        scale = _beside_channels(op, numerics.sum_scale(x.scales, w.scales), form)
         factor = nodes.constant(scale, name=f"{wish(op.operands[1]) or 'weight'}_product_scale")
         value = nodes.add("Mul", [value, factor], reals)
         if bias is not None and quantized_of(bias.type) is None:

@@ -357,3 +357,10 @@ def test_a_weight_less_its_zero_point_in_two_parts(dtype: Any):
     difference = weight.astype(int) - every.astype(int)[:, None]
     assert np.array_equal(low.astype(int) + excess, difference)
     assert np.array_equal(excess != 0, (difference < -128) | (difference > 127))
+
+
+def test_the_scale_of_a_sum_is_not_zero():
+    """A channel without weights has any scale; read again, a factor of 0 would be none."""
+    scales = numerics.sum_scale(np.float32(0.02), np.array([0.5, 1e-38, 2.0**-149], np.float32))
+    np.testing.assert_array_equal(scales, np.array([0.01, 2.0**-126, 2.0**-126], np.float32))
+    assert scales.dtype == np.float32
