@@ -116,6 +116,7 @@ class RaiseOpsetPass(RewritePass):
         now = version_of(imports)
         if not isinstance(imports, DictionaryAttr) or not 0 < now < self.to:
             return
+        infer_unknown(op)  # casts of com.microsoft say no types, which newer forms want
         plan = self._plan(op, now)
         if plan is None:
             return

@@ -14,7 +14,19 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 from graphs.drawing import Array, Drawing, Value, f32
 from graphs.forms import dynamic_product, integer_product, qlinear_conv, qlinear_mat_mul
 from graphs.more_ops import q_gemm
-from graphs.ops import Draw, conv, conv_transpose, flatten, identity, relu, reshape, transpose
+from graphs.ops import (
+    Draw,
+    conv,
+    conv_transpose,
+    flatten,
+    gemm,
+    identity,
+    mat_mul,
+    product,
+    relu,
+    reshape,
+    transpose,
+)
 from graphs.wide import packed_weight, recurrent
 
 # --- ops
@@ -84,8 +96,8 @@ def scaled(d: Drawing, x: Value) -> Value | None:
 
 
 ROWS_ALONE: list[Draw] = [
-    conv, conv_transpose, qlinear_conv, packed_weight, recurrent, integer_product, dynamic_product, qlinear_mat_mul,
-    q_gemm,
+    conv, conv_transpose, gemm, mat_mul, product, qlinear_conv, packed_weight, recurrent, integer_product,
+    dynamic_product, qlinear_mat_mul, q_gemm,
 ]  # fmt: skip
 """What onnxruntime does not come back from if another size than the first is 0, or gives memory that nobody wrote."""
 ODD: list[Draw] = [nothing, nothing, narrow_moves, narrow_moves, dead_channels, dead_channels, scaled]

@@ -108,3 +108,21 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 12 : i64}} {
     onnx.Yield(%y) : (tensor<*x!onnx.any>) -> ()
   }) : () -> ()
 }
+
+// -----
+
+// Casts of com.microsoft have no types in a file; what they give is known from what they take.
+
+// CHECK: builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64, com.microsoft = 1 : i64}}
+// CHECK-LABEL: func.func @behind_a_cast_of_another_domain(
+// CHECK: %[[D:.*]] = onnx_ms.DequantizeLinear({{.*}} -> tensor<2x3xf32>
+// CHECK: onnx.Clip(%[[D]], _, %{{.*}})
+builtin.module attributes {onnx.opset_import = {ai.onnx = 9 : i64, com.microsoft = 1 : i64}} {
+  func.func @behind_a_cast_of_another_domain(%x: tensor<2x3xui8>) -> tensor<*x!onnx.any> {
+    %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+    %z = onnx.Constant() {value = #onnx.tensor<[7] : tensor<ui8>>} : () -> tensor<ui8>
+    %d = onnx_ms.DequantizeLinear(%x, %s, %z) : (tensor<2x3xui8>, tensor<f32>, tensor<ui8>) -> tensor<*x!onnx.any>
+    %c = onnx.Clip(%d) {max = 0.75 : f32} : (tensor<*x!onnx.any>) -> tensor<*x!onnx.any>
+    func.return %c : tensor<*x!onnx.any>
+  }
+}
