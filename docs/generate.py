@@ -110,7 +110,7 @@ def _rules(found: Target) -> list[str]:
     if found.storage_types:
         rules.append(f"- casts are from and to {', '.join(f'`{t}`' for t in found.storage_types)}")
     if found.least_bits > 1:
-        rules.append(f"- weights have at least {found.least_bits} bits")
+        rules.append(f"- weights of products of integers have at least {found.least_bits} bits")
     if found.largest_weight is not None:
         rules.append(f"- 8-bit weights are at most {found.largest_weight} in magnitude")
     if found.no_pair_behind:

@@ -2,7 +2,8 @@
 Give constant weights zero point 0, where a target wants that and a change of signedness does not do it.
 
     w : zero point z   ->  w - z : i8                                                where 8 bits hold every difference
-    w : i4, u4         ->  w - z : i8                                                where the target reads no i4
+    w : i4, u4         ->  w - z : i8                                                of integers, where the target reads
+                                                                                     no i4; of floats, i8 and u8
     dcast(w)           ->  the numbers                                               a scale for each input, of floats,
                                                                                      where the target takes none such
     product(x, w : z)  ->  product(concat(x, x[I]), concat(v, (w - z - v)[I]))       v = w - z, saturated to i8
@@ -20,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
@@ -144,24 +145,36 @@ def _copy_inputs(
 
 
 class Widen(OnOp[ConstantOp]):
-    """A constant of fewer bits than the target reads, as i8 of the same scales."""
+    """A constant of fewer bits than the target reads, or one with a zero point of floats, as i8 of the same scales."""
 
-    def __init__(self, bits: int):
-        self._bits = bits
+    def __init__(self, bits: int, *, symmetric: bool):
+        self._bits, self._symmetric = bits, symmetric
 
     def match(self, op: ConstantOp, rewriter: Rewriter, /) -> Blocked | None:
         type = quantized_of(op.results[0].type)
-        if op.value is None or type is None or type.storage.width >= self._bits:
+        if op.value is None or type is None or type.storage.width > WIDTH:
             return None
         users = [use.operation for use in op.results[0].uses]
-        if not all(isinstance(u, DequantizeOp) or u.get_trait(Linear) is not None for u in users):
+        if type.storage.width >= self._bits:
+            has_zero = not type.storage.signed or type.zero_points.any()
+            if not (self._symmetric and has_zero and all(map(_is_weight_of_floats, users))):
+                return None
+        elif not all(u.get_trait(Linear) is not None for u in users):
             return None
-        stored, _ = numerics.less_zero_point(op.value.array(), type.zero_points, type.axis, type.blocks)
+        stored, excess = numerics.less_zero_point(op.value.array(), type.zero_points, type.axis, type.blocks)
+        if excess.any():
+            return None
         wide = type.replace(storage=Storage.make(WIDTH, True), zero_points=np.zeros_like(type.zero_points))
         nodes = Nodes()
         _weight(nodes, stored, wide, op.results[0])
         rewriter.replace(op, nodes.ops, is_same=False)
         return None
+
+
+def _is_weight_of_floats(user: Operation) -> bool:
+    """Whether an op dequantizes what products alone take as their weight."""
+    uses = list(user.results[0].uses) if isinstance(user, DequantizeOp) else []
+    return bool(uses) and all(u.index == 1 and u.operation.get_trait(Linear) is not None for u in uses)
 
 
 class RealWeight(OnTrait[Linear]):
@@ -180,13 +193,17 @@ class RealWeight(OnTrait[Linear]):
 
 
 def _goes_into_sum(op: OnnxOp) -> bool:
-    """Whether an addition alone reads the quantized result, and is quantized itself."""
-    result = op.results[0]
-    if quantized_of(result.type) is None or not result.has_one_use():
-        return False
-    (use,) = result.uses
-    is_sum = use.operation.get_trait(Adds) is not None
-    return is_sum and quantized_of(use.operation.results[0].type) is not None
+    """Whether an addition alone reads the result, quantized here or behind an activation, and is quantized itself."""
+    value: SSAValue = op.results[0]
+    while value.has_one_use():
+        (use,) = value.uses
+        user, is_quantized = use.operation, quantized_of(value.type) is not None
+        if len(user.results) != 1:
+            return False
+        if is_quantized:
+            return user.get_trait(Adds) is not None and quantized_of(user.results[0].type) is not None
+        value = user.results[0]
+    return False
 
 
 def _weight(nodes: Nodes, stored: Int8, type: UniformType, old: SSAValue) -> SSAValue:
@@ -212,7 +229,7 @@ class LegalizeWeightsPass(RewritePass):
         if wanted.output_scales_only:
             found.append(RealWeight())
         if wanted.least_bits > 1:
-            found.append(Widen(wanted.least_bits))
+            found.append(Widen(wanted.least_bits, symmetric=wanted.symmetric_weights))
         if wanted.symmetric_weights:
             found.append(DropZeroPoint(wanted, exact=self.exact))
         return found

@@ -65,7 +65,7 @@ class Target:
     output_scales_only: bool = False
     """Whether the scales of a weight must run along its output channels, of a product of floats too."""
     least_bits: int = 1
-    """The bits of the narrowest integers that weights may be stored in."""
+    """The bits of the narrowest weights that products of integers take."""
     clamps_wide: bool = False
     """Whether integers of more than 8 bits saturate only by a clamp in front: such pairs are left out."""
     sums_skip_rounding: bool = False
