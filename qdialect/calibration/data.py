@@ -184,6 +184,7 @@ def _image(path: Path, given: Input, options: ImageOptions) -> Mapping[str, Arra
             f"input '{given.name}' is no image of four axes, or --layout is unknown", "save arrays"
         )
     place = {name: given.shape[layout.index(name)] for name in "CHW"}
+    _check_normalization(options, 1 if place["C"] == 1 else 3)
     try:
         with Image.open(path) as image:
             image = image.convert("L" if place["C"] == 1 else "RGB")
@@ -199,6 +200,17 @@ def _image(path: Path, given: Input, options: ImageOptions) -> Mapping[str, Arra
         values = (pixels / 255 - np.array(options.mean, np.float32)) / np.array(options.std, np.float32)
     values = values.transpose(2, 0, 1) if layout == "NCHW" else values
     return {given.name: values[None].astype(given.dtype)}
+
+
+def _check_normalization(options: ImageOptions, channels: int) -> None:
+    for name, values in (("mean", options.mean), ("std", options.std)):
+        if len(values) not in (1, channels):
+            raise UserError(
+                f"--{name} has {len(values)} numbers, the images have {channels} channels",
+                "give one, or one for each channel",
+            )
+    if min(options.std) <= 0:
+        raise UserError(f"--std is {min(options.std):g}", "pixels are divided by it: give numbers above 0")
 
 
 def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Array]]:

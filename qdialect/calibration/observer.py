@@ -7,8 +7,11 @@ order than one of several: so what is seen of a sample does not depend on the ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import signal
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import prod
+from threading import current_thread, main_thread
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -162,8 +165,33 @@ def chunks(rows: Iterable[Feeds], limit: int = CHUNK) -> Iterator[list[Feeds]]:
             chunk, used = [], 0
         chunk.append(row)
         used += size
+        if used >= limit:  # a row is not held until the next has been read
+            yield chunk
+            chunk, used = [], 0
     if chunk:
         yield chunk
+
+
+@contextmanager
+def undisturbed(*, wanted: bool = True) -> Generator[None]:
+    """Let a Ctrl-C wait until the block has ended; a second one does not. Only the main thread hears of it."""
+    if not wanted or current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is None:
+        yield
+        return
+    asked: list[int] = []
+
+    def hear(number: int, frame: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    former = signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, former)
+    if asked:
+        raise KeyboardInterrupt
 
 
 def observe_samples(
@@ -173,20 +201,23 @@ def observe_samples(
     look: Callable[[SSAValue, Array], None],
     *,
     memory: int = MEMORY,
-    done: Callable[[int], None] = lambda count: None,
+    done: Callable[[Feeds], None] = lambda row: None,
 ) -> None:
     """
-    Call `look` with each of `values` and what it holds, for each of `rows`; `done` with the number of samples so far.
+    Call `look` with each of `values` and what it holds, for each of `rows`; `done` with each row that was looked at.
 
-    Each chunk of samples is run once for each wave of values, so that `rows` are read once.
+    If there are several waves of values, each chunk of samples is run once for each of them, so that `rows` are read
+    once. KeyboardInterrupt comes between rows, or chunks: each counts whole or not at all.
     """
     groups = waves(values, memory)
-    count = 0
-    for chunk in chunks(rows):
-        for k, wave in enumerate(groups):
-            for row in chunk:
-                for value, array in zip(wave, observer.run(wave, row), strict=True):
-                    look(value, array)
-                if k == len(groups) - 1:
-                    count += 1
-                    done(count)
+    several = len(groups) > 1
+    for chunk in chunks(rows, CHUNK if several else 0):
+        with undisturbed(wanted=several):
+            for k, wave in enumerate(groups):
+                for row in chunk:
+                    arrays = observer.run(wave, row)
+                    with undisturbed(wanted=not several):
+                        for value, array in zip(wave, arrays, strict=True):
+                            look(value, array)
+                        if k == len(groups) - 1:
+                            done(row)

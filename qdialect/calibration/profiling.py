@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -16,6 +17,7 @@ from qdialect.calibration.observer import (
     channel_axis,
     interesting,
     observe_samples,
+    undisturbed,
     value_names,
 )
 from qdialect.calibration.profile import FORMAT, MODULUS, Profile
@@ -80,6 +82,7 @@ class Profiler:
         self._axes = {v: channel_axis(v) for v in self._values}
         self._memory = memory
         self._pending: dict[SSAValue, list[Array]] = {}
+        self._sizes = Counter[SSAValue]()
         for name in self.names:
             self.profile.tensors[name] = Statistics()
 
@@ -93,30 +96,34 @@ class Profiler:
 
         Raises UserError if the model does not run on the samples, or a tensor holds NaN or infinity.
         """
-        try:
-            rows = self._rows(batches)
-            observe_samples(self._observer, self._values, rows, self._look, memory=self._memory, done=done)
-        finally:
-            for value in list(self._pending):
-                self._flush(value)
 
-    def _rows(self, batches: Iterable[Feeds]) -> Iterable[Feeds]:
-        for feeds in batches:
-            for row in self._observer.rows(feeds):
-                self.profile.samples += 1
-                key = sample_hash(row)
-                self.profile.data = (self.profile.data + key) % MODULUS
-                self.samples.add(key, row)
-                yield row
+        def count(row: Feeds) -> None:
+            self._count(row)
+            done(self.profile.samples)
+
+        rows = (row for feeds in batches for row in self._observer.rows(feeds))
+        try:
+            observe_samples(self._observer, self._values, rows, self._look, memory=self._memory, done=count)
+        finally:
+            with undisturbed():
+                for value in list(self._pending):
+                    self._flush(value)
+
+    def _count(self, row: Feeds) -> None:
+        self.profile.samples += 1
+        key = sample_hash(row)
+        self.profile.data = (self.profile.data + key) % MODULUS
+        self.samples.add(key, row)
 
     def _look(self, value: SSAValue, array: Array) -> None:
-        pending = self._pending.setdefault(value, [])
-        pending.append(array)
-        if sum(a.size for a in pending) >= TOGETHER:
+        self._pending.setdefault(value, []).append(array)
+        self._sizes[value] += array.size
+        if self._sizes[value] >= TOGETHER:
             self._flush(value)
 
     def _flush(self, value: SSAValue) -> None:
         pending, axis = self._pending.pop(value), self._axes[value]
+        del self._sizes[value]
         name = self._names[value]
         statistics = self.profile.tensors[name]
         if axis is None:

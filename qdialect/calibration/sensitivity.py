@@ -68,10 +68,13 @@ class Budget:
         self.sites = tuple(sites)
         self._products = np.zeros((len(self.sites), len(self.sites)))
         self._signal = 0.0
+        self.samples = 0
+        """How many were added."""
 
     def add(self, signal: Array, steps: Array) -> None:
         """One sample's outputs, flat and joined: signal (n,), the step of each site (sites, n)."""
-        exact = steps.astype(np.float64)
+        exact = steps.astype(np.float64, copy=False)
+        self.samples += 1
         self._products += exact @ exact.T
         self._signal += float(np.square(signal, dtype=np.float64).sum())
 

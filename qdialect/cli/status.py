@@ -61,7 +61,7 @@ def describe(error: BaseException) -> str:
         case OSError():
             return f"error: cannot use '{error.filename}', {reason(error)}; check the path"
         case KeyboardInterrupt():
-            return "error: interrupted; nothing was written"
+            return f"error: interrupted; {error or 'nothing was written'}"
         case RecursionError():
             return "error: the input is nested too deeply; flatten its subgraphs, regions or attributes"
         case MemoryError():

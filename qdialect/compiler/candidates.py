@@ -131,6 +131,8 @@ class Finished:
     """Signal to noise on the samples that judge, in dB."""
     share: float
     """Of the float model's expected time."""
+    noise: Noise | None = None
+    """On all samples that are measured, those that judge first."""
 
 
 @dataclass
@@ -281,9 +283,10 @@ class Candidates:
         model = export_model(module).SerializeToString(deterministic=True)
         judges = len(self.samples.judging)
         found = outputs(model, self.samples.measured)
-        ratio = measure_noise(self.expected(), found).ratio(judges) if judges else float("nan")
+        noise = measure_noise(self.expected(), found) if judges else None
+        ratio = float("nan") if noise is None else noise.ratio(judges)
         share = self._time(model, placement) / max(placement.float_cost, 1e-9)
-        return Finished(module, report, ratio, share)
+        return Finished(module, report, ratio, share, noise)
 
     @cached_property
     def float_nodes(self) -> tuple[int, int]:

@@ -10,21 +10,26 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log10, prod
+from math import inf, log10, prod
 
 import numpy as np
 
 from qdialect.calibration.geometry import layer_of
+from qdialect.calibration.observer import value_names
 from qdialect.calibration.sensitivity import Budget, Plan, Share, plan_floats
+from qdialect.calibration.sequential import products
 from qdialect.calibration.switches import Noise, steps_of, with_switches
-from qdialect.compiler.candidates import Array, Candidates, Trial
+from qdialect.compiler.candidates import Array, Candidates, Finished, Trial
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.errors import UserError
 from qdialect.ir.names import called
+from qdialect.transforms.insert_casts import elements_of
 
 SAMPLES = 16
-"""Samples that a noise budget is made from."""
+"""Samples that a noise budget is made from, at most."""
+MOST_PRODUCTS = 1e12
+"""Multiply-adds that a noise budget may take, which runs the model once for each sample and site; one sample it has."""
 SHOWN, LEAST_SHOWN = 10, 0.005
 """Layers that a report of the noise names, and parts of it that are too small to name."""
 ALIKE = 0.02
@@ -80,20 +85,31 @@ def noise_budget(candidates: Candidates, trial: Trial) -> Budget:
     """Where the noise of a candidate comes from, on some of the samples that judge."""
     module, _ = candidates.build(trial.choice)
     noise = Noise(with_switches(candidates.module, module))
-    for count, row in enumerate(candidates.samples.judging[:SAMPLES]):
+    names, counted = value_names(candidates.module), elements_of(candidates.profile)
+    elements = {n: counted.get(names.get(op.results[0], ""), 0) for n, op in candidates.layers.items()}
+    each = len(noise.budget.sites) * products(candidates.module, elements)
+    most = max(1, min(SAMPLES, int(MOST_PRODUCTS / max(each, 1.0))))
+    for count, row in enumerate(candidates.samples.judging[:most]):
         candidates.show(f"noise budget, {count} samples")
         noise.add(row)
     return noise.budget
 
 
-def budget_lines(candidates: Candidates, trial: Trial) -> list[str]:
+@dataclass(frozen=True)
+class Budgeted:
+    """A noise budget beside what it is held against."""
+
+    shares: float
+    """Signal to noise in dB, of the noise that the shares of all layers add up to."""
+    measured: float
+    """That of the result as it is written, on the same samples."""
+
+    def __str__(self) -> str:
+        return f"noise budget: shares add up to {self.shares:.1f} dB, {self.measured:.1f} dB measured"
+
+
+def budget_lines(budget: Budget) -> list[str]:
     """The largest shares of a candidate's noise: the layer, its causes, and what `--keep-float` is expected to give."""
-    if not candidates.samples.judging or not trial.integer:
-        return []
-    try:
-        budget = noise_budget(candidates, trial)
-    except UserError as error:
-        return [f"no noise budget: {error}"]
     lines: list[str] = []
     for share in budget.shares()[:SHOWN]:
         causes = sorted(share.causes.items(), key=lambda pair: -pair[1])
@@ -104,6 +120,24 @@ def budget_lines(candidates: Candidates, trial: Trial) -> list[str]:
             f"noise {100 * share.total:.0f} % ({said}): --keep-float {share.layer}, {expected} expected"
         )
     return lines
+
+
+def held_against(candidates: Candidates, trial: Trial, done: Finished) -> Budgeted | None:
+    """
+    Log the noise budget of a candidate, and what is measured of its result, which is `done`; None without samples, or
+    if nothing is in integers.
+    """
+    if not candidates.samples.judging or not trial.integer or done.noise is None:
+        return None
+    try:
+        budget = noise_budget(candidates, trial)
+    except UserError as error:
+        candidates.log.append(f"no noise budget: {error}")
+        return None
+    shares = -10 * log10(budget.noise) if budget.noise > 0 else inf
+    budgeted = Budgeted(shares, done.noise.ratio(budget.samples))
+    candidates.log += [*budget_lines(budget), str(budgeted)]
+    return budgeted
 
 
 def hold(candidates: Candidates, best: Trial, limit: Limit) -> Held:

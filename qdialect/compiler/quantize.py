@@ -5,7 +5,7 @@ From a float model to an integer one: simplify, profile, insert casts, compile; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol
@@ -24,7 +24,7 @@ from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler import pipeline as stages
 from qdialect.compiler.candidates import Candidates, Choice, Finished, Trial
 from qdialect.compiler.compilation import compile_as, keep_in_float, run_passes
-from qdialect.compiler.dropping import budget_lines, hold, parse_limit
+from qdialect.compiler.dropping import Budgeted, held_against, hold, parse_limit
 from qdialect.compiler.measured import outputs
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
 from qdialect.compiler.pipeline import pipeline
@@ -89,6 +89,8 @@ class Quantized:
     """What keeps the limit that was asked for, and what to write for the same again."""
     how: str = "in integers"
     """What was done to them."""
+    budget: Budgeted | None = None
+    """What a noise budget comes to, if one was asked for."""
 
     @property
     def module(self) -> ModuleOp:
@@ -198,6 +200,11 @@ def _profile(module: ModuleOp, data: Data, calibration: Calibration) -> Profiler
     try:
         if data is not None or calibration.random:
             _add(profiler, _feeds(module, data, calibration), calibration)
+    except KeyboardInterrupt:
+        count, path = profiler.profile.samples, calibration.save_profile
+        if path is None or not count:
+            raise
+        raise KeyboardInterrupt(f"{count} samples are counted in '{path}', go on with --profile") from None
     finally:
         for path in calibration.profiles:
             profiler.profile.merge(load_profile(str(path)))
@@ -247,19 +254,20 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     candidates, best = _best(candidates, calibration)
     held = None if limit is None else hold(candidates, best, limit)
     best = best if held is None else held.trial
-    if calibration.budget:
-        candidates.log += budget_lines(candidates, best)
-    log, asked_for = candidates.log, [] if held is None or limit is None else held.summary(limit)
+    limits = [] if held is None or limit is None else held.summary(limit)
     layers = count_layers(prepared, candidates)
     done = candidates.finish(best.choice)
+    budget = held_against(candidates, best, done) if calibration.budget else None
+    result = Quantized(done.report, best.choice, done.ratio, profile, candidates.log, best.layers)
+    result = replace(result, layers=layers, limit=limits, budget=budget)
     as_asked = options.form is not None or bool(options.decompose)
     floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
     if floating:
-        log.append(f"the model stays in float: {floating}")
+        candidates.log.append(f"the model stays in float: {floating}")
         report = _stay_float(module, prepared, candidates)
-        return Quantized(report, best.choice, inf, profile, log, 0, floating, layers, asked_for)
+        return replace(result, report=report, ratio=inf, integer=0, floating=floating)
     _become(module, done.module, done.report)
-    return Quantized(done.report, best.choice, done.ratio, profile, log, best.layers, "", layers, asked_for)
+    return result
 
 
 def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates, Trial]:
