@@ -100,19 +100,18 @@ def round_weight(
     hessian: Hessian,
     held_out: Hessian | None = None,
     *,
-    centered: bool = False,
     damp: float = DAMP,
 ) -> Rounded:
     """
     The integers of `weight` (float, the weight's shape) on `grid` by GPTQ, or to nearest if that is no worse.
 
     `hessian` has the patches that steer the rounding, `held_out` those that decide between the two; without it the
-    first decides. `centered`: the mean error will be taken by the bias.
+    first decides.
     """
     rows = layer.rows(weight)
     nearest = grid.quantize(layer, rows)
-    matrix = hessian.matrix(centered=centered)
-    judge = matrix if held_out is None or not held_out.count else held_out.matrix(centered=centered)
+    matrix = hessian.matrix()
+    judge = matrix if held_out is None or not held_out.count else held_out.matrix()
     nearest_error = float(result_error(layer, weight, grid, nearest, judge).sum())
     codes = gptq(layer, weight, grid, matrix, damp=damp)
     error = float(result_error(layer, weight, grid, codes, judge).sum())

@@ -98,11 +98,7 @@ class Hessian:
         self._flush()
         return self._totals * (self.step / max(self.count, 1))
 
-    def matrix(self, *, centered: bool = False) -> Float64:
-        """E[p^T p], [groups, summed, summed]; `centered` without the part of the mean, which a bias can take."""
+    def matrix(self) -> Float64:
+        """E[p^T p], [groups, summed, summed]."""
         self._flush()
-        result = self._products * (self.step * self.step / max(self.count, 1))
-        if centered:
-            mean = self.mean()
-            result -= mean[:, :, None] * mean[:, None, :]
-        return result
+        return self._products * (self.step * self.step / max(self.count, 1))

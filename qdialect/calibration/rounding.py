@@ -146,19 +146,18 @@ def round_layers(
     *,
     per_channel: bool = True,
     nearest: bool = False,
-    centered: bool = True,
 ) -> RoundedWeights:
     """
     Round the weights of some layers to integers from -levels to levels, and find their biases' shifts.
 
-    centered: round for biases that will be shifted. nearest: without GPTQ. per_channel: a scale for each output.
+    nearest: without GPTQ. per_channel: a scale for each output.
     """
     weights = RoundedWeights()
     for number, op in layers.items():
         layer, weight = known_layer(op), known_array(op.operands[1])
         grid = weight_grid(layer, weight, -levels, levels, per_channel=per_channel)
         steering, judging = moments.steering[number], moments.judging[number]
-        rounded = _rounded(layer, weight, grid, steering, judging, nearest=nearest, centered=centered)
+        rounded = _rounded(layer, weight, grid, steering, judging, nearest=nearest)
         shift = _shift(layer, weight, grid, rounded.stored, steering, judging)
         gain = 10 * log10(max(rounded.nearest_error, 1e-300) / max(rounded.error, 1e-300))
         weights.layers[number] = RoundedLayer(called(op), grid, rounded.stored, shift, gain, rounded.moved)
@@ -173,11 +172,10 @@ def _rounded(
     judging: Hessian,
     *,
     nearest: bool,
-    centered: bool,
 ) -> Rounded:
     if nearest or steering.count == 0:
         return Rounded(layer.weight(grid.quantize(layer, layer.rows(weight))), 1.0, 1.0, 0.0)
-    return round_weight(layer, weight, grid, steering, judging, centered=centered)
+    return round_weight(layer, weight, grid, steering, judging)
 
 
 def _shift(

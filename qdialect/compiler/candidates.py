@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.annotations import annotate
@@ -20,6 +21,7 @@ from qdialect.calibration.placement import Placement, place
 from qdialect.calibration.profile import Profile
 from qdialect.calibration.rounding import (
     Moments,
+    RoundedLayer,
     RoundedWeights,
     layer_number,
     number_layers,
@@ -34,6 +36,8 @@ from qdialect.compiler.measured import outputs, simulated
 from qdialect.compiler.options import Options
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.values import known_array
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.form import main_of
@@ -158,7 +162,8 @@ class Candidates:
         self.form = self.options.form or self.target.form
         self.levels = min(self.levels, self.target.largest_weight or self.levels)
         self.layers = number_layers(self.module)
-        self._rounded: dict[tuple[str, bool], RoundedWeights] = {}
+        self._rounded: dict[str, RoundedWeights] = {}
+        self._known: dict[str, dict[int, RoundedLayer]] = {}
         self._expected: list[list[Array]] | None = None
         self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
         self._tried: dict[Choice, Trial] = {}
@@ -169,38 +174,44 @@ class Candidates:
     # --- What candidates share ---
 
     def _weights(self, choice: Choice) -> RoundedWeights:
-        key = choice.rounding, choice.bias
-        if key not in self._rounded:
+        if not self._rounded:
             self._round_all()
-        return self._rounded[key]
+        return self._rounded[choice.rounding]
+
+    def take_weights(self, other: Candidates) -> None:
+        """Take from another module, of which this is a clone, what was rounded of the weights that are the same."""
+        same = {k for k, op in self.layers.items() if _same_weight(op, other.layers[k])}
+        self._known = {
+            rounding: {k: row for k, row in rounded.layers.items() if k in same}
+            for rounding, rounded in other._rounded.items()
+        }
 
     def _round_all(self) -> None:
         """Round every layer in each way, in waves that memory holds."""
-        keys = [(rounding, bias) for rounding in ("nearest", "gptq") for bias in (False, True)]
-        for key in keys:
-            self._rounded[key] = RoundedWeights()
+        self._rounded = {r: RoundedWeights(dict(self._known.get(r, {}))) for r in ("nearest", "gptq")}
         observer, names = Observer(self.module), value_names(self.module)
 
         def largest(value: Any) -> float:
             seen = self.profile.tensors.get(names.get(value, ""))
             return 1.0 if seen is None or not seen.counts.size else max(-seen.low, seen.high)
 
+        known = self._rounded["gptq"].layers
         layers = {k: op for k, op in self.layers.items() if observer.is_visible(op.operands[0])}
+        layers = {k: op for k, op in layers.items() if k not in known}
         rows = self.samples.steering
         for wave in waves_of(layers, self.memory):
             self.show(f"rounding {len(wave)} layers")
             moments = Moments(wave, largest, len(rows))
             observe_samples(observer, moments.values, rows, moments.look, memory=self.memory)
-            for rounding, bias in keys:
+            for rounding, rounded in self._rounded.items():
                 done = round_layers(
                     wave,
                     moments,
                     self.levels,
                     per_channel=not self.target.per_tensor_weights,
                     nearest=rounding == "nearest",
-                    centered=bias,
                 )
-                self._rounded[rounding, bias].layers.update(done.layers)
+                rounded.layers.update(done.layers)
 
     def expected(self) -> list[list[Array]]:
         """What the float model gives for the samples that are measured."""
@@ -333,6 +344,10 @@ class Candidates:
 
 RANGES = ("mse", "99.999", "99.99")
 PRICES = (110, 125, 150)
+
+
+def _same_weight(one: OnnxOp, other: OnnxOp) -> bool:
+    return np.array_equal(known_array(one.operands[1]), known_array(other.operands[1]))
 
 
 def _signature(placement: Placement) -> int:

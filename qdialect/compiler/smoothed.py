@@ -40,6 +40,7 @@ def smoothed(
         return candidates, best
     scaled = {names[one.value] for one in done if one.folded}
     others = replace(candidates, module=module, profile=_profile(candidates, module, rows, scaled))
+    others.take_weights(candidates)
     first = others.attempt(replace(best.choice, smooth=True))
     if not first.beats(best):
         return candidates, best

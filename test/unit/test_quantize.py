@@ -14,6 +14,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import qdialect
+from qdialect.calibration.gptq import gptq
+from qdialect.calibration.layers import Layer
 from qdialect.cli import main
 
 Array = npt.NDArray[Any]
@@ -95,6 +97,18 @@ def test_gptq_is_better_than_rounding_to_nearest(folder: Path) -> None:
             == 0
         )
     assert ratio(folder, "gptq.onnx") > ratio(folder, "nearest.onnx")
+
+
+def test_each_layer_is_rounded_by_gptq_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rounded: list[int] = []
+
+    def counting(layer: Layer, *rest: Any, **named: Any) -> Array:
+        rounded.append(layer.rows_shape[2])
+        return gptq(layer, *rest, **named)
+
+    monkeypatch.setattr("qdialect.calibration.gptq.gptq", counting)
+    assert quantize(folder, "once.onnx", "--data", str(folder / "data.npz")) == 0
+    assert rounded == [9 * CHANNELS] * 3
 
 
 def test_a_profile_in_place_of_data(folder: Path) -> None:

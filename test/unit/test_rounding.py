@@ -120,7 +120,7 @@ def test_gptq_lowers_the_noise_of_every_layer_and_of_the_outputs() -> None:
     wanted = outputs(module)
     noise: list[float] = []
     for nearest, shifted in ((True, False), (False, False), (False, True)):
-        rounded = round_layers(layers, moments, 15, nearest=nearest, centered=shifted)
+        rounded = round_layers(layers, moments, 15, nearest=nearest)
         candidate = module.clone()
         if shifted:
             shift_biases(candidate, shifts_of(rounded))
