@@ -149,6 +149,6 @@ def test_what_is_no_image(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_without_pillow(
     images: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "PIL", None)
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
     model = write_model(tmp_path / "m.onnx", "NCHW")
     refused(["--data", str(images)], model, "images need Pillow", capsys)
