@@ -7,6 +7,7 @@ Write what is on quantized types as ONNX's own casts around float ops.
     f(qcast(x)) : T  ->  QuantizeLinear(f(x))                             one consumer, f moves: f stands in front of Q
     g(qcast(f(dcast(q)) : T))  ->  g(f(DequantizeLinear(q)))              f moves, and the target reads past it
     f(a, qcast(dcast(b : U)) : T) : T  ->  QuantizeLinear(f(DequantizeLinear(a), DequantizeLinear(b)))
+    Reshape(qcast(dcast(Reshape(x)))) : T  ->  QuantizeLinear(Reshape(DequantizeLinear(x)))     moves that so meet
 
 A quantize stands below an op that moves only where `hoist-quantize` takes it above again: what is written is read back
 as it was.
@@ -35,6 +36,7 @@ from qdialect.ir.names import location, merge_constants, node_name, settle_names
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
 from qdialect.patterns.captured import pair_moved, part_captured, widen_biases
+from qdialect.patterns.moves import FoldReshapes, FoldTransposes
 from qdialect.patterns.pairs import PairWriter
 from qdialect.patterns.placement import Hoisting
 from qdialect.patterns.unfused import keep_unfused
@@ -43,7 +45,7 @@ from qdialect.promises.clamping import Clamp
 from qdialect.promises.control import Carries
 from qdialect.promises.layout import SizesOnly
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Rewriter, rewriting
+from qdialect.rewriting.driver import Rewriter, apply_patterns, rewriting
 from qdialect.rewriting.uses import has_kernel
 from qdialect.targets import Target, target
 
@@ -311,6 +313,7 @@ class LowerToQdqPass(ModulePass):
             pair_moved(op)
             widen_biases(op)
             keep_unfused(op, rules)
-            merge_constants(op)
-            settle_names(op)
-            constants_in_order(op)
+        apply_patterns(op, self.name, [FoldTransposes(), FoldReshapes()])
+        merge_constants(op)
+        settle_names(op)
+        constants_in_order(op)

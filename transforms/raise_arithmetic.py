@@ -19,7 +19,7 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
@@ -337,8 +337,9 @@ class NarrowStorage(OnTrait[Bounds]):
         ):
             return None
         quantize = limits[0].op.operands[0].owner
-        if not isinstance(quantize, QuantizeOp):
-            return None
+        users = [use.operation for use in op.results[0].uses]
+        if not isinstance(quantize, QuantizeOp) or any(isinstance(user, YieldOp) for user in users):
+            return None  # a subgraph yields the clamp, which sink-dequantize reads
         if not (limits[0].has_one_use() and quantize.results[0].has_one_use()):
             return Blocked("second-consumer", "others take the integers as they are before the clamp")
         type = quantize.element_type
@@ -351,8 +352,10 @@ class NarrowStorage(OnTrait[Bounds]):
         cast = QuantizeOp(quantize.operands[0], narrow)
         cast.location = location(node_name(quantize))  # the tensor of that name went on beyond the clamp
         plain = StorageCastOp(cast.results[0], op.results[0].type)
-        users = [use.operation for use in op.results[0].uses]
         rewriter.replace(op, [cast, plain])
+        cast.location = location(
+            node_name(quantize), [tensor_name(cast), node_name(op)]
+        )  # for the clamp it becomes
         for user in users:
             wide = quantized_of(user.results[0].type) if isinstance(user, StorageCastOp) else None
             fits = wide is not None and (wide.zero_points >= low).all() and (wide.zero_points <= high).all()

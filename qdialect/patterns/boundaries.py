@@ -200,7 +200,8 @@ class RequantizeBehind(OnTrait[Carries]):
     def _slot(self, op: OnnxOp, slot: Slot, place: int, rewriter: Rewriter) -> None:
         type, sides = quantized_of(op.results[place].type), yields(op, slot)
         owners = [value.owner for _, _, value in sides]
-        casts = [c for c in owners if isinstance(c, QuantizeOp)]
+        # Narrower storage bounds are a clamp, as which they are written: it stays where it is.
+        casts = [c for c in owners if isinstance(c, QuantizeOp) and c.element_type.storage.is_full_range]
         casts = [c for c in casts if c.results[0].has_one_use()]  # or there would be one more
         sources = [cast.operands[0] for cast in casts]
         types = {_cast_type(source) for source in sources}

@@ -10,7 +10,7 @@ from qdialect.dialects.onnx_base import ConstantOp, opset_of
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp
 from qdialect.forms.storage import clip_between
-from qdialect.ir.names import location, node_name, tensor_name
+from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
@@ -104,7 +104,7 @@ class ReadNarrowing(OnOp[QuantizeOp]):
             return built
         cast.location = location(node_name(op))  # the tensor of that name is what the clamp gives
         clip = built.ops[-1]
-        clip.location = location("", [tensor_name(op)])
+        clip.location = location("".join(tensor_names(op)[1:]), [tensor_name(op)])
         rewriter.insert_before(op, [cast, *built.ops])
         for user in users:
             new = (

@@ -251,6 +251,48 @@ def test_a_sequence_of_what_a_node_makes():
     assert_stays(model, "generic")
 
 
+def test_moves_that_meet_in_front_of_a_quantize():
+    """The second reading made one of them, where casts stood between when the first looked."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,2,1] x) => (float[4] y)
+        <float[2] s = {0.01, 0.0157}, int8[2] z = {0, 7}, int64[1] a = {2}, float t = {0.0078}, uint8 u = {3},
+         int64[1] n = {4}> {
+            r = Add(x, x)
+            q = QuantizeLinear<axis = 0>(r, s, z)
+            d = DequantizeLinear<axis = 0>(q, s, z)
+            e = Squeeze(d, a)
+            p = QuantizeLinear(e, t, u)
+            f = DequantizeLinear(p, t, u)
+            y = Reshape(f, n)
+        }""")
+    nodes = assert_stays(model, "generic").graph.node
+    assert [n.op_type for n in nodes if n.op_type in ("Squeeze", "Reshape")] == ["Reshape"]
+
+
+CLAMPED = """<float l = {-1}, float h = {1}, float s = {0.0168}, uint8 z = {40}, float t = {0.007874016},
+ uint8 o = {128}> {
+    d = DequantizeLinear(x, s, z)
+    BODY
+    y = QuantizeLinear(c, t, o)
+}"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[clamp] c = Clip(d, l, h)",
+        "c = Scan<num_scan_inputs = 1, body = b (float[3,6,4] r) => (float[3,6,4] i) { [clamp] i = Clip(r, l, h) }>(d)",
+    ],
+)
+def test_a_clamp_of_integers_keeps_its_name(body: str):
+    """It is read as narrower storage bounds, which had no name, or went through the subgraph that yields them."""
+    model = parse_model(
+        '<ir_version: 8, opset_import: ["" : 13]> g (uint8[2,3,6,4] x) => (uint8[2,3,6,4] y) '
+        + CLAMPED.replace("BODY", body)
+    )
+    assert "clamp" in str(assert_stays(model))
+
+
 class _Counting(set[str]):
     """A set that counts how often it is asked."""
 

@@ -1,0 +1,102 @@
+"""Ops that move elements one after another as one, and ops that move none as none."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.dialects.onnx_attributes import ints_attr
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
+from qdialect.ir.values import is_constant
+from qdialect.onnx_io.shapes import fits
+from qdialect.ops.generated import op_named
+from qdialect.promises.base import Commutes
+from qdialect.promises.layout import Permutes
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnOp, OnTrait
+
+
+def _sizes(value: SSAValue) -> tuple[int, ...] | None:
+    """The shape as a list for Reshape, -1 where it is not known; None if that says too little."""
+    shape = shape_of(value.type)
+    if shape is None or shape.count(DYNAMIC) > 1 or 0 in shape:
+        return None
+    return tuple(-1 if size == DYNAMIC else size for size in shape)
+
+
+def keeps_order(op: OnnxOp) -> bool:
+    """Whether the op's elements, read in order, are its first operand's."""
+    commutes, permutes = op.get_trait(Commutes), op.get_trait(Permutes)
+    if commutes is not None and commutes.keeps_order:
+        return True
+    order, shape = permutes and permutes.order(op), shape_of(op.operands[0].type)
+    if order is None or shape is None:
+        return False
+    moved = [axis for axis in order if shape[axis] != 1]
+    return moved == sorted(moved)
+
+
+def _above(op: OnnxOp) -> OnnxOp | None:
+    """The op whose result `op` moves, if they stand in one graph."""
+    value = op.operands[0] if op.operands else None
+    above = value.op if isinstance(value, OpResult) else None
+    return above if isinstance(above, OnnxOp) and above.parent is op.parent else None
+
+
+class FoldTransposes(OnTrait[Permutes]):
+    """Two that turn axes."""
+
+    def match(self, op: OnnxOp, second: Permutes, rewriter: Rewriter, /) -> Blocked | None:
+        above = _above(op)
+        first = None if above is None else above.get_trait(Permutes)
+        if above is None or first is None or not _may_merge(op, above):
+            return None
+        before, after = first.order(above), second.order(op)
+        if before is None or after is None or len(before) != len(after):
+            return None
+        order, source = tuple(before[k] for k in after), above.operands[0]
+        if order == tuple(range(len(order))) and fits(source, op):
+            rewriter.replace(op, [], [source])
+            return None
+        turned = op_named("", "Transpose").build([source], [op.results[0].type], {"perm": ints_attr(order)})
+        rewriter.replace(op, [turned])
+        return None
+
+
+def _may_merge(op: OnnxOp, above: OnnxOp) -> bool:
+    """Whether nobody else takes what stands between, or nothing is left of both."""
+    return above.results[0].has_one_use() or above.operands[0].type == op.results[0].type
+
+
+class FoldReshapes(OnOp[OnnxOp]):
+    """Two that keep elements in their order."""
+
+    def accepts(self, op_class: type[Operation]) -> bool:
+        commutes = op_class.get_trait(Commutes)
+        ordered = commutes is not None and commutes.keeps_order
+        return issubclass(op_class, OnnxOp) and (ordered or op_class.get_trait(Permutes) is not None)
+
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
+        above = _above(op)
+        if above is None or not _accepted(above) or not (keeps_order(op) and keeps_order(above)):
+            return None
+        source, sizes = above.operands[0], _sizes(op.results[0])
+        if sizes is None or not _may_merge(op, above) or is_constant(source):
+            return None
+        if element_of(source.type) != element_of(op.results[0].type):
+            return None
+        if source.type == op.results[0].type:
+            rewriter.replace(op, [], [source])
+            return None
+        listed = ConstantOp.of(from_array(np.array(sizes, np.int64)))
+        new = op_named("", "Reshape").build([source, listed.results[0]], [op.results[0].type])
+        rewriter.replace(op, [listed, new])
+        return None
+
+
+def _accepted(op: OnnxOp) -> bool:
+    commutes = op.get_trait(Commutes)
+    return (commutes is not None and commutes.keeps_order) or op.get_trait(Permutes) is not None
