@@ -18,7 +18,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from qdialect.exactness import Exactness
-from qdialect.forms.linalg.site import LinalgForm, LinalgSite
+from qdialect.forms.linalg.site import LinalgSite
+from qdialect.forms.linalg.table import LINALG_FORMS
 from qdialect.patterns.lowering import lower
 
 
@@ -31,4 +32,4 @@ class LowerToLinalgPass(ModulePass):
     rewrite = "op(a, b) : T -> rint(f32(sum of i32) * (a_scale * b_scale / scale)) + zero point, half to even"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        lower(op, self.name, LinalgForm, LinalgSite)
+        lower(op, self.name, LINALG_FORMS, LinalgSite)

@@ -23,7 +23,8 @@ from qdialect.dialects import tosa
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.exactness import Exactness
 from qdialect.forms.tosa.elementwise import is_bytes
-from qdialect.forms.tosa.site import TosaForm, TosaSite
+from qdialect.forms.tosa.site import TosaSite
+from qdialect.forms.tosa.table import TOSA_FORMS
 from qdialect.ops.generated import op_named
 from qdialect.patterns.lowering import lower
 from qdialect.rewriting.driver import Rewriter, rewriting
@@ -53,7 +54,7 @@ class LowerToTosaPass(RewritePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         super().apply(ctx, op)
-        lower(op, self.name, TosaForm, TosaSite)
+        lower(op, self.name, TOSA_FORMS, TosaSite)
         with rewriting(op, self.name) as rewriter:
             for end in [one for one in op.walk() if isinstance(one, ReturnOp)]:
                 rewriter.attempt(end, "OwnResults", _own_results)

@@ -114,6 +114,9 @@ class Values:
 class Site(ABC):
     """Where one operation is lowered: its operands as upstream tensors, new operations in order, its results."""
 
+    DIALECT: ClassVar[str]
+    """The dialect, as remarks call it."""
+
     def __init__(self, op: Operation, values: Values):
         self.op, self._values = op, values
         self.ops: list[Operation] = []
@@ -227,6 +230,4 @@ Build = Callable[[Any, Any], Blocked | None]
 class UpstreamForm(Form):
     """The op in a dialect of upstream MLIR. `build(op, site)`: guards, then operations, then `site.give`."""
 
-    DIALECT: ClassVar[str]
-    """The dialect, as remarks call it."""
     build: Build

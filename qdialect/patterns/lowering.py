@@ -8,26 +8,30 @@ partial conversions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp, StringAttr, UnrealizedConversionCastOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp
-from qdialect.forms.table import form_of
+from qdialect.forms.base import form_key
 from qdialect.forms.upstream import Lowered, Site, UpstreamForm, Values, upstream_type
 from qdialect.ir.values import constant
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter, rewriting
 from qdialect.text.upstream import FORM
 
+UpstreamForms = Mapping[tuple[str, str], UpstreamForm]
+
 SUBGRAPH = Blocked("subgraph", "the op has subgraphs", "unroll it, or let its condition be constant")
 
 
 class _Lowering:
-    """A function on its way into the dialect of one kind of forms."""
+    """A function on its way into the dialect of a table of forms."""
 
-    def __init__(self, form: type[UpstreamForm], site: type[Site], rewriter: Rewriter):
-        self._form, self._site, self._rewriter = form, site, rewriter
+    def __init__(self, forms: UpstreamForms, site: type[Site], rewriter: Rewriter):
+        self._forms, self._site, self._rewriter = forms, site, rewriter
         self._values = Values()
         self._casts: list[Operation] = []
 
@@ -66,11 +70,11 @@ class _Lowering:
         self._values.lowered[cast.results[0]] = Lowered(new)
 
     def _lower(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        form = form_of(type(op), self._form)
+        form = self._forms.get(form_key(type(op)))
         if op.regions:
             return SUBGRAPH
         if form is None:
-            return Blocked("no-form", f"{op.name.partition('.')[2]} has no form in {self._form.DIALECT}")
+            return Blocked("no-form", f"{op.name.partition('.')[2]} has no form in {self._site.DIALECT}")
         for value in (*op.operands, *op.results):
             if isinstance(found := upstream_type(value.type), Blocked):
                 return found
@@ -132,10 +136,10 @@ class _Lowering:
             self._casts.append(cast)
 
 
-def lower(module: ModuleOp, name: str, form: type[UpstreamForm], site: type[Site]) -> None:
-    """Write each function's ops by their forms of a kind; a remark of the pass `name` says why one stays."""
-    module.attributes[FORM] = StringAttr(form.DIALECT)
+def lower(module: ModuleOp, name: str, forms: UpstreamForms, site: type[Site]) -> None:
+    """Write each function's ops by their forms in the table; a remark of the pass `name` says why one stays."""
+    module.attributes[FORM] = StringAttr(site.DIALECT)
     with rewriting(module, name) as rewriter:
         for func in module.ops:
             if isinstance(func, FuncOp):
-                _Lowering(form, site, rewriter).run(func)
+                _Lowering(forms, site, rewriter).run(func)

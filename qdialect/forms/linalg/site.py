@@ -42,8 +42,6 @@ Axes = Sequence[AffineExpr]
 class LinalgForm(UpstreamForm):
     """The op in linalg."""
 
-    DIALECT: ClassVar[str] = "linalg"
-
 
 class Body:
     """Operations on elements, in order, in the body of a generic op."""
@@ -90,6 +88,8 @@ def loops(count: int, first: int = 0) -> list[AffineExpr]:
 
 class LinalgSite(Site):
     """Where one operation is written in linalg."""
+
+    DIALECT: ClassVar[str] = "linalg"
 
     def dense_constant(self, array: npt.NDArray[Any]) -> SSAValue:
         if array.dtype != np.bool_:

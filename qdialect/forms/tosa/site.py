@@ -54,8 +54,6 @@ LARGE_SUM = Blocked(
 class TosaForm(UpstreamForm):
     """The op in TOSA's integer profile: a class of `close`, at most one step from the op between casts."""
 
-    DIALECT: ClassVar[str] = "TOSA's integer profile"
-
 
 def activation(value: SSAValue) -> UniformType | Blocked:
     """The type of a value that the profile can hold: i8 of one scale."""
@@ -101,6 +99,8 @@ def takes(scales: npt.ArrayLike, largest: int) -> Blocked | None:
 
 class TosaSite(Site):
     """Where one operation is written in TOSA."""
+
+    DIALECT: ClassVar[str] = "TOSA's integer profile"
 
     # --- constants and layout
 
