@@ -7,8 +7,6 @@ Close: the bias joins the sum before it is rounded instead of after. Only betwee
 the product.
 """
 
-from dataclasses import dataclass
-
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -48,7 +46,6 @@ class ComposeBias(OnTrait[Adds]):
         return None
 
 
-@dataclass(frozen=True)
 class ComposePass(RewritePass):
     """A product and its bias become one op."""
 

@@ -10,8 +10,6 @@ Drop activations that change no stored integer.
 Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; of the others, every number is tried.
 """
 
-from dataclasses import dataclass
-
 from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
@@ -84,7 +82,6 @@ class ReadBound(OnForm[StorageReading]):
         return None
 
 
-@dataclass(frozen=True)
 class FoldActivationPass(RewritePass):
     """Activations that the storage range already enforces go."""
 

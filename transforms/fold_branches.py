@@ -8,7 +8,6 @@ Exact: the other branch never runs. `fold-constants` and `fold-shapes` find the 
 # Around the driver: the branch that runs is lifted out of a region that goes with its If, which the driver replaces.
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -49,7 +48,6 @@ class FoldBranch(OnTrait[Carries]):
         return None
 
 
-@dataclass(frozen=True)
 class FoldBranchesPass(RewritePass):
     """The branch that runs stands alone."""
 

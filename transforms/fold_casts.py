@@ -13,7 +13,6 @@ parameters the pair is a requantization and stays, and dcast(qcast(x)) rounds an
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from qdialect.exactness import Exactness
 from qdialect.patterns.cleanup import cast_patterns
@@ -21,7 +20,6 @@ from qdialect.rewriting.driver import Pattern
 from qdialect.rewriting.passes import RewritePass
 
 
-@dataclass(frozen=True)
 class FoldCastsPass(RewritePass):
     """Casts that undo each other, or say what another says, go."""
 

@@ -9,8 +9,6 @@ constant stays: folding it would undo the quantization. So does what would grow:
 `MAX_GROWTH` times the operands and more than `SMALL_RESULT`.
 """
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult
@@ -63,7 +61,6 @@ def _computed(module: ModuleOp) -> dict[Operation, Blocked]:
     return computation.left
 
 
-@dataclass(frozen=True)
 class FoldConstantsPass(RewritePass):
     """What depends on constants alone is computed."""
 

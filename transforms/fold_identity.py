@@ -11,8 +11,6 @@ Exact: nothing is computed, or nothing that changes a number. A quantization ann
 that survives. Readings of integers that meet where a copy was go if they undo each other.
 """
 
-from dataclasses import dataclass
-
 from xdsl.ir import BlockArgument, OpResult
 
 from qdialect.dialects.onnx_base import ANNOTATION, OnnxOp
@@ -55,7 +53,6 @@ def _move_annotation(op: OnnxOp, source: OpResult | BlockArgument | object) -> N
         graph.attributes.setdefault(f"{ANNOTATION}{source.index}", said)
 
 
-@dataclass(frozen=True)
 class FoldIdentityPass(RewritePass):
     """Copies go."""
 

@@ -10,7 +10,6 @@ move was go if they undo each other.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from qdialect.exactness import Exactness
@@ -20,7 +19,6 @@ from qdialect.rewriting.driver import Pattern
 from qdialect.rewriting.passes import RewritePass
 
 
-@dataclass(frozen=True)
 class FoldLayoutPass(RewritePass):
     """Two moves are one."""
 

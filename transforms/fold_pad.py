@@ -7,8 +7,6 @@ Exact: a window pads with real zero too, which integer kernels store as the zero
 zero, on spatial axes, that crops nothing and serves nobody else.
 """
 
-from dataclasses import dataclass
-
 from xdsl.ir import OpResult
 
 from qdialect.dialects.onnx_base import OnnxOp
@@ -52,7 +50,6 @@ class FoldPad(OnTrait[ZeroPads]):
         return None
 
 
-@dataclass(frozen=True)
 class FoldPadPass(RewritePass):
     """Zeros around a window's operand become its own pads."""
 

@@ -7,7 +7,6 @@ Close: one rounding less moves an integer by one step at most, as S has no wider
 ended. What only moves elements hands the type on to what computes them.
 """
 
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -116,7 +115,6 @@ def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked:
         value = promise.operand_values(op)[0]  # pyright: ignore[reportArgumentType]
 
 
-@dataclass(frozen=True)
 class FoldRequantizePass(RewritePass):
     """What a join would quantize again is quantized to its type at once."""
 

@@ -11,7 +11,6 @@ lowest integer, and a Min keeps each channel's largest. A bound that the storage
 clamp, and no factor has to go through it.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -237,7 +236,6 @@ def _replace(
         rewriter.erase(op)
 
 
-@dataclass(frozen=True)
 class FoldScalesPass(RewritePass):
     """Scales of an activation's channels go into the weights on both sides of it."""
 

@@ -10,7 +10,6 @@ goes on at once to the ops behind it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -75,7 +74,6 @@ class _Sweep:
         self._learnt.add(new.results[0])
 
 
-@dataclass(frozen=True)
 class FoldShapesPass(RewritePass):
     """What follows from shapes is constant."""
 

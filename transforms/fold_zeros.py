@@ -9,7 +9,6 @@ that has no fast kernel with all results takes a slow one.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.ir import Operation, SSAValue
@@ -76,7 +75,6 @@ def _is_zero(value: SSAValue | None) -> bool:
     return value is not None and filled_with(value) == 0
 
 
-@dataclass(frozen=True)
 class FoldZerosPass(RewritePass):
     """Zeros and results that need not be said."""
 

@@ -7,8 +7,6 @@ Exact for every caller that leaves the default alone; an input that only old exp
 """
 # Around the driver: arguments and signatures are no operations; their readers change through the driver.
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -30,7 +28,6 @@ CONSTANT_INITIALIZERS = 4
 """The IR version from which on an initializer need not be an input."""
 
 
-@dataclass(frozen=True)
 class FreezePass(ModulePass):
     """Overridable initializers become constants."""
 

@@ -8,7 +8,6 @@ and where the quantize has a scale for each channel, which no integer kernel mak
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
@@ -129,7 +128,6 @@ class FuseQuantized(OnOp[OnnxOp]):
         return None
 
 
-@dataclass(frozen=True)
 class FuseQuantizedPass(RewritePass):
     """An op between casts becomes the op on quantized types."""
 

@@ -11,7 +11,6 @@ compute, at com.microsoft and at subgraphs. There a QOperator node has the shape
 agree on a type, and rounds keep what goes around.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -22,7 +21,6 @@ from qdialect.exactness import Exactness
 from qdialect.patterns.computing import learn_shapes
 
 
-@dataclass(frozen=True)
 class InferShapesPass(ModulePass):
     """Types and sizes that follow from those of operands."""
 

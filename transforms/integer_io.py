@@ -8,8 +8,6 @@ What the integers stand for, scale and zero point, goes into the model's metadat
 Lossy on purpose: the same numbers inside, but another interface.
 """
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -71,7 +69,6 @@ def _outputs(end: ReturnOp, rewriter: Rewriter) -> Blocked | None:
     return None if every else NOT_DEQUANTIZED
 
 
-@dataclass(frozen=True)
 class IntegerIoPass(ModulePass):
     """Quantized inputs and outputs of the graph become integers."""
 

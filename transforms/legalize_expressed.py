@@ -8,7 +8,6 @@ which is less than half a step of 8 bits. Casts to storage and back do nothing; 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
@@ -100,7 +99,6 @@ class ComputeInF32(OnOp[OnnxOp]):
         rewriter.replace(op, new, results)
 
 
-@dataclass(frozen=True)
 class LegalizeExpressedPass(RewritePass):
     """Ops on integers of half precision compute in f32."""
 

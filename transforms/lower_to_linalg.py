@@ -11,8 +11,6 @@ be known. A function's quantized values are signless integers, and images have t
 like them so. What has no form stays, with the reason.
 """
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -23,7 +21,6 @@ from qdialect.forms.linalg.table import LINALG_FORMS
 from qdialect.patterns.lowering import lower
 
 
-@dataclass(frozen=True)
 class LowerToLinalgPass(ModulePass):
     """Ops become linalg.generic."""
 

@@ -12,8 +12,6 @@ in onnxruntime's arithmetic, which ties to even. No float remains: what enters a
 (--integer-io). Sizes have to be known; images have their channels last.
 """
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
@@ -43,7 +41,6 @@ class Requantize(OnOp[QuantizeOp]):
             rewriter.replace(op, [same])
 
 
-@dataclass(frozen=True)
 class LowerToTosaPass(RewritePass):
     """Ops on quantized types become TOSA of the integer profile."""
 

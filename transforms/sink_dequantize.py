@@ -11,7 +11,6 @@ Exact: f computes nothing, so each element keeps its scale and zero point; per-a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -163,7 +162,6 @@ def _rebuild(
     rewriter.replace(op, [new, *casts], results)
 
 
-@dataclass(frozen=True)
 class SinkDequantizePass(RewritePass):
     """Casts move down past every op that allows it."""
 

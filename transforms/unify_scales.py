@@ -7,8 +7,6 @@ Exact: rounding to T before f chooses or joins is rounding after it. Where a tar
 onnxruntime has for Concat and Where, that kernel does the same with less to write.
 """
 
-from dataclasses import dataclass
-
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.exactness import Exactness
@@ -40,7 +38,6 @@ class UnifyOperands(OnTrait[Commutes]):
         return None
 
 
-@dataclass(frozen=True)
 class UnifyScalesPass(RewritePass):
     """Operands of mixed scales take the result's."""
 

@@ -1,41 +1,48 @@
-"""The `qdialect` command."""
+"""
+The `qdialect` and `qdialect-opt` commands.
+
+Both are imported when they run, so that an interrupt while they load is no traceback.
+"""
 
 import sys
+from collections.abc import Callable
 
-from qdialect.cli import arguments
-from qdialect.cli.status import WRONG_USAGE, guarded
+INTERRUPTED = 130
 
 
 def main(argv: list[str] | None = None) -> int:
     """
-    The command; returns its status: 0 done, 1 could not, 2 wrong usage, 130 interrupted.
+    `qdialect`; returns its status: 0 done, 1 could not, 2 wrong usage, 130 interrupted.
 
     Without `argv` it is the command of this process, which ends with it.
     """
-    words = sys.argv[1:] if argv is None else argv
-    try:
-        parsed = arguments.parse(words)
-    except SystemExit as exit_:  # argparse has said why
-        return exit_.code if isinstance(exit_.code, int) else WRONG_USAGE
-    parsed.ends, parsed.words = argv is None, words
 
     def run() -> int:
-        from qdialect.cli.inputs import streams
+        from qdialect.cli.command import main
 
-        match parsed.command:
-            case "compile":
-                from qdialect.cli.compile import run
-            case "quantize":
-                from qdialect.cli.quantize import run
-            case "explain":
-                from qdialect.cli.explain import run
-            case "compare":
-                from qdialect.cli.compare import run
-            case "bench":
-                from qdialect.cli.bench import run
-            case _:
-                from qdialect.cli.targets import run
-        with streams(parsed):
-            return run(parsed)
+        return main(argv)
 
-    return guarded(run, ends=parsed.ends)
+    return _interruptible(run, ends=argv is None)
+
+
+def main_of_opt(argv: list[str] | None = None) -> int:
+    """`qdialect-opt`, likewise."""
+
+    def run() -> int:
+        from qdialect.cli.opt import main
+
+        return main(argv)
+
+    return _interruptible(run, ends=argv is None)
+
+
+def _interruptible(run: Callable[[], int], *, ends: bool) -> int:
+    try:
+        if ends:
+            from qdialect.cli.start import share_methods_of_dataclasses
+
+            share_methods_of_dataclasses()
+        return run()
+    except KeyboardInterrupt as error:
+        print(f"error: interrupted; {str(error) or 'nothing was written'}", file=sys.stderr)
+        return INTERRUPTED

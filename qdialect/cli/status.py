@@ -1,6 +1,6 @@
 """
-How a command ends: status 0 done, 1 could not (one line on stderr), 2 wrong usage, 130 interrupted. Never a
-traceback for a user's mistake."""
+How a command ends: status 0 done, 1 could not (one line on stderr), 2 wrong usage. Never a traceback for a user's
+mistake."""
 
 import gc
 import os
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from qdialect.errors import LocatedError, UserError
 from qdialect.files import reason
 
-DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, WRONG_USAGE = 0, 1, 2
 DEBUG = "QDIALECT_DEBUG"
 
 
@@ -30,11 +30,11 @@ def guarded(run: Callable[[], int], *, ends: bool = False) -> int:
         # The reader (`| head`) has seen enough. Python would complain when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return FAILED
-    except (Exception, KeyboardInterrupt) as error:
+    except Exception as error:
         if debugging():
             traceback.print_exc()
         print(one_line(describe(error)), file=sys.stderr)
-        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED
+        return FAILED
 
 
 def debugging() -> bool:
@@ -46,7 +46,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def describe(error: BaseException) -> str:
+def describe(error: Exception) -> str:
     """What the user reads for `error`: what, where, what to do."""
     # A mistake in text carries its own place, in the form that editors know: `file:line:column: error: ...`.
     if (place := located(error)) is not None:
@@ -60,8 +60,6 @@ def describe(error: BaseException) -> str:
             return f"error: {reason(error)}"
         case OSError():
             return f"error: cannot use '{error.filename}', {reason(error)}; check the path"
-        case KeyboardInterrupt():
-            return f"error: interrupted; {error or 'nothing was written'}"
         case RecursionError():
             return "error: the input is nested too deeply; flatten its subgraphs, regions or attributes"
         case MemoryError():

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any, NamedTuple
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import BY_NUMPY
 from qdialect.dialects.quant import UniformType
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.promises.base import Promise, unguarded
@@ -131,7 +131,7 @@ class BlockedWeight(NamedTuple):
     """(blocks, N)"""
 
 
-UNSIGNED = {4: ml_dtypes.uint4, 8: np.uint8}
+UNSIGNED = {4: BY_NUMPY["uint4"], 8: BY_NUMPY["uint8"]}
 """What the stored values of a packed weight are, by their bits."""
 
 
@@ -160,7 +160,7 @@ def unpacked_weight(
         zeros = np.full((outputs, count), 1 << (bits - 1), np.uint8)
     else:
         zeros = _spread(zero_points.reshape(outputs, -1), bits)[:, :count]
-    dtype = UNSIGNED[bits]
+    dtype = UNSIGNED[bits].dtype
     return BlockedWeight(
         stored.T.astype(dtype), scales.reshape(outputs, count).T.astype(np.float32), zeros.T.astype(dtype)
     )

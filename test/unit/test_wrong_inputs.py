@@ -8,6 +8,8 @@ from __future__ import annotations
 import errno
 import io
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -313,3 +315,21 @@ def test_a_location_without_a_name_is_not_printed(place: Path):
     text = Path("out.mlir").read_text()
     assert "quant.scast" in text
     assert 'fused[""]' not in text
+
+
+@pytest.mark.parametrize("command", ["main", "main_of_opt"])
+def test_an_interrupt_while_a_command_loads_is_130(command: str):
+    code = f"""
+import builtins, sys
+real = builtins.__import__
+def interrupted(name, *rest):
+    if name == "argparse":
+        raise KeyboardInterrupt
+    return real(name, *rest)
+builtins.__import__ = interrupted
+sys.argv = ["it", "--version"]
+from qdialect.cli import {command}
+sys.exit({command}())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "error: interrupted; nothing was written\n")

@@ -1,0 +1,37 @@
+"""The `qdialect` command: what its words ask for, and how it ends."""
+
+import sys
+
+from qdialect.cli import arguments
+from qdialect.cli.status import WRONG_USAGE, guarded
+
+
+def main(argv: list[str] | None) -> int:
+    """What `qdialect.cli.main` says, but for interrupts, which are raised."""
+    words = sys.argv[1:] if argv is None else argv
+    try:
+        parsed = arguments.parse(words)
+    except SystemExit as exit_:  # argparse has said why
+        return exit_.code if isinstance(exit_.code, int) else WRONG_USAGE
+    parsed.ends, parsed.words = argv is None, words
+
+    def run() -> int:
+        from qdialect.cli.inputs import streams
+
+        match parsed.command:
+            case "compile":
+                from qdialect.cli.compile import run
+            case "quantize":
+                from qdialect.cli.quantize import run
+            case "explain":
+                from qdialect.cli.explain import run
+            case "compare":
+                from qdialect.cli.compare import run
+            case "bench":
+                from qdialect.cli.bench import run
+            case _:
+                from qdialect.cli.targets import run
+        with streams(parsed):
+            return run(parsed)
+
+    return guarded(run, ends=parsed.ends)
