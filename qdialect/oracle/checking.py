@@ -37,7 +37,7 @@ from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
-from qdialect.forms.tosa.site import TosaForm
+from qdialect.forms.tosa.site import TosaSite
 from qdialect.ir.names import called, value_name
 from qdialect.numerics import Array
 from qdialect.oracle.feeds import fitting_feeds, given_feeds, retyped_feeds
@@ -338,7 +338,7 @@ class NumericsCheck(Hook):
             if op.parent_op() is not None:
                 op.verify(verify_nested_ops=not isinstance(op, FuncOp))
         records = applied.records
-        if (dialect := upstream_dialect(module)) and (dialect != TosaForm.DIALECT or not records.lowered):
+        if (dialect := upstream_dialect(module)) and (dialect != TosaSite.DIALECT or not records.lowered):
             self._others.append(applied.one.name)
             return
         self._judged += 1
