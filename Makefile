@@ -11,7 +11,7 @@ help: ## list the targets
 
 $(BIN)/qdialect-opt: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/pip install -qq --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 demo: $(BIN)/qdialect-opt ## compile a trained int8 model: kernels, accuracy and latency, before and after

@@ -27,7 +27,7 @@ import onnxruntime as ort
 from architectures import images, sequences
 from architectures.net import Net
 from architectures.quantizers import KEEPS_NORMS, QUANTIZERS, Feed
-from speed import NONE, sqnr
+from speed import sqnr
 
 ARCHITECTURES: dict[str, Callable[[Net], list[str]]] = {**images.NETWORKS, **sequences.NETWORKS}
 SECONDS, LEAST_ROUNDS, MOST_ROUNDS = 1.0, 8, 200
@@ -102,7 +102,7 @@ def measured(name: str, quantizer: str, args: argparse.Namespace) -> dict[str, A
         before, after = in_turn(sessions, net.feed(batch, 99), args.threads)
         row |= {f"before{batch}": before, f"after{batch}": after, f"ratio{batch}": before / after}
     feed = net.feed(2, 98)
-    plain = session(original, 1, NONE).run(None, feed)
+    plain = session(original, 1, ort.GraphOptimizationLevel.ORT_DISABLE_ALL).run(None, feed)
     row["sqnr"] = [sqnr(plain, each.run(None, feed)) for each in sessions]
     return row
 

@@ -13,6 +13,7 @@ import qdialect
 from qdialect.cli import main
 from qdialect.measuring.timing import alternate
 from qdialect.text.reading import read_text
+from qdialect.transforms import NAMES
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,3 +77,18 @@ def test_the_text_of_the_page_is_read():
     whole = [line for line in page.splitlines() if line.startswith("    %") and "(types)" not in line]
     assert len(whole) == 1
     read_text("\n".join(whole), "page", None)
+
+
+def test_the_page_on_passes_says_why_each_ends():
+    """Each pass is in the table of measures, by its name or by a prefix."""
+    table = (
+        (ROOT / "transforms" / "README.md")
+        .read_text()
+        .partition("| set | measure |\n")[2]
+        .partition("\n\n")[0]
+    )
+    listed = [word for row in table.splitlines() for word in row.split("|")[1].replace(",", " ").split()]
+    exact = {word for word in listed if not word.endswith("*")}
+    prefixes = tuple(word[:-1] for word in listed if word.endswith("*"))
+    assert exact - {"---"} <= {*NAMES}
+    assert not [name for name in NAMES if name not in exact and not name.startswith(prefixes)]
