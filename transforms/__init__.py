@@ -58,9 +58,9 @@ NAMES = (
 
 def _load(name: str) -> type[ModulePass]:
     module = import_module(f"qdialect.transforms.{name.replace('-', '_')}")
-    found = getattr(module, "".join(word.capitalize() for word in name.split("-")) + "Pass")
-    assert issubclass(found, ModulePass)
-    return found
+    pass_class = getattr(module, "".join(word.capitalize() for word in name.split("-")) + "Pass")
+    assert issubclass(pass_class, ModulePass)
+    return pass_class
 
 
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:

@@ -264,16 +264,16 @@ class _Values:
     def _constants(self, op: Operation, rewriter: Rewriter) -> None:
         """Constants among activations are read as activations are; so are weights, or they keep their own type."""
         for k, operand in enumerate(op.operands):
-            found = _constant_of(operand)
+            constant = _constant_of(operand)
             is_linear = op.get_trait(Linear) is not None
             rows = (
-                is_linear and k == 0 and found is not None and not found[1].is_per_tensor
+                is_linear and k == 0 and constant is not None and not constant[1].is_per_tensor
             )  # a weight on the left
             is_weight = is_linear and (k > 0 or rows)
-            moved = None if found is None or (is_weight and not self._weights) else self._moved(operand)
-            if found is not None and moved is not None:
+            moved = None if constant is None or (is_weight and not self._weights) else self._moved(operand)
+            if constant is not None and moved is not None:
                 rewriter.touch(op)
-                rewriter.set_operand(op, k, self._flipped.of(operand, found[0], moved, rewriter))
+                rewriter.set_operand(op, k, self._flipped.of(operand, constant[0], moved, rewriter))
 
     def _enter(self, op: StorageCastOp, type: UniformType) -> None:
         """Integers that come in as they are: everybody but a dequantize takes them as the target reads them."""
@@ -313,13 +313,13 @@ class RetypeWeight(OnTrait[Linear]):
         self._change, self._flipped = change, _Flipped()
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter) -> Blocked | None:
-        found, groups = _constant_of(op.operands[1]), op.int_attr("group", 1)
-        if found is None or quantized_of(op.operands[0].type) is None:
+        weight, groups = _constant_of(op.operands[1]), op.int_attr("group", 1)
+        if weight is None or quantized_of(op.operands[0].type) is None:
             return None
-        moved = self._change(found[1])
+        moved = self._change(weight[1])
         if moved is None or (groups > 1 and promise.is_depthwise(op, groups) and moved.zero_points.any()):
             return None
-        rewriter.set_operand(op, 1, self._flipped.of(op.operands[1], found[0], moved, rewriter))
+        rewriter.set_operand(op, 1, self._flipped.of(op.operands[1], weight[0], moved, rewriter))
         return None
 
 
@@ -332,31 +332,31 @@ class RealBias(OnOp[OnnxOp]):
 
     def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
         for k, operand in enumerate(op.operands):
-            found = self._source(op, k, operand)
-            if found is None:
+            source = self._source(op, k, operand)
+            if source is None:
                 continue
-            if found[0] not in self._real:
-                real = real_copy(*found)
-                rewriter.insert_after(found[0], [real])
-                self._real[found[0]] = real.results[0]
-            rewriter.set_operand(op, k, self._real[found[0]])
+            if source[0] not in self._real:
+                real = real_copy(*source)
+                rewriter.insert_after(source[0], [real])
+                self._real[source[0]] = real.results[0]
+            rewriter.set_operand(op, k, self._real[source[0]])
         return None
 
     def _source(self, op: Operation, index: int, value: SSAValue) -> tuple[ConstantOp, UniformType] | None:
         """The quantized constant that an operand is, or is dequantized from, if it is a bias to change."""
-        linear, found = op.get_trait(Linear), _constant_of(under_dequantize(value))
-        if found is None or (not self._every and found[0] is value.owner):
+        linear, constant = op.get_trait(Linear), _constant_of(under_dequantize(value))
+        if constant is None or (not self._every and constant[0] is value.owner):
             return None
         types = [quantized_of(under_dequantize(value).type) for value in op.operands[:2]]
         if not self._every and types[0] is None:
             return None  # an op on a float activation reads the bias with the bias's own scale
         x, w = (*types, None)[:2]
-        if not self._every and x is not None and w is not None and bias_matches(x, w, found[1]):
+        if not self._every and x is not None and w is not None and bias_matches(x, w, constant[1]):
             return None
         if linear is not None and linear.has_bias and index == BIAS:
-            return found
+            return constant
         # i32 is a bias too where an addition of its own adds it.
-        return found if self._every and found[1].storage.name == "i32" else None
+        return constant if self._every and constant[1].storage.name == "i32" else None
 
 
 @dataclass(frozen=True)

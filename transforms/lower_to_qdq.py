@@ -269,10 +269,15 @@ class _Expander:
 
 def _clamps_kernel(op: OnnxOp, real: SSAValue) -> bool:
     """Whether an activation, which no type is the clamp of, stands behind what an integer kernel computes."""
-    made, type = real.owner, quantized_of(op.results[0].type)
-    if op.get_trait(Clamp) is None or _narrows(op) or not isinstance(made, OnnxOp) or not has_kernel(made):
+    kernel, type = real.owner, quantized_of(op.results[0].type)
+    if (
+        op.get_trait(Clamp) is None
+        or _narrows(op)
+        or not isinstance(kernel, OnnxOp)
+        or not has_kernel(kernel)
+    ):
         return False
-    casts = [value.owner for value in made.operands[:2]]
+    casts = [value.owner for value in kernel.operands[:2]]
     types = [type, *(c.element_type if isinstance(c, DequantizeOp) else None for c in casts)]
     whole = type is not None and type.is_per_tensor
     return whole and all(t is not None and t.storage.width == INTEGER_KERNELS for t in types)

@@ -236,13 +236,13 @@ class LowerToAnother(OnForm[KernelOfAnother]):
             return Blocked("per-axis", "there is a scale for each channel, the kernel takes one")
         if not all(isinstance(type.expressed, Float32Type) for type in (*known, result)):
             return Blocked("expressed-type", "the kernels compute in f32")
-        names, made = [type.storage.name for type in known], result.storage.name
+        names, stored = [type.storage.name for type in known], result.storage.name
         opset = opset_of(op, "") or 13
         runs = all(self._target.runs_on_storage(o, names[-1], opset) for o in form.on_integers(op))
-        if not (runs and self._target.has_kernel(form.kernel, names, made)):
+        if not (runs and self._target.has_kernel(form.kernel, names, stored)):
             return Blocked(
                 "no-kernel",
-                f"{self._target.name} has no {form.kernel} for {', '.join(names)} -> {made} in this opset",
+                f"{self._target.name} has no {form.kernel} for {', '.join(names)} -> {stored} in this opset",
             )
         parts = form.parts(op)
         if isinstance(parts, Blocked):

@@ -42,7 +42,7 @@ def model_inputs(module: ModuleOp) -> list[Input]:
     func = main_of(module)
     rows = func.arg_attrs.data if func.arg_attrs is not None else ()
     rows = [*rows, *[DictionaryAttr({})] * (len(func.body.block.args) - len(rows))]
-    found: list[Input] = []
+    inputs: list[Input] = []
     for name, value, row in zip(input_names(module), func.body.block.args, rows, strict=True):
         if "onnx.default" in row.data:
             continue
@@ -52,8 +52,8 @@ def model_inputs(module: ModuleOp) -> list[Input]:
                 f"the type of input '{name}' is not known", "run ONNX shape inference on the model"
             )
         sizes = [None if s == DYNAMIC else s for s in shape]
-        found.append(Input(name, sizes, np.dtype(element.dtype)))
-    return found
+        inputs.append(Input(name, sizes, np.dtype(element.dtype)))
+    return inputs
 
 
 def checked(
@@ -66,13 +66,13 @@ def checked(
     Raises UserError for wrong keys, shapes and types, for NaN, and if there is nothing.
     """
     count = 0
-    for number, given in enumerate(feeds):
-        if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+    for number, sample in enumerate(feeds):
+        if not isinstance(sample, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UserError(
-                f"sample {number} of the data is no dictionary but {type(given).__name__}",
+                f"sample {number} of the data is no dictionary but {type(sample).__name__}",
                 "give dictionaries of arrays by input name",
             )
-        arrays = {name: np.asarray(array) for name, array in given.items()}
+        arrays = {name: np.asarray(array) for name, array in sample.items()}
         for feed in batches(arrays, inputs, strict=strict):
             for name, array in feed.items():
                 if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -157,7 +157,7 @@ def _test_set(files: Sequence[Path], inputs: Sequence[Input]) -> Mapping[str, Ar
     import onnx
     from onnx import numpy_helper
 
-    found: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
     order = sorted(files, key=lambda p: (len(p.stem), p.stem))
     for k, file in enumerate(order):
         tensor = onnx.TensorProto()
@@ -168,22 +168,22 @@ def _test_set(files: Sequence[Path], inputs: Sequence[Input]) -> Mapping[str, Ar
             raise UserError(f"cannot read data '{file}', {reason(error)}", "check the path") from None
         except Exception:  # protobuf's errors share no base class
             raise UserError(f"'{file}' is not a serialized tensor", "see ONNX's test data sets") from None
-        by_name = tensor.name if any(tensor.name == given.name for given in inputs) else None
-        found[by_name or (inputs[k].name if k < len(inputs) else tensor.name)] = array
-    return found
+        by_name = tensor.name if any(tensor.name == one.name for one in inputs) else None
+        arrays[by_name or (inputs[k].name if k < len(inputs) else tensor.name)] = array
+    return arrays
 
 
-def _image(path: Path, given: Input, options: ImageOptions) -> Mapping[str, Array]:
+def _image(path: Path, entry: Input, options: ImageOptions) -> Mapping[str, Array]:
     try:
         Image = import_module("PIL.Image")  # typed alike with and without Pillow
     except ImportError:
         raise UserError("images need Pillow", "pip install pillow, or save them as arrays") from None
-    layout = options.layout or ("NHWC" if given.shape[-1] in (1, 3) else "NCHW")
-    if len(given.shape) != 4 or layout not in ("NCHW", "NHWC"):
+    layout = options.layout or ("NHWC" if entry.shape[-1] in (1, 3) else "NCHW")
+    if len(entry.shape) != 4 or layout not in ("NCHW", "NHWC"):
         raise UserError(
-            f"input '{given.name}' is no image of four axes, or --layout is unknown", "save arrays"
+            f"input '{entry.name}' is no image of four axes, or --layout is unknown", "save arrays"
         )
-    place = {name: given.shape[layout.index(name)] for name in "CHW"}
+    place = {name: entry.shape[layout.index(name)] for name in "CHW"}
     _check_normalization(options, 1 if place["C"] == 1 else 3)
     try:
         with Image.open(path) as image:
@@ -194,12 +194,12 @@ def _image(path: Path, given: Input, options: ImageOptions) -> Mapping[str, Arra
     except OSError:
         raise UserError(f"'{path}' is not an image that Pillow reads", "check the file") from None
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
-    if given.dtype == np.uint8:
+    if entry.dtype == np.uint8:
         values = pixels
     else:
         values = (pixels / 255 - np.array(options.mean, np.float32)) / np.array(options.std, np.float32)
     values = values.transpose(2, 0, 1) if layout == "NCHW" else values
-    return {given.name: values[None].astype(given.dtype)}
+    return {entry.name: values[None].astype(entry.dtype)}
 
 
 def _check_normalization(options: ImageOptions, channels: int) -> None:
@@ -222,14 +222,14 @@ def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Arr
         function = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise UserError(f"cannot import data '{source}': {error}", f"give {KINDS}") from None
-    found: Any = function() if callable(function) else function
-    if not isinstance(found, Iterable) or isinstance(found, str | bytes):
+    samples: Any = function() if callable(function) else function
+    if not isinstance(samples, Iterable) or isinstance(samples, str | bytes):
         raise UserError(
-            f"'{source}' gives {type(found).__name__}, no samples", "return an iterable of dictionaries"
+            f"'{source}' gives {type(samples).__name__}, no samples", "return an iterable of dictionaries"
         )
     return (
         one if isinstance(one, Mapping) else {_only(inputs, f"'{source}'").name: np.asarray(one)}
-        for one in found
+        for one in samples
     )
 
 

@@ -76,7 +76,7 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=Version)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog="qdialect")
-    made = {
+    parsers = {
         name: commands.add_parser(
             name,
             help=help_,
@@ -86,14 +86,14 @@ def _make_parser() -> argparse.ArgumentParser:
         )
         for name, help_ in COMMANDS.items()
     }
-    for one in made.values():
+    for one in parsers.values():
         one.set_defaults(parser=one)
-    _add_compile(made["compile"])
-    _add_quantize(made["quantize"])
-    _add_explain(made["explain"])
-    _add_compare(made["compare"])
-    _add_bench(made["bench"])
-    _add_targets(made["targets"])
+    _add_compile(parsers["compile"])
+    _add_quantize(parsers["quantize"])
+    _add_explain(parsers["explain"])
+    _add_compare(parsers["compare"])
+    _add_bench(parsers["bench"])
+    _add_targets(parsers["targets"])
     return parser
 
 

@@ -26,19 +26,19 @@ def run(arguments: argparse.Namespace) -> int:
         from qdialect.measuring.timing import measure, verdict
 
         with progress() as show:
-            found = measure(
+            measured = measure(
                 paths, data=arguments.data, threads=arguments.threads, batch=arguments.batch, show=show
             )
             profiles = _profiles(paths, arguments) if arguments.profile else {}
     if arguments.json:
         layers = {path: [one.as_json() for one in rows] for path, rows in profiles.items()}
-        latencies = [one.as_json() for one in found]
-        said = {"threads": arguments.threads, "batch": arguments.batch, "verdict": verdict(found)}
+        latencies = [one.as_json() for one in measured]
+        said = {"threads": arguments.threads, "batch": arguments.batch, "verdict": verdict(measured)}
         print(json.dumps({"models": latencies, **said} | ({"profile": layers} if layers else {}), indent=2))
         return DONE
     lines = [line for path, rows in profiles.items() for line in (path, *_profile(rows), "")]
-    lines += _latencies(found, arguments)
-    print("\n".join([*lines, *([f"verdict: {text}"] if (text := verdict(found)) else [])]))
+    lines += _latencies(measured, arguments)
+    print("\n".join([*lines, *([f"verdict: {text}"] if (text := verdict(measured)) else [])]))
     return DONE
 
 
@@ -59,12 +59,12 @@ def _profiles(paths: Sequence[str], arguments: argparse.Namespace) -> "dict[str,
     }
 
 
-def _latencies(found: "Sequence[Latency]", arguments: argparse.Namespace) -> list[str]:
+def _latencies(latencies: "Sequence[Latency]", arguments: argparse.Namespace) -> list[str]:
     rows: list[tuple[str, ...]] = [
         ("model", "runs in", "median ms", "10 to 90 %", "rounds", "against the first")
     ]
-    first: Mapping[str, Latency] = {one.engine: one for one in reversed(found)}
-    for one in found:
+    first: Mapping[str, Latency] = {one.engine: one for one in reversed(latencies)}
+    for one in latencies:
         low, high = one.spread
         ratio = "" if one is first[one.engine] else f"{first[one.engine].median / one.median:.2f}x"
         spread = f"{1e3 * low:.3f} to {1e3 * high:.3f}"
@@ -72,11 +72,11 @@ def _latencies(found: "Sequence[Latency]", arguments: argparse.Namespace) -> lis
     threads = f"{arguments.threads} thread{'' if arguments.threads == 1 else 's'}"
     said = [threads if arguments.threads else "all cores", f"batch {arguments.batch or 1}"]
     said.append(arguments.data or "random inputs")
-    ran = {(one.model, one.engine) for one in found}
+    ran = {(one.model, one.engine) for one in latencies}
     refused = [
         f"{engine} does not run '{model}'"
         for engine in first
-        for model in dict.fromkeys(one.model for one in found)
+        for model in dict.fromkeys(one.model for one in latencies)
         if (model, engine) not in ran
     ]
     return [*table(rows), ", ".join(said), *refused]

@@ -22,30 +22,30 @@ def run(arguments: argparse.Namespace) -> int:
         from qdialect.measuring.outputs import compare
 
         with progress() as show:
-            found = compare(reference, other, arguments.data, show=show)
+            comparison = compare(reference, other, arguments.data, show=show)
             layers = compare_layers(reference, other, arguments.data, show=show) if arguments.layers else None
     if arguments.json:
-        print(json.dumps(found.as_json() | (layers.as_json() if layers else {}), indent=2))
+        print(json.dumps(comparison.as_json() | (layers.as_json() if layers else {}), indent=2))
         return DONE
-    lines = [*([*_layers(layers), ""] if layers else []), *_outputs(found)]
+    lines = [*([*_layers(layers), ""] if layers else []), *_outputs(comparison)]
     lines += [f"layers: {layers.verdict()}"] if layers else []
-    print("\n".join([*lines, f"verdict: {found.verdict()}"]))
+    print("\n".join([*lines, f"verdict: {comparison.verdict()}"]))
     return DONE
 
 
-def _outputs(found: "Comparison") -> list[str]:
+def _outputs(comparison: "Comparison") -> list[str]:
     """Each output in three rows, against A with optimization off."""
     from qdialect.measuring.outputs import ROWS, shape_text
 
     rows: list[tuple[str, ...]] = [
         ("output", "shape", "against A, optimization off", "max abs diff", "SQNR dB", "argmax agrees")
     ]
-    for k, name in enumerate(one.name for one in next(iter(found.differences.values()))):
-        for number, (row, differences) in enumerate(found.differences.items()):
+    for k, name in enumerate(one.name for one in next(iter(comparison.differences.values()))):
+        for number, (row, differences) in enumerate(comparison.differences.items()):
             one = differences[k]
             head = ("", "") if number else (name, shape_text(one.shape))
             rows.append((*head, ROWS[row], *_figures(one)))
-    return [*table(rows), f"{found.batches} batch{'' if found.batches == 1 else 'es'}"]
+    return [*table(rows), f"{comparison.batches} batch{'' if comparison.batches == 1 else 'es'}"]
 
 
 def _figures(one: "Difference") -> tuple[str, str, str]:

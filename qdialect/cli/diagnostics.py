@@ -38,12 +38,14 @@ def expectations(text: str) -> Iterator[Expectation]:
     """What `text` says that it will produce, in mlir-opt's notation, one for each expected occurrence."""
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
-        if (found := _EXPECTED.search(line)) is None:
+        if (expectation := _EXPECTED.search(line)) is None:
             continue
-        place = _place(lines, number, found["at"])
-        pattern = _pattern(found["text"]) if found["re"] else re.compile(re.escape(found["text"]))
-        for _ in range(int(found["count"] or 1)):
-            yield Expectation(found["severity"], place, pattern, found["text"], number)
+        place = _place(lines, number, expectation["at"])
+        pattern = (
+            _pattern(expectation["text"]) if expectation["re"] else re.compile(re.escape(expectation["text"]))
+        )
+        for _ in range(int(expectation["count"] or 1)):
+            yield Expectation(expectation["severity"], place, pattern, expectation["text"], number)
 
 
 def _place(lines: list[str], number: int, at: str | None) -> int | None:

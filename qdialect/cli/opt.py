@@ -149,8 +149,8 @@ def _pass_hint(words: "Sequence[str]") -> str:
     from qdialect.compiler.pipeline_text import get_available_passes
 
     known = get_available_passes()
-    found = [name for word in words if (name := word.lstrip("-").partition("=")[0]) in known]
-    return f"; passes are given as -p {','.join(found)}" if found else ""
+    passes = [name for word in words if (name := word.lstrip("-").partition("=")[0]) in known]
+    return f"; passes are given as -p {','.join(passes)}" if passes else ""
 
 
 def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:

@@ -23,8 +23,8 @@ class Parser(argparse.ArgumentParser):
     """A parser that says what a wrong word may have been meant to be."""
 
     def error(self, message: str) -> NoReturn:
-        if (found := _CHOICE.search(message)) is not None:
-            message += did_you_mean(found["word"], re.findall(r"[\w.-]+", found["choices"]))
+        if (choice := _CHOICE.search(message)) is not None:
+            message += did_you_mean(choice["word"], re.findall(r"[\w.-]+", choice["choices"]))
         super().error(message)
 
     def unrecognized(self, words: Sequence[str], hint: str = "") -> NoReturn:

@@ -61,8 +61,8 @@ x86 has had since 2013, products of integers take a third of the time that the f
 def tool(*names: str) -> str | None:
     """The path of the first program of these names that there is."""
     beside = str(Path(sys.executable).parent)
-    found = (which(name) or which(name, path=beside) for name in names)
-    return next((path for path in found if path), None)
+    paths = (which(name) or which(name, path=beside) for name in names)
+    return next((path for path in paths if path), None)
 
 
 def _wanted(what: str, *names: str) -> str:
@@ -88,10 +88,10 @@ def write_binary(text: str, path: Path, level: int = 3) -> None:
     Raises UserError if a tool is not there or refuses the text.
     """
     with TemporaryDirectory() as folder, Outputs() as outputs:
-        made = Path(folder) / f"out{path.suffix}"
+        binary = Path(folder) / f"out{path.suffix}"
         write = {SHARED: partial(_shared, level=level), SERIALIZED: _serialized}.get(path.suffix, _iree)
-        write(text, made)
-        outputs.create(path).write(made.read_bytes())
+        write(text, binary)
+        outputs.create(path).write(binary.read_bytes())
 
 
 def _shared(text: str, path: Path, *, level: int) -> None:

@@ -226,10 +226,10 @@ class Candidates:
         """The placement of an annotated module."""
         kernels = self.form != "qdq"
         func = main_of(module)
-        found = place(func, self.target, kernels=kernels, bias=choice.price / 100, static=choice.static)
+        placement = place(func, self.target, kernels=kernels, bias=choice.price / 100, static=choice.static)
         if not kernels:
-            found.dynamic.clear()
-        return found
+            placement.dynamic.clear()
+        return placement
 
     def build(self, choice: Choice) -> tuple[ModuleOp, Placement]:
         """The module of a candidate, with casts, not compiled yet."""
@@ -293,8 +293,8 @@ class Candidates:
         report = compile_as(module, marked, origin=self.origin)
         model = export_model(module).SerializeToString(deterministic=True)
         judges = len(self.samples.judging)
-        found = outputs(model, self.samples.measured)
-        noise = measure_noise(self.expected(), found) if judges else None
+        results = outputs(model, self.samples.measured)
+        noise = measure_noise(self.expected(), results) if judges else None
         ratio = float("nan") if noise is None else noise.ratio(judges)
         share = self._time(model, placement) / max(placement.float_cost, 1e-9)
         return Finished(module, report, ratio, share, noise)

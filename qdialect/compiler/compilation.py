@@ -122,8 +122,8 @@ class Compilation(Hook):
         self.module.verify()
         self.report.account.finish(self.module)
         self.report.interface = noted_interface(self.module)
-        found = breaches(self.module, target(self.report.target))
-        self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in found]
+        breached = breaches(self.module, target(self.report.target))
+        self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in breached]
         if is_upstream(self.module):
             self.report.refused = [
                 Stays(op.name.partition(".")[2], called(op), remark.blocked)

@@ -56,12 +56,12 @@ def _read(name: str) -> dict[str, dict[str, str]]:
 def entries() -> dict[str, Entry]:
     """Every entry, by the id of its reason."""
     fixes = _read("fixes.toml")
-    found: dict[str, Entry] = {}
+    kept: dict[str, Entry] = {}
     for id_, (means, example, kind) in _read("remarks.toml").items():
         fix = fixes[kind]
         tools = {name: fix[key] for key, name in TOOLS.items() if key in fix}
-        found[id_] = Entry(id_, means, example, fix["text"], tools)
-    return found
+        kept[id_] = Entry(id_, means, example, fix["text"], tools)
+    return kept
 
 
 def entry(id: str) -> Entry:

@@ -120,6 +120,6 @@ def links_of(module: ModuleOp, nodes: Sequence[OnnxOp]) -> Links:
     for graph in (op for op in module.ops if isinstance(op, FuncOp)):
         inputs += [End(tensor_of(v), tuple(takers.get(v, ()))) for v in graph.body.block.args]
         for value, name in zip(_yielded(graph), stated_names(graph.res_attrs), strict=False):
-            made = (makers[value],) if value in makers else ()
-            outputs.append(End(replace(tensor_of(value), name=name), made))
+            source = (makers[value],) if value in makers else ()
+            outputs.append(End(replace(tensor_of(value), name=name), source))
     return Links(tuple(edges), tuple(inputs), tuple(outputs))

@@ -47,7 +47,7 @@ def named_nodes(module: ModuleOp, names: Sequence[str]) -> list[Operation]:
     known = set[str]().union(*own.values())
     patterns = {name: _pattern(name) for name in names if name not in known and ("*" in name or "?" in name)}
     nodes: list[Operation] = []
-    found: set[str] = set()
+    kept: set[str] = set()
     for op, called in own.items():
         if (hit := called.intersection(names)) and isinstance(op, ConstantOp):
             raise UserError(
@@ -56,8 +56,8 @@ def named_nodes(module: ModuleOp, names: Sequence[str]) -> list[Operation]:
         if not isinstance(op, ConstantOp):
             hit |= {name for name, pattern in patterns.items() if any(map(pattern.fullmatch, called))}
         if hit:
-            found |= hit
+            kept |= hit
             nodes.append(op)
-    if missing := sorted(set(names) - found):
+    if missing := sorted(set(names) - kept):
         raise _unknown(module, missing[0], known)
     return nodes

@@ -238,15 +238,15 @@ def _lowering(r: Request) -> Iterator[Stage]:
 
 def _checked(options: Options) -> Request:
     """Raises UserError for a target, form, level or op that there is not."""
-    found = target(options.target)
-    form = options.form or found.form
-    if found.form in UPSTREAM_FORMS and options.form is not None:
+    runtime = target(options.target)
+    form = options.form or runtime.form
+    if runtime.form in UPSTREAM_FORMS and options.form is not None:
         raise UserError(f"target '{options.target}' has no form but its own", "leave out --form")
     if form not in FORMS and form not in UPSTREAM_FORMS:
         raise UserError(f"there is no form '{form}'", f"choose from {', '.join(FORMS)}")
     if options.exactness not in LEVELS:
         raise UserError(f"there is no level '{options.exactness}'", f"choose from {', '.join(LEVELS)}")
-    if form in FORMS and form != "qdq" and not found.kernels:
+    if form in FORMS and form != "qdq" and not runtime.kernels:
         raise UserError(f"target '{options.target}' takes no integer nodes", "use --form qdq")
     if options.decompose:
         unknown = sorted(set(options.decompose) - set(decomposable()))
@@ -258,7 +258,7 @@ def _checked(options: Options) -> Request:
             f"'{options.decompose[0]}' is not decomposed at --exactness {level.value}: each part rounds",
             "use --exactness close",
         )
-    return Request(options, found, form, level)
+    return Request(options, runtime, form, level)
 
 
 ASKED_FOR = ("integer-io", "insert-casts")
@@ -286,7 +286,7 @@ def _completing(r: Request) -> Iterator[Stage]:
 
 def _with_those_of(target: Target, phase: str, stages: Sequence[Stage]) -> list[Stage]:
     """The stages of a phase, with those that the target's file places in it."""
-    found = list(stages)
+    merged = list(stages)
     for one in (one for one in target.stages if one.phase == phase):
         where = f"the stage '{one.run}' of target '{target.name}'"
         steps = parse_pipeline(one.run, get_available_passes())
@@ -295,15 +295,15 @@ def _with_those_of(target: Target, phase: str, stages: Sequence[Stage]) -> list[
         if not isinstance(getattr(steps[0], "exactness", None), Exactness):
             raise UserError(f"{where} has no class of exactness", "its pass says how far it moves numbers")
         beside = one.before or one.after
-        places = [k for k, stage in enumerate(found) if stage.step.name == beside]
+        places = [k for k, stage in enumerate(merged) if stage.step.name == beside]
         if beside and not places:
             raise UserError(
                 f"{where} stands beside '{beside}', which the phase '{phase}' does not have here",
                 "--print-pipeline shows the passes",
             )
-        place = places[0] if one.before else (places[-1] + 1 if one.after else len(found))
-        found.insert(place, Stage(steps[0], one.because, tuple(one.needs)))
-    return found
+        place = places[0] if one.before else (places[-1] + 1 if one.after else len(merged))
+        merged.insert(place, Stage(steps[0], one.because, tuple(one.needs)))
+    return merged
 
 
 def phases(options: Options, *, completes: bool = False) -> list[Phase]:

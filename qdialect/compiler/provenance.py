@@ -144,26 +144,26 @@ class Origin(Hook):
         The row that each op of a later state belongs to: by its node's name, or a tensor's; one without such names
         belongs to the op that reads it, or else to the op that it reads.
         """
-        found: dict[Operation, int] = {}
+        rows: dict[Operation, int] = {}
         for op in ops:
             named = self._by_node.get(node_name(op))
             tensors = (self._by_tensor.get(name) for name in tensor_names(op))
             row = named if named is not None else next((k for k in tensors if k is not None), None)
             if row is not None:
-                found[op] = self._quantized_at(row) if not _is_cast(op) else row
+                rows[op] = self._quantized_at(row) if not _is_cast(op) else row
         for op in reversed(ops):
-            if op not in found:
-                _take(found, op, (u.operation for r in op.results for u in r.uses))
+            if op not in rows:
+                _take(rows, op, (u.operation for r in op.results for u in r.uses))
         for op in ops:
-            if op not in found:
-                _take(found, op, (v.op for v in op.operands if isinstance(v, OpResult)))
-        return found
+            if op not in rows:
+                _take(rows, op, (v.op for v in op.operands if isinstance(v, OpResult)))
+        return rows
 
 
-def _take(found: dict[Operation, int], op: Operation, others: Iterable[Operation]) -> None:
-    row = next((found[one] for one in others if one in found), None)
+def _take(rows: dict[Operation, int], op: Operation, others: Iterable[Operation]) -> None:
+    row = next((rows[one] for one in others if one in rows), None)
     if row is not None:
-        found[op] = row
+        rows[op] = row
 
 
 def _name_of(value: SSAValue) -> str:

@@ -129,18 +129,18 @@ def simplifying(options: Options, form: str) -> list[ModulePass]:
 
 def prepare(module: ModuleOp, options: Options) -> Origin:
     """Simplify a float model in place, into what is profiled; its nodes as they were."""
-    found = target_named(options.target)
-    form = options.form or found.form
+    runtime = target_named(options.target)
+    form = options.form or runtime.form
     if form in UPSTREAM_FORMS:
         raise UserError(
-            f"target '{found.name}' takes no ONNX to calibrate with",
+            f"target '{runtime.name}' takes no ONNX to calibrate with",
             "quantize for onnxruntime with --form qdq, then compile the result",
         )
     lower_opsets(module)
     keep_in_float(module, options.keep_float)
     origin = Origin(module)
     run_passes(module, simplifying(options, form), origin)
-    if found.per_tensor_weights:
+    if runtime.per_tensor_weights:
         equalize(module)
     return origin
 
@@ -296,8 +296,8 @@ def _weights_alone(
     report = compile_as(prepared, asked.plain, origin=origin)
     ratio = float("nan")
     if judges:
-        found = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
-        ratio = measure_noise(wanted, found).ratio()
+        results = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
+        ratio = measure_noise(wanted, results).ratio()
     _become(module, prepared, report)
     choice = Choice(range="activations in float", rounding=f"blocks of {block}")
     how = "with weights of 4 bits"

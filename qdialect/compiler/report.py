@@ -158,14 +158,14 @@ _NOT_BY_CLASS = (ConstantOp, FunctionOp, YieldOp, CustomOp)
 def op_counts(module: ModuleOp) -> dict[str, int]:
     """How many nodes of each type there are, by name; constants, functions and yields are none."""
     ops = operations(module)
-    found = Counter(op.op_type for op in ops if isinstance(op, CustomOp))
+    counts = Counter(op.op_type for op in ops if isinstance(op, CustomOp))
     for op_class, count in Counter(map(type, ops)).items():
         if op_class.name.partition(".")[0] not in ("builtin", "func") and not issubclass(
             op_class, _NOT_BY_CLASS
         ):
             schema = op_class.SCHEMA if issubclass(op_class, OnnxOp) else None
-            found[schema.name if schema else op_class.name] += count
-    return dict(sorted(found.items()))
+            counts[schema.name if schema else op_class.name] += count
+    return dict(sorted(counts.items()))
 
 
 def op_count(module: ModuleOp) -> int:
@@ -241,23 +241,24 @@ def _rescaling(ops: Sequence[Operation]) -> set[Operation]:
     and those that only these take, which make the scales.
     """
     sums: set[SSAValue] = set()
-    found: set[Operation] = set()
+    combining: set[Operation] = set()
     for op in ops:
         if not isinstance(op, OnnxOp) or len(op.results) != 1:
             continue
         if len(op.operands) == 1 and element_of(op.operands[0].type) == i32:
             sums.update(r for r in op.results if isinstance(element_of(r.type), AnyFloat))
         elif len(op.operands) == 2 and any(
-            v in sums or (v.owner in found and is_constant(other))
+            v in sums or (v.owner in combining and is_constant(other))
             for v, other in zip(op.operands, reversed(op.operands), strict=True)
         ):
-            found.add(op)
+            combining.add(op)
     scales = {
         op
         for op in ops
-        if any(r.uses for r in op.results) and all(u.operation in found for r in op.results for u in r.uses)
+        if any(r.uses for r in op.results)
+        and all(u.operation in combining for r in op.results for u in r.uses)
     }
-    return found | scales
+    return combining | scales
 
 
 def surviving(remarks: RemarkTable, ops: Iterable[Operation]) -> list[Remark]:

@@ -128,8 +128,8 @@ class Verdict:
 
 
 def _costly(layers: Iterable[Layer]) -> tuple[Layer, ...]:
-    found = (one for one in layers if one.written is not None and not one.is_gone and not one.integer)
-    return tuple(sorted(found, key=lambda one: one.integer_macs - (one.macs or 0)))
+    in_float = (one for one in layers if one.written is not None and not one.is_gone and not one.integer)
+    return tuple(sorted(in_float, key=lambda one: one.integer_macs - (one.macs or 0)))
 
 
 def verdict(report: Report) -> Verdict:

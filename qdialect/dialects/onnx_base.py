@@ -205,10 +205,10 @@ class CustomOp(OnnxOp):
     @classmethod
     def create(cls, *, properties: Mapping[str, Attribute] = {}, **parts: Any) -> Self:
         domain, name = properties.get("domain"), properties.get("op_type")
-        found = cls
+        op_class = cls
         if cls is CustomOp and isinstance(domain, StringAttr) and isinstance(name, StringAttr):
-            found = cast("type[Self]", CustomOp.class_of(domain.data, name.data))
-        return super(CustomOp, found).create(properties=properties, **parts)
+            op_class = cast("type[Self]", CustomOp.class_of(domain.data, name.data))
+        return super(CustomOp, op_class).create(properties=properties, **parts)
 
     @property
     def listed(self) -> str:

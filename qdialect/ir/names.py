@@ -217,8 +217,8 @@ def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str
 
 def stated_names(rows: Attribute | None) -> list[str]:
     """The ONNX names in the attributes of a function's arguments or results, empty where there is none."""
-    found = rows.data if isinstance(rows, ArrayAttr) else ()
-    names = [row.data.get("onnx.name") for row in found if isinstance(row, DictionaryAttr)]
+    listed = rows.data if isinstance(rows, ArrayAttr) else ()
+    names = [row.data.get("onnx.name") for row in listed if isinstance(row, DictionaryAttr)]
     return [name.data if isinstance(name, StringAttr) else "" for name in names]
 
 

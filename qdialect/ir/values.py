@@ -75,8 +75,8 @@ def constant_ints(value: SSAValue | None) -> tuple[int, ...] | None:
 
 def ints_of(op: OnnxOp, name: str, place: int) -> tuple[int, ...] | None:
     """Integers that were attribute `name` in old opsets and are input `place` in new ones; None if not constant."""
-    given = op.ints_attr(name)
-    return constant_ints(op.input(place)) if given is None else given
+    stated = op.ints_attr(name)
+    return constant_ints(op.input(place)) if stated is None else stated
 
 
 def is_float32(value: SSAValue) -> bool:

@@ -131,10 +131,10 @@ class Layers:
         def above(one: TensorNoise) -> float:
             return max((other.relative_noise for other in one.above), default=0.0)
 
-        found = max(self.tensors, key=lambda one: one.relative_noise - above(one), default=None)
-        if found is None or found.relative_noise <= above(found):
+        tensor = max(self.tensors, key=lambda one: one.relative_noise - above(one), default=None)
+        if tensor is None or tensor.relative_noise <= above(tensor):
             return None
-        return found, sqnr(1.0, above(found))
+        return tensor, sqnr(1.0, above(tensor))
 
     def verdict(self) -> str:
         """One sentence: where the models part, and where most of the noise comes in."""
@@ -191,12 +191,12 @@ def quantized_types(path: str) -> dict[str, UniformType]:
         if phase.name in RAISED or stage.step.name in RAISED
     ]
     run_passes(module, stages[: stages.index(next(s for s in stages if s.name == RAISED[-1])) + 1])
-    found: dict[str, UniformType] = {}
+    types: dict[str, UniformType] = {}
     for op in module.walk():
         for k, result in enumerate(op.results):
             if (name := tensor_name(op, k)) and (type := _quantized(result)) is not None:
-                found.setdefault(name, type)
-    return found
+                types.setdefault(name, type)
+    return types
 
 
 def _with_outputs(model: ModelProto, names: Sequence[str]) -> bytes:
@@ -224,7 +224,7 @@ class _Pair(NamedTuple):
 def _shared(a: ModelProto, b: ModelProto) -> list[_Pair]:
     """Names in A and B of the tensors that both have, in the order of A's graph."""
     others = {name for node in b.graph.node for name in node.output if name}
-    found: list[_Pair] = []
+    pairs: list[_Pair] = []
     above: dict[str, frozenset[int]] = {}
     for node in a.graph.node:
         before = frozenset[int]().union(*(above.get(name, ()) for name in node.input))
@@ -232,10 +232,10 @@ def _shared(a: ModelProto, b: ModelProto) -> list[_Pair]:
             partner = next((n for n in (name, f"{name}{SUFFIX}") if n in others), None)
             above[name] = before
             if partner is not None and node.op_type != "Constant":
-                above[name] = frozenset([len(found)])
-                sources = [found[k].noise for k in sorted(before)]
-                found.append(_Pair((name, partner), TensorNoise(name, node.op_type, sources)))
-    return found
+                above[name] = frozenset([len(pairs)])
+                sources = [pairs[k].noise for k in sorted(before)]
+                pairs.append(_Pair((name, partner), TensorNoise(name, node.op_type, sources)))
+    return pairs
 
 
 def _compared(tensors: Sequence[TensorNoise]) -> list[TensorNoise]:
@@ -308,9 +308,10 @@ def compare_layers(
     wanted = [one for one in shared if one.names[0] in numeric[0] and one.names[1] in numeric[1]]
     for count, feeds in enumerate(runners[0].feeds(data) if isinstance(data, str) else data, 1):
         show(f"layers, batch {count}")
-        given = feeds, translate(feeds, runners[0], runners[1])
+        both_feeds = feeds, translate(feeds, runners[0], runners[1])
         seen = [
-            runner.run_all(one, names) for runner, one, names in zip(runners, given, numeric, strict=True)
+            runner.run_all(one, names)
+            for runner, one, names in zip(runners, both_feeds, numeric, strict=True)
         ]
         for (a, b), noise in wanted:
             if (pair := _real(seen[0][a], seen[1][b], types[0].get(a), types[1].get(b))) is not None:

@@ -102,11 +102,11 @@ def profile(
     for event in _timed(events):
         details = event["args"]
         node, kernel = str(event["name"]).removesuffix(SUFFIX), str(details.get("op_name", ""))
-        taken, made = (_described(details.get(f"{side}_type_shape", ())) for side in ("input", "output"))
-        totals[_Node(node, kernel, taken, made)] += event["dur"]
+        taken, results = (_described(details.get(f"{side}_type_shape", ())) for side in ("input", "output"))
+        totals[_Node(node, kernel, taken, results)] += event["dur"]
     every = sum(totals.values()) or 1.0
-    found = [NodeTime(*key, micros * 1e-6 / runs, micros / every) for key, micros in totals.items()]
-    return sorted(found, key=lambda one: -one.seconds)
+    rows = [NodeTime(*key, micros * 1e-6 / runs, micros / every) for key, micros in totals.items()]
+    return sorted(rows, key=lambda one: -one.seconds)
 
 
 def seconds_by_node(path: str, feeds: Mapping[str, Array]) -> tuple[dict[str, float], float]:
@@ -124,12 +124,12 @@ def seconds_by_node(path: str, feeds: Mapping[str, Array]) -> tuple[dict[str, fl
         model.graph.node
     ):  # what onnxruntime makes of a node keeps the beginning of its name
         node.name = f"node{k}_"
-    found: dict[str, float] = {}
+    seconds: dict[str, float] = {}
     elsewhere = 0.0
     for one in profile(path, feeds, model=model.SerializeToString()):
         if (place := re.match(r"node(\d+)_", one.node)) is None:
             elsewhere += one.share
         else:
             name = called[int(place[1])]
-            found[name] = found.get(name, 0.0) + one.seconds
-    return found, elsewhere
+            seconds[name] = seconds.get(name, 0.0) + one.seconds
+    return seconds, elsewhere

@@ -33,10 +33,10 @@ class Runner:
         self.inputs = read_inputs(inputs)
         self.outputs: list[str] = [o.name for o in self.session.get_outputs()]
         self.interface = read_interface(self.session.get_modelmeta().custom_metadata_map)
-        for given, (_, type_) in zip(self.inputs, inputs.values(), strict=True):
-            if given.dtype.kind == "O":
+        for one, (_, type_) in zip(self.inputs, inputs.values(), strict=True):
+            if one.dtype.kind == "O":
                 raise UserError(
-                    f"input '{given.name}' of '{path}' is {type_}", "models of numeric tensors can be run"
+                    f"input '{one.name}' of '{path}' is {type_}", "models of numeric tensors can be run"
                 )
 
     def run(self, feeds: Mapping[str, Array]) -> list[Any]:
@@ -60,10 +60,10 @@ class Runner:
         Raises UserError for what does not fit: keys, shapes, types, NaN, infinity, no sample.
         """
         empty = True
-        for given in load_data(source, self.inputs, images):
-            real = [one for one in self.inputs if self._is_real(given, one)]
+        for sample in load_data(source, self.inputs, images):
+            real = [one for one in self.inputs if self._is_real(sample, one)]
             inputs = [replace(one, dtype=np.dtype(np.float32)) if one in real else one for one in self.inputs]
-            for feed in checked([given], inputs, strict=True):
+            for feed in checked([sample], inputs, strict=True):
                 empty = False
                 yield feed | {
                     one.name: self.interface[one.name].quantize(feed[one.name], one.dtype) for one in real
@@ -71,10 +71,10 @@ class Runner:
         if empty:
             raise UserError("the data is empty", "give at least one sample")
 
-    def _is_real(self, given: Mapping[str, Array], one: Input) -> bool:
+    def _is_real(self, feed: Mapping[str, Array], one: Input) -> bool:
         """Whether data holds real numbers for an integer input that says what its integers stand for."""
         return (
-            one.name in self.interface and one.name in given and np.asarray(given[one.name]).dtype.kind == "f"
+            one.name in self.interface and one.name in feed and np.asarray(feed[one.name]).dtype.kind == "f"
         )
 
 
@@ -112,13 +112,13 @@ def translate(feeds: Mapping[str, Array], source: Runner, other: Runner) -> Arra
     wanted = {i.name: i for i in other.inputs}
     return {
         name: _as_stored(
-            given.name,
-            feeds[given.name],
-            source.interface.get(given.name),
+            one.name,
+            feeds[one.name],
+            source.interface.get(one.name),
             wanted[name],
             other.interface.get(name),
         )
-        for given, name in zip(source.inputs, names, strict=True)
+        for one, name in zip(source.inputs, names, strict=True)
     }
 
 

@@ -79,14 +79,14 @@ def alternate(
     return times
 
 
-def _random_array(given: Input, batch: int, size: int, generator: np.random.Generator) -> Array:
-    sizes = [(size if k else batch) if s is None else s for k, s in enumerate(given.shape)]
-    if given.dtype.kind == "f":
-        return generator.standard_normal(sizes).astype(given.dtype)
-    if given.dtype.kind == "b" or given.dtype.itemsize > 1:  # indices, lengths and masks
-        return generator.integers(0, 2, sizes).astype(given.dtype)
-    bounds = np.iinfo(given.dtype.name)
-    return generator.integers(bounds.min, bounds.max, sizes, endpoint=True).astype(given.dtype)
+def _random_array(entry: Input, batch: int, size: int, generator: np.random.Generator) -> Array:
+    sizes = [(size if k else batch) if s is None else s for k, s in enumerate(entry.shape)]
+    if entry.dtype.kind == "f":
+        return generator.standard_normal(sizes).astype(entry.dtype)
+    if entry.dtype.kind == "b" or entry.dtype.itemsize > 1:  # indices, lengths and masks
+        return generator.integers(0, 2, sizes).astype(entry.dtype)
+    bounds = np.iinfo(entry.dtype.name)
+    return generator.integers(bounds.min, bounds.max, sizes, endpoint=True).astype(entry.dtype)
 
 
 def _check_batch(runner: Runner, batch: int) -> None:
@@ -176,24 +176,24 @@ def measure(
     runners = [Runner(path, optimize=True, threads=threads) for path in paths]
     first = data if isinstance(data, dict) else inputs_for(runners[0], data, batch)
     feeds = [translate(first, runners[0], runner) for runner in runners]
-    found: list[Latency] = []
+    latencies: list[Latency] = []
     for engine, prepared in ENGINES.items():
         show(f"running in {engine}")
         ready = [(r.path, prepared(r, feed, threads)) for r, feed in zip(runners, feeds, strict=True)]
         named = [(path, one[0], one[1]) for path, one in ready if one is not None]
         times = alternate([call for _, _, call in named]) if named else []
-        found += [
+        latencies += [
             Latency(path, f"{engine} {version}", seconds)
             for (path, version, _), seconds in zip(named, times, strict=True)
         ]
-    return found
+    return latencies
 
 
-def verdict(found: Sequence[Latency]) -> str:
+def verdict(latencies: Sequence[Latency]) -> str:
     """How much faster each model is than the first of its engine, and whether it shows; empty for one model."""
     lines: list[str] = []
-    for engine in dict.fromkeys(one.engine for one in found):
-        base, *others = [one for one in found if one.engine == engine]
+    for engine in dict.fromkeys(one.engine for one in latencies):
+        base, *others = [one for one in latencies if one.engine == engine]
         lines += [_against(base, other) for other in others]
     return "; ".join(lines)
 

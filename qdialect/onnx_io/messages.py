@@ -205,19 +205,19 @@ def inferred(model: ModelProto) -> ModelProto:
     infer = onnx_parts.infer_shapes()  # loaded before the fork: not anew in each child
     try:
         with _own_casts(model) as places:
-            given = model.SerializeToString()
+            serialized = model.SerializeToString()
         if APART:
             seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
-            raw = _apart(lambda: infer(given, False, False, True), seconds)
+            raw = _apart(lambda: infer(serialized, False, False, True), seconds)
         else:
-            raw = infer(given, False, False, True)
-        found: ModelProto = onnx_parts.messages().ModelProto.FromString(raw)
-        if not found.HasField("graph"):
+            raw = infer(serialized, False, False, True)
+        typed: ModelProto = onnx_parts.messages().ModelProto.FromString(raw)
+        if not typed.HasField("graph"):
             return model
         for k in places:
-            found.graph.node[k].domain = MICROSOFT
-        _forget_invented_sizes(found.graph)
-        return found
+            typed.graph.node[k].domain = MICROSOFT
+        _forget_invented_sizes(typed.graph)
+        return typed
     except Exception:  # RuntimeError, ValueError and its own; none of them makes the model unreadable
         return model
 

@@ -236,9 +236,9 @@ def _rounds(op: OnnxOp, slots: Sequence[Slot]) -> int | None:
     return sizes.pop() if len(sizes) == 1 else DYNAMIC
 
 
-def _carriers(found: Any) -> Sequence[SSAValue]:
+def _carriers(value: Any) -> Sequence[SSAValue]:
     """What the op that a node stands for takes as floats: all but a condition."""
-    values = [v for (_, part), v in found.cells.items() if part == "v" and v is not None]
+    values = [v for (_, part), v in value.cells.items() if part == "v" and v is not None]
     return [v for v in values if element_of(v.type) != i1]
 
 

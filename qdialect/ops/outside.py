@@ -71,8 +71,8 @@ def _key(key: Any, where: str) -> Key:
 def _promises(said: object) -> tuple[Promise, ...]:
     """One promise or several; none if something else is said."""
     listed = said if isinstance(said, tuple | list) else (said,)
-    found = tuple(one for one in listed if isinstance(one, Promise))
-    return found if len(found) == len(listed) else ()
+    promises = tuple(one for one in listed if isinstance(one, Promise))
+    return promises if len(promises) == len(listed) else ()
 
 
 @cache
@@ -83,7 +83,7 @@ def outside_promises() -> dict[Key, tuple[Promise, ...]]:
     Raises UserError for a table that does not load, that names an operator of ONNX or one that ONNX has not, or that
     another package has promises for.
     """
-    found: dict[Key, tuple[Promise, ...]] = {}
+    promised: dict[Key, tuple[Promise, ...]] = {}
     for where, table in _installed(PROMISES):
         if not isinstance(table, Mapping):
             raise UserError(f"{where} is no table of promises", "write {(domain, operator): promise}")
@@ -93,12 +93,12 @@ def outside_promises() -> dict[Key, tuple[Promise, ...]]:
                 raise UserError(
                     f"{where} says {said!r} of {key[1]}", "a promise is of a class of qdialect.promises"
                 )
-            if key in found:
+            if key in promised:
                 raise UserError(
                     f"{where} promises for {key[1]} of {key[0]}, as another package does", "uninstall one"
                 )
-            found[key] = promises
-    return found
+            promised[key] = promises
+    return promised
 
 
 @cache
@@ -131,10 +131,10 @@ def outside_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
 
 def _merged(field: str, what: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    factories: dict[str, Any] = {}
     for where, universe in _installed(UNIVERSES):
         for name, factory in getattr(universe, field).items():
-            if name in found:
+            if name in factories:
                 raise UserError(f"{where} has a {what} '{name}', as another package does", "uninstall one")
-            found[name] = factory
-    return found
+            factories[name] = factory
+    return factories

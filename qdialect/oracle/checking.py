@@ -86,14 +86,14 @@ class Reference:
     def _expected(self, names: Sequence[str], type: Attribute, computed: bool) -> Array | None:
         """What a value of these names and this type held before, as it would be stored now; None if there was none."""
         for some in (names, [n for n in names if n.startswith(OUTPUT)]):
-            found = [
+            expected = [
                 array
                 for name in some
                 for seen in self._by_name.get(name, ())
                 if (computed or seen.computed) and (array := as_stored(seen, type)) is not None
             ]
-            if found and all(_identical(found[0], other) for other in found[1:]):
-                return found[0]
+            if expected and all(_identical(expected[0], other) for other in expected[1:]):
+                return expected[0]
         return None
 
     def _wanted(self, value: SSAValue, names: Sequence[str], records: Records) -> Array | None:
@@ -173,7 +173,7 @@ class Reference:
         """
         names = names_of(module)
         ops, wanted = self._affected(module, changed, names, records)
-        made = {op.results[0]: op.value.array() for op in ops if isinstance(op, ConstantOp) and op.value}
+        constants = {op.results[0]: op.value.array() for op in ops if isinstance(op, ConstantOp) and op.value}
         again = set(ops)
         seen = {
             value: self._seen[value]
@@ -183,12 +183,12 @@ class Reference:
             if value in self._seen
         }
         known = {v: one.stored for v, one in seen.items() if one.computed}
-        known |= {v: a for v, a in wanted.items() if v not in made}
-        seen |= {v: Seen(a, quantized_of(v.type), False) for v, a in made.items() if is_visible(v)}
+        known |= {v: a for v, a in wanted.items() if v not in constants}
+        seen |= {v: Seen(a, quantized_of(v.type), False) for v, a in constants.items() if is_visible(v)}
         now = computed(module, self._feeds, known, ops)
         seen |= {v: Seen(a, quantized_of(v.type), True) for v, a in now.items()}
-        for value, given in names.items():  # an output may be a value now that was there before
-            outputs = [n for n in given if n.startswith(OUTPUT)]
+        for value, labels in names.items():  # an output may be a value now that was there before
+            outputs = [n for n in labels if n.startswith(OUTPUT)]
             if outputs and value in seen and value not in wanted:
                 if (array := self._expected(outputs, value.type, not _is_constant(value))) is not None:
                     wanted[value] = array
@@ -204,7 +204,7 @@ class Reference:
         exactness: Exactness,
         added_up: Collection[SSAValue],
     ) -> list[Difference]:
-        found: list[Difference] = []
+        differences: list[Difference] = []
         moved = False
         for value, array in wanted.items():
             if is_random(value):
@@ -218,12 +218,12 @@ class Reference:
             step = step_of(op, array) if isinstance(op, DequantizeOp) else None
             if (detail := beyond(array, now, exactness, step)) is not None:
                 name = _shown(value, op, names.get(value, ()))
-                found.append(Difference(name, op.name, called(op), detail))
-        if moved and not found:
+                differences.append(Difference(name, op.name, called(op), detail))
+        if moved and not differences:
             self._look(module)  # what follows a value that is another now has not been run with it
         else:
             self._keep(module, seen)
-        return found
+        return differences
 
 
 def _shown(value: SSAValue, op: Operation, names: Sequence[str]) -> str:
@@ -256,13 +256,13 @@ def check_feeds(module: ModuleOp, path: str) -> list[Mapping[str, Array]]:
 
 def _added_up(module: ModuleOp, cut: Collection[SSAValue]) -> set[SSAValue]:
     """The values that rounds of a Loop or Scan made, or what is computed of such, down to the next cut."""
-    found: set[SSAValue] = set()
+    values: set[SSAValue] = set()
     for op in main_of(module).body.block.ops:
         promise = op.get_trait(Carries) if isinstance(op, OnnxOp) else None
         rounds = promise is not None and any(s.argument is not None for s in promise.slots(op))  # pyright: ignore
-        if rounds or any(o in found and o not in cut for inner in op.walk() for o in inner.operands):
-            found.update(op.results)
-    return found
+        if rounds or any(o in values and o not in cut for inner in op.walk() for o in inner.operands):
+            values.update(op.results)
+    return values
 
 
 Rows = dict[Operation, tuple[Any, ...]]
@@ -278,15 +278,15 @@ def _rows(module: ModuleOp) -> Rows:
 
 def _changed(before: Rows, now: Rows) -> set[Operation]:
     """The ops that are new or no more what they were, and those that they stand in."""
-    found: set[Operation] = set()
+    ops: set[Operation] = set()
     for op, row in now.items():
         if before.get(op) == row:
             continue
         one: Operation | None = op
-        while one is not None and one not in found:
-            found.add(one)
+        while one is not None and one not in ops:
+            ops.add(one)
             one = one.parent_op()
-    return found
+    return ops
 
 
 def _pattern_at(difference: Difference, records: Sequence[Rewritten]) -> str:
@@ -344,12 +344,12 @@ class NumericsCheck(Hook):
         self._judged += 1
         for reference in self._references:
             if dialect:
-                found = reference.in_integers(module, exactness, records)
+                differences = reference.in_integers(module, exactness, records)
             else:
-                found = reference.differences(module, exactness, changed, records)
-            if found:
-                pattern = _pattern_at(found[0], records)
-                raise BeyondClass(Finding(applied.one.name, exactness.value, pattern, found[0]))
+                differences = reference.differences(module, exactness, changed, records)
+            if differences:
+                pattern = _pattern_at(differences[0], records)
+                raise BeyondClass(Finding(applied.one.name, exactness.value, pattern, differences[0]))
 
     def summary(self) -> str:
         """What was judged, in a line, when every pass has run."""

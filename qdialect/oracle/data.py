@@ -54,8 +54,8 @@ def batches(arrays: Arrays, inputs: Sequence[Input], *, strict: bool = False) ->
 
     UserError if an input has no array, or one of another rank, shape or kind of number.
     """
-    fitted = {given.name: _fit(arrays, given, strict) for given in inputs}
-    counts = {_count(fitted[given.name], given) for given in inputs} - {1}
+    fitted = {one.name: _fit(arrays, one, strict) for one in inputs}
+    counts = {_count(fitted[one.name], one) for one in inputs} - {1}
     if len(counts) > 1:
         raise UserError(
             f"the data makes {' and '.join(map(str, sorted(counts)))} batches, depending on the input",
@@ -63,7 +63,7 @@ def batches(arrays: Arrays, inputs: Sequence[Input], *, strict: bool = False) ->
         )
     count = counts.pop() if counts else 1
     for k in range(count):
-        yield {given.name: _cut(fitted[given.name], given, k, count) for given in inputs}
+        yield {one.name: _cut(fitted[one.name], one, k, count) for one in inputs}
 
 
 def _converts(have: np.dtype[Any], wanted: np.dtype[Any], strict: bool) -> bool:
@@ -73,38 +73,38 @@ def _converts(have: np.dtype[Any], wanted: np.dtype[Any], strict: bool) -> bool:
     return np.can_cast(have, wanted, "safe") and (have.kind == "f") == (wanted.kind == "f")
 
 
-def _fit(arrays: Arrays, given: Input, strict: bool) -> npt.NDArray[Any]:
-    if given.name not in arrays:
+def _fit(arrays: Arrays, entry: Input, strict: bool) -> npt.NDArray[Any]:
+    if entry.name not in arrays:
         keys = ", ".join(arrays) or "nothing"
         raise UserError(
-            f"the data has no array for input '{given.name}', it has {keys}", "name arrays like the inputs"
+            f"the data has no array for input '{entry.name}', it has {keys}", "name arrays like the inputs"
         )
-    array = arrays[given.name]
-    wanted = "x".join("?" if size is None else str(size) for size in given.shape)
-    fits = array.ndim == len(given.shape) and all(
-        size in (None, have) for size, have in zip(given.shape[1:], array.shape[1:], strict=True)
+    array = arrays[entry.name]
+    wanted = "x".join("?" if size is None else str(size) for size in entry.shape)
+    fits = array.ndim == len(entry.shape) and all(
+        size in (None, have) for size, have in zip(entry.shape[1:], array.shape[1:], strict=True)
     )
-    first = given.shape[0] if fits and array.ndim else None
+    first = entry.shape[0] if fits and array.ndim else None
     if not fits or (first is not None and array.shape[0] < first):
         have = "x".join(map(str, array.shape))
         raise UserError(
-            f"the array for input '{given.name}' is {have}, the model takes {wanted}", "reshape the data"
+            f"the array for input '{entry.name}' is {have}, the model takes {wanted}", "reshape the data"
         )
-    if not _converts(array.dtype, given.dtype, strict):
+    if not _converts(array.dtype, entry.dtype, strict):
         raise UserError(
-            f"the array for input '{given.name}' is {array.dtype}, the model takes {given.dtype}",
-            f"convert the data: array.astype('{given.dtype}')",
+            f"the array for input '{entry.name}' is {array.dtype}, the model takes {entry.dtype}",
+            f"convert the data: array.astype('{entry.dtype}')",
         )
-    return array.astype(given.dtype, copy=False)
+    return array.astype(entry.dtype, copy=False)
 
 
-def _count(array: npt.NDArray[Any], given: Input) -> int:
-    first = given.shape[0] if array.ndim else None
+def _count(array: npt.NDArray[Any], entry: Input) -> int:
+    first = entry.shape[0] if array.ndim else None
     return array.shape[0] // first if first else 1
 
 
-def _cut(array: npt.NDArray[Any], given: Input, k: int, count: int) -> npt.NDArray[Any]:
-    first = given.shape[0] if array.ndim else None
+def _cut(array: npt.NDArray[Any], entry: Input, k: int, count: int) -> npt.NDArray[Any]:
+    first = entry.shape[0] if array.ndim else None
     if first is None and array.ndim and count > 1 and array.shape[0] == count:
         return array[k : k + 1]  # one for each batch of another input
     if first is None or array.shape[0] == first:

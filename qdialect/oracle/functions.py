@@ -41,12 +41,12 @@ def count_functions(module: ModuleOp) -> int:
 
 def apart(module: ModuleOp) -> list[tuple[str, ModuleOp]]:
     """Each function in a copy of the module that has no other, by its name."""
-    found: list[tuple[str, ModuleOp]] = []
+    modules: list[tuple[str, ModuleOp]] = []
     for func in module.ops:
         if isinstance(func, FuncOp):
             ops = [op.clone() for op in module.ops if op is func or not isinstance(op, FuncOp)]
-            found.append((func.sym_name.data, ModuleOp(ops, dict(module.attributes))))
-    return found
+            modules.append((func.sym_name.data, ModuleOp(ops, dict(module.attributes))))
+    return modules
 
 
 def check_functions(module: ModuleOp, passes: Sequence[ModulePass], context: Context) -> Checked:

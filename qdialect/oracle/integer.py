@@ -60,8 +60,8 @@ def _constant(op: Operation, inputs: Sequence[Array]) -> Array:
 def _windows(image: Array, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> Array:
     """(N, H', W', C, KH, KW) of a padded image (N, H, W, C)."""
     span = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
-    found = sliding_window_view(image, span, (1, 2))
-    return found[:, :: strides[0], :: strides[1], :, :: dilations[0], :: dilations[1]]
+    windows = sliding_window_view(image, span, (1, 2))
+    return windows[:, :: strides[0], :: strides[1], :, :: dilations[0], :: dilations[1]]
 
 
 def _centred(inputs: Sequence[Array]) -> tuple[Array, Array]:
@@ -246,10 +246,10 @@ def value_of(op: Operation, inputs: Sequence[Array]) -> Array:
     rule = RULES.get(type(op))
     if rule is None:
         raise UserError(f"{op.name} is no operation of the integer profile", "run lower-to-tosa first")
-    found = rule(op, inputs)
+    values = rule(op, inputs)
     if isinstance(op, tosa.ConstOp | tosa.ConstShapeOp):
-        return found
+        return values
     shape = known_shape(op.results[0].type)
-    if found.shape != shape:
-        raise UserError(f"{op.name} made {found.shape} where its type says {shape}")
-    return np.ascontiguousarray(found.astype(DTYPES[element(op.results[0])]))
+    if values.shape != shape:
+        raise UserError(f"{op.name} made {values.shape} where its type says {shape}")
+    return np.ascontiguousarray(values.astype(DTYPES[element(op.results[0])]))

@@ -202,10 +202,10 @@ def isolated(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> ModuleOp:
 def evaluate(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> dict[SSAValue, TensorAttr]:
     """The values of `outputs`, computed by `ops` from constants. Raises UserError if onnxruntime cannot."""
     values = run(export_model(isolated(ops, outputs)), {}, bounded=True)
-    found: dict[SSAValue, TensorAttr] = {}
+    tensors: dict[SSAValue, TensorAttr] = {}
     for output, value in zip(outputs, values, strict=True):
         stored, array = element_of(stored_type(output.type)), np.asarray(value)
         if stored is not None and _is_narrow(output.type) and array.dtype == np.uint8:
             array = array.view(BY_ATTRIBUTE[stored].dtype)
-        found[output] = from_array(array)
-    return found
+        tensors[output] = from_array(array)
+    return tensors

@@ -21,10 +21,10 @@ def _adding(value: SSAValue) -> tuple[OnnxOp, Reading] | None:
     node = value.op if isinstance(value, OpResult) else None
     if not isinstance(node, OnnxOp) or node.get_trait(QOperator) is None:
         return None
-    found = reading(node)
-    if isinstance(found, Blocked) or not found.kernel.adds or found.bias is not None:
+    operands = reading(node)
+    if isinstance(operands, Blocked) or not operands.kernel.adds or operands.bias is not None:
         return None
-    return node, found
+    return node, operands
 
 
 class AddInKernel(OnTrait[Adds]):
@@ -40,12 +40,12 @@ class AddInKernel(OnTrait[Adds]):
             row = _row(bias, product)
             if isinstance(row, Blocked):
                 return row
-            (node, found), made = adding, [*row]
+            (node, operands), constants = adding, [*row]
             inputs: list[SSAValue | None] = [*node.inputs]
-            inputs += [None] * (len(found.kernel.inputs.split()) - len(inputs))
-            inputs.append(made[-1].results[0] if made else bias)
+            inputs += [None] * (len(operands.kernel.inputs.split()) - len(inputs))
+            inputs.append(constants[-1].results[0] if constants else bias)
             new = node.__class__.build(inputs, [op.results[0].type], node.onnx_attributes)
-            rewriter.replace(op, [*made, new])
+            rewriter.replace(op, [*constants, new])
             return None
         return None
 

@@ -165,10 +165,10 @@ def _values(
         if len(needed) == 1:
             remarks[needed[0]] = Blocked("not-computable", str(error))
             return {}
-    found: dict[SSAValue, TensorAttr] = {}
+    tensors: dict[SSAValue, TensorAttr] = {}
     for op in needed:
-        found |= _values(_ancestry(op, ops), [op], remarks)
-    return found
+        tensors |= _values(_ancestry(op, ops), [op], remarks)
+    return tensors
 
 
 def _ancestry(op: OnnxOp, ops: Sequence[OnnxOp]) -> list[OnnxOp]:

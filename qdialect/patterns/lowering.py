@@ -76,8 +76,8 @@ class _Lowering:
         if form is None:
             return Blocked("no-form", f"{op.name.partition('.')[2]} has no form in {self._site.DIALECT}")
         for value in (*op.operands, *op.results):
-            if isinstance(found := upstream_type(value.type), Blocked):
-                return found
+            if isinstance(upstream := upstream_type(value.type), Blocked):
+                return upstream
         site = self._site(op, self._values)
         if (blocked := form.build(op, site)) is not None:
             return blocked

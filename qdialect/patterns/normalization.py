@@ -22,10 +22,10 @@ class FoldIntoNormalization(OnTrait[Scaled]):
     def match(self, op: OnnxOp, promise: Scaled, rewriter: Rewriter, /) -> Blocked | None:
         users = [use.operation for use in op.results[0].uses]
         maps = [_map_of(user, op.results[0]) for user in users]
-        first = next((found for found in maps if found is not None), None)
+        first = next((one for one in maps if one is not None), None)
         if first is None:
             return None
-        if not all(found is not None and _equal(found, first) for found in maps):
+        if not all(one is not None and _equal(one, first) for one in maps):
             return SECOND_CONSUMER
         built = _folded(op, promise, first)
         if isinstance(built, Blocked):
@@ -43,9 +43,9 @@ def _map_of(user: Operation, value: SSAValue) -> AffineMap | None:
     """The affine map that `user` is of `value`."""
     if not isinstance(user, OnnxOp) or user.get_trait(Affine) is None:
         return None
-    found = movable_map(user.results[0])
-    is_of_value = isinstance(found, AffineMap) and user.operands[found.place] is value
-    return found if is_of_value and isinstance(found, AffineMap) else None
+    map = movable_map(user.results[0])
+    is_of_value = isinstance(map, AffineMap) and user.operands[map.place] is value
+    return map if is_of_value and isinstance(map, AffineMap) else None
 
 
 def _equal(a: AffineMap, b: AffineMap) -> bool:
@@ -54,13 +54,13 @@ def _equal(a: AffineMap, b: AffineMap) -> bool:
 
 def _folded(op: OnnxOp, promise: Scaled, map: AffineMap) -> list[Operation] | Blocked:
     """The normalization with another factor and shift, the last of new operations."""
-    gamma, given, rank = (
+    gamma, old_shift, rank = (
         real_constant(op.input(promise.factor)),
         op.input(promise.shift),
         rank_of(op.operands[0]),
     )
-    beta = real_constant(given)
-    if gamma is None or rank is None or (beta is None and given is not None):
+    beta = real_constant(old_shift)
+    if gamma is None or rank is None or (beta is None and old_shift is not None):
         return COMPUTED_WEIGHT
     first = normal_axis(op.int_attr("axis", promise.first_axis), rank)
     is_one = map.factor.size == map.shift.size == 1

@@ -24,17 +24,12 @@ class ReadRescaled(OnTrait[Affine]):
 
     def match(self, op: OnnxOp, promise: Affine, rewriter: Rewriter, /) -> Blocked | None:
         type, result = None, quantized_of(op.results[0].type)
-        found = None if result is None else promise.map(op)
-        if isinstance(found, AffineMap):
-            type = quantized_of(op.operands[found.place].type)
-        if (
-            not isinstance(found, AffineMap)
-            or type is None
-            or result is None
-            or not _stays(found, type, result)
-        ):
+        map = None if result is None else promise.map(op)
+        if isinstance(map, AffineMap):
+            type = quantized_of(op.operands[map.place].type)
+        if not isinstance(map, AffineMap) or type is None or result is None or not _stays(map, type, result):
             return None
-        value = op.operands[found.place]
+        value = op.operands[map.place]
         if shape_of(value.type) != shape_of(op.results[0].type):
             return None
         plain = StorageCastOp(value, with_element(value.type, storage_element(type)))

@@ -184,14 +184,14 @@ def _each(domain: str, promise: Multiplies, *names: str) -> Mapping[tuple[str, s
 
 def _kernels() -> Mapping[tuple[str, str], Multiplies]:
     """The QOperator forms of the ops that multiply; their templates say where the factors stand."""
-    found: dict[tuple[str, str], Multiplies] = {}
+    table: dict[tuple[str, str], Multiplies] = {}
     for key, forms in ((key, kernels.forms) for key, kernels in KERNELS.items() if key in _FLOAT):
         for kernel in forms:
             tokens = kernel.inputs.split()
             places = tokens.index("0v"), tokens.index("1v")
             counted = _convolution if key == ("", "Conv") else _matrices
-            found[kernel.domain, kernel.op_type] = Multiplies(counted(places[1]), places, integers=True)
-    return found
+            table[kernel.domain, kernel.op_type] = Multiplies(counted(places[1]), places, integers=True)
+    return table
 
 
 _FLOAT = {

@@ -164,12 +164,12 @@ def target(name: str | Path) -> Target:
     text = str(name)
     if text.endswith(".toml"):
         try:
-            found = os.stat(text)
+            status = os.stat(text)
         except OSError as error:
             raise UserError(
                 f"cannot read target '{text}', {(error.strerror or '').lower()}", "check the path"
             ) from None
-        return _own_target(text, found.st_mtime_ns, found.st_size)
+        return _own_target(text, status.st_mtime_ns, status.st_size)
     if text not in target_names():
         near = get_close_matches(text.lower(), target_names(), 1)
         fix = (

@@ -111,19 +111,19 @@ def _totals(report: Report) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:  # run from a checkout
-            found[name] = "not installed"
-    return found
+            versions[name] = "not installed"
+    return versions
 
 
 def _layer(layer: Layer, became: Sequence[int], around: Circumstances) -> dict[str, Any]:
     measured = [around.seconds[called] for n in layer.became if (called := _called(n)) in around.seconds]
-    made = (t for n in reversed(layer.became) for t in n.outputs)
-    noise = next((around.noise[t.name] for t in (*layer.outputs, *made) if t.name in around.noise), None)
+    results = (t for n in reversed(layer.became) for t in n.outputs)
+    noise = next((around.noise[t.name] for t in (*layer.outputs, *results) if t.name in around.noise), None)
     return {
         "node": layer.node,
         "operator": layer.operator,
@@ -154,12 +154,12 @@ def _reason(remark: Remark) -> dict[str, str]:
 
 
 def _tensor(tensor: Tensor) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": tensor.name, "element": tensor.element, "shape": tensor.shape}
+    row: dict[str, Any] = {"name": tensor.name, "element": tensor.element, "shape": tensor.shape}
     if tensor.scale:
-        found["scale"] = tensor.scale
+        row["scale"] = tensor.scale
     if tensor.is_constant:
-        found["is_constant"] = True
-    return found
+        row["is_constant"] = True
+    return row
 
 
 def _node(node: Node, row: int | None, kind: Kind, around: Circumstances) -> dict[str, Any]:

@@ -66,16 +66,16 @@ def _between_casts(kinds: Sequence[Kind], whole: Sequence[bool], links: Links) -
         near[source].append(target)
         near[target].append(source)
     outside = {k for end in (*links.inputs, *links.outputs) for k in end.nodes}
-    found = list(kinds)
+    result = list(kinds)
     floats = [k for k, kind in enumerate(kinds) if kind is Kind.FLOAT]
     stack: list[int] = []
     for k in floats:
         fused = whole[k] or (k not in outside and bool(near[k]))
-        found[k] = Kind.INTEGER if fused else Kind.FLOAT
+        result[k] = Kind.INTEGER if fused else Kind.FLOAT
         stack += [] if fused else [k]
     while stack:
         for k in near[stack.pop()]:
-            if kinds[k] is Kind.FLOAT and found[k] is Kind.INTEGER and not whole[k]:
-                found[k] = Kind.FLOAT
+            if kinds[k] is Kind.FLOAT and result[k] is Kind.INTEGER and not whole[k]:
+                result[k] = Kind.FLOAT
                 stack.append(k)
-    return found
+    return result

@@ -66,8 +66,8 @@ def values_of(value: SSAValue) -> list[int] | None:
     values = owner.properties.get("values") if isinstance(owner, Operation) else None
     if not isinstance(values, DenseIntOrFPElementsAttr) or not is_constant(value):
         return None
-    found = [int(v) for v in values.get_values()]
-    return found * prod(values.get_shape()) if len(found) == 1 else found
+    integers = [int(v) for v in values.get_values()]
+    return integers * prod(values.get_shape()) if len(integers) == 1 else integers
 
 
 def is_constant(value: SSAValue) -> bool:
@@ -86,15 +86,15 @@ def check_types(op: Operation, rows: Sequence[str], same: bool = False) -> None:
     if same:
         require(len(set(operands)) == 1, f"the operands have several element types: {', '.join(operands)}")
         operands = operands[:1]
-    found = f"{' '.join(operands)} -> {element(op.results[0])}"
-    require(found in rows, f"{found} is no combination of types of the profile pro_int")
+    row = f"{' '.join(operands)} -> {element(op.results[0])}"
+    require(row in rows, f"{row} is no combination of types of the profile pro_int")
 
 
 def check_ranks(ranks: Sequence[tuple[str, SSAValue, int]]) -> None:
     """T4: name, value and rank of each."""
     for name, value, rank in ranks:
-        found = len(sizes(value))
-        require(found == rank, f"{name} has rank {rank}, not {found}")
+        actual = len(sizes(value))
+        require(actual == rank, f"{name} has rank {rank}, not {actual}")
 
 
 def check_range(name: str, value: int, low: int, high: int, axis: str) -> None:
@@ -157,8 +157,8 @@ def check_windows_fit(
 
 def check_shape(value: SSAValue, expected: Sequence[int], name: str = "the result") -> None:
     """T9: a tensor's sizes are what follows from the others."""
-    found = sizes(value)
-    require(found == tuple(expected), f"{name} has shape {list(expected)}, not {list(found)}")
+    actual = sizes(value)
+    require(actual == tuple(expected), f"{name} has shape {list(expected)}, not {list(actual)}")
 
 
 def check_broadcast(operands: Sequence[SSAValue], result: SSAValue) -> None:
@@ -183,11 +183,11 @@ def axis_of(axis: Attribute, rank: int) -> int:
 
 def known_sizes(value: SSAValue, name: str, count: int) -> list[int]:
     """T12: the integers of a constant list of `count` sizes."""
-    found = values_of(value)
-    if found is None:
+    integers = values_of(value)
+    if integers is None:
         raise VerifyException(f"{name} is a constant")
-    require(len(found) == count, f"{name} has {count} entries, not {len(found)}")
-    return found
+    require(len(integers) == count, f"{name} has {count} entries, not {len(integers)}")
+    return integers
 
 
 def check_dense(values: Any, result: Attribute) -> None:

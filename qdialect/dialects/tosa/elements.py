@@ -136,8 +136,8 @@ class ClampOp(TosaOp):
     def check(self) -> None:
         check_shape(self.output, sizes(self.input))
         low, high = self.min_val, self.max_val
-        found = {str(low.type), str(high.type)}
-        require(found == {"i8"}, f"the bounds are i8, not {' and '.join(sorted(found))}")  # T21
+        bounds = {str(low.type), str(high.type)}
+        require(bounds == {"i8"}, f"the bounds are i8, not {' and '.join(sorted(bounds))}")  # T21
         least, greatest = low.value.data, high.value.data
         require(least <= greatest, f"the least value {least} is above the greatest {greatest}")  # T21
 

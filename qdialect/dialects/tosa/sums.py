@@ -64,8 +64,8 @@ class _Convolution(TosaOp):
 
     def check_channels(self, channels: int) -> None:
         """T16: the weight is of the input's channels."""
-        found = sizes(self.weight)[3]
-        require(found == channels, f"the weight is for {found} channels, the input has {channels}")
+        inputs = sizes(self.weight)[3]
+        require(inputs == channels, f"the weight is for {inputs} channels, the input has {channels}")
 
     def check_images(self) -> None:
         """Raise VerifyException unless the windows fit."""
@@ -107,8 +107,8 @@ class DepthwiseConv2DOp(_Gathering):
         return sizes(self.weight)[:2]
 
     def check_channels(self, channels: int) -> None:
-        found = sizes(self.weight)[2]
-        require(found == channels, f"the weight is for {found} channels, the input has {channels}")
+        inputs = sizes(self.weight)[2]
+        require(inputs == channels, f"the weight is for {inputs} channels, the input has {channels}")
 
 
 @irdl_op_definition

@@ -220,16 +220,16 @@ def _transposed_pads(op: OnnxOp, g: Geometry) -> list[tuple[int, int]]:
     for SAME_UPPER.
     """
     mode, stated = op.str_attr("auto_pad", "NOTSET"), op.ints_attr("pads") or (0,) * (2 * g.axes)
-    found: list[tuple[int, int]] = []
+    pads: list[tuple[int, int]] = []
     for k in range(g.axes):
         full = (g.sizes[k] - 1) * g.strides[k] + (g.kernel[k] - 1) * g.dilations[k] + 1
         total = full - g.results[k]
         if mode == "NOTSET" and op.ints_attr("output_shape") is None:
-            found.append((stated[k], total - stated[k]))
+            pads.append((stated[k], total - stated[k]))
         else:
             half = total // 2
-            found.append((total - half, half) if mode == "SAME_LOWER" else (half, total - half))
-    return found
+            pads.append((total - half, half) if mode == "SAME_LOWER" else (half, total - half))
+    return pads
 
 
 def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:

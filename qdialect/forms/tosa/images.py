@@ -161,10 +161,10 @@ def _nearest(op: OnnxOp, site: TosaSite) -> Blocked | None:
     last = len(old) == len(TO_LAST)
     value = site.operand(op.operands[0], last=last)
     for axis, places in rows.items():
-        found = picked(site, value, site.axis(axis, last=last), places)
-        if isinstance(found, Blocked):
-            return found
-        value = found
+        image = picked(site, value, site.axis(axis, last=last), places)
+        if isinstance(image, Blocked):
+            return image
+        value = image
     site.give(op.results[0], value, last=last)
     return None
 

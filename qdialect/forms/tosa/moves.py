@@ -174,10 +174,10 @@ def _picked(op: OnnxOp, site: TosaSite, rows: dict[int, Rows]) -> Blocked | None
     last = site.is_last(op.operands[0])
     value = site.operand(op.operands[0], last=last)
     for axis, places in rows.items():
-        found = picked(site, value, site.axis(axis, last=last), places)
-        if isinstance(found, Blocked):
-            return found
-        value = found
+        slices = picked(site, value, site.axis(axis, last=last), places)
+        if isinstance(slices, Blocked):
+            return slices
+        value = slices
     same_rank = len(known_shape(op.results[0].type)) == len(known_shape(value.type))
     if last and not same_rank:
         value, last = site.transpose(value, TO_FIRST), False
@@ -239,8 +239,8 @@ def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return _picked(
             op, site, {k: np.pad(np.arange(shape[k]), ends, REPEATS[mode]) for k, ends in each.items()}
         )
-    given = op.input(2)
-    real = np.float32(op.float_attr("value", 0.0)) if given is None else real_constant(given)
+    fill = op.input(2)
+    real = np.float32(op.float_attr("value", 0.0)) if fill is None else real_constant(fill)
     if real is None:
         return COMPUTED_PAD_VALUE
     stored = type.quantize(np.asarray(real, np.float32).reshape(-1)[:1])

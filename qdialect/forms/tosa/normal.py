@@ -85,13 +85,13 @@ def _reciprocal(site: TosaSite, sums: SSAValue, most: int, bits: int) -> SSAValu
     """2^RECIPROCAL_BITS over sums from 1 to `most`, which are in steps of 2^-bits."""
     guess, error = tables.reciprocals(most)
     index = site.rescaled(sums, 255 / (most * 2.0**bits), (0, LOW), i8)
-    found = from_tables(site, index, guess, RECIPROCAL_BITS - tables.GUESS_BITS)
+    reciprocal = from_tables(site, index, guess, RECIPROCAL_BITS - tables.GUESS_BITS)
     two = site.constant(np.full((1,) * len(known_shape(sums.type)), 2 << RECIPROCAL_BITS), np.int32)
     while error > CLOSE_ENOUGH:
-        rest = site.binary(tosa.SubOp, two, site.product(sums, found, bits))
-        found = site.product(found, rest, RECIPROCAL_BITS)
+        rest = site.binary(tosa.SubOp, two, site.product(sums, reciprocal, bits))
+        reciprocal = site.product(reciprocal, rest, RECIPROCAL_BITS)
         error = error**2
-    return found
+    return reciprocal
 
 
 def _divided(op: OnnxOp, site: TosaSite) -> Blocked | None:

@@ -73,12 +73,12 @@ def activation(value: SSAValue) -> UniformType | Blocked:
 
 def activations(*values: SSAValue) -> list[UniformType] | Blocked:
     """The types of values that the profile can hold."""
-    found: list[UniformType] = []
+    types: list[UniformType] = []
     for value in values:
         if isinstance(type := activation(value), Blocked):
             return type
-        found.append(type)
-    return found
+        types.append(type)
+    return types
 
 
 def array_attr(values: Sequence[int], element: IntegerType = i64) -> DenseArrayBase[Any]:
