@@ -70,8 +70,10 @@ def _marked(value: SSAValue) -> Marked | None:
             depth = marks.depth(op)
             fits = element_of(op.operands[0].type) in (i32, i64)
             return Marked(op.operands[0], depth, flat) if depth is not None and fits else None
+        if moves is None or not moves.keeps_order:
+            return None
         before, after = shape_of(op.operands[0].type), shape_of(value.type)
-        if moves is None or not moves.keeps_order or not before or after is None or len(after) != 2:
+        if not before or after is None or len(after) != 2:
             return None
         if before[-1] == DYNAMIC or before[-1] != after[-1]:
             return None

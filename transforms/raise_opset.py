@@ -117,6 +117,7 @@ class RaiseOpsetPass(RewritePass):
         if not isinstance(imports, DictionaryAttr) or not 0 < now < self.to:
             return
         infer_unknown(op)  # casts of com.microsoft say no types, which newer forms want
+        refresh_signatures(op)
         plan = self._plan(op, now)
         if plan is None:
             return

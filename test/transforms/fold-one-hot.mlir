@@ -96,3 +96,14 @@ func.func @unmoved_along_the_first_axis(%i: tensor<3xi64>) -> tensor<3x2xf32> {
   %y = onnx.MatMul(%o, %w) : (tensor<3x3xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
   func.return %y : tensor<3x2xf32>
 }
+
+// Nothing makes a constant row by row.
+
+// CHECK-LABEL: func.func @unmoved_constant(
+// CHECK: onnx.MatMul(
+func.func @unmoved_constant() -> tensor<1x2xf32> {
+  %o = onnx.Constant() {value = #onnx.tensor<[0.0, 1.0, 0.0] : tensor<1x3xf32>>} : () -> tensor<1x3xf32>
+  %w = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : tensor<3x2xf32>>} : () -> tensor<3x2xf32>
+  %y = onnx.MatMul(%o, %w) : (tensor<1x3xf32>, tensor<3x2xf32>) -> tensor<1x2xf32>
+  func.return %y : tensor<1x2xf32>
+}

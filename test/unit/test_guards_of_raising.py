@@ -118,7 +118,7 @@ CASES = [
     Case("raise-opset", "old-form", """
         x: 1x2x5x3xf32
         k: 4xf32
-        y = Upsample(x, k) : *xf32""", opset=9),
+        y = Upsample(x, k) : ?x?x?x?xf32""", opset=9),
     Case("raise-opset", "old-form", """
         x: 1x2x5x3xf32
         y = Custom(x) {domain = "", op_type = "Crop", attrs = {border = array<i64: 1, 2>}} : *xf32""", opset=9),
