@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue, Use
 from xdsl.traits import Pure
@@ -14,6 +16,7 @@ from qdialect.dialects.onnx_types import quantized_of, storage_element, uniform_
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names, wish
+from qdialect.ir.values import constant_array
 from qdialect.ir.walking import operations
 from qdialect.promises.base import Commutes
 from qdialect.rewriting.driver import Rewriter
@@ -98,6 +101,16 @@ class PairWriter:
         behind = clamps_integers(type, anchor) and not (self._target.whole_pairs and type.is_per_tensor)
         wide = self._target.clamps_wide and type.storage.width > BYTE_BITS
         clip = [] if behind else clamped_real(real, type, anchor, always=wide)
+        if (
+            clip and type.storage.is_full_range
+        ):  # it may go when it is read, and would take the node's name along
+            node = f"{name}_QuantizeLinear"
+            for one in clip:
+                one.location = location("")
+            if _is_clamped(real, clip):
+                for one in reversed(clip):
+                    one.erase()
+                clip = []
         cast = cast_op(True, clip[-1].results[0] if clip else real, type, self._parameters, anchor, name)
         cast.location = location(node, [name])
         return [*clip, cast, *([] if clip else clamped(cast.results[0], type))]
@@ -169,6 +182,22 @@ def _erase_unused(module: ModuleOp) -> None:
         if unused and op.has_trait(Pure) and not op.regions:
             op.detach()
             op.erase()
+
+
+def _is_clamped(value: SSAValue, clamp: Sequence[Operation]) -> bool:
+    """Whether `value` is what such a clamp gives already, as where it was written and has not gone when it was read."""
+    for op in reversed(clamp):
+        if isinstance(op, ConstantOp):
+            continue
+        known = value.owner
+        if not isinstance(known, type(op)) or len(known.operands) != len(op.operands):
+            return False
+        for one, other in zip(known.operands[1:], op.operands[1:], strict=True):
+            bound, wanted = constant_array(one), constant_array(other)
+            if bound is None or wanted is None or not np.array_equal(bound, wanted):
+                return False
+        value = known.operands[0]
+    return True
 
 
 def _joins(user: Operation) -> bool:

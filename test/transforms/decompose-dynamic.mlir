@@ -16,8 +16,7 @@
 // CHECK-NEXT: %[[S:.*]] = onnx.Max(%[[STEPS]],
 // CHECK-NEXT: %[[C:.*]] = onnx.Div(%[[LOW]], %[[S]])
 // CHECK-NEXT: %[[D:.*]] = onnx.Neg(%[[C]])
-// CHECK-NEXT: %[[E:.*]] = onnx.Round(%[[D]])
-// CHECK-NEXT: %[[Z:.*]] = onnx.Clip(%[[E]], %[[ZERO]], %[[MOST]])
+// CHECK-NEXT: %[[Z:.*]] = onnx.Round(%[[D]])
 // CHECK-NEXT: %[[F:.*]] = onnx.Div(%x, %[[S]])
 // CHECK-NEXT: %[[G:.*]] = onnx.Round(%[[F]])
 // CHECK-NEXT: %[[H:.*]] = onnx.Add(%[[G]], %[[Z]])

@@ -24,17 +24,21 @@ SUMS = (121, 124, 130, 131, 143, 149)
 """Likewise in the form of integer sums, which are read as ops with names of their own."""
 
 
-def compiled(model: ModelProto, target: str = "onnxruntime", form: str | None = None) -> ModelProto:
+def compiled(
+    model: ModelProto, target: str = "onnxruntime", form: str | None = None, exactness: str = "close"
+) -> ModelProto:
     source = ModelProto()
     source.CopyFrom(model)  # importing takes large tensors out of the message
     module = import_model(source)
-    compile(module, target, form)
+    compile(module, target, form, exactness=exactness)
     return export_model(module)
 
 
-def assert_stays(model: ModelProto, target: str = "onnxruntime", form: str | None = None) -> ModelProto:
-    first = compiled(model, target, form)
-    second = compiled(first, target, form)
+def assert_stays(
+    model: ModelProto, target: str = "onnxruntime", form: str | None = None, exactness: str = "close"
+) -> ModelProto:
+    first = compiled(model, target, form, exactness)
+    second = compiled(first, target, form, exactness)
     assert str(first) == str(second)
     assert first.SerializeToString(deterministic=True) == second.SerializeToString(deterministic=True)
     return first
@@ -65,6 +69,33 @@ def test_a_factor_behind_a_product_of_activations():
         node.name = f"{node.op_type}_{node.output[0]}"
     nodes = assert_stays(model, "onnxruntime", "integer").graph.node
     assert [node.op_type for node in nodes].count("MatMulInteger") == 1
+
+
+@pytest.mark.parametrize("exactness", ["close", "exact"])
+@pytest.mark.parametrize(
+    ("s", "z", "axis", "clamp"),
+    [
+        ("float s = {0.02}", "uint16 z = {7}", "", ["Clip"]),
+        (
+            "float[3] s = {0.02, 0.03, 0.05}",
+            "int16[3] z = {7, 3, -1}",
+            "<axis: int = 1>",
+            ["Max", "Min"],
+        ),
+    ],
+)
+def test_a_clamp_to_16_bits(s: str, z: str, axis: str, clamp: list[str], exactness: str):
+    """It was written once more each time where it is not read as what the storage bounds are already."""
+    model = parse_model(f"""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+        g (float[2,3] x) => (float[2,3] y) <{s}, {z}> {{
+            q = com.microsoft.QuantizeLinear {axis}(x, s, z)
+            d = com.microsoft.DequantizeLinear {axis}(q, s, z)
+            y = Neg(d)
+        }}""")
+    for node in model.graph.node:
+        node.name = f"{node.op_type}_{node.output[0]}"
+    nodes = assert_stays(model, "openvino", exactness=exactness).graph.node
+    assert [node.op_type for node in nodes] == [*clamp, "QuantizeLinear", "DequantizeLinear", "Neg"]
 
 
 def test_an_op_with_indices_runs_once():
