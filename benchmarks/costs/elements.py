@@ -9,8 +9,11 @@ import numpy.typing as npt
 import onnxruntime as ort
 from onnx import NodeProto, TensorProto, helper
 
+from costs.fitting import fitted
 from qdialect.measuring.kernels import session
 from qdialect.promises.elementwise import NAMES as ELEMENTWISE_NAMES
+from qdialect.promises.kernels import Rows
+from qdialect.targets.pricing import row_terms
 
 Array = npt.NDArray[Any]
 BINARY = "Add Div Max Min Mul Pow Sub"
@@ -80,7 +83,10 @@ ROWS = [(rows, size) for rows in (1, 8, 64, 1024) for size in (4, 10, 16, 64, 25
 POOLS = [
     (channels, size, kernel, stride)
     for channels in (16, 64, 176)
-    for size, kernel, stride in ((16, 3, 1), (16, 2, 2), (32, 3, 2), (8, 8, 8), (12, 5, 1), (24, 2, 2))
+    for size, kernel, stride in (
+        *((16, 3, 1), (16, 2, 2), (32, 3, 2), (8, 8, 8), (12, 5, 1), (24, 2, 2)),
+        *((25, 25, 1), (25, 5, 5), (14, 14, 1), (4, 2, 2)),
+    )
 ]
 """Channels, pixels of a side, and what a window is: a row is what one window sees."""
 CASTS: dict[str, Array] = {
@@ -115,21 +121,20 @@ def _least(one: ort.InferenceSession, shape: Sequence[int], runs: int) -> int:
     return min(taken)
 
 
-def _by_rows(counted: Sequence[tuple[int, int]], times: Sequence[float]) -> dict[str, float]:
-    """Fitted nanoseconds for an element, a row and a call, from rows, their elements and what they took."""
-    counts = np.array([[rows * size, rows, 1.0] for rows, size in counted])
-    weights = 1 / np.maximum(np.array(times), 1000.0)
-    fitted = np.linalg.lstsq(counts * weights[:, None], np.array(times) * weights, rcond=None)[0]
-    return dict(zip(("read", "row", "call"), (max(float(v), 0.0) for v in fitted), strict=True))
+def _by_rows(counted: Sequence[Rows], times: Sequence[float]) -> dict[str, float]:
+    """Fitted nanoseconds of each term, from rows and what they took."""
+    terms = [row_terms(rows) for rows in counted]
+    return dict(zip(terms[0], fitted([list(one.values()) for one in terms], times, 1000.0), strict=True))
 
 
 def softmax_costs(runs: int, least: float) -> dict[str, dict[str, float]]:
     """Nanoseconds for an element, a row and a call of Softmax on bytes, as one kernel and in float between casts."""
     costs: dict[str, dict[str, float]] = {}
     kernel = _as_kernel("QLinearSoftmax", axis=-1, opset=13)
+    counted = [Rows(rows, size, rows * size) for rows, size in ROWS]
     for name, nodes in (("QLinearSoftmax", kernel), ("Softmax", _in_float("Softmax", axis=-1))):
         one = session(nodes, CASTS, TensorProto.UINT8, rank=2)
-        costs[name] = _by_rows(ROWS, [_least(one, shape, runs) - least for shape in ROWS])
+        costs[name] = _by_rows(counted, [_least(one, shape, runs) - least for shape in ROWS])
     return costs
 
 
@@ -137,13 +142,14 @@ def pool_costs(runs: int, least: float) -> dict[str, dict[str, float]]:
     """The same of AveragePool: an element is a pixel under a window, a row a window."""
     costs: dict[str, dict[str, float]] = {}
     for name, written in (("QLinearAveragePool", _as_kernel), ("AveragePool", _in_float)):
-        counted: list[tuple[int, int]] = []
+        counted: list[Rows] = []
         times: list[float] = []
         for channels, size, kernel, stride in POOLS:
             nodes = written(name, kernel_shape=[kernel] * 2, strides=[stride] * 2)
             one = session(nodes, CASTS, TensorProto.UINT8)
             times.append(_least(one, (1, channels, size, size), runs) - least)
-            counted.append((channels * ((size - kernel) // stride + 1) ** 2, kernel**2))
+            windows = channels * ((size - kernel) // stride + 1) ** 2
+            counted.append(Rows(windows, kernel**2, channels * size**2))
         costs[name] = _by_rows(counted, times)
     return costs
 

@@ -26,6 +26,7 @@ from costs.elements import (
     quantize_costs,
     softmax_costs,
 )
+from costs.fitting import fitted
 from qdialect.measuring.kernels import Shape, measure, overhead, session
 from qdialect.targets.pricing import (
     ALIGNED,
@@ -177,13 +178,7 @@ def spreading(shape: Shape, runs: int) -> tuple[Convolution, float]:
 
 def fit(rows: list[tuple[Convolution, float]]) -> list[float]:
     """Costs, none negative, of the least relative squared error."""
-    a = np.array([counts(s) for s, _ in rows]) * np.array([[1 / t] for _, t in rows])
-    used = list(range(len(TERMS)))
-    while True:
-        found = np.linalg.lstsq(a[:, used], np.ones(len(rows)), rcond=None)[0]
-        if (found >= 0).all():
-            return [float(found[used.index(k)]) if k in used else 0.0 for k in range(len(TERMS))]
-        used.remove(used[int(np.argmin(found))])
+    return fitted([counts(s) for s, _ in rows], [t for _, t in rows])
 
 
 def main() -> None:

@@ -25,8 +25,8 @@ def is_faster_in_float(op: OnnxOp, kernels: Kernels, costs: Costs) -> bool:
     for kernel in kernels.forms:
         sizes = None if kernel.rows is None else kernel.rows(op)
         if sizes is not None and {kernel.op_type, op.op_type} <= costs.keys():
-            now = row_cost(costs, kernel.op_type, *sizes)
-            return row_cost(costs, op.op_type, *sizes) < WORTH * now
+            now = row_cost(costs, kernel.op_type, sizes)
+            return row_cost(costs, op.op_type, sizes) < WORTH * now
     return False
 
 

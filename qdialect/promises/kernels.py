@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute
@@ -55,13 +56,23 @@ class Kernel(Promise):
     """Whether the kernel, which a session makes of the op between casts too, is wrong at this scale of its result."""
     extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
     """Attributes that the node has besides."""
-    rows: Callable[[OnnxOp], tuple[int, int] | None] | None = None
+    rows: Callable[[OnnxOp], Rows | None] | None = None
     """
-    How many rows of how many elements are computed together, None if that is not known: where the op's float kernel,
-    between casts, may be faster, by what both cost for a row and an element.
+    What is computed together, None if that is not known: where the op's float kernel, between casts, may be faster,
+    by what both cost for a row and an element.
     """
     read: Callable[[OnnxOp, int], dict[str, Attribute] | Blocked] = _as_given
     """The op's attributes in an opset from the node's: `extra` undone."""
+
+
+class Rows(NamedTuple):
+    """Rows of elements, each of which gives results of its own: rows of a Softmax, windows of a pool."""
+
+    number: int
+    size: int
+    """Elements of a row; windows that overlap share theirs."""
+    operand: int
+    """Elements of the operand."""
 
 
 @dataclass(frozen=True)
@@ -103,12 +114,13 @@ def _pool_differs(op: OnnxOp, scale: float) -> bool:
     return _pool_guard(op) is not None
 
 
-def _pool_rows(op: OnnxOp) -> tuple[int, int] | None:
+def _pool_rows(op: OnnxOp) -> Rows | None:
     """Windows of pixels; a batch that is not known counts as one."""
-    shape = shape_of(op.results[0].type)
-    if not shape or DYNAMIC in shape[1:]:
+    shape, operand = shape_of(op.results[0].type), shape_of(op.operands[0].type)
+    if not shape or not operand or DYNAMIC in (*shape[1:], *operand[1:]):
         return None
-    return prod(size for size in shape if size != DYNAMIC), prod(op.ints_attr("kernel_shape") or ())
+    windows, pixels = (prod(size for size in sizes if size != DYNAMIC) for sizes in (shape, operand))
+    return Rows(windows, prod(op.ints_attr("kernel_shape") or ()), pixels)
 
 
 def _windows_fit(op: OnnxOp) -> bool:
@@ -132,7 +144,7 @@ def softmax_axis(op: OnnxOp) -> tuple[int, bool]:
     return op.int_attr("axis", 1 if one_row else -1), one_row
 
 
-def _softmax_rows(op: OnnxOp) -> tuple[int, int] | None:
+def _softmax_rows(op: OnnxOp) -> Rows | None:
     """Rows of elements beside one another; a batch that is not known counts as one."""
     shape, (axis, one_row) = shape_of(op.operands[0].type), softmax_axis(op)
     if not shape:
@@ -141,7 +153,7 @@ def _softmax_rows(op: OnnxOp) -> tuple[int, int] | None:
     row, count = shape[axis:], prod(size for size in shape[:axis] if size != DYNAMIC)
     if DYNAMIC in row or not (one_row or len(row) == 1):
         return None
-    return count, prod(row)
+    return Rows(count, prod(row), count * prod(row))
 
 
 def _softmax_overflows(op: OnnxOp, scale: float) -> bool:

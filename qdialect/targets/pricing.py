@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
+from qdialect.promises.kernels import Rows
+
 Costs = Mapping[str, Mapping[str, float]]
 
 FLOAT, PACKED, SUM, PRODUCT = "Conv", "ConvPacked", "ConvInteger", "MatMulIntegerToFloat"
@@ -126,10 +128,14 @@ def cheapest(costs: Costs, kernels: Sequence[str], shape: Convolution) -> tuple[
     return min(((name, cost(costs, name, shape)) for name in kernels), key=lambda priced: priced[1])
 
 
-def row_cost(costs: Costs, kernel: str, rows: int, elements: int) -> float:
+def row_cost(costs: Costs, kernel: str, rows: Rows) -> float:
     """Nanoseconds that `kernel` takes for so many rows of so many elements, what it needs around it included."""
-    entry = costs[kernel]
-    return entry["read"] * rows * elements + entry["row"] * rows + entry["call"]
+    return sum(costs[kernel][term] * count for term, count in row_terms(rows).items())
+
+
+def row_terms(rows: Rows) -> dict[str, int]:
+    """What a kernel of rows is priced by: elements under windows, elements of the operand, rows, calls."""
+    return {"element": rows.number * rows.size, "read": rows.operand, "row": rows.number, "call": 1}
 
 
 def float_kernels(weight: tuple[int, ...]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.forms.rewritten import AsConvolution
 from qdialect.ir.names import tensor_name
 from qdialect.patterns.convolution.step import SOME_IMAGES, SOME_SIZE
-from qdialect.promises.kernels import Kernels
+from qdialect.promises.kernels import Kernels, Rows
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnForm
@@ -67,7 +67,11 @@ class WriteAsConvolution(OnForm[AsConvolution]):
         pixels = prod(SOME_SIZE if size == DYNAMIC else size for size in sizes)
         strides = op.ints_attr("strides") or (1,) * len(kernel)
         shape = Convolution(1, 1, kernel, strides, pixels, True, images, channels)
-        now = row_cost(costs, own, images * channels * pixels, prod(kernel))
+        operand = [
+            SOME_SIZE if size == DYNAMIC else size for size in (shape_of(op.operands[0].type) or ())[2:]
+        ]
+        planes = images * channels
+        now = row_cost(costs, own, Rows(planes * pixels, prod(kernel), planes * prod(operand)))
         return quantized_cost(costs, shape) < WORTH * now
 
 
