@@ -107,6 +107,12 @@ def _raising(r: Request) -> Iterator[Stage]:
         exact=r.is_exact,
     )
     yield _stage("quantize-inputs", "inputs in steps of a scale that only raise-arithmetic has found")
+    if r.target.float_sums and r.form == "qdq":
+        yield _stage(
+            "decompose-dynamic",
+            "the target computes such sums in float; before casts move past the parts",
+            target=r.target.name,
+        )
     if r.options.decompose:
         yield _stage("decompose", "as asked for, before casts move past the parts", ops=r.options.decompose)
 
@@ -178,8 +184,6 @@ def _legalizing(r: Request) -> Iterator[Stage]:
     interface = [_stage("integer-io", "asked for")] if r.options.integer_io else []
     # Where activations must be symmetric, the integers that come in and go out are so too.
     yield from [*legalize, *interface] if r.target.symmetric_activations else [*interface, *legalize]
-    if r.target.float_sums and r.form == "qdq":
-        yield _stage("decompose-dynamic", "the target computes such sums in float", target=r.target.name)
 
 
 def _upstream(r: Request) -> Iterator[Stage]:
