@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from qdialect.promises.kernels import Rows
+if TYPE_CHECKING:  # the command line is read with targets alone
+    from qdialect.promises.kernels import Rows
 
 Costs = Mapping[str, Mapping[str, float]]
 
