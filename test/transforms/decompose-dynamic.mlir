@@ -80,3 +80,23 @@ func.func @unmoved_computed_weight(%x: tensor<4x3xf32>, %w: tensor<3x2xi8>) -> t
   %f = onnx.Cast(%p) {to = 1 : i64} : (tensor<4x2xi32>) -> tensor<4x2xf32>
   func.return %f : tensor<4x2xf32>
 }
+
+// CHECK-LABEL: func.func @unmoved_integers_turned(
+// CHECK: onnx.DynamicQuantizeLinear
+func.func @unmoved_integers_turned(%x: tensor<4x3xf32>) -> tensor<3x4xui8> {
+  // expected-remark@+1 {{something reads the integers but sums that are cast to float [decompose-dynamic: second-consumer]}}
+  %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<4x3xf32>) -> (tensor<4x3xui8>, tensor<f32>, tensor<ui8>)
+  %t = onnx.Transpose(%q) {perm = array<i64: 1, 0>} : (tensor<4x3xui8>) -> tensor<3x4xui8>
+  func.return %t : tensor<3x4xui8>
+}
+
+// CHECK-LABEL: func.func @unmoved_zero_point_of_the_weight(
+// CHECK: onnx.MatMulInteger
+func.func @unmoved_zero_point_of_the_weight(%x: tensor<4x3xf32>) -> tensor<4x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xui8>>} : () -> tensor<3x2xui8>
+  // expected-remark@+1 {{something reads the integers but sums that are cast to float [decompose-dynamic: second-consumer]}}
+  %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<4x3xf32>) -> (tensor<4x3xui8>, tensor<f32>, tensor<ui8>)
+  %p = onnx.MatMulInteger(%q, %w, %z, %z) : (tensor<4x3xui8>, tensor<3x2xui8>, tensor<ui8>, tensor<ui8>) -> tensor<4x2xi32>
+  %f = onnx.Cast(%p) {to = 1 : i64} : (tensor<4x2xi32>) -> tensor<4x2xf32>
+  func.return %f : tensor<4x2xf32>
+}

@@ -23,10 +23,16 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
 
 // CHECK-LABEL: func.func @greatest_of_other_axes(
 // CHECK: onnx.ReduceMax(%{{.*}}, _) {axes = array<i64: 1>} : (tensor<2x3x5xui8>) -> tensor<2x1x5xui8>
+// CHECK-LABEL: func.func @unmoved_greatest_of_any_rank(
+// CHECK: onnx.ReduceMax(%{{.*}}, _) {axes = array<i64: 2>} : (tensor<*xui8>) -> tensor<*xui8>
 builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
   func.func @greatest_of_other_axes(%q: tensor<2x3x5x!x>) -> tensor<2x1x5x!x> {
     %y = onnx.ReduceMax(%q, _) {axes = array<i64: 1>} : (tensor<2x3x5x!x>) -> tensor<2x1x5x!x>
     func.return %y : tensor<2x1x5x!x>
+  }
+  func.func @unmoved_greatest_of_any_rank(%q: tensor<*x!x>) -> tensor<*x!x> {
+    %y = onnx.ReduceMax(%q, _) {axes = array<i64: 2>} : (tensor<*x!x>) -> tensor<*x!x>
+    func.return %y : tensor<*x!x>
   }
 }
 
