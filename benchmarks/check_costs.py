@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("files", nargs="*", metavar="COSTS.toml")
     parser.add_argument("--runs", type=int, default=31)
     args = parser.parse_args(arguments)
-    least = overhead(args.runs)
+    least = overhead()
     times = {
         shape: {
             name: max(taken - least, 1.0)

@@ -124,7 +124,7 @@ def _least(one: ort.InferenceSession, shape: Sequence[int], runs: int) -> int:
 def _by_rows(counted: Sequence[Rows], times: Sequence[float]) -> dict[str, float]:
     """Fitted nanoseconds of each term, from rows and what they took."""
     terms = [row_terms(rows) for rows in counted]
-    return dict(zip(terms[0], fitted([list(one.values()) for one in terms], times, 1000.0), strict=True))
+    return dict(zip(terms[0], fitted([list(one.values()) for one in terms], times), strict=True))
 
 
 def softmax_costs(runs: int, least: float) -> dict[str, dict[str, float]]:

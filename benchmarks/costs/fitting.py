@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+LEAST = 1000.0
+"""Nanoseconds: the clock and the session vary by about as much, so what takes less weighs as if it took this."""
 
-def fitted(counts: Sequence[Sequence[float]], times: Sequence[float], least: float = 0.0) -> list[float]:
-    """
-    Nanoseconds for each thing that is counted, none negative, of the least squared error relative to `times`.
 
-    What takes less than `least` nanoseconds weighs as much as that.
-    """
-    taken = np.maximum(np.array(times), least)
+def fitted(counts: Sequence[Sequence[float]], times: Sequence[float]) -> list[float]:
+    """Nanoseconds for each thing that is counted, none negative, of the least squared error relative to `times`."""
+    taken = np.maximum(np.array(times), LEAST)
     a, b = np.array(counts) / taken[:, None], np.array(times) / taken
     used = list(range(a.shape[1]))
     while True:

@@ -189,7 +189,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=31)
     parser.add_argument("-o", "--output", type=Path, default=DEFAULT)
     args = parser.parse_args()
-    least = overhead(args.runs)
+    least = overhead()
     times = {shape: measure(shape, args.runs) for shape in SHAPES}
     rows: dict[str, list[tuple[Convolution, float]]] = {}
     for shape, t in times.items():

@@ -92,7 +92,7 @@ def calibrate(
 
     runs: how often each is run; the fastest counts.
     """
-    least = overhead(runs)
+    least = overhead()
     ratios: dict[str, list[float]] = {}
     for shape in probes:
         show(f"measuring {shape.inputs} to {shape.outputs} channels, kernel {shape.kernel}")
