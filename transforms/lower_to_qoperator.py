@@ -237,6 +237,7 @@ class LowerToAnother(OnForm[KernelOfAnother]):
         if not all(isinstance(type.expressed, Float32Type) for type in (*known, result)):
             return Blocked("expressed-type", "the kernels compute in f32")
         names, stored = [type.storage.name for type in known], result.storage.name
+        names += names[:1] * form.constants
         opset = opset_of(op, "") or 13
         runs = all(self._target.runs_on_storage(o, names[-1], opset) for o in form.on_integers(op))
         if not (runs and self._target.has_kernel(form.kernel, names, stored)):

@@ -267,14 +267,15 @@ def _computed(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) 
         return Expected(NOMINAL, 1.0)
     place, each = target.costs["Placement"], target.costs["Elementwise"]
     name = op.SCHEMA.name if op.SCHEMA is not None else ""
-    if not names or names[0] not in each or name not in each or not _has_kernel(op, names[0], target):
+    operands = len(op.operands) + (other.constants if other is not None else 0)
+    if not names or names[0] not in each or name not in each or not _has_kernel(operands, names[0], target):
         return FLOAT_ONLY
     size = max(elements(v) for v in (*op.operands, op.results[0]))
     return Expected(place["call"] + size * each[name], place["call"] + size * each[names[0]])
 
 
-def _has_kernel(op: OnnxOp, kernel: str, target: Target) -> bool:
+def _has_kernel(operands: int, kernel: str, target: Target) -> bool:
     storage = target.activations or "u8"
-    return target.has_kernel(kernel, [storage] * len(op.operands), storage) or target.has_kernel(
+    return target.has_kernel(kernel, [storage] * operands, storage) or target.has_kernel(
         kernel, [storage], storage
     )

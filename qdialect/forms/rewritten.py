@@ -1,6 +1,7 @@
 """
 Ops without an integer kernel that another op's kernel computes: a difference is a sum with the second operand's sign
-turned, a mean of all pixels is a global average pool, a mean of those under a window a convolution.
+turned, a line a sum with a constant, a mean of all pixels is a global average pool, a mean of those under a window a
+convolution.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import Storage, StorageCastOp, UniformType
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
+from qdialect.forms.storage import clip_between
 from qdialect.ir.values import constant, constant_ints, normal_axis
 from qdialect.reasons import UNKNOWN_RANK, Blocked
 
@@ -40,6 +42,8 @@ class KernelOfAnother(Form):
     """The other ops; the last makes the op's result."""
     on_integers: Callable[[OnnxOp], Sequence[str]] = lambda op: ()
     """Ops that they have on stored integers besides."""
+    constants: int = 0
+    """Operands of that kernel besides the op's, of the first one's integers."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,31 @@ def _difference(op: OnnxOp) -> Sequence[Operation] | Blocked:
         mirrored = nodes.add("Sub", [ones, plain], plain.type)
         negative = nodes.append(StorageCastOp(mirrored, negative_type))
     nodes.add("Add", [x, negative], op.results[0].type)
+    return nodes.ops
+
+
+def _clamped_line(op: OnnxOp) -> Sequence[Operation] | Blocked:
+    """max(0, min(1, alpha x + beta)) = x', the stored x at alpha times its scale, + beta where the result saturates."""
+    alpha, beta = op.float_attr("alpha", 0.2), op.float_attr("beta", 0.5)
+    x, y = uniform_of(op.operands[0].type), uniform_of(op.results[0].type)
+    scale = numerics.bias_scale(x.scale, alpha)
+    if not (np.isfinite(scale) and scale >= np.finfo(np.float32).tiny and np.isfinite(beta)):
+        return Blocked(
+            "scale-value", "the slope times the operand's scale is no positive number of full precision"
+        )
+    nodes = Nodes()
+    plain = nodes.append(StorageCastOp(op.operands[0], with_element(op.operands[0].type, storage_element(x))))
+    steep = nodes.append(StorageCastOp(plain, with_element(plain.type, x.replace(scales=scale))))
+    one, zero = (1, 0) if beta >= 0 else (0, 1)
+    level = UniformType.per_tensor(Storage.of(x.storage.name), abs(beta) or 1.0, zero)
+    shift = nodes.constant(np.array(one if beta else zero, x.storage.dtype), type=tensor_type(level, ()))
+    line = nodes.add("Add", [steep, shift], op.results[0].type)
+    low, high = y.quantize(np.array([0, 1], np.float32)).tolist()
+    if (low, high) != (y.storage.low, y.storage.high):
+        clamp = clip_between(low, high, op, line, y)
+        if isinstance(clamp, Blocked):
+            return clamp
+        nodes.ops.extend(clamp.ops)
     return nodes.ops
 
 
@@ -116,4 +145,5 @@ REWRITTEN: dict[tuple[str, str], KernelOfAnother] = {
         "QLinearAdd", _difference, lambda op: () if constant(op.operands[1]) is not None else ("Sub",)
     ),
     ("", "ReduceMean"): KernelOfAnother("QLinearGlobalAveragePool", _mean),
+    ("", "HardSigmoid"): KernelOfAnother("QLinearAdd", _clamped_line, constants=1),
 }

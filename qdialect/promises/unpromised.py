@@ -16,9 +16,9 @@ CASTS = "it is quantization itself, read as types by the raising passes or, wher
 GONE = "deprecated before ONNX had quantization"
 
 _REASONS: dict[str, str] = {
-    ONE: """Abs Acos Acosh Add Asin Asinh Atan Atanh BitCast Cast CastLike Ceil Celu Cos Cosh Div Elu Erf Exp Floor
-        Gelu HardSwish LeakyRelu Log Mish Mod Mul Neg Pow Reciprocal Round Selu Sigmoid Sin Sinh Softplus Softsign Sqrt
-        Sub Swish Tan Tanh""",
+    ONE: """Abs Acos Acosh Add Asin Asinh Atan Atanh BitCast Cast CastLike Ceil Celu Cos Cosh Div Elu Erf Exp
+        Floor Gelu HardSigmoid HardSwish LeakyRelu Log Mish Mod Mul Neg Pow Reciprocal Round Selu Sigmoid Sin
+        Sinh Softplus Softsign Sqrt Sub Swish Tan Tanh""",
     MANY: """AffineGrid Attention AveragePool BatchNormalization CausalConvWithState Col2Im Conv ConvTranspose CumProd
         CumSum DFT DeformConv Det Einsum GRU Gemm GlobalAveragePool GlobalLpPool GroupNormalization
         InstanceNormalization LRN LSTM LayerNormalization LinearAttention LogSoftmax LpNormalization LpPool MatMul Mean
@@ -29,7 +29,7 @@ _REASONS: dict[str, str] = {
     MADE: "Bernoulli EyeLike Multinomial RandomNormalLike RandomUniformLike Range",
     SEQUENCE: """ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt SequenceConstruct
         SequenceErase SequenceInsert SequenceLength SequenceMap SplitToSequence""",
-    BOUND: "HardSigmoid Shrink ThresholdedRelu",
+    BOUND: "Shrink ThresholdedRelu",
     CASTS: "DequantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul QuantizeLinear",
     GONE: "Upsample",
 }

@@ -36,6 +36,45 @@ func.func @less_a_constant(%x: tensor<2x3x!s>) -> tensor<2x3x!z> {
   func.return %y : tensor<2x3x!z>
 }
 
+// x at alpha times its scale, and beta; what leaves [0, 1] saturates.
+
+// CHECK-LABEL: func.func @line(
+// CHECK-DAG: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0.125] : tensor<f32>>}
+// CHECK-DAG: %[[Z:.*]] = onnx.Constant() {value = #onnx.tensor<[3] : tensor<ui8>>}
+// CHECK-DAG: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[0.75] : tensor<f32>>}
+// CHECK: %[[X:.*]] = quant.scast %x
+// CHECK: %[[ONE:.*]] = onnx.Constant() {value = #onnx.tensor<[1] : tensor<ui8>>}
+// CHECK: onnx_ms.QLinearAdd(%[[X]], %[[S]], %[[Z]], %[[ONE]], %[[B]], %{{.*}}, %{{.*}}, %{{.*}}) : {{.*}} -> tensor<2x3xui8>
+// CHECK-NOT: onnx.Clip
+// CHECK: func.return
+func.func @line(%x: tensor<2x3x!x>) -> tensor<2x3x!quant.uniform<u8:f32, 0.00390625>> {
+  %y = onnx.HardSigmoid(%x) {alpha = 0.25 : f32, beta = 0.75 : f32} : (tensor<2x3x!x>) -> tensor<2x3x!quant.uniform<u8:f32, 0.00390625>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.00390625>>
+}
+
+// A type that reaches beyond [0, 1] is clamped: 0.125 * (1 - -7) is 1.
+
+// CHECK-LABEL: func.func @line_within(
+// CHECK: %[[A:.*]] = onnx_ms.QLinearAdd(
+// CHECK: %[[LOW:.*]] = onnx.Constant() {value = #onnx.tensor<[-7] : tensor<i8>>}
+// CHECK: %[[HIGH:.*]] = onnx.Constant() {value = #onnx.tensor<[1] : tensor<i8>>}
+// CHECK: onnx.Clip(%[[A]], %[[LOW]], %[[HIGH]])
+func.func @line_within(%x: tensor<2x3x!z>) -> tensor<2x3x!quant.uniform<i8:f32, 0.125:-7>> {
+  %y = onnx.HardSigmoid(%x) {beta = -0.5 : f32} : (tensor<2x3x!z>) -> tensor<2x3x!quant.uniform<i8:f32, 0.125:-7>>
+  func.return %y : tensor<2x3x!quant.uniform<i8:f32, 0.125:-7>>
+}
+
+// CHECK-LABEL: func.func @unmoved_line(
+// CHECK-NOT: onnx_ms.
+// CHECK: func.return
+func.func @unmoved_line(%x: tensor<2x3x!x>, %t: tensor<2x3x!quant.uniform<u8:f32, 1.0e-38:3>>) -> (tensor<2x3x!y>, tensor<2x3x!y>) {
+  // expected-remark@+1 {{the slope times the operand's scale is no positive number of full precision [lower-to-qoperator: scale-value]}}
+  %a = onnx.HardSigmoid(%x) {alpha = -0.25 : f32} : (tensor<2x3x!x>) -> tensor<2x3x!y>
+  // expected-remark@+1 {{[lower-to-qoperator: scale-value]}}
+  %b = onnx.HardSigmoid(%t) : (tensor<2x3x!quant.uniform<u8:f32, 1.0e-38:3>>) -> tensor<2x3x!y>
+  func.return %a, %b : tensor<2x3x!y>, tensor<2x3x!y>
+}
+
 // CHECK-LABEL: func.func @mean(
 // CHECK: onnx_ms.QLinearGlobalAveragePool({{.*}} -> tensor<?x3x1x1xui8>
 // CHECK: func.return

@@ -72,6 +72,33 @@ def test_a_difference_of_any_two_integers_is_a_sum(dtype: Any, zeros: tuple[int,
     assert (before != after).mean() < 0.001
 
 
+@pytest.mark.parametrize(("alpha", "beta"), [(1 / 6, 0.5), (0.2, 0.5), (0.7, 0.0), (0.11, -0.25)])
+@pytest.mark.parametrize(
+    ("dtype", "scale", "zero", "clip"),
+    [(np.uint8, 1 / 255, 0, False), (np.uint8, 0.0021, 0, False), (np.int8, 1 / 128, 3, True)],
+)
+def test_a_clamped_line_is_a_sum(
+    dtype: Any, scale: float, zero: int, clip: bool, alpha: float, beta: float, tmp_path: Path
+):
+    constants: dict[str, Array] = {
+        "xs": np.array(0.043, np.float32),
+        "xz": np.array(zero + (0 if np.iinfo(dtype).min else 131), dtype),
+        "ys": np.array(scale, np.float32),
+        "yz": np.array(zero, dtype),
+    }
+    nodes = [
+        oh.make_node("DequantizeLinear", ["x", "xs", "xz"], ["r"]),
+        oh.make_node("HardSigmoid", ["r"], ["h"], alpha=alpha, beta=beta),
+        oh.make_node("QuantizeLinear", ["h", "ys", "yz"], ["y"]),
+    ]
+    every = np.arange(256).astype(np.uint8).view(dtype).reshape(4, 64)
+    before, after, types = compiled(nodes, constants, {"x": every}, tmp_path)
+    kernels = [name for name in types if name not in ("QuantizeLinear", "DequantizeLinear")]  # around i8
+    assert kernels == (["QLinearAdd", "Clip"] if clip else ["QLinearAdd"])
+    assert steps(before, after) <= 1
+    assert (before != after).mean() < 0.02
+
+
 def test_what_is_taken_from_a_constant_or_is_one(tmp_path: Path):
     rng = np.random.default_rng(3)
     constants: dict[str, Array] = {
