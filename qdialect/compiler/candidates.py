@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
 from qdialect.calibration.annotations import annotate
 from qdialect.calibration.observer import Observer, observe_samples, value_names
@@ -30,9 +30,9 @@ from qdialect.calibration.rounding import (
     shifts_of,
     waves_of,
 )
-from qdialect.calibration.samples import Noise, Samples, measure_noise
+from qdialect.calibration.samples import Noise, Samples
 from qdialect.compiler.compilation import compile_as, keep_in_float
-from qdialect.compiler.measured import outputs, simulated
+from qdialect.compiler.judging import AS_THEY_ARE, Judge, Places
 from qdialect.compiler.options import Options
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
@@ -117,6 +117,11 @@ class Trial:
         ratio = self.noise.ratio(count) if self.noise is not None else 0.0
         return min(ratio, ENOUGH) - WORTH * 100 * self.share - CAUTION.get(self.choice.range, 0.0)
 
+    def __str__(self) -> str:
+        """As the log says it."""
+        ratio = "nothing measured" if self.noise is None else f"{self.ratio:.1f} dB"
+        return f"{self.choice}: {ratio}, {100 * self.share:.0f} % of the float time expected"
+
     def beats(self, other: Trial, count: int | None = None) -> bool:
         """Whether this is better than the plainer `other` by more than chance gives."""
         if self.noise is None or other.noise is None:
@@ -137,11 +142,13 @@ class Finished:
     """Of the float model's expected time."""
     noise: Noise | None = None
     """On all samples that are measured, those that judge first."""
+    places: Places = AS_THEY_ARE
+    """The outputs that `noise` is measured of by what decides."""
 
 
 @dataclass
 class Candidates:
-    """Builds candidates of one prepared float module and compares them."""
+    """Builds candidates of one prepared float module and compares them by what decides (`calibration.decisive`)."""
 
     module: ModuleOp
     """Simplified."""
@@ -156,6 +163,8 @@ class Candidates:
     log: list[str] = field(default_factory=list[str])
     origin: Origin | None = None
     """The nodes of the model as it came, after which the report names layers; None: the module's."""
+    decisive: bool = True
+    """Whether outputs that are shares of classes are compared by what decides."""
 
     def __post_init__(self) -> None:
         self.target = target(self.options.target)
@@ -164,7 +173,7 @@ class Candidates:
         self.layers = number_layers(self.module)
         self._rounded: dict[str, RoundedWeights] = {}
         self._known: dict[str, dict[int, RoundedLayer]] = {}
-        self._expected: list[list[Array]] | None = None
+        self.judge = Judge(self.module, self.samples, self.options.target, decisive=self.decisive)
         self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
         self._tried: dict[Choice, Trial] = {}
         self.shifts: dict[Choice, dict[int, Array]] = {}
@@ -186,18 +195,21 @@ class Candidates:
             for rounding, rounded in other._rounded.items()
         }
 
+    def by_outputs(self) -> Candidates:
+        """The same, compared by the outputs as they are."""
+        if not self.judge.places:
+            return self
+        other = replace(self, decisive=False)
+        other._rounded, other.shifts = self._rounded, self.shifts
+        return other
+
     def _round_all(self) -> None:
         """Round every layer in each way, in waves that memory holds."""
         self._rounded = {r: RoundedWeights(dict(self._known.get(r, {}))) for r in ("nearest", "gptq")}
-        observer, names = Observer(self.module), value_names(self.module)
-
-        def largest(value: Any) -> float:
-            seen = self.profile.tensors.get(names.get(value, ""))
-            return 1.0 if seen is None or not seen.counts.size else max(-seen.low, seen.high)
-
+        observer, largest = Observer(self.module), _largest(self.module, self.profile)
         known = self._rounded["gptq"].layers
-        layers = {k: op for k, op in self.layers.items() if observer.is_visible(op.operands[0])}
-        layers = {k: op for k, op in layers.items() if k not in known}
+        unknown = {k: op for k, op in self.layers.items() if k not in known}
+        layers = {k: op for k, op in unknown.items() if observer.is_visible(op.operands[0])}
         rows = self.samples.steering
         for wave in waves_of(layers, self.memory):
             self.show(f"rounding {len(wave)} layers")
@@ -213,13 +225,6 @@ class Candidates:
                 )
                 rounded.layers.update(done.layers)
 
-    def expected(self) -> list[list[Array]]:
-        """What the float model gives for the samples that are measured."""
-        if self._expected is None:
-            model = export_model(self.module).SerializeToString(deterministic=True)
-            self._expected = outputs(model, self.samples.measured)
-        return self._expected
-
     # --- Candidates ---
 
     def placed(self, module: ModuleOp, choice: Choice) -> Placement:
@@ -233,6 +238,12 @@ class Candidates:
 
     def build(self, choice: Choice) -> tuple[ModuleOp, Placement]:
         """The module of a candidate, with casts, not compiled yet."""
+        module, placement, weights = self._prepared(choice)
+        insert_casts(module, self.target, placement, weights, self.levels)
+        return module, placement
+
+    def _prepared(self, choice: Choice) -> tuple[ModuleOp, Placement, RoundedWeights]:
+        """What `build` inserts casts into: ranges and biases are a candidate's."""
         module = self.module.clone()
         keep_in_float(module, choice.kept)
         if choice.range not in self._bounds:
@@ -250,38 +261,32 @@ class Candidates:
         if choice.sequential:
             shift_biases(module, self.shifts[replace(choice, kept=())])
             placement = self.placed(module, choice)
-        insert_casts(module, self.target, placement, weights, self.levels)
-        return module, placement
+        return module, placement, weights
 
     def attempt(self, choice: Choice) -> Trial:
-        """
-        Build and measure a candidate, its casts written out: what compiling makes of it differs by a step
-        at most.
-        """
-        if choice in self._tried:
-            return self._tried[choice]
+        """Build and measure a candidate, its casts written out: what compiling makes of it differs by a step."""
+        if (known := self._tried.get(choice)) is not None:
+            return known
         self.show(f"trying {choice}")
-        module, placement = self.build(choice)
+        module, placement, weights = self._prepared(choice)
         key = replace(choice, price=100), _signature(placement)
-        if key in self._same:
-            self._tried[choice] = self._same[key]
-            return self._same[key]
+        if (same := self._same.get(key)) is not None:
+            self._tried[choice] = same
+            return same
         count = len(placement.linear) + len(placement.dynamic)
         noise = None
         if self.samples.measured and (count or placement.pairs):
-            noise = measure_noise(
-                self.expected(), simulated(module, self.options.target, self.samples.measured)
-            )
+            insert_casts(module, self.target, placement, weights, self.levels)
+            noise = self.judge.simulate(module)
         share = placement.cost / max(placement.float_cost, 1e-9)
         trial = Trial(choice, noise, share, count, len(placement.pairs))
-        ratio = "nothing measured" if noise is None else f"{noise.ratio():.1f} dB"
-        self.log.append(f"{choice}: {ratio}, {100 * share:.0f} % of the float time expected")
+        self.log.append(str(trial))
         self._tried[choice] = self._same[key] = trial
         return trial
 
     def found(self, choice: Choice) -> list[list[Array]]:
         """What a candidate gives for the samples that are measured."""
-        return simulated(self.build(choice)[0], self.options.target, self.samples.measured)
+        return self.judge.simulated(self.build(choice)[0])
 
     def finish(self, choice: Choice) -> Finished:
         """Build and compile a candidate."""
@@ -292,12 +297,12 @@ class Candidates:
         )  # done, and marked, in the prepared module
         report = compile_as(module, marked, origin=self.origin)
         model = export_model(module).SerializeToString(deterministic=True)
-        judges = len(self.samples.judging)
-        results = outputs(model, self.samples.measured)
-        noise = measure_noise(self.expected(), results) if judges else None
-        ratio = float("nan") if noise is None else noise.ratio(judges)
+        ratio, noise, places = float("nan"), None, AS_THEY_ARE
+        if judges := len(self.samples.judging):
+            result, noise, places = self.judge.run(module)
+            ratio = result.ratio(judges)
         share = self._time(model, placement) / max(placement.float_cost, 1e-9)
-        return Finished(module, report, ratio, share, noise)
+        return Finished(module, report, ratio, share, noise, places)
 
     @cached_property
     def float_nodes(self) -> tuple[int, int]:
@@ -344,6 +349,17 @@ class Candidates:
 
 RANGES = ("mse", "99.999", "99.99")
 PRICES = (110, 125, 150)
+
+
+def _largest(module: ModuleOp, profile: Profile) -> Callable[[SSAValue], float]:
+    """The largest magnitude that was seen of a value; 1 if nothing was."""
+    names = value_names(module)
+
+    def largest(value: SSAValue) -> float:
+        seen = profile.tensors.get(names.get(value, ""))
+        return 1.0 if seen is None or not seen.counts.size else max(-seen.low, seen.high)
+
+    return largest
 
 
 def _same_weight(one: OnnxOp, other: OnnxOp) -> bool:

@@ -8,12 +8,13 @@ then measured and corrected. Of the sets of layers that were measured and keep t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, log10, prod
 
 import numpy as np
 
+from qdialect.calibration.decisive import let_out_what_decides
 from qdialect.calibration.geometry import layer_of
 from qdialect.calibration.observer import value_names
 from qdialect.calibration.sensitivity import Budget, Plan, Share, plan_floats
@@ -81,15 +82,21 @@ class Held:
         return lines
 
 
-def noise_budget(candidates: Candidates, trial: Trial) -> Budget:
-    """Where the noise of a candidate comes from, on some of the samples that judge."""
+def noise_budget(candidates: Candidates, trial: Trial, places: Iterable[int] = ()) -> Budget:
+    """
+    Where the noise of a candidate comes from, on some of the samples that are measured, those that judge first;
+    `places`: the outputs whose noise is that of what decides.
+    """
     module, _ = candidates.build(trial.choice)
-    noise = Noise(with_switches(candidates.module, module))
+    floating = candidates.module.clone()
+    for one in floating, module:
+        let_out_what_decides(one, places)
+    noise = Noise(with_switches(floating, module))
     names, counted = value_names(candidates.module), elements_of(candidates.profile)
     elements = {n: counted.get(names.get(op.results[0], ""), 0) for n, op in candidates.layers.items()}
     each = len(noise.budget.sites) * products(candidates.module, elements)
     most = max(1, min(SAMPLES, int(MOST_PRODUCTS / max(each, 1.0))))
-    for count, row in enumerate(candidates.samples.judging[:most]):
+    for count, row in enumerate(candidates.samples.measured[:most]):
         candidates.show(f"noise budget, {count} samples")
         noise.add(row)
     return noise.budget
@@ -130,7 +137,7 @@ def held_against(candidates: Candidates, trial: Trial, done: Finished) -> Budget
     if not candidates.samples.judging or not trial.integer or done.noise is None:
         return None
     try:
-        budget = noise_budget(candidates, trial)
+        budget = noise_budget(candidates, trial, done.places)
     except UserError as error:
         candidates.log.append(f"no noise budget: {error}")
         return None
@@ -148,6 +155,8 @@ def hold(candidates: Candidates, best: Trial, limit: Limit) -> Held:
     """
     if not candidates.samples.judging:
         raise UserError("a limit needs samples to measure on", "give --data besides the profile")
+    if limit.noise is not None:
+        candidates = candidates.by_outputs()
     budget = noise_budget(candidates, best)
     trials: dict[tuple[str, ...], Trial] = {}
 
@@ -182,7 +191,7 @@ def _shown(value: float, limit: Limit) -> str:
 def _changed(candidates: Candidates, trial: Trial) -> float:
     """The part of the samples whose largest element of the first float output is another than the float model's."""
     changed = count = 0
-    for one, other in zip(candidates.expected(), candidates.found(trial.choice), strict=True):
+    for one, other in zip(candidates.judge.expected(), candidates.found(trial.choice), strict=True):
         pair = next(((x, y) for x, y in zip(one, other, strict=True) if x.dtype.kind == "f"), None)
         if pair is None:
             continue

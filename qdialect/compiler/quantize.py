@@ -273,12 +273,12 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
 def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates, Trial]:
     """The best of all ways to find ranges and to round that are not asked for, smoothed and corrected if that helps."""
     ways, rounding = calibration.range, calibration.rounding
-    first = Choice(ways or "minmax", rounding or "gptq")
-    best = candidates.best(first, fixed_range=ways, fixed_rounding=rounding)
-    if best.integer:
-        candidates, best = smoothed(candidates, best, fixed_range=ways, fixed_rounding=rounding)
-        best = best if rounding is not None else corrected(candidates, best)
-    return candidates, best
+    first = candidates.attempt(Choice(ways or "minmax", rounding or "gptq"))
+    if not first.integer:
+        return candidates, first
+    candidates, first = smoothed(candidates, first)
+    best = candidates.best(first.choice, fixed_range=ways, fixed_rounding=rounding)
+    return candidates, best if rounding is not None else corrected(candidates, best)
 
 
 def _weights_alone(

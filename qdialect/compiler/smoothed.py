@@ -18,17 +18,16 @@ SAMPLES = 32
 """Samples from which factors are made."""
 
 
-def smoothed(
-    candidates: Candidates, best: Trial, *, fixed_range: str | None = None, fixed_rounding: str | None = None
-) -> tuple[Candidates, Trial]:
+def smoothed(candidates: Candidates, plain: Trial) -> tuple[Candidates, Trial]:
     """
-    The best candidate of the smoothed module if it beats `best`, with the candidates that it is one of; else `best`.
+    `plain` with smoothing if that beats it, and the candidates that it is one of; else both as they are.
 
-    The clone that is smoothed has its own profile: that of the module, but for tensors that are new or scaled.
+    Decided before the other choices are, so that there is one search, not two. The clone that is smoothed has its own
+    profile: that of the module, but for tensors that are new or scaled.
     """
     rows = candidates.samples.steering
-    if not rows or best.noise is None:
-        return candidates, best
+    if not rows or plain.noise is None:
+        return candidates, plain
     module = candidates.module.clone()
     observer = Observer(module)
     values = [g.value for g in groups(module) if observer.is_visible(g.value)]
@@ -37,15 +36,12 @@ def smoothed(
     names = value_names(module)
     done = smooth(module, {v: s.channels for v, s in seen.items() if s.channels is not None})
     if not done:
-        return candidates, best
+        return candidates, plain
     scaled = {names[one.value] for one in done if one.folded}
     others = replace(candidates, module=module, profile=_profile(candidates, module, rows, scaled))
     others.take_weights(candidates)
-    first = others.attempt(replace(best.choice, smooth=True))
-    if not first.beats(best):
-        return candidates, best
-    quantized = others.best(first.choice, fixed_range=fixed_range, fixed_rounding=fixed_rounding)
-    return others, quantized if quantized.beats(first) else first
+    first = others.attempt(replace(plain.choice, smooth=True))
+    return (others, first) if first.beats(plain) else (candidates, plain)
 
 
 def _profile(

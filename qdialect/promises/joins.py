@@ -27,6 +27,8 @@ class KnownRange(Promise):
     """Every element of the result lies between two bounds, whatever the operand."""
 
     bounds: tuple[float, float]
+    shares: bool = False
+    """Whether the elements of a row add up to 1."""
 
 
 ADDITIONS: dict[tuple[str, str], Promise] = {("", "Add"): Adds()}
@@ -35,6 +37,6 @@ JOINS: dict[tuple[str, str], Promise] = {("", name): Joins() for name in ("Add",
 RANGES: dict[tuple[str, str], Promise] = {
     ("", "Sigmoid"): KnownRange((0.0, 1.0)),
     ("", "HardSigmoid"): KnownRange((0.0, 1.0)),
-    ("", "Softmax"): KnownRange((0.0, 1.0)),
+    ("", "Softmax"): KnownRange((0.0, 1.0), shares=True),
     ("", "Tanh"): KnownRange((-1.0, 1.0)),
 }

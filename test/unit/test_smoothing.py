@@ -133,3 +133,5 @@ def test_it_is_chosen_where_it_pays() -> None:
     done = quantize_module(model(residual=False, nodes_used=2), samples(), Calibration(), Options(form="qdq"))
     assert any("smoothing" in line for line in done.log)
     assert done.choice.smooth
+    # Nothing else is decided before it: one search, not one with and one without.
+    assert [line.partition(":")[0] for line in done.log if "smoothing" not in line] == ["minmax, gptq"]

@@ -1,0 +1,53 @@
+"""
+What decides a class: the operand of a Softmax at the end, whose results say little where they are close to 0 and 1.
+
+A few samples of a sure classifier have no noise in their results whatever is rounded, or that of a single undecided
+one. What enters the Softmax has noise in every sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import shape_of
+from qdialect.ir.place import end_of
+from qdialect.ir.values import is_float32
+from qdialect.oracle.form import main_of
+from qdialect.promises.joins import KnownRange
+
+
+def decided(module: ModuleOp) -> frozenset[int]:
+    """The outputs of a graph, by their places, that are the shares of classes: one row for each sample."""
+    end = end_of(main_of(module).body.block, ReturnOp)
+    return frozenset(k for k, value in enumerate(end.operands) if _is_row_of_shares(value))
+
+
+def _is_row_of_shares(value: SSAValue) -> bool:
+    op = value.owner
+    known = op.get_trait(KnownRange) if isinstance(op, OnnxOp) else None
+    if known is None or not known.shares or not is_float32(value) or not is_float32(op_operand(value)):
+        return False
+    shape = shape_of(value.type)
+    return shape is not None and sum(size != 1 for size in shape[1:]) == 1
+
+
+def op_operand(value: SSAValue) -> SSAValue:
+    """The first operand of what makes a value. TypeError if it is an argument."""
+    if not isinstance(value.owner, OnnxOp):
+        raise TypeError("an argument is made by no operator")
+    return value.owner.operands[0]
+
+
+def let_out_what_decides(module: ModuleOp, places: Iterable[int]) -> ModuleOp:
+    """The module, in place, with what enters the Softmax as output where its shares were; returns it."""
+    func = main_of(module)
+    end = end_of(func.body.block, ReturnOp)
+    for k in places:
+        end.operands[k] = op_operand(end.operands[k])
+    func.update_function_type()
+    return module

@@ -1,0 +1,58 @@
+"""What candidates are compared by: their outputs on samples kept apart, of a classifier what enters its Softmax."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from qdialect.calibration.decisive import decided, let_out_what_decides
+from qdialect.calibration.samples import Noise, Samples, measure_noise
+from qdialect.compiler.measured import outputs, simulated
+from qdialect.numerics import Array
+from qdialect.onnx_io.exporter import export_model
+
+Places = frozenset[int]
+"""The outputs that are compared by what decides (`calibration.decisive`)."""
+AS_THEY_ARE = Places()
+
+
+class Judge:
+    """Measures what is made of a float module on samples, against what the module gives."""
+
+    def __init__(self, module: ModuleOp, samples: Samples, target: str | Path, *, decisive: bool = True):
+        """decisive: whether outputs that are shares of classes are compared by what decides."""
+        self._module, self._samples, self._target = module, samples, target
+        self.places = decided(module) if decisive else AS_THEY_ARE
+        self._expected: dict[Places, list[list[Array]]] = {}
+
+    def expected(self, places: Places | None = None) -> list[list[Array]]:
+        """What the float module gives for each sample that is measured."""
+        places = self.places if places is None else places
+        if places not in self._expected:
+            self._expected[places] = self._outputs(self._module, places)
+        return self._expected[places]
+
+    def _outputs(self, module: ModuleOp, places: Places) -> list[list[Array]]:
+        module = let_out_what_decides(module.clone(), places) if places else module
+        return outputs(export_model(module).SerializeToString(deterministic=True), self._samples.measured)
+
+    def simulated(self, module: ModuleOp) -> list[list[Array]]:
+        """What a module with casts gives for each; it is used up."""
+        let_out_what_decides(module, self.places)
+        return simulated(module, self._target, self._samples.measured)
+
+    def simulate(self, module: ModuleOp) -> Noise:
+        """The noise of a module with casts, which is used up."""
+        return measure_noise(self.expected(), self.simulated(module))
+
+    def run(self, compiled: ModuleOp) -> tuple[Noise, Noise, Places]:
+        """
+        The noise of a compiled module: of its outputs as they are, and of `places`, which decide if they are still in
+        it.
+        """
+        noise = measure_noise(self.expected(AS_THEY_ARE), self._outputs(compiled, AS_THEY_ARE))
+        if not self.places or self.places != decided(compiled):
+            return noise, noise, AS_THEY_ARE
+        deciding = measure_noise(self.expected(), self._outputs(compiled, self.places))
+        return noise, deciding, self.places
