@@ -31,6 +31,7 @@ from qdialect.calibration.rounding import (
     waves_of,
 )
 from qdialect.calibration.samples import Noise, Samples
+from qdialect.calibration.tables import quantize_tables, tables_of
 from qdialect.compiler.compilation import compile_as, keep_in_float
 from qdialect.compiler.judging import AS_THEY_ARE, Judge, Places
 from qdialect.compiler.options import Options
@@ -74,6 +75,8 @@ class Choice:
     """Whether biases are corrected one layer after the other."""
     smooth: bool = False
     """Whether factors stand between activations and weights."""
+    tables: bool = False
+    """Whether tables that rows are taken from are in 8 bits."""
     kept: tuple[str, ...] = ()
     """Nodes that stay in float."""
 
@@ -83,6 +86,7 @@ class Choice:
         parts += ["bias correction"] if self.bias else []
         parts += ["sequential bias correction"] if self.sequential else []
         parts += ["smoothing"] if self.smooth else []
+        parts += ["tables in 8 bits"] if self.tables else []
         parts += [f"integers at {self.price} %"] if self.price != 100 else []
         parts += [] if self.static else ["ranges at run time"]
         parts += [f"{len(self.kept)} nodes in float"] if self.kept else []
@@ -101,6 +105,8 @@ class Trial:
     """Linear ops in integers."""
     casts: int
     """Tensors that are quantized."""
+    float_time: float = 0.0
+    """Nanoseconds that the float model is expected to take."""
 
     @property
     def integer(self) -> bool:
@@ -173,6 +179,8 @@ class Candidates:
         self.layers = number_layers(self.module)
         self._rounded: dict[str, RoundedWeights] = {}
         self._known: dict[str, dict[int, RoundedLayer]] = {}
+        # What is decomposed and what is kept in float is done, and marked, in the prepared module.
+        self.marked = replace(self.options, decompose=(), keep_float=())
         self.judge = Judge(self.module, self.samples, self.options.target, decisive=self.decisive)
         self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
         self._tried: dict[Choice, Trial] = {}
@@ -207,8 +215,7 @@ class Candidates:
         """Round every layer in each way, in waves that memory holds."""
         self._rounded = {r: RoundedWeights(dict(self._known.get(r, {}))) for r in ("nearest", "gptq")}
         observer, largest = Observer(self.module), _largest(self.module, self.profile)
-        known = self._rounded["gptq"].layers
-        unknown = {k: op for k, op in self.layers.items() if k not in known}
+        unknown = {k: op for k, op in self.layers.items() if k not in self._rounded["gptq"].layers}
         layers = {k: op for k, op in unknown.items() if observer.is_visible(op.operands[0])}
         rows = self.samples.steering
         for wave in waves_of(layers, self.memory):
@@ -229,9 +236,8 @@ class Candidates:
 
     def placed(self, module: ModuleOp, choice: Choice) -> Placement:
         """The placement of an annotated module."""
-        kernels = self.form != "qdq"
-        func = main_of(module)
-        placement = place(func, self.target, kernels=kernels, bias=choice.price / 100, static=choice.static)
+        kernels, bias = self.form != "qdq", choice.price / 100
+        placement = place(main_of(module), self.target, kernels=kernels, bias=bias, static=choice.static)
         if not kernels:
             placement.dynamic.clear()
         return placement
@@ -239,8 +245,13 @@ class Candidates:
     def build(self, choice: Choice) -> tuple[ModuleOp, Placement]:
         """The module of a candidate, with casts, not compiled yet."""
         module, placement, weights = self._prepared(choice)
-        insert_casts(module, self.target, placement, weights, self.levels)
+        self._cast(module, placement, weights, choice)
         return module, placement
+
+    def _cast(self, module: ModuleOp, placement: Placement, weights: RoundedWeights, choice: Choice) -> None:
+        insert_casts(module, self.target, placement, weights, self.levels)
+        if choice.tables:
+            quantize_tables(module, tables_of(module, self.target))
 
     def _prepared(self, choice: Choice) -> tuple[ModuleOp, Placement, RoundedWeights]:
         """What `build` inserts casts into: ranges and biases are a candidate's."""
@@ -259,7 +270,7 @@ class Candidates:
             shift_biases(module, shifts_of(weights, [k for k in chosen if k is not None]))
             placement = self.placed(module, choice)
         if choice.sequential:
-            shift_biases(module, self.shifts[replace(choice, kept=())])
+            shift_biases(module, self.shifts[replace(choice, kept=(), tables=False)])
             placement = self.placed(module, choice)
         return module, placement, weights
 
@@ -276,10 +287,10 @@ class Candidates:
         count = len(placement.linear) + len(placement.dynamic)
         noise = None
         if self.samples.measured and (count or placement.pairs):
-            insert_casts(module, self.target, placement, weights, self.levels)
+            self._cast(module, placement, weights, choice)
             noise = self.judge.simulate(module)
         share = placement.cost / max(placement.float_cost, 1e-9)
-        trial = Trial(choice, noise, share, count, len(placement.pairs))
+        trial = Trial(choice, noise, share, count, len(placement.pairs), placement.float_cost)
         self.log.append(str(trial))
         self._tried[choice] = self._same[key] = trial
         return trial
@@ -292,10 +303,7 @@ class Candidates:
         """Build and compile a candidate."""
         self.show("compiling")
         module, placement = self.build(choice)
-        marked = replace(
-            self.options, decompose=(), keep_float=()
-        )  # done, and marked, in the prepared module
-        report = compile_as(module, marked, origin=self.origin)
+        report = compile_as(module, self.marked, origin=self.origin)
         model = export_model(module).SerializeToString(deterministic=True)
         ratio, noise, places = float("nan"), None, AS_THEY_ARE
         if judges := len(self.samples.judging):

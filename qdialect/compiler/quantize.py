@@ -31,6 +31,7 @@ from qdialect.compiler.pipeline import pipeline
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
+from qdialect.compiler.shrunk import shrunk
 from qdialect.compiler.smoothed import smoothed
 from qdialect.compiler.weights_alone import OPSET, parse_weights, quantize_weights
 from qdialect.errors import UserError
@@ -278,7 +279,8 @@ def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates,
         return candidates, first
     candidates, first = smoothed(candidates, first)
     best = candidates.best(first.choice, fixed_range=ways, fixed_rounding=rounding)
-    return candidates, best if rounding is not None else corrected(candidates, best)
+    best = best if rounding is not None else corrected(candidates, best)
+    return candidates, shrunk(candidates, best)
 
 
 def _weights_alone(

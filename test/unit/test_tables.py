@@ -1,97 +1,120 @@
-"""Tables of 256 values against onnxruntime with optimization off, on all values."""
+"""Tables that rows are taken from at run time are in 8 bits where the file shrinks enough for it."""
 
-from pathlib import Path
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import onnx
-import onnx.helper as oh
-import onnx.numpy_helper as onh
 import pytest
-from xdsl.context import Context
+from onnx import TensorProto, helper, numpy_helper
+from xdsl.dialects.builtin import ModuleOp
 
-import qdialect
-from qdialect.errors import UserError
-from qdialect.oracle import session as oracle
-from qdialect.rewriting.remarks import remarks_of
-from qdialect.transforms import get_all_passes
+from qdialect.calibration.tables import quantize_tables, tables_of
+from qdialect.compiler.options import Calibration, Options
+from qdialect.compiler.quantize import prepare, quantize_module
+from qdialect.dialects.quant import DequantizeOp, UniformType
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.form import main_of
+from qdialect.oracle.session import session
+from qdialect.targets import target
 
-Array = npt.NDArray[Any]
-SCALE, Y_SCALE = 0.03, 0.017
+ROWS, WIDTH, WORDS = 6000, 64, 12
 
 
-def model(ops: list[tuple[str, list[str], str]], dtype: Any, zero: int) -> onnx.ModelProto:
-    """x, integers -> cast -> ops, from `r` to `v` -> cast -> y, integers."""
-    constants: dict[str, Array] = {
-        "s": np.array(SCALE, np.float32),
-        "z": np.array(zero, dtype),
-        "t": np.array(Y_SCALE, np.float32),
-        "u": np.array(100 if dtype is np.uint8 else -20, dtype),
-        "half": np.array([0.5], np.float32),
-        "third": np.array(1 / 3, np.float32),
-        "corner": np.array([[0.25]], np.float32),
+def embedding(
+    *, rows: int = ROWS, axis: int = 0, tied: bool = False, fixed: bool = False, name: str = "take"
+) -> ModuleOp:
+    """Rows of a table whose columns are of different sizes, a hidden layer and a result."""
+    draw = np.random.default_rng(1)
+    table = (draw.normal(size=(rows, WIDTH)) * draw.uniform(0.05, 4, WIDTH)).astype(np.float32)
+    weights = {
+        "table": table if axis == 0 else np.ascontiguousarray(table.T),
+        "w0": (draw.normal(size=(WIDTH, 256)) / 16).astype(np.float32),
+        "w1": (draw.normal(size=(256, WIDTH)) / 16).astype(np.float32),
+        "ids": np.arange(WORDS),
     }
-    nodes = [oh.make_node("DequantizeLinear", ["x", "s", "z"], ["r"])]
-    nodes += [oh.make_node(op, inputs, [made]) for op, inputs, made in ops]
-    nodes += [oh.make_node("QuantizeLinear", ["v", "t", "u"], ["y"])]
-    used = {name for n in nodes for name in n.input}
-    element = oh.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    graph = oh.make_graph(
+    nodes = [
+        helper.make_node("Gather", ["table", "ids"], ["e"], name, axis=axis),
+        *([helper.make_node("Transpose", ["e"], ["rows"], perm=[1, 2, 0])] if axis else []),
+        helper.make_node("MatMul", ["rows" if axis else "e", "w0"], ["h"], "hidden"),
+        helper.make_node("Relu", ["h"], ["r"], "relu"),
+        helper.make_node("MatMul", ["r", "w1"], ["y"], "out"),
+    ]
+    outputs = ["y"]
+    if tied:
+        nodes += [
+            helper.make_node("Transpose", ["table"], ["back"], perm=[1, 0]),
+            helper.make_node("MatMul", ["y", "back"], ["z"], "tied"),
+        ]
+        outputs = ["z"]
+    graph = helper.make_graph(
         nodes,
         "g",
-        [oh.make_tensor_value_info("x", element, [16, 16])],
-        [oh.make_tensor_value_info("y", element, [16, 16])],
-        [onh.from_array(v, k) for k, v in constants.items() if k in used],
+        [] if fixed else [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n", WORDS])],
+        [helper.make_tensor_value_info(outputs[0], TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(a, k) for k, a in weights.items() if k != "ids" or fixed],
     )
-    made = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 18)], ir_version=8)
-    return onnx.shape_inference.infer_shapes(made)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return import_model(onnx.shape_inference.infer_shapes(proto))
 
 
-CHAINS = {
-    "one": [("Softplus", ["r"], "v")],
-    "mish": [("Softplus", ["r"], "a"), ("Tanh", ["a"], "b"), ("Mul", ["r", "b"], "v")],
-    "constants": [
-        ("Sinh", ["r"], "a"),
-        ("Mul", ["half", "a"], "b"),
-        ("Pow", ["b", "third"], "v"),
-    ],  # NaN below 0
-    "constant of two axes": [("Sinh", ["r"], "a"), ("Mul", ["a", "corner"], "v")],
-    "twice": [("Asinh", ["r"], "a"), ("Add", ["a", "a"], "v")],
-    "long": [
-        *[("Sinh" if k % 2 else "Asinh", ["r" if k == 0 else f"a{k}"], f"a{k + 1}") for k in range(6)],
-        ("Neg", ["a6"], "v"),
+def samples(count: int = 24) -> list[dict[str, npt.NDArray[Any]]]:
+    draw = np.random.default_rng(2)
+    return [{"ids": draw.integers(0, ROWS, (1, WORDS))} for _ in range(count)]
+
+
+def test_the_file_shrinks_and_integers_are_taken() -> None:
+    module = embedding()
+    before = export_model(module)
+    feed = {"ids": np.random.default_rng(3).integers(0, ROWS, (4, WORDS))}
+    (wanted,) = session(before).run(None, feed)
+    done = quantize_module(module, samples(), Calibration(), Options())
+    after = export_model(done.module)
+    assert done.choice.tables
+    assert "tables in 8 bits" in done.summary()[0]
+    assert after.ByteSize() < 0.3 * before.ByteSize()
+    types = {i.name: i.data_type for i in after.graph.initializer}
+    taken = next(n for n in after.graph.node if n.op_type == "Gather")
+    assert types[taken.input[0]] in (TensorProto.INT8, TensorProto.UINT8)
+    (result,) = session(after, optimize=True).run(None, feed)
+    noise = np.asarray(result, np.float64) - wanted
+    assert 10 * np.log10(np.square(wanted, dtype=np.float64).sum() / np.square(noise).sum()) > 30
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "count"),
+    [
+        ({}, "onnxruntime", 1),
+        ({"rows": 5000}, "onnxruntime", 0),
+        ({"tied": True}, "onnxruntime", 0),
+        ({"fixed": True}, "onnxruntime", 0),
+        ({}, "tensorrt", 0),
     ],
-}
+)
+def test_what_is_a_table(options: dict[str, Any], name: str, count: int) -> None:
+    module = embedding(**options)
+    assert len(tables_of(module, target(name))) == count
 
 
-@pytest.mark.parametrize("chain", CHAINS)
-@pytest.mark.parametrize(("dtype", "zero"), [(np.uint8, 0), (np.uint8, 131), (np.int8, -7), (np.int8, 127)])
-def test_a_table_holds_what_the_chain_computes(chain: str, dtype: Any, zero: int, tmp_path: Path):
-    made = model(CHAINS[chain], dtype, zero)
-    onnx.save(made, tmp_path / "before.onnx")
-    module = qdialect.load(tmp_path / "before.onnx")
-    qdialect.compile(module)
-    qdialect.save(module, tmp_path / "after.onnx")
-    types = [n.op_type for n in onnx.load(tmp_path / "after.onnx").graph.node]
-    assert "Gather" in types
-    assert not {op for op, _, _ in CHAINS[chain]} & set(types)
-    x = np.arange(256).astype(np.uint8).view(dtype).reshape(16, 16)
-    before, after = (oracle.run(str(tmp_path / f"{name}.onnx"), {"x": x})[0] for name in ("before", "after"))
-    assert len(np.unique(before)) > 1
-    np.testing.assert_array_equal(after, before)
+def test_a_table_that_is_kept_in_float() -> None:
+    module = embedding()
+    prepare(module, Options(keep_float=("take",)))
+    assert not tables_of(module, target("onnxruntime"))
 
 
-def test_what_onnxruntime_cannot_compute_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    def refuse(*given: Any) -> None:
-        raise UserError("no kernel")
+@pytest.mark.parametrize(("axis", "scales"), [(0, WIDTH), (1, 1)])
+def test_a_scale_for_each_column_where_it_moves_past(axis: int, scales: int) -> None:
+    module = embedding(axis=axis)
+    quantize_tables(module, tables_of(module, target("onnxruntime")))
+    (cast,) = (op for op in main_of(module).body.block.ops if isinstance(op, DequantizeOp))
+    type = cast.operands[0].type.get_element_type()  # pyright: ignore
+    assert isinstance(type, UniformType)
+    assert type.scales.size == scales
 
-    monkeypatch.setattr("qdialect.transforms.lower_to_table.evaluate", refuse)
-    onnx.save(model(CHAINS["one"], np.uint8, 3), tmp_path / "before.onnx")
-    module = qdialect.load(tmp_path / "before.onnx")
-    count = len(list(module.walk()))
-    for name in ("raise-qdq", "lower-to-table"):
-        get_all_passes()[name]()().apply(Context(), module)
-    module.verify()
-    assert "not-computable" in {remark.blocked.id for remark in remarks_of(module)}
-    assert len(list(module.walk())) <= count
+
+def test_no_table_without_kernels_for_integers() -> None:
+    done = quantize_module(embedding(), samples(), Calibration(), Options(form="qdq"))
+    assert not done.choice.tables
