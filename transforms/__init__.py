@@ -13,7 +13,6 @@ NAMES = (
     "fix-shapes",
     "fold-activation",
     "fold-batch-norm",
-    "fold-branches",
     "fold-casts",
     "fold-constants",
     "fold-float-weights",

@@ -10,6 +10,8 @@ Drop activations that change no stored integer.
 Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; of the others, every number is tried.
 """
 
+from collections.abc import Sequence
+
 from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
@@ -18,9 +20,10 @@ from qdialect.exactness import Exactness
 from qdialect.forms.storage import StorageReading
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.ops.generated import op_named
+from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnOp
 from qdialect.rewriting.passes import RewritePass
 
@@ -89,4 +92,5 @@ class FoldActivationPass(RewritePass):
     exactness = Exactness.EXACT
     rewrite = "Relu(q) -> q if the zero point is the least stored integer: the storage range is the clamp"
 
-    pattern_types = (FoldRedundantClamp, ReadBound)
+    def patterns(self) -> Sequence[Pattern]:
+        return [FoldRedundantClamp(), ReadBound(), *cleanups()]

@@ -5,8 +5,8 @@ Write ops that move elements one after another as one, and ops that move none as
     Reshape(Unsqueeze(x))             ->  Reshape(x), or x      likewise Squeeze, Flatten, and Transpose that turns
                                                                 axes of size 1 alone
 
-Exact: elements are moved. A list of sizes has one that is not known at most. Readings of integers that meet where a
-move was go if they undo each other.
+Exact: elements are moved. A list of sizes has one that is not known at most. Copies go, as by `fold-identity`, and
+readings of integers that meet where a move was, if they undo each other.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,8 @@ from typing import ClassVar
 
 from qdialect.exactness import Exactness
 from qdialect.patterns.casts import FoldStorageCasts
+from qdialect.patterns.cleanup import silent
+from qdialect.patterns.copies import FoldCopy
 from qdialect.patterns.moves import FoldReshapes, FoldTransposes
 from qdialect.rewriting.driver import Pattern
 from qdialect.rewriting.passes import RewritePass
@@ -29,4 +31,4 @@ class FoldLayoutPass(RewritePass):
     )
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldTransposes(), FoldReshapes(), FoldStorageCasts()]
+        return [FoldTransposes(), FoldReshapes(), *silent([FoldCopy()]), FoldStorageCasts()]

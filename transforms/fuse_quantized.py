@@ -18,7 +18,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.ir.values import constant
-from qdialect.patterns.cleanup import cleanups
+from qdialect.patterns.cleanup import cast_patterns
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.linear import Linear
@@ -136,4 +136,4 @@ class FuseQuantizedPass(RewritePass):
     rewrite = "qcast(op(dcast(a))) -> op(a) on quantized types: by definition"
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FuseQuantized(), *cleanups()]
+        return [FuseQuantized(), *cast_patterns()]

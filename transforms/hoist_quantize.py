@@ -4,6 +4,7 @@ Move quantize above ops that move or select elements, towards the op that made t
     qcast(f(x, ...))  ->  f(qcast(x), ...)
     qcast(If(yield a, yield b))  ->  If(yield qcast(a), yield qcast(b))     likewise what Loop and Scan stack
     scast(f(x, ...))  ->  f(scast(x), ...)      integers that come into the graph, read as a quantized type
+    qcast(constant)  ->  quantized constant
 
 Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
 more elements than the result and nothing above would take the cast, unless f is far slower in float (a MaxPool in
@@ -28,7 +29,8 @@ from qdialect.forms.table import form_of
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.values import rank_of
 from qdialect.patterns.boundaries import HoistAcross
-from qdialect.patterns.cleanup import cleanups
+from qdialect.patterns.cleanup import cleanups, silent
+from qdialect.patterns.constants import QuantizeConstant, ReadConstant
 from qdialect.patterns.placement import OTHER_TYPE, Hoisting
 from qdialect.promises.base import Commutes
 from qdialect.promises.window import Window
@@ -181,4 +183,10 @@ class HoistQuantizePass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         hoist = HoistQuantize(self.activations, self.rewritten, self.selects)
-        return [hoist, HoistStorage(), HoistAcross(), *cleanups()]
+        return [
+            hoist,
+            HoistStorage(),
+            HoistAcross(),
+            *cleanups(),
+            *silent([QuantizeConstant(), ReadConstant()]),
+        ]

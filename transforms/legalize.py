@@ -25,25 +25,21 @@ from xdsl.ir import Operation, SSAValue
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import (
-    element_of,
-    quantized_of,
-    storage_element,
-    with_element,
-)
+from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import under_dequantize
 from qdialect.ir.walking import operations
 from qdialect.patterns.agreeing import Agreement, Place, place_of
+from qdialect.patterns.cleanup import cleanups
 from qdialect.patterns.reading import real_copy
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, bias_matches
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter, rewriting
+from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns, rewriting
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
@@ -391,3 +387,4 @@ class LegalizePass(RewritePass):
                 _Values(op, unsigned, rewriter, weights=False).retype()
             elif target(self.target).unsigned_windows:
                 _Values(op, unsigned, rewriter, weights=False, windows=True).retype()
+        apply_patterns(op, self.name, cleanups())  # signedness may have been all that types differed by

@@ -39,9 +39,9 @@ def main_of_opt(argv: list[str] | None = None) -> int:
 def _interruptible(run: Callable[[], int], *, ends: bool) -> int:
     try:
         if ends:
-            from qdialect.cli.start import share_methods_of_dataclasses
+            from qdialect.cli.start import put_off_methods_of_dataclasses
 
-            share_methods_of_dataclasses()
+            put_off_methods_of_dataclasses()
         return run()
     except KeyboardInterrupt as error:
         print(f"error: interrupted; {str(error) or 'nothing was written'}", file=sys.stderr)

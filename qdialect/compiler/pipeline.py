@@ -70,12 +70,9 @@ def simplifying() -> Iterator[Stage]:
     yield _stage("fold-identity", "a copy of a constant is a constant")
     yield _stage("fold-constants", "scales that are computed of constants are constants")
     yield _stage("fold-shapes", "sizes that are known are constants")
-    yield _stage("fold-branches", "a condition that is a constant chooses a branch")
-    yield _stage("fold-shapes", "sizes that a branch hid")
-    yield _stage("fold-constants", "what depends on sizes alone")
+    yield _stage("fold-constants", "what depends on sizes alone, conditions that choose a branch among them")
     yield _stage("fold-zeros", "products with zero, sums of nothing, results nobody reads")
-    yield _stage("fold-identity", "what became a copy")
-    yield _stage("fold-layout", "moves of elements that undo or follow each other")
+    yield _stage("fold-layout", "moves of elements that undo or follow each other, and copies")
 
 
 def _raising(r: Request) -> Iterator[Stage]:
@@ -161,11 +158,9 @@ def _hoisting(r: Request) -> Iterator[Stage]:
             "compose", "a MatMul and its Add are one kernel, or one sum that raise-integer reads as one"
         )
     yield _stage("hoist-quantize", "what a BatchNormalization has folded into makes integers", **hoist)
-    yield _stage("fold-constants", "quantizes that have met constants")
     yield _stage("fuse-quantized", "an op between casts is the op on quantized types")
     yield _stage("fold-pad", "a Pad of a quantized type goes into the pads of the op below it")
     yield _stage("fold-activation", "a clamp that the range of a quantized type is already")
-    yield _stage("fold-casts", "why casts that have met stay; those that undo each other went as they met")
 
 
 def _legalizing(r: Request) -> Iterator[Stage]:
@@ -173,8 +168,7 @@ def _legalizing(r: Request) -> Iterator[Stage]:
     legalize = [
         _stage(
             "legalize", "the target's own storage types", target=r.target.name, weights=r.form != "integer"
-        ),
-        _stage("fuse-quantized", "signedness may have been all that two types differed by"),
+        )
     ]
     if r.target.symmetric_weights and r.form == "qdq":
         exact = {"exact": True} if r.is_exact else {}
@@ -189,11 +183,9 @@ def _legalizing(r: Request) -> Iterator[Stage]:
 def _upstream(r: Request) -> Iterator[Stage]:
     """A graph that is all of upstream MLIR."""
     yield _stage("rescale-bias", "sums of integers add i32 in steps of x_scale * w_scale")
-    yield _stage("fold-activation", "a clamp that the range of a type is already")
     yield _stage("lower-to-table", "one lookup for what is computed of 8 bits", target=r.target.name)
     yield _stage("legalize-expressed", "what is computed in float is so in float32")
-    yield _stage("fold-identity", "copies that casts stood between")
-    yield _stage("fold-layout", "moves of elements that casts stood between")
+    yield _stage("fold-layout", "copies, and moves of elements, that casts stood between")
     yield _stage("infer-shapes", "every size has to be known")
     yield _stage(f"lower-to-{r.form}", "the target's dialect, each op by its form")
 
@@ -206,7 +198,6 @@ def _lowering(r: Request) -> Iterator[Stage]:
         return
     if r.form != "qoperator":
         yield _stage("rescale-bias", "onnxruntime counts biases as it loads a model", quantize=False)
-    yield _stage("fold-activation", "a clamp that the range of a type of the target's is already")
     if r.form == "qoperator":
         yield _stage("fold-requantize", "operands of a join, before their kernels are written")
         yield _stage("lower-to-table", "one lookup for what has no kernel", target=name)
@@ -230,8 +221,7 @@ def _lowering(r: Request) -> Iterator[Stage]:
         few = {"elements": sys.maxsize} if r.options.float_weights else {}
         yield _stage("fold-float-weights", "dequantized once, not in each run", target=name, **few)
         yield _batch_norm(r, "a float weight takes factors that a quantized one cannot", depthwise=False)
-    yield _stage("fold-identity", "copies that casts stood between")
-    yield _stage("fold-layout", "moves of elements that casts stood between")
+    yield _stage("fold-layout", "copies, and moves of elements, that casts stood between")
     yield _stage(
         "lower-to-qdq",
         "what has no kernel: QuantizeLinear and DequantizeLinear around it",

@@ -1,11 +1,11 @@
 """
-Casts that undo each other go as soon as they meet: the patterns of `fold-casts`, for other sets to take along.
+Patterns that sets of others take along: casts that undo each other, copies and quantized constants go as they arise.
 
 A set that moves casts makes such pairs, and one less cast may be what lets the next one move. They only ever remove
-casts or put one in place of several, so a set ends with them if it ends without.
+operations or put one in place of several, so a set ends with them if it ends without.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.ir import Operation
 
@@ -34,7 +34,12 @@ def cast_patterns() -> Sequence[Pattern]:
     return [FoldRequantize(), MergeQuantizes(), FoldStorageCasts(), RequantizeBehind(), ReadNarrowing()]
 
 
-def cleanups() -> Sequence[Pattern]:
-    """The same, to follow the patterns of another set; why one does not fire is not said."""
+def silent(patterns: Iterable[Pattern]) -> list[Pattern]:
+    """The same patterns without their reasons."""
     # each under the name of its pattern, by which a rewrite that went wrong is called
-    return [type(type(one).__name__, (_Silent,), {})(one) for one in cast_patterns()]
+    return [type(type(one).__name__, (_Silent,), {})(one) for one in patterns]
+
+
+def cleanups() -> Sequence[Pattern]:
+    """The patterns of `fold-casts`, to follow those of another set; why one does not fire is not said."""
+    return silent(cast_patterns())

@@ -287,7 +287,7 @@ def test_a_stage_has_its_place(tmp_path: Path):
     assert names(write(tmp_path, stage(**{"pass": "fold-zeros", "after": "sink-dequantize"})), 1) == [
         *usual[:last], "fold-zeros", *usual[last:],
     ]  # fmt: skip
-    assert names(write(tmp_path, stage(**{"pass": "fold-branches"})), 1) == [*usual, "fold-branches"]
+    assert names(write(tmp_path, stage(**{"pass": "fold-layout"})), 1) == [*usual, "fold-layout"]
 
 
 def test_a_stage_beyond_the_level_is_left_out(tmp_path: Path):

@@ -1,5 +1,5 @@
-// RUN: OPT %s -p fold-branches | FILECHECK %s
-// RUN: DIAGNOSTICS -p fold-branches
+// RUN: OPT %s -p fold-constants | FILECHECK %s
+// RUN: DIAGNOSTICS -p fold-constants
 
 // The branch that runs stands alone; what only the other took goes.
 

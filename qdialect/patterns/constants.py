@@ -1,0 +1,64 @@
+"""What depends on constants alone and needs no kernel: casts of constants, and branches that a constant chooses."""
+# Around the driver: the branch that runs is lifted out of a region that goes with its If, which the driver replaces.
+
+from __future__ import annotations
+
+from xdsl.ir import OpResult
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.quant import QuantizeOp, StorageCastOp
+from qdialect.ir.names import location, tensor_name
+from qdialect.ir.values import constant, constant_array, static_shape
+from qdialect.patterns.computing import quantized_constant
+from qdialect.promises.control import Carries
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnOp, OnTrait
+
+
+class QuantizeConstant(OnOp[QuantizeOp]):
+    """A quantize of a float constant."""
+
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
+        tensor = constant(op.operands[0])
+        if tensor is None:
+            return None
+        rewriter.replace(op, [ConstantOp.of(quantized_constant(tensor, op.element_type), op.results[0].type)])
+        return None
+
+
+class ReadConstant(OnOp[StorageCastOp]):
+    """A storage cast of a constant: the same bytes under another type."""
+
+    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
+        source = op.operands[0]
+        tensor = constant(source)
+        if tensor is None or not isinstance(source, OpResult) or static_shape(op.results[0]) is None:
+            return None
+        new = ConstantOp.of(tensor, op.results[0].type)
+        new.location = location("", [tensor_name(source.op) or tensor_name(op)])
+        rewriter.replace(op, [new])
+        return None
+
+
+class FoldBranch(OnTrait[Carries]):
+    """One of several branches, chosen by a constant."""
+
+    def wants(self, promise: Carries, /) -> bool:
+        return promise.branches
+
+    def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
+        chosen = constant_array(op.operands[0])
+        if chosen is None or chosen.size != 1:
+            return None
+        block = op.regions[op.region_names.index("then_branch" if chosen.all() else "else_branch")].block
+        end = block.last_op
+        if end is None or len(end.operands) != len(op.results):
+            return None
+        yielded, inside = list(end.operands), [one for one in block.ops if one is not end]
+        end.detach()
+        end.drop_all_references()
+        for one in inside:
+            one.detach()
+        rewriter.replace(op, inside, yielded)
+        return None

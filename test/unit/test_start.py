@@ -1,0 +1,64 @@
+"""Methods of dataclasses that are compiled when they are first called do what those do that Python compiles at once."""
+
+import subprocess
+import sys
+
+DEFINED = """
+import dataclasses, sys
+if sys.argv[1] == "put off":
+    from qdialect.cli.start import put_off_methods_of_dataclasses
+    put_off_methods_of_dataclasses()
+compiled = 0
+def counting(*arguments):
+    global compiled
+    compiled += arguments[1] == "<dataclass>"
+    return compile(*arguments)
+if sys.argv[1] == "put off":
+    import qdialect.cli.start as start
+    start.compile = counting
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: int
+    y: float = 2.0
+    rest: list = dataclasses.field(default_factory=list, compare=False)
+
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
+class Slotted(Point):
+    z: int = 3
+
+@dataclasses.dataclass
+class Plain:
+    "Has a text of its own."
+    name: str
+    def __post_init__(self):
+        self.name += "!"
+
+class Heir(Plain):
+    pass
+
+assert not compiled, compiled
+for _ in range(2):  # the second time by the compiled methods
+    point, slotted = Point(1), Slotted(1, z=4)
+    print(point, slotted, point == Point(1), point == slotted)
+    print(point == Point(1, 3.0), hash(point) == hash(Point(1)))
+    print(slotted < Slotted(1, z=5), Heir("a"), Heir("a") == Heir("a"), Heir("a") == Plain("a"), point.rest)
+    changes = (lambda: setattr(point, "x", 2), lambda: delattr(point, "y"), lambda: Point(), lambda: hash(Plain("b")))
+    for change in changes:
+        try:
+            change()
+        except Exception as error:
+            print(type(error).__name__, error)
+print(dataclasses.replace(point, x=7), Point.__init__.__name__, [f.name for f in dataclasses.fields(Slotted)])
+if sys.argv[1] == "put off":
+    assert compiled, "nothing was put off"
+"""
+
+
+def test_methods_that_are_put_off_do_the_same():
+    said = [
+        subprocess.run([sys.executable, "-c", DEFINED, how], capture_output=True, text=True, check=False)
+        for how in ("at once", "put off")
+    ]
+    assert [one.stderr for one in said] == ["", ""]
+    assert said[0].stdout == said[1].stdout != ""
