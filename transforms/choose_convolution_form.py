@@ -8,6 +8,7 @@ Write each integer convolution in the form that costs least on the target, by wh
     product  conv(x, w, b) : float    ->  MatMulIntegerToFloat(columns(x), w', b)       im2col, channels last
     sum      conv(x, w, b) : float    ->  Cast(ConvInteger(x, w)) * (x_scale * w_scale) + b
              mean(x)                  ->  conv(x, ones)                                 of what is under a window
+             matmul(x, w, b)          ->  transpose(conv(transpose(x), w', b))          rows as pixels
 
 Close: each result has the same products, and zeros besides, so integers come out the same; a float oracle adds them in
 another order. The forms are searched together: what pays alone may not pay behind another, and the other way round. One
@@ -32,6 +33,7 @@ from qdialect.ir.values import constant
 from qdialect.patterns.convolution.average import WriteAsConvolution
 from qdialect.patterns.convolution.build import written
 from qdialect.patterns.convolution.phases import spread_phases, spreading_cost
+from qdialect.patterns.convolution.pointwise import WriteAsPointwise
 from qdialect.patterns.convolution.product import product, product_guard
 from qdialect.patterns.convolution.search import FORMS, Plan, Rejected, Search, float_kernel, kernel_cost
 from qdialect.patterns.convolution.step import ImageNodes, Spec, Step
@@ -205,5 +207,5 @@ class ChooseConvolutionFormPass(RewritePass):
         if self.form and self.form not in NAMES:
             raise UserError(f"'{self.form}' is no form of a convolution", f"choose from {', '.join(NAMES)}")
         runtime = target(self.target)
-        means = [] if self.form else [WriteAsConvolution(runtime)]
-        return [*means, ChooseConvolutionForm(runtime, self.form, self.by)]
+        others = [] if self.form else [WriteAsConvolution(runtime), WriteAsPointwise(runtime)]
+        return [*others, ChooseConvolutionForm(runtime, self.form, self.by)]

@@ -16,6 +16,7 @@ from qdialect.forms.composition import COMPOSITIONS, DECOMPOSITIONS
 from qdialect.forms.dynamic import AT_RUN_TIME
 from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.pixels import PIXEL_FORMS
+from qdialect.forms.pointwise import POINTWISE
 from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import CONVOLUTIONS, REWRITTEN
 from qdialect.forms.spelled import SPELLED
@@ -29,6 +30,7 @@ TABLES = (
     FOREIGN,
     REWRITTEN,
     CONVOLUTIONS,
+    POINTWISE,
     SPELLED,
     STORAGE_FORMS,
     PIXEL_FORMS,

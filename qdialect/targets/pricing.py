@@ -59,7 +59,7 @@ LIKE = {
     "QLinearAveragePool": QUANTIZED,
 }
 """Kernels that are not measured on another machine, and one that does the same work: all others do that of FLOAT."""
-COUNTS = ("inputs_multiple", "outputs_multiple", "least_outputs", "least")
+COUNTS = ("inputs_multiple", "outputs_multiple", "least_outputs", "least", "rows")
 """What costs have that is no time."""
 
 WORTH = 0.85
