@@ -8,7 +8,8 @@ zero point, then the clamp. Shapes: a parameter is an array of shape () for a wh
 or, with `blocks`, of the rank of the tensor: one entry for each block.
 
 `rescale` alone is another arithmetic, *integer only*: a 32-bit multiplier and a shift, ties up. What is called *as
-onnxruntime* is everything else. Of the same sums, both give 8-bit results at most one step apart.
+onnxruntime* is everything else. Of the same sums, both give 8-bit results at most one step apart, and `near_ties` has
+multipliers with which hardly any differ.
 """
 
 from collections.abc import Sequence

@@ -4,6 +4,7 @@
 !x = !quant.uniform<i8:f32, 0.05:3>
 !y = !quant.uniform<i8:f32, 0.07:-9>
 !w = !quant.uniform<i8:f32, 0.02>
+!v = !quant.uniform<i8:f32, 0.0198>
 !b = !quant.uniform<i32:f32, 0.001>
 !u = !quant.uniform<u8:f32, 0.05:131>
 !h = !quant.uniform<i16:f32, 0.01:5>
@@ -20,6 +21,18 @@ func.func @product(%x: tensor<2x3x!x>) -> tensor<2x2x!y> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6] : tensor<3x2xi8>>} : () -> tensor<3x2x!w>
   %b = onnx.Constant() {value = #onnx.tensor<[100, -200] : tensor<2xi32>>} : () -> tensor<2x!b>
   %y = onnx.Gemm(%x, %w, %b) : (tensor<2x3x!x>, tensor<3x2x!w>, tensor<2x!b>) -> tensor<2x2x!y>
+  func.return %y : tensor<2x2x!y>
+}
+
+// The nearest multiplier of the ratio, 1943779456, would have sums on the other side of a tie than float32.
+
+// CHECK-LABEL: func.func @near_tie(
+// CHECK: %[[S:.*]] = "tosa.conv2d"
+// CHECK: %[[M:.*]] = "tosa.const"() <{values = dense<1943779485> : tensor<1xi32>}>
+// CHECK: "tosa.rescale"(%[[S]], %[[M]],
+func.func @near_tie(%x: tensor<2x3x!x>) -> tensor<2x2x!y> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6] : tensor<3x2xi8>>} : () -> tensor<3x2x!v>
+  %y = onnx.MatMul(%x, %w) : (tensor<2x3x!x>, tensor<3x2x!v>) -> tensor<2x2x!y>
   func.return %y : tensor<2x2x!y>
 }
 

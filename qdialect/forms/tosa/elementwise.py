@@ -24,6 +24,7 @@ from qdialect.dialects.quant import UniformType
 from qdialect.forms.tosa.site import FLOAT, HIGH, TosaForm, TosaSite, activation, activations, takes
 from qdialect.forms.upstream import TO_LAST
 from qdialect.ir.values import constant_array, real_constant
+from qdialect.numerics.near_ties import faithful_ratios
 from qdialect.promises.monotone import clip_bounds, stored_bounds
 from qdialect.reasons import COMPUTED_BOUND, Blocked
 
@@ -115,10 +116,24 @@ def _aligned(kind: type[Operation], op: OnnxOp, site: TosaSite) -> Blocked | Non
     if isinstance(found, Blocked):
         return found
     (terms, bits), operands = found, Operands(op, site, op.operands)
+    if kind is tosa.AddOp:
+        terms = _faithful(terms, y, bits)
     wide = [operands.term(k, term, bits) for k, term in enumerate(terms)]
     result = site.quantized(reduce(partial(site.binary, kind), wide), 2.0**-bits, y)
     site.give(op.results[0], result, last=operands.last)
     return None
+
+
+def _faithful(terms: list[Term], y: UniformType, bits: int) -> list[Term]:
+    """Two terms of bytes, their ratios moved so that near ties of the sum fall as onnxruntime's."""
+    types = [term.type for term in terms if term.type is not None]
+    if len(terms) != 2 or len(types) != 2:
+        return terms
+    zeros = (types[0].zero_point, types[1].zero_point, y.zero_point)
+    ratios = (np.float32(terms[0].ratio), np.float32(terms[1].ratio))
+    ends = (y.storage.low - y.zero_point, y.storage.high - y.zero_point)
+    moved = faithful_ratios(ratios, zeros, *ends, bits)
+    return [term._replace(ratio=ratio) for term, ratio in zip(terms, moved, strict=True)]
 
 
 def _chosen(op: OnnxOp, site: TosaSite) -> Blocked | None:
@@ -198,7 +213,8 @@ def _product(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return blocked
     pair = Operands(op, site, op.operands)
     wide = [pair.wide(k, type, 1.0) for k, type in enumerate((a, b))]
-    site.give(op.results[0], site.quantized(site.product(wide[0], wide[1]), ratio, y), last=pair.last)
+    result = site.requantized_sum(site.product(wide[0], wide[1]), ratio, y)
+    site.give(op.results[0], result, last=pair.last)
     return None
 
 

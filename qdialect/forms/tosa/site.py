@@ -35,6 +35,7 @@ from qdialect.dialects.onnx_types import known_shape, quantized_of, tensor_type
 from qdialect.dialects.quant import UniformType
 from qdialect.dialects.tosa.types import NanMode, RoundingMode
 from qdialect.forms.upstream import Site, UpstreamForm, dense
+from qdialect.numerics.near_ties import Factors, faithful_factors
 from qdialect.reasons import Blocked
 
 LOW, HIGH = -128, 127
@@ -177,7 +178,18 @@ class TosaSite(Site):
         unsigned: tuple[bool, bool] = (False, False),
     ) -> SSAValue:
         """`numerics.rescale`. scale: one, or one for each of the last axis; the pairs: of operand and result."""
-        multiplier, shift = numerics.rescale_factors(np.atleast_1d(scale))
+        factors = numerics.rescale_factors(np.atleast_1d(scale))
+        return self._rescaled(value, factors, zero_points, element, unsigned)
+
+    def _rescaled(
+        self,
+        value: SSAValue,
+        factors: Factors,
+        zero_points: tuple[int, int],
+        element: Attribute,
+        unsigned: tuple[bool, bool] = (False, False),
+    ) -> SSAValue:
+        multiplier, shift = factors
         operands = [
             value,
             self.constant(multiplier),
@@ -201,10 +213,18 @@ class TosaSite(Site):
         """A sum in steps of `scale` result steps, as i8 of the result's type."""
         return self.within(self.rescaled(sum, scale, (0, type.zero_point), i8), type)
 
+    def requantized_sum(
+        self, sum: SSAValue, ratio: npt.NDArray[np.float32] | np.float32, type: UniformType
+    ) -> SSAValue:
+        """As `quantized`, near ties as onnxruntime's product with the ratio in float32 has them."""
+        zero = type.zero_point
+        factors = faithful_factors(np.atleast_1d(ratio), type.storage.low - zero, type.storage.high - zero)
+        return self.within(self._rescaled(sum, factors, (0, zero), i8), type)
+
     def mean(self, sum: SSAValue, scale: np.float32, type: UniformType) -> SSAValue:
-        """As `quantized`; ties to even where sums of a mean tie often: those of n equal scales do, at n / 2."""
+        """As `requantized_sum`; ties to even where sums of a mean tie often: those of n equal scales do, at n / 2."""
         if not numerics.ties_often(scale):
-            return self.quantized(sum, scale, type)
+            return self.requantized_sum(sum, scale, type)
         return self.even(self.rescaled(sum, float(scale) * 2.0**EVEN_BITS), EVEN_BITS, type, type.zero_point)
 
     def even(self, fine: SSAValue, bits: int, type: UniformType, origin: int = 0) -> SSAValue:

@@ -154,7 +154,7 @@ def _windowed(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) 
         dilation=array_attr(geometry.dilations),
         acc_type=i32,
     )
-    return site.quantized(sums, f.ratio, f.y)
+    return site.requantized_sum(sums, f.ratio, f.y)
 
 
 def _spread(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) -> SSAValue:
@@ -173,7 +173,7 @@ def _spread(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) ->
         stride=array_attr(geometry.strides),
         acc_type=i32,
     )
-    return site.quantized(sums, f.ratio, f.y)
+    return site.requantized_sum(sums, f.ratio, f.y)
 
 
 def _operands(site: TosaSite, x: SSAValue, f: _Factors, weight: npt.NDArray[np.int8]) -> list[SSAValue]:
@@ -277,7 +277,7 @@ def _by_constant(
         dilation=ones,
         acc_type=i32,
     )
-    return site.reshape(site.quantized(sums, f.ratio, f.y), known_shape(op.results[0].type))
+    return site.reshape(site.requantized_sum(sums, f.ratio, f.y), known_shape(op.results[0].type))
 
 
 def _by_matrix(
@@ -307,7 +307,7 @@ def _by_matrix(
         site.zero_point(b.zero_point),
     ]
     sums = site.make(tosa.MatMulOp, operands, (batch, rows, second[-1]))
-    result = site.quantized(sums, ratio, y)
+    result = site.requantized_sum(sums, ratio, y)
     site.give(op.results[0], site.reshape(result, known_shape(op.results[0].type)))
     return None
 
