@@ -2,13 +2,15 @@
 What decides a class: the operand of a Softmax at the end, whose results say little where they are close to 0 and 1.
 
 A few samples of a sure classifier have no noise in their results whatever is rounded, or that of a single undecided
-one. What enters the Softmax has noise in every sample.
+one. What enters the Softmax has noise in every sample, but also that of classes which nobody asks for: so it goes into
+another Softmax, at a temperature at which no sample is sure (Hinton et al. 2015, arXiv 1503.02531, section 2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
@@ -17,6 +19,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.ir.place import end_of
 from qdialect.ir.values import is_float32
+from qdialect.numerics import Array
 from qdialect.oracle.form import main_of
 from qdialect.promises.joins import KnownRange
 
@@ -51,3 +54,35 @@ def let_out_what_decides(module: ModuleOp, places: Iterable[int]) -> ModuleOp:
         end.operands[k] = op_operand(end.operands[k])
     func.update_function_type()
     return module
+
+
+def softened(
+    expected: Sequence[Sequence[Array]],
+    results: Sequence[Sequence[Array]],
+    places: Iterable[int],
+    *,
+    sure: bool = False,
+) -> list[list[list[Array]]]:
+    """
+    Two models' outputs for some samples, with shares of classes in the places of what decides.
+
+    The temperature is the standard deviation of what is expected there within its rows, (classes,) each; `sure`: 1, as
+    the model has it.
+    """
+    both = [[list(row) for row in rows] for rows in (expected, results)]
+    for k in places:
+        centred = [_centred(row[k]) for row in expected]
+        squares = sum(float(np.square(rows).sum()) for rows in centred)
+        deviation = np.sqrt(squares / max(sum(rows.size for rows in centred), 1))
+        temperature = 1.0 if sure else deviation or 1.0
+        for rows in both:
+            for row in rows:
+                hot = _centred(row[k]) / temperature
+                powers = np.exp(hot - hot.max(axis=1, keepdims=True))
+                row[k] = (powers / powers.sum(axis=1, keepdims=True)).astype(np.float32)
+    return both
+
+
+def _centred(array: Array) -> Array:
+    rows = array.reshape(array.shape[0], -1).astype(np.float64)
+    return rows - rows.mean(axis=1, keepdims=True)

@@ -33,7 +33,7 @@ from qdialect.calibration.rounding import (
 from qdialect.calibration.samples import Noise, Samples
 from qdialect.calibration.tables import quantize_tables, tables_of
 from qdialect.compiler.compilation import compile_as, keep_in_float
-from qdialect.compiler.judging import AS_THEY_ARE, Judge, Places
+from qdialect.compiler.judging import AS_THEY_ARE, ENOUGH, Judge, Places
 from qdialect.compiler.options import Options
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
@@ -54,8 +54,8 @@ DOUBT = 1.0
 """Standard errors by which a candidate must be better besides."""
 CAUTION = {"99.999": 0.3, "99.99": 2.0}
 """dB that a percentile must gain besides: what it clips may matter in data that calibration has not seen."""
-ENOUGH = 60.0
-"""dB beyond which more is worth nothing."""
+CLIPS, CAUTION_OF_FEW = ("mse", *CAUTION), 8.0
+"""Ranges that clip what was seen, and dB that one must gain besides, of one sample; of several, as much less."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,11 @@ class Trial:
 
     def value(self, count: int | None = None) -> float:
         """Signal to noise on the first `count` samples, less what the time costs, in dB."""
-        ratio = self.noise.ratio(count) if self.noise is not None else 0.0
-        return min(ratio, ENOUGH) - WORTH * 100 * self.share - CAUTION.get(self.choice.range, 0.0)
+        caution, ratio = CAUTION.get(self.choice.range, 0.0), 0.0
+        if self.noise is not None:
+            ratio = self.noise.ratio(count)
+            caution += CAUTION_OF_FEW / self.noise.noise.size if self.choice.range in CLIPS else 0.0
+        return min(ratio, ENOUGH) - WORTH * 100 * self.share - caution
 
     def __str__(self) -> str:
         """As the log says it."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.decisive import decided, let_out_what_decides
+from qdialect.calibration.decisive import decided, let_out_what_decides, softened
 from qdialect.calibration.samples import Noise, Samples, measure_noise
 from qdialect.compiler.measured import outputs, simulated
 from qdialect.numerics import Array
@@ -15,6 +15,8 @@ from qdialect.onnx_io.exporter import export_model
 Places = frozenset[int]
 """The outputs that are compared by what decides (`calibration.decisive`)."""
 AS_THEY_ARE = Places()
+ENOUGH = 60.0
+"""dB of signal to noise beyond which more is worth nothing."""
 
 
 class Judge:
@@ -24,6 +26,7 @@ class Judge:
         """decisive: whether outputs that are shares of classes are compared by what decides."""
         self._module, self._samples, self._target = module, samples, target
         self.places = decided(module) if decisive else AS_THEY_ARE
+        self._sure: bool | None = None
         self._expected: dict[Places, list[list[Array]]] = {}
 
     def expected(self, places: Places | None = None) -> list[list[Array]]:
@@ -43,8 +46,17 @@ class Judge:
         return simulated(module, self._target, self._samples.measured)
 
     def simulate(self, module: ModuleOp) -> Noise:
-        """The noise of a module with casts, which is used up."""
-        return measure_noise(self.expected(), self.simulated(module))
+        """
+        The noise of a module with casts, which is used up.
+
+        Of a classifier it is that of its shares if the first module that is judged has any in them to speak of; else
+        that of softened ones, for all.
+        """
+        expected, results = self.expected(), self.simulated(module)
+        noise = measure_noise(*softened(expected, results, self.places, sure=True))
+        if self._sure is None:
+            self._sure = noise.ratio() < ENOUGH
+        return noise if self._sure else measure_noise(*softened(expected, results, self.places))
 
     def run(self, compiled: ModuleOp) -> tuple[Noise, Noise, Places]:
         """

@@ -15,18 +15,17 @@ LEAST_SAMPLES = 8
 
 def corrected(candidates: Candidates, best: Trial) -> Trial:
     """`best`, or the same with its biases corrected one layer after the other if that beats it."""
-    if best.noise is None or not best.integer or not candidates.samples.steering:
+    if best.noise is None or not best.integer:
         return best
     names, counted = value_names(candidates.module), elements_of(candidates.profile)
     elements = {n: counted.get(names.get(op.results[0], ""), 0) for n, op in candidates.layers.items()}
     each = len(candidates.layers) * products(candidates.module, elements)
-    count = min(SAMPLES, int(MOST_PRODUCTS / max(each, 1.0)))
-    if count < LEAST_SAMPLES:
+    rows = candidates.samples.steering[: min(SAMPLES, int(MOST_PRODUCTS / max(each, 1.0)))]
+    if len(rows) < LEAST_SAMPLES:
         return best
     candidates.show("correcting biases")
     plain = replace(best.choice, bias=False)
     module, _ = candidates.build(plain)
-    rows = candidates.samples.steering[:count]
     choice = replace(plain, sequential=True)
     candidates.shifts[choice] = sequential_shifts(candidates.module, module, rows)
     trial = candidates.attempt(choice)

@@ -11,8 +11,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.calibration.decisive import decided, let_out_what_decides
 from qdialect.calibration.profiling import Profiler
-from qdialect.compiler.candidates import Candidates, Choice
+from qdialect.calibration.samples import Noise
+from qdialect.compiler.candidates import Candidates, Choice, Trial
 from qdialect.compiler.dropping import hold, parse_limit
+from qdialect.compiler.judging import ENOUGH
 from qdialect.compiler.options import Calibration, Options
 from qdialect.compiler.quantize import prepare, quantize_module
 from qdialect.onnx_io.exporter import export_model
@@ -22,10 +24,17 @@ from qdialect.oracle.session import session
 SIZES, CLASSES = (48, 64), 6
 
 
-def classifier(last: str = "Softmax", shape: tuple[int | str, ...] = ("n", CLASSES)) -> ModuleOp:
-    """Two products; the logits are so far apart that nearly every sample is sure."""
+def weights() -> list[npt.NDArray[np.float32]]:
     draw = np.random.default_rng(1)
-    w = [draw.normal(size=s).astype(np.float32) for s in (SIZES, (SIZES[1], CLASSES))]
+    return [draw.normal(size=s).astype(np.float32) for s in (SIZES, (SIZES[1], CLASSES))]
+
+
+def classifier(
+    last: str = "Softmax", shape: tuple[int | str, ...] = ("n", CLASSES), size: float = 1.0
+) -> ModuleOp:
+    """Two products; the larger the logits, the surer is every sample."""
+    w = weights()
+    w[1] *= np.float32(size)
     nodes = [
         helper.make_node("MatMul", ["x", "w0"], ["h"], "hidden"),
         helper.make_node("Relu", ["h"], ["r"], "relu"),
@@ -43,8 +52,12 @@ def classifier(last: str = "Softmax", shape: tuple[int | str, ...] = ("n", CLASS
 
 
 def samples(count: int = 24) -> list[dict[str, npt.NDArray[np.float32]]]:
-    draw = np.random.default_rng(2)
-    return [{"x": draw.normal(size=(1, SIZES[0])).astype(np.float32)} for _ in range(count)]
+    """Such as have one class far above the others."""
+    draw, (hidden, out) = np.random.default_rng(2), weights()
+    rows = draw.normal(size=(40 * count, SIZES[0])).astype(np.float32)
+    logits = np.sort(np.maximum(rows @ hidden, 0) @ out)
+    clear = logits[:, -1] - logits[:, -2] > 0.7 * logits.std()
+    return [{"x": row[None]} for row in rows[clear][:count]]
 
 
 @pytest.mark.parametrize(
@@ -70,33 +83,48 @@ def test_what_decides_is_let_out_in_its_place() -> None:
     np.testing.assert_allclose(powers / powers.sum(), shares, atol=1e-6)
 
 
-def candidates() -> Candidates:
-    module = classifier()
+def candidates(size: float = 1.0) -> Candidates:
+    module = classifier(size=size)
     prepare(module, Options(form="qdq"))
     profiler = Profiler(module)
     profiler.add(samples())
     return Candidates(module, profiler.profile, profiler.samples, Options(form="qdq"))
 
 
-def test_a_sure_classifier_is_judged_by_its_logits() -> None:
-    both = candidates()
+def test_shares_that_say_something_are_judged_as_they_are() -> None:
+    both = candidates(size=0.05)
+    trial, plain = both.attempt(Choice()), both.by_outputs().attempt(Choice())
+    assert trial.ratio == pytest.approx(plain.ratio, abs=0.01)
+
+
+def test_a_sure_classifier_is_judged_where_no_sample_is_sure() -> None:
+    both = candidates(size=40.0)
     trial, plain = both.attempt(Choice()), both.by_outputs().attempt(Choice())
     assert trial.noise is not None
-    assert plain.noise is not None
-    # The logits of all samples have about as much noise; of the shares, a few samples have nearly all.
-    for noise, most in ((trial.noise, 0.3), (plain.noise, 1.1)):
-        assert noise.noise.max() / noise.noise.sum() < most
-    assert plain.noise.noise.max() / plain.noise.noise.sum() > 0.4
+    assert plain.ratio > ENOUGH
+    assert trial.ratio < 50
+    # Every sample has noise, none has nearly all.
+    assert trial.noise.noise.max() / trial.noise.noise.sum() < 0.5
+    assert trial.noise.noise.min() > 0
 
 
 def test_a_limit_is_one_of_the_outputs() -> None:
-    both = candidates()
+    both = candidates(size=40.0)
     trial, outputs = both.attempt(Choice()), both.by_outputs().attempt(Choice())
-    assert trial.ratio != pytest.approx(outputs.ratio, abs=1)
-    held = hold(both, trial, parse_limit(f"{outputs.ratio - 0.5:.1f}dB"))
+    held = hold(both, trial, parse_limit("60dB"))
     assert held.plan.reached
     assert not held.plan.kept
     assert held.trial.ratio == pytest.approx(outputs.ratio)
+
+
+def test_clipping_by_few_samples_must_win_clearly() -> None:
+    def trial(method: str, gain: float, count: int) -> Trial:
+        signal, noise = np.ones(count), np.full(count, 1e-4 * 10 ** (-gain / 10))
+        return Trial(Choice(range=method), Noise(signal, noise), 0.5, 1, 1)
+
+    for gain, count, wins in ((1.0, 2, False), (5.0, 2, True), (0.2, 16, False), (1.0, 16, True)):
+        assert trial("mse", gain, count).beats(trial("minmax", 0, count)) == wins
+    assert trial("minmax", 1, 2).beats(trial("minmax", 0, 2))
 
 
 def test_the_budget_is_held_against_the_logits() -> None:
