@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         reporting = Reporting(arguments)
         module = qdialect.load(arguments.input, keep_functions=arguments.keep_functions)
         show(f"compiling for {arguments.target}")
-        feeds = _feeds(arguments, module)
+        feeds = _feeds(arguments, options, module)
         report = qdialect.compile(module, feeds=feeds, data=arguments.data, **vars(options))
         show(f"writing {arguments.output}")
         write_output(module, arguments)
@@ -57,12 +57,21 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _feeds(arguments: argparse.Namespace, module: "ModuleOp") -> "Sequence[Mapping[str, Array]]":
-    """What `--check-numerics` runs the model on; nothing if it was not asked for."""
+def _feeds(
+    arguments: argparse.Namespace, options: Options, module: "ModuleOp"
+) -> "Sequence[Mapping[str, Array]]":
+    """What `--check-numerics` runs the model on, of the sizes asked for; nothing if it was not asked for."""
     if arguments.check_numerics is None:
         return ()
     from qdialect.oracle.checking import check_feeds
 
+    if options.batch is not None or options.sizes:
+        from xdsl.context import Context
+
+        from qdialect.transforms.fix_shapes import FixShapesPass
+
+        module = module.clone()
+        FixShapesPass(options.batch, tuple(options.sizes)).apply(Context(), module)
     return check_feeds(module, arguments.check_numerics)
 
 

@@ -36,12 +36,12 @@ def test_a_right_lowering_is_silent(name: str):
 
 
 def test_a_wrong_lowering_is_named(monkeypatch: pytest.MonkeyPatch):
-    right: Callable[..., Any] = TosaSite.rescaled
+    right: Callable[..., Any] = TosaSite.requantized_sum
 
-    def wrong(site: TosaSite, value: Any, scale: Any, *more: Any) -> Any:
-        return right(site, value, np.asarray(scale) * 1.05, *more)
+    def wrong(site: TosaSite, sum: Any, ratio: Any, type: Any) -> Any:
+        return right(site, sum, ratio * np.float32(1.05), type)
 
-    monkeypatch.setattr(TosaSite, "rescaled", wrong)
+    monkeypatch.setattr(TosaSite, "requantized_sum", wrong)
     found = judged("conv")
     assert found is not None
     assert (found.pass_name, found.exactness) == ("lower-to-tosa", "close")
@@ -69,6 +69,18 @@ def test_a_compilation_is_judged_with_integers_at_its_ends(
     assert "each within its class on 1 input; 1 lossy on purpose, not judged\n" in said
     assert main([*words, "--target", "linalg"]) == 0
     assert "not judged: lower-to-linalg, whose ops no oracle runs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--batch", "3"], ["--sizes", "N=3"]])
+def test_a_compilation_is_judged_on_inputs_of_the_sizes_asked_for(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    digits_int8(tmp_path)
+    source, target = str(tmp_path / "digits_int8.onnx"), str(tmp_path / "o.mlir")
+    options = ["--integer-io", "--target", "tosa", "--check-numerics", "-o", target]
+    assert main(["compile", source, *words, *options]) == 0
+    assert "each within its class on 1 input" in capsys.readouterr().err
+    assert "tensor<3x" in Path(target).read_text()
 
 
 def test_feeds_follow_inputs_that_become_integers(tmp_path: Path):

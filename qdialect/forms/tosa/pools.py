@@ -48,7 +48,7 @@ def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if len(known_shape(op.operands[0].type)) != len(TO_LAST):
         return IMAGES
     if any(result.first_use is not None for result in op.results[1:]):
-        return Blocked("indices-used", "MaxPool's indices are read")
+        return Blocked("indices-used", "MaxPool's indices are read", "leave them out of the graph's outputs")
     if op.op_type == "GlobalMaxPool":
         sizes = known_shape(op.operands[0].type)[2:]
         kernel, strides, pads = sizes, (1, 1), ((0, 0), (0, 0))
