@@ -34,6 +34,7 @@ from qdialect.calibration.samples import Noise, Samples
 from qdialect.calibration.tables import quantize_tables, tables_of
 from qdialect.compiler.compilation import compile_as, keep_in_float
 from qdialect.compiler.judging import AS_THEY_ARE, ENOUGH, Judge, Places
+from qdialect.compiler.measured import least_ratio
 from qdialect.compiler.options import Options
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
@@ -56,6 +57,8 @@ CAUTION = {"99.999": 0.3, "99.99": 2.0}
 """dB that a percentile must gain besides: what it clips may matter in data that calibration has not seen."""
 CLIPS, CAUTION_OF_FEW = ("mse", *CAUTION), 8.0
 """Ranges that clip what was seen, and dB that one must gain besides, of one sample; of several, as much less."""
+NO_GAIN = 0.95
+"""Of the float model's time: an integer model that is expected to take more is not worth its noise."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,11 @@ class Trial:
         """Signal to noise on all samples that are measured, in dB."""
         return self.noise.ratio() if self.noise is not None else float("nan")
 
+    @property
+    def pays(self) -> bool:
+        """Whether the candidate would not be given up for the float model in the end."""
+        return self.noise is not None and self.share <= NO_GAIN and self.ratio >= least_ratio(self.share)
+
     def value(self, count: int | None = None) -> float:
         """Signal to noise on the first `count` samples, less what the time costs, in dB."""
         caution, ratio = CAUTION.get(self.choice.range, 0.0), 0.0
@@ -137,6 +145,15 @@ class Trial:
             return False
         doubt = self.noise.doubt(other.noise, count)
         return self.value(count) >= other.value(count) + max(LEAST_GAIN, DOUBT * doubt)
+
+
+def better(now: Trial, trials: Sequence[Trial], count: int | None = None) -> Trial:
+    """The best trial, or `now`, on the first `count` samples: one that pays before any that does not."""
+    paying = [trial for trial in trials if trial.pays]
+    if paying or now.pays:
+        trials = paying
+    best = max(trials, key=lambda t: t.value(count), default=now)
+    return best if best.pays > now.pays or best.beats(now, count) else now
 
 
 @dataclass
@@ -353,9 +370,7 @@ class Candidates:
 
     def _better(self, now: Trial, ways: Sequence[Choice], count: int | None) -> Trial:
         """The best of several, or what there is, on the first `count` samples."""
-        trials = [trial for way in ways if (trial := self.attempt(way)).integer]
-        best = max(trials, key=lambda t: t.value(count), default=now)
-        return best if best.beats(now, count) else now
+        return better(now, [trial for way in ways if (trial := self.attempt(way)).integer], count)
 
 
 RANGES = ("mse", "99.999", "99.99")

@@ -19,7 +19,7 @@ from qdialect.calibration.data import checked, load_data, model_inputs
 from qdialect.calibration.existing import is_integer
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.samples import Noise, Row, measure_noise
-from qdialect.compiler.measured import outputs, simulated
+from qdialect.compiler.measured import least_ratio, outputs, simulated
 from qdialect.compiler.named import named_nodes
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import READY, phases
@@ -37,8 +37,6 @@ Data = str | Path | Iterable[Mapping[str, Array]]
 RANGES = ("minmax", "mse")
 GAIN = 0.98
 """Of the time that is expected now: what is expected to take more is not worth its noise."""
-LEAST_RATIO, RATIO_FOR_TIME = 10.0, 20.0
-"""Signal to noise that must be left, in dB, for no time at all, and more for all of it."""
 
 
 @dataclass
@@ -143,8 +141,7 @@ def _is_good(best: Completion) -> bool:
     """Whether what is left of the signal is worth the time, or as much as without."""
     if best.noise is None or best.without is None:
         return False
-    ratio, least = best.noise.ratio(), LEAST_RATIO + RATIO_FOR_TIME * best.share
-    return ratio >= min(least, best.without.ratio())
+    return best.noise.ratio() >= min(least_ratio(best.share), best.without.ratio())
 
 
 def _too_much(best: Completion) -> str:

@@ -1,4 +1,4 @@
-"""What models give for samples, as onnxruntime runs them."""
+"""What models give for samples, as onnxruntime runs them, and how near they must come."""
 
 from __future__ import annotations
 
@@ -16,6 +16,14 @@ from qdialect.onnx_io.opsets import import_domains
 from qdialect.oracle.session import session
 from qdialect.rewriting.manager import PassManager
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
+
+LEAST_RATIO, RATIO_FOR_TIME = 10.0, 20.0
+"""Signal to noise that must be left, in dB, for no time at all, and more for all of it: a slow model must be good."""
+
+
+def least_ratio(share: float) -> float:
+    """Signal to noise, in dB, that an integer model must have which takes that share of the float model's time."""
+    return LEAST_RATIO + RATIO_FOR_TIME * share
 
 
 def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:

@@ -22,10 +22,10 @@ from qdialect.calibration.samples import measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
 from qdialect.compiler import pipeline as stages
-from qdialect.compiler.candidates import Candidates, Choice, Finished, Trial
+from qdialect.compiler.candidates import NO_GAIN, Candidates, Choice, Finished, Trial
 from qdialect.compiler.compilation import compile_as, keep_in_float, run_passes
 from qdialect.compiler.dropping import Budgeted, held_against, hold, parse_limit
-from qdialect.compiler.measured import outputs
+from qdialect.compiler.measured import least_ratio, outputs
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
 from qdialect.compiler.pipeline import pipeline
 from qdialect.compiler.provenance import Origin
@@ -60,10 +60,6 @@ _Quantizing = Callable[["ModuleOp | Source", Data, QuantizeOptions], "Quantized"
 QUANTIZED_OPSET = 13
 """The first opset whose QuantizeLinear and DequantizeLinear know a scale for each channel."""
 RANDOM_SAMPLES = 8
-LEAST_RATIO, RATIO_FOR_TIME = 10.0, 20.0
-"""Signal to noise that must be left, in dB, for no time at all, and more for all of it: a slow model must be good."""
-NO_GAIN = 0.95
-"""Of the float model's time: an integer model that is expected to take more is not worth its noise."""
 
 
 @dataclass
@@ -318,7 +314,7 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
         return "no op is faster in integers"
     if done.share > NO_GAIN:
         return f"in integers it is expected to take {100 * done.share:.0f} % of the time"
-    if done.ratio < LEAST_RATIO + RATIO_FOR_TIME * done.share:
+    if done.ratio < least_ratio(done.share):
         return f"in integers {done.ratio:.1f} dB signal to noise are left, for {100 * done.share:.0f} % of the time"
     return ""
 

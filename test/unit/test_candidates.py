@@ -1,0 +1,37 @@
+"""Which of several candidates is taken."""
+
+import numpy as np
+import pytest
+
+from qdialect.calibration.samples import Noise
+from qdialect.compiler.candidates import NO_GAIN, Choice, Trial, better
+from qdialect.compiler.measured import least_ratio
+
+
+def trial(ratio: float, share: float, *, static: bool = True) -> Trial:
+    """A candidate of that signal to noise, in dB, on each of eight samples, and share of the float model's time."""
+    noise = Noise(np.ones(8), np.full(8, 10.0 ** (-ratio / 10)))
+    return Trial(Choice(static=static), noise, share, layers=3, casts=5)
+
+
+def test_a_gain_of_time_is_worth_noise() -> None:
+    plain, fast = trial(30.0, 0.6), trial(27.0, 0.45)
+    assert better(plain, [fast]) is fast
+    assert better(plain, [trial(25.0, 0.45)]) is plain
+    assert better(plain, []) is plain
+
+
+def test_what_would_be_given_up_for_the_float_model_beats_nothing() -> None:
+    """44 dB at 97 % of the time is worth more than 26 dB at 43 %, but nobody gets it."""
+    static, dynamic = trial(26.0, 0.43), trial(44.0, 0.97, static=False)
+    assert dynamic.value() > static.value()
+    assert better(static, [dynamic]) is static
+    assert better(dynamic, [static]) is static
+    assert better(dynamic, [trial(45.0, 0.97)]).ratio == pytest.approx(45.0)
+
+
+def test_noise_and_time_that_are_worth_it() -> None:
+    least = least_ratio(0.5)
+    assert trial(least + 0.01, 0.5).pays
+    assert not trial(least - 0.01, 0.5).pays
+    assert not trial(90.0, NO_GAIN + 0.01).pays
