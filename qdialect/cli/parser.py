@@ -3,9 +3,10 @@
 import argparse
 import re
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import NoReturn
+
+from qdialect.errors import nearest
 
 _CHOICE = re.compile(r"invalid choice: '(?P<word>[^']*)' \(choose from (?P<choices>.*)\)$")
 DATA = (".npz", ".npy")
@@ -15,7 +16,7 @@ DATA = (".npz", ".npy")
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'X'?`, whatever its case; empty if nothing is near."""
     by_case = {one.lower(): one for one in known}
-    near = get_close_matches(word.lower(), by_case, 1)
+    near = nearest(word.lower(), by_case)
     return f"; did you mean '{by_case[near[0]]}'?" if near else ""
 
 

@@ -5,7 +5,6 @@ mistake."""
 import gc
 import os
 import sys
-import traceback
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
@@ -32,6 +31,8 @@ def guarded(run: Callable[[], int], *, ends: bool = False) -> int:
         return FAILED
     except Exception as error:
         if debugging():
+            import traceback  # for who looks for a bug: start-up is short
+
             traceback.print_exc()
         print(one_line(describe(error)), file=sys.stderr)
         return FAILED
@@ -85,6 +86,8 @@ def located(error: BaseException) -> str | None:
 
 def _internal(error: BaseException) -> str:
     notes = "".join(f" {note}" for note in getattr(error, "__notes__", []) if "\n" not in note)
+    import traceback  # likewise
+
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     advice = (

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from qdialect.errors import UserError
+from qdialect.errors import UserError, did_you_mean
 from qdialect.reasons import Blocked
 
 TOOLS = {
@@ -68,11 +67,8 @@ def entry(id: str) -> Entry:
     """The entry of a reason. UserError for an id that no reason has."""
     if id in entries():
         return entries()[id]
-    near = get_close_matches(id, entries(), 1)
-    raise UserError(
-        f"there is no reason '{id}', nor a model of that name",
-        f"did you mean '{near[0]}'?" if near else "docs/remarks.md lists all",
-    )
+    fix = did_you_mean(id, entries(), "docs/remarks.md lists all")
+    raise UserError(f"there is no reason '{id}', nor a model of that name", fix)
 
 
 def advice(blocked: Blocked) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import ConstantOp
-from qdialect.errors import UserError
+from qdialect.errors import UserError, nearest
 from qdialect.ir.names import node_name, tensor_names
 from qdialect.ir.walking import operations
 
@@ -31,7 +30,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 def _unknown(module: ModuleOp, name: str, known: set[str]) -> UserError:
     if name in _input_names(module):
         return UserError(f"'{name}' is an input, which no node makes", "name the node that takes it")
-    near = get_close_matches(name, known, 3)
+    near = nearest(name, known, 3)
     fix = f"near are {', '.join(near)}" if near else "give names in the model; * and ? stand for letters"
     return UserError(f"no node or tensor is called '{name}'", fix)
 

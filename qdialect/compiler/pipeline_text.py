@@ -1,6 +1,5 @@
 """Pass pipelines as text, `a,b{x=1 y="s" l=1,2 flag}` or `builtin.module(a,b)`: reading, running, writing."""
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -12,7 +11,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType, ParameterType
 from xdsl.utils.hints import isa, type_repr
 
-from qdialect.errors import UserError
+from qdialect.errors import UserError, did_you_mean
 from qdialect.ops.outside import outside_passes
 from qdialect.rewriting.manager import PassManager, Verified
 from qdialect.rewriting.passes import classes_of
@@ -201,7 +200,7 @@ def _value_text(value: ParameterType) -> str:
 def _make(spec: ArgSpec, available: Passes) -> ModulePass:
     factory = available.get(spec.name) or outside_passes().get(spec.name)
     if factory is None:
-        near = _nearest(spec.name, [*available, *outside_passes()], "--help lists the passes")
+        near = did_you_mean(spec.name, [*available, *outside_passes()], "--help lists the passes")
         raise PipelineError(f"unknown pass '{spec.name}'", near)
     pass_type = factory()
     known = [f.name for f in fields(pass_type) if f.init]
@@ -209,17 +208,12 @@ def _make(spec: ArgSpec, available: Passes) -> ModulePass:
     for key in spec.parameters:
         if key not in known:
             help_ = f"its options: {', '.join(known)}" if known else "it has none"
-            raise PipelineError(f"pass '{spec.name}' has no option '{key}'", _nearest(key, known, help_))
+            raise PipelineError(f"pass '{spec.name}' has no option '{key}'", did_you_mean(key, known, help_))
     typed = {key: _typed(spec.name, key, values, types[key]) for key, values in spec.parameters.items()}
     try:
         return pass_type.from_pass_spec(ArgSpec(spec.name, typed))
     except ValueError as error:
         raise PipelineError(f"pass '{spec.name}': {error}", "--help lists the passes") from error
-
-
-def _nearest(name: str, known: Iterable[str], otherwise: str) -> str:
-    close = difflib.get_close_matches(name, list(known), 1)
-    return f"did you mean '{close[0]}'?" if close else otherwise
 
 
 def _typed(pass_name: str, key: str, values: ParameterListType, hint: Any) -> ParameterListType:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import AnyFloat, ModuleOp, i32
@@ -116,6 +115,8 @@ class Report:
 
     def _repr_html_(self) -> str:
         """The same for a notebook, with the layers that stay in float; `--report` writes a whole page."""
+        from html import escape  # for notebooks: start-up is short
+
         floats = [(one, one.reasons[0].blocked) for one in self.layers if one.is_float]
         cells = [(one.node, one.operator, f"{one.macs or 0:,}", why.message, why.fix) for one, why in floats]
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)

@@ -9,12 +9,11 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_type_hints
 
-from qdialect.errors import UserError
+from qdialect.errors import UserError, did_you_mean
 from qdialect.targets.pricing import scaled
 
 FOLDER = Path(__file__).parent
@@ -171,10 +170,8 @@ def target(name: str | Path) -> Target:
             ) from None
         return _own_target(text, status.st_mtime_ns, status.st_size)
     if text not in target_names():
-        near = get_close_matches(text.lower(), target_names(), 1)
-        fix = (
-            f"did you mean '{near[0]}'?" if near else f"choose from {', '.join(target_names())}, or PATH.toml"
-        )
+        every = f"choose from {', '.join(target_names())}, or PATH.toml"
+        fix = did_you_mean(text.lower(), target_names(), every)
         raise UserError(f"there is no target '{text}'", fix)
     return _known_target(text)
 
@@ -236,8 +233,7 @@ def _check_fields(where: str, kind: type[Target | Placed], said: Mapping[str, ob
     for key, value in said.items():
         word = "pass" if key == "run" else key
         if key not in hints:
-            near = get_close_matches(key, hints, 1)
-            fix = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(sorted(hints))}"
+            fix = did_you_mean(key, hints, f"it has {', '.join(sorted(hints))}")
             raise UserError(f"{where} says '{word}', which nothing reads", fix)
         if not isa(value, hints[key]):
             raise UserError(f"{where}: '{word}' is {value!r}", f"it takes {type_repr(hints[key])}")

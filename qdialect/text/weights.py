@@ -1,6 +1,5 @@
 """Large constants beside a text file: `x.mlir` names bytes in `x.weights` by offset and length."""
 
-import hashlib
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,11 +25,13 @@ class WeightsFile:
 
     def append(self, data: TensorData) -> tuple[int, int]:
         """Where the bytes of `data` now stand in the file: their offset and length, in bytes."""
+        from hashlib import sha256  # for who writes text: start-up is short
+
         if self._file is None:
             self._file = self._outputs.create(self._path)
         offset = self._size + -self._size % ALIGNMENT
         self._file.write(bytes(offset - self._size))
-        digest = hashlib.sha256()
+        digest = sha256()
         for block in data.blocks():
             digest.update(block)
             self._file.write(block)
