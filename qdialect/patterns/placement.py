@@ -7,17 +7,21 @@ dequantize always stands below one. Reading and writing ask the same question, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.quant import UniformType
+from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
+from qdialect.promises.control import Carries
 from qdialect.reasons import Blocked
 from qdialect.rewriting.uses import has_kernel, more_work
+from qdialect.targets import Target
 
 INDICES_USED = Blocked(
     "indices-used", "the op also says where elements come from, and rounded ones may be equal"
@@ -86,3 +90,161 @@ def _per_axis(types: Sequence[UniformType], operands: Sequence[SSAValue | None])
         if not type.is_per_tensor and isinstance(source, OnnxOp) and not isinstance(source, ConstantOp):
             return PER_AXIS
     return None
+
+
+INTEGER_KERNELS = 8
+"""Bits of what integer kernels compute with."""
+
+
+class Standing(NamedTuple):
+    """Where the casts around one op on quantized types are written."""
+
+    above: Mapping[int, SSAValue]
+    """The operands whose quantize the op stands in front of, by place: the real numbers under it."""
+    moves: bool
+    """Whether the op computes nothing: elements are moved, selected or clamped."""
+    keeps_integers: bool
+    """Whether it moves and does not select, so that integers from outside are still those behind it."""
+    on_grid: bool
+    """Whether a type expresses all of its results before they are quantized."""
+    free: bool
+    """Whether it may take real numbers without a pair of casts around them."""
+
+
+class Reals:
+    """What is known of real numbers as ops on quantized types are written between casts, operands before users."""
+
+    def __init__(self, target: Target, hoisting: Hoisting):
+        self._target, self._hoisting = target, hoisting
+        self._behind_moves = frozenset(target.no_pair_behind)
+        self._grid: dict[SSAValue, UniformType] = {}
+        """Real numbers that are moved, all of which a type expresses already: quantizing them changes nothing."""
+        self._read: set[SSAValue] = set()
+        """Of these, integers from outside, at most moved: there is no pair to complete."""
+        self._computed: set[SSAValue] = set()
+        """What ops make that compute: a quantize stands right behind them, or behind their activations."""
+
+    def standing(self, op: OnnxOp) -> Standing:
+        """Where the casts around `op` are written."""
+        promise = op.get_trait(Commutes)
+        if promise is None or not promise.moves(op):
+            return Standing({}, False, False, False, False)
+        above = self._above(op, promise)
+        on_grid = all(self.exact(op.operands[place]) is not None for place in above)
+        # In front of a quantize it is a float op, and has no casts around it.
+        free = not (self._target.pairs_around_moves and on_grid)
+        return Standing(above, True, not promise.selects, on_grid, free)
+
+    def note(self, value: SSAValue, type: UniformType, at: Standing, *, is_read: bool) -> None:
+        """Remember what a written op makes, which is quantized to `type`; `is_read`: of integers from outside alone."""
+        if at.on_grid:
+            self._grid[value] = type
+            if is_read and at.keeps_integers:
+                self._read.add(value)
+        if not at.moves or not self._computed.isdisjoint(at.above.values()):
+            self._computed.add(value)
+
+    def exact(self, value: SSAValue) -> SSAValue | None:
+        """The real numbers that `value` is quantized from, if its type expresses all of them."""
+        real = real_under(value)
+        return real if real is not None and self._grid_type(real) == quantized_of(value.type) else None
+
+    def without_pair(self, value: SSAValue, *, free: bool) -> SSAValue | None:
+        """The real numbers that a float op takes for `value` with no pair of casts in between, if it may."""
+        exact = self.exact(value)
+        passes = free or exact in self._read or (exact is not None and self._is_read_past(exact.owner))
+        return exact if passes else None
+
+    def is_read(self, value: SSAValue) -> bool:
+        """Whether `value` is of integers from outside, at most moved."""
+        return isinstance(value.owner, StorageCastOp) or self.exact(value) in self._read
+
+    def _grid_type(self, value: SSAValue) -> UniformType | None:
+        """The type that expresses all elements of `value`, if one is known to."""
+        if isinstance(value.owner, DequantizeOp):
+            return quantized_of(value.owner.operands[0].type)
+        if (known := self._grid.get(value)) is not None or not isinstance(value, OpResult):
+            return known
+        promise = value.op.get_trait(Carries)
+        if promise is None or not isinstance(value.op, OnnxOp):
+            return None
+        slot = next((s for s in promise.slots(value.op) if s.result == value.index), None)
+        if slot is None or slot.operand is not None:
+            return None
+        ends = [region.block.last_op for region in value.op.regions]
+        types = {self._grid_type(e.operands[slot.yielded or 0]) for e in ends if e is not None}
+        return types.pop() if len(types) == 1 else None
+
+    def _read_once(self, value: SSAValue) -> bool:
+        """Whether a quantize has one reader, but for who reads the real numbers that it changes nothing of."""
+        kept = self.exact(value) is None
+        return sum(kept or not isinstance(use.operation, DequantizeOp) for use in value.uses) == 1
+
+    def _is_read_past(self, op: object) -> bool:
+        """Whether the target moves a dequantize past `op`, so that no pair stands behind it."""
+        if not isinstance(op, OnnxOp) or op.op_type not in self._behind_moves:
+            return False
+        promise = op.get_trait(Commutes)
+        return promise is not None and not promise.points(op)
+
+    def _above(self, op: OnnxOp, promise: Commutes) -> Mapping[int, SSAValue]:
+        """The operands whose quantize the op can stand in front of, and the real numbers under it."""
+        types = [t for t in promise.types(op).results if t is not None]
+        if not types or self._is_read_past(op):
+            return {}  # there are indices alone, or the target wants the quantize in front
+        above = {
+            place: real
+            for place in promise.operands(op)
+            if (real := self._under(op, promise, op.operands[place])) is not None
+        }
+        if not above:
+            return {}
+        carried = [above.get(p) for p in promise.operands(op)]
+        known = [
+            quantized_of(op.operands[p].type) if real is None else self._grid_type(real)
+            for p, real in zip(promise.operands(op), carried, strict=True)
+        ]
+        grids = [t for t in known if t is not None]
+        forward = promise.forward(op, grids) if len(grids) == len(known) else None
+        if forward is not None and not isinstance(forward, Blocked):
+            return above if list(forward) == types else {}  # a dequantize goes below the op
+        moved = self._hoisting.above(op, promise, types, carried)
+        if isinstance(moved, Blocked):
+            return above if self._hoisting.selects and promise.in_place and _narrows(op) else {}
+        return above if moved == promise.types(op).operands else {}
+
+    def _under(self, op: OnnxOp, promise: Commutes, value: SSAValue) -> SSAValue | None:
+        """The real numbers under the quantize that makes `value`, if `op` may stand between the two."""
+        real = real_under(value) if self._read_once(value) else None
+        if real is None or (self._target.pairs_above_clamps and _clamps_kernel(op, real)):
+            return None
+        stays = self._target.pairs_around_moves if self.exact(value) is not None else real in self._computed
+        return real if promise.in_place or not stays else None
+
+
+def real_under(value: SSAValue) -> SSAValue | None:
+    """The real numbers that `value` is quantized from."""
+    return value.owner.operands[0] if isinstance(value.owner, QuantizeOp) else None
+
+
+def _clamps_kernel(op: OnnxOp, real: SSAValue) -> bool:
+    """Whether an activation, which no type is the clamp of, stands behind what an integer kernel computes."""
+    kernel, type = real.owner, quantized_of(op.results[0].type)
+    if (
+        op.get_trait(Clamp) is None
+        or _narrows(op)
+        or not isinstance(kernel, OnnxOp)
+        or not has_kernel(kernel)
+    ):
+        return False
+    casts = [value.owner for value in kernel.operands[:2]]
+    types = [type, *(c.element_type if isinstance(c, DequantizeOp) else None for c in casts)]
+    whole = type is not None and type.is_per_tensor
+    return whole and all(t is not None and t.storage.width == INTEGER_KERNELS for t in types)
+
+
+def _narrows(op: OnnxOp) -> bool:
+    """Whether an op clamps to a range around zero, as narrower storage bounds do, not at zero, as activations do."""
+    clamp = op.get_trait(Clamp)
+    bounds = None if clamp is None else clamp.bounds(op)
+    return bounds is not None and bounds[0] < 0 < bounds[1]
