@@ -8,8 +8,6 @@ from hashlib import sha256
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
-Digests = dict[str, str]
-
 
 def _digest(*parts: object) -> str:
     return sha256(repr(parts).encode()).hexdigest()[:16]

@@ -6,7 +6,7 @@ function, any iterable of dictionaries. Read one piece at a time: no more is in 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -231,11 +231,3 @@ def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Arr
         one if isinstance(one, Mapping) else {_only(inputs, f"'{source}'").name: np.asarray(one)}
         for one in samples
     )
-
-
-def random_data(
-    module: ModuleOp, count: int, random: Callable[[int], Mapping[str, Array]]
-) -> Iterator[Arrays]:
-    """`count` feeds of random numbers, the same each time: no calibration, but a model of the right form."""
-    for seed in range(count):
-        yield dict(random(seed))

@@ -191,29 +191,6 @@ def _feedback(hessian: Float64, order: npt.NDArray[np.int64], damp: float) -> Fl
     return np.broadcast_to(np.eye(summed, dtype=np.float64), h.shape).astype(np.float64, copy=False)
 
 
-def descend(
-    layer: Layer, weight: Array, grid: Grid, codes: Array, hessian: Float64, rounds: int = 1
-) -> Array:
-    """
-    Coordinate descent from `codes` [groups, outputs, summed]: each column to its best integers given the others.
-
-    Monotone in tr(E H E^T). (COMQ, arXiv 2403.07134.)
-    """
-    rows = layer.rows(weight).astype(np.float64)
-    codes = codes.copy()
-    residual = (rows - grid.dequantize(layer, codes)) @ hessian
-    for _ in range(rounds):
-        for k in np.argsort(-np.diagonal(hessian, axis1=1, axis2=2).sum(axis=0), kind="stable"):
-            diagonal = hessian[:, k, k][:, None]
-            now = grid.dequantize(layer, codes[:, :, k]).astype(np.float64)
-            wanted = now + np.divide(residual[:, :, k], diagonal, out=np.zeros(now.shape), where=diagonal > 0)
-            new = grid.quantize(layer, wanted)
-            step = grid.dequantize(layer, new) - now
-            codes[:, :, k] = new
-            residual -= step[:, :, None] * hessian[:, None, k, :]
-    return codes
-
-
 def blocked_codes(
     rows: Array, hessian: Float64, size: int, low: int, high: int, dtype: Any, *, damp: float = DAMP
 ) -> tuple[Array, Array]:

@@ -59,12 +59,6 @@ def layer_number(op: Operation) -> int | None:
     return number.value.data if isinstance(number, IntegerAttr) else None
 
 
-def forget_numbers(module: ModuleOp) -> None:
-    """Take the numbers away again."""
-    for op in module.walk():
-        op.attributes.pop(LAYER, None)
-
-
 def waves_of(layers: Mapping[int, OnnxOp], memory: int) -> Iterator[dict[int, OnnxOp]]:
     """Layers in groups whose Hessians take at most `memory` bytes together, one layer at least."""
     wave: dict[int, OnnxOp] = {}

@@ -169,11 +169,6 @@ def op_counts(module: ModuleOp) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def op_count(module: ModuleOp) -> int:
-    """How many nodes there are."""
-    return sum(op_counts(module).values())
-
-
 def _is_float(op: OnnxOp, form: str) -> bool:
     """Whether a node with an integer form computes in float, as it stands before the last lowering."""
     values, work = [*op.operands, *op.results], op.get_trait(Multiplies)

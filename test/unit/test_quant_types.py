@@ -206,13 +206,6 @@ def test_the_fast_reader_leaves_errors_to_the_other(text: str):
     assert quant_text.read_parameters(text) is None
 
 
-UNDAMAGED = [
-    "i8<-127:127>:f32:1, {0.5:3,1.0e-05}",
-    "u4:f16:{0:2, 1:1}, {{2.0:12, 3.0}, {4.0, 5.0:1}}",
-    "i8:f32, 2.5:-3",
-]
-
-
 @pytest.mark.parametrize("seed", range(200))
 def test_damaged_text_is_an_error_of_parsing(seed: int):
     """Nothing else is ever raised, and what is accepted prints and reads back."""

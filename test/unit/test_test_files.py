@@ -12,9 +12,6 @@ TESTS = ROOT / "test"
 LIT = sorted(TESTS.rglob("*.mlir"))
 PASSES = sorted((TESTS / "transforms").rglob("*.mlir"))
 """One file for a pass, or a folder of its name with a file for each family of ops."""
-LOOKS_LIKE_A_DIRECTIVE = re.compile(
-    r"^\s*//\s*([A-Z]+|check)(-[A-Z]+(-\d+)?)?\s*(\{LITERAL\})?:", re.IGNORECASE
-)
 A_DIRECTIVE = re.compile(r"^\s*// [A-Z0-9]+(-(DAG|COUNT-\d+|NOT|EMPTY|NEXT|SAME|LABEL))?(\{LITERAL\})?: ")
 
 LONGEST = 610
