@@ -7,6 +7,7 @@ from xdsl.passes import ModulePass
 
 NAMES = (
     "choose-convolution-form",
+    "collapse-transpose",
     "compose",
     "decompose",
     "decompose-dynamic",

@@ -221,6 +221,7 @@ def _lowering(r: Request) -> Iterator[Stage]:
         few = {"elements": sys.maxsize} if r.options.float_weights else {}
         yield _stage("fold-float-weights", "dequantized once, not in each run", target=name, **few)
         yield _batch_norm(r, "a float weight takes factors that a quantized one cannot", depthwise=False)
+    yield _stage("collapse-transpose", "blocks are copied, single elements are not", target=name)
     yield _stage("fold-layout", "copies, and moves of elements, that casts stood between")
     yield _stage(
         "lower-to-qdq",

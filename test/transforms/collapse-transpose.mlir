@@ -1,0 +1,57 @@
+// RUN: OPT %s -p collapse-transpose --print-constants | FILECHECK %s
+// RUN: DIAGNOSTICS -p collapse-transpose
+
+// Attention's keys: the heads and their size stay side by side, behind what they attend to.
+
+// CHECK-LABEL: func.func @keys(
+// CHECK-NEXT: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[50, 96] : tensor<2xi64>>}
+// CHECK-NEXT: %[[X:.*]] = onnx.Reshape(%x, %[[S]]) : {{.*}} -> tensor<50x96xui8>
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[X]]) {perm = array<i64: 1, 0>} : (tensor<50x96xui8>) -> tensor<96x50xui8>
+// CHECK-NEXT: %[[R:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 1, 3, 32, 50] : tensor<5xi64>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Reshape(%[[T]], %[[R]]) : {{.*}} -> tensor<1x1x3x32x50xui8>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @keys(%x: tensor<1x50x1x3x32xui8>) -> tensor<1x1x3x32x50xui8> {
+  %y = onnx.Transpose(%x) {perm = array<i64: 2, 0, 3, 4, 1>} : (tensor<1x50x1x3x32xui8>) -> tensor<1x1x3x32x50xui8>
+  func.return %y : tensor<1x1x3x32x50xui8>
+}
+
+// A batch of any size stays in front.
+
+// CHECK-LABEL: func.func @batch(
+// CHECK: onnx.Constant() {value = #onnx.tensor<[-1, 40, 96] : tensor<3xi64>>}
+// CHECK: %[[T:.*]] = onnx.Transpose({{.*}}) {perm = array<i64: 0, 2, 1>} : (tensor<?x40x96xf32>) -> tensor<?x96x40xf32>
+// CHECK: onnx.Constant() {value = #onnx.tensor<[-1, 3, 32, 1, 40] : tensor<5xi64>>}
+// CHECK: onnx.Reshape(%[[T]], {{.*}} -> tensor<?x3x32x1x40xf32>
+func.func @batch(%x: tensor<?x1x40x3x32xf32>) -> tensor<?x3x32x1x40xf32> {
+  %y = onnx.Transpose(%x) {perm = array<i64: 0, 3, 4, 1, 2>} : (tensor<?x1x40x3x32xf32>) -> tensor<?x3x32x1x40xf32>
+  func.return %y : tensor<?x3x32x1x40xf32>
+}
+
+// The last axis stays, but a row of two elements is not worth a copy.
+
+// CHECK-LABEL: func.func @short_rows(
+// CHECK: onnx.Transpose({{.*}}) {perm = array<i64: 1, 0, 2>} : (tensor<40x96x2xf32>) -> tensor<96x40x2xf32>
+func.func @short_rows(%x: tensor<1x40x1x96x2xf32>) -> tensor<1x96x1x40x2xf32> {
+  %y = onnx.Transpose(%x) {perm = array<i64: 0, 3, 2, 1, 4>} : (tensor<1x40x1x96x2xf32>) -> tensor<1x96x1x40x2xf32>
+  func.return %y : tensor<1x96x1x40x2xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved(
+// CHECK-NOT: onnx.Reshape
+// CHECK: func.return
+func.func @unmoved(%a: tensor<20x30x40xf32>, %b: tensor<?x1x?x3x32xf32>, %c: tensor<1x5x1x3x7xf32>, %d: tensor<1x50x1x3x64xf32>, %e: tensor<2x50x96xf32>, %f: tensor<*xf32>, %g: tensor<1x0x1x9xf32>, %h: tensor<70x1x90x1xf32>) -> (tensor<40x30x20xf32>, tensor<?x3x32x1x?xf32>, tensor<1x1x3x7x5xf32>, tensor<1x3x1x50x64xf32>, tensor<2x96x50xf32>, tensor<*xf32>, tensor<9x1x0x1xf32>, tensor<1x70x1x90xf32>) {
+  // expected-remark@+1 {{more than two blocks of elements change places [collapse-transpose: several-moves]}}
+  %0 = onnx.Transpose(%a) {perm = array<i64: 2, 1, 0>} : (tensor<20x30x40xf32>) -> tensor<40x30x20xf32>
+  // expected-remark@+1 {{more than one size is not known, and Reshape finds one [collapse-transpose: open-sizes]}}
+  %1 = onnx.Transpose(%b) {perm = array<i64: 0, 3, 4, 1, 2>} : (tensor<?x1x?x3x32xf32>) -> tensor<?x3x32x1x?xf32>
+  // expected-remark@+1 {{so few elements, or such long rows, are moved as fast as they are [collapse-transpose: does-not-pay]}}
+  %2 = onnx.Transpose(%c) {perm = array<i64: 2, 0, 3, 4, 1>} : (tensor<1x5x1x3x7xf32>) -> tensor<1x1x3x7x5xf32>
+  // expected-remark@+1 {{[collapse-transpose: does-not-pay]}}
+  %3 = onnx.Transpose(%d) {perm = array<i64: 0, 3, 2, 1, 4>} : (tensor<1x50x1x3x64xf32>) -> tensor<1x3x1x50x64xf32>
+  %4 = onnx.Transpose(%e) {perm = array<i64: 0, 2, 1>} : (tensor<2x50x96xf32>) -> tensor<2x96x50xf32>
+  %5 = onnx.Transpose(%f) : (tensor<*xf32>) -> tensor<*xf32>
+  %6 = onnx.Transpose(%g) : (tensor<1x0x1x9xf32>) -> tensor<9x1x0x1xf32>
+  %7 = onnx.Transpose(%h) {perm = array<i64: 3, 0, 1, 2>} : (tensor<70x1x90x1xf32>) -> tensor<1x70x1x90xf32>
+  %8 = onnx.Transpose(%7) {perm = array<i64: 2, 1, 0, 3>} : (tensor<1x70x1x90xf32>) -> tensor<1x70x1x90xf32>
+  func.return %0, %1, %2, %3, %4, %5, %6, %8 : tensor<40x30x20xf32>, tensor<?x3x32x1x?xf32>, tensor<1x1x3x7x5xf32>, tensor<1x3x1x50x64xf32>, tensor<2x96x50xf32>, tensor<*xf32>, tensor<9x1x0x1xf32>, tensor<1x70x1x90xf32>
+}

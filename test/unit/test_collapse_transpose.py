@@ -1,0 +1,49 @@
+"""Transposes that move blocks: every order of five axes, some of which are one."""
+
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import pytest
+
+import qdialect
+from qdialect.oracle import session as oracle
+from qdialect.transforms.collapse_transpose import collapsed, moves_one_axis
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5, 7, 4), (1, 3, 5, 7, 4), (2, 1, 5, 1, 4), (1, 3, 1, 7, 1)])
+def test_groups_in_their_order_are_the_axes_in_theirs(shape: tuple[int, ...]) -> None:
+    x = np.arange(np.prod(shape)).reshape(shape)
+    for order in permutations(range(len(shape))):
+        groups = collapsed(order, shape)
+        blocks = x.reshape([int(np.prod([shape[axis] for axis in group])) for group in sorted(groups)])
+        turned = blocks.transpose([sorted(groups).index(group) for group in groups])
+        np.testing.assert_array_equal(turned.reshape(-1), x.transpose(order).reshape(-1))
+
+
+def test_one_axis_moves() -> None:
+    assert all(moves_one_axis(order) for order in [(0, 2, 3, 1), (2, 0, 1), (1, 0), (0, 1, 2)])
+    assert not any(moves_one_axis(order) for order in [(2, 1, 0), (2, 3, 0, 1), (0, 3, 1, 4, 2)])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_what_is_compiled_moves_blocks(dtype: type[np.generic], tmp_path: Path) -> None:
+    x = np.random.default_rng(2).integers(0, 256, (1, 40, 1, 3, 32)).astype(dtype)
+    order = (2, 0, 3, 4, 1)
+    kind = oh.np_dtype_to_tensor_dtype(x.dtype)
+    graph = oh.make_graph(
+        [oh.make_node("Transpose", ["x"], ["y"], "turn", perm=order)],
+        "g",
+        [oh.make_tensor_value_info("x", kind, x.shape)],
+        [oh.make_tensor_value_info("y", kind, None)],
+    )
+    model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+    module = qdialect.load(onnx.shape_inference.infer_shapes(model))
+    qdialect.compile(module)
+    qdialect.save(module, tmp_path / "after.onnx")
+    after = onnx.load(tmp_path / "after.onnx").graph
+    assert [node.op_type for node in after.node] == ["Reshape", "Transpose", "Reshape"]
+    assert after.node[-1].name == "turn"
+    np.testing.assert_array_equal(oracle.run(str(tmp_path / "after.onnx"), {"x": x})[0], x.transpose(order))

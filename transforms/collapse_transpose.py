@@ -1,0 +1,114 @@
+"""
+Write a Transpose as that of two neighbours, where it is one of tensors whose axes are taken together.
+
+    Transpose(x, p)  ->  Reshape(Transpose(Reshape(x, [a, b, c, d]), [0, 2, 1, 3]))
+
+Axes of size 1 go, and those that stay side by side are one. Exact: elements are moved. Runtimes copy what is one block
+there and here; where more than one axis moves, be it of size 1, they take elements one by one, ten times slower.
+Attention is exported so: (1, n, 1, heads, size) to (1, 1, heads, size, n) is (n, heads * size) turned.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, shape_of
+from qdialect.exactness import Exactness
+from qdialect.forms.nodes import Nodes
+from qdialect.promises.layout import Permutes
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import RewritePass
+from qdialect.targets import Target, target
+
+MOVES = "Transpose"
+"""Where the costs of an element are: one that is moved with its block, and one by itself."""
+Groups = tuple[tuple[int, ...], ...]
+
+
+def moves_one_axis(order: Sequence[int]) -> bool:
+    """Whether all axes but one keep their order."""
+    rest = list(range(len(order)))
+    return any([a for a in order if a != one] == [a for a in rest if a != one] for one in rest)
+
+
+def collapsed(order: Sequence[int], shape: Sequence[int]) -> Groups:
+    """Axes of the operand that stay side by side, as they stand in the result; those of size 1 are left out."""
+    groups: list[tuple[int, ...]] = []
+    kept = [axis for axis in range(len(shape)) if shape[axis] != 1]
+    before = dict(zip(kept[1:], kept, strict=False))
+    for axis in order:
+        if shape[axis] == 1:
+            continue
+        if groups and before.get(axis) == groups[-1][-1]:
+            groups[-1] = (*groups[-1], axis)
+        else:
+            groups.append((axis,))
+    return tuple(groups)
+
+
+class CollapseTranspose(OnTrait[Permutes]):
+    """One that moves more than an axis, and two neighbours once axes are taken together."""
+
+    def __init__(self, target: Target):
+        self._target = target
+
+    def match(self, op: OnnxOp, promise: Permutes, rewriter: Rewriter, /) -> Blocked | None:
+        order, shape = promise.order(op), shape_of(op.operands[0].type)
+        if order is None or shape is None or 0 in shape or moves_one_axis(order):
+            return None
+        groups = collapsed(order, shape)
+        turned = [sorted(groups).index(group) for group in groups]
+        if turned == sorted(turned):
+            return None  # a Reshape: `fold-layout`
+        if not moves_one_axis(turned):
+            return Blocked("several-moves", "more than two blocks of elements change places")
+        if shape.count(DYNAMIC) > 1:
+            return Blocked("open-sizes", "more than one size is not known, and Reshape finds one")
+        if not self._pays(groups, shape):
+            return Blocked(
+                "does-not-pay", "so few elements, or such long rows, are moved as fast as they are"
+            )
+        nodes = Nodes(op)
+        sizes = [_size([shape[axis] for axis in group]) for group in sorted(groups)]
+        blocks = nodes.reshape(op.operands[0], [_told(size) for size in sizes], sizes)
+        block = nodes.transpose(blocks, turned)
+        nodes.reshape(block, [_told(shape[axis]) for axis in order], op.results[0].type)
+        nodes.ops[-1].location = op.location
+        rewriter.replace(op, nodes.ops)
+        return None
+
+    def _pays(self, groups: Groups, shape: Sequence[int]) -> bool:
+        """Whether two calls more take less than is gained; a batch that is not known counts as one."""
+        costs, call = self._target.costs[MOVES], self._target.costs["Placement"]["call"]
+        elements = prod(size for size in shape if size != DYNAMIC)
+        last = sorted(groups)[-1]
+        row = prod(shape[axis] for axis in last if shape[axis] != DYNAMIC) if groups[-1] == last else 1
+        return elements * costs["scattered"] / row > elements * costs["moved"] + 2 * call
+
+
+def _size(sizes: Sequence[int]) -> int:
+    return DYNAMIC if DYNAMIC in sizes else prod(sizes)
+
+
+def _told(size: int) -> int:
+    """As Reshape is told."""
+    return -1 if size == DYNAMIC else size
+
+
+@dataclass(frozen=True)
+class CollapseTransposePass(RewritePass):
+    """Transposes of many axes move two blocks where they can."""
+
+    name = "collapse-transpose"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    rewrite: ClassVar[str] = "Transpose(x, p) -> Reshape(Transpose(Reshape(x, [a, b, c, d]), [0, 2, 1, 3]))"
+
+    target: str = "onnxruntime"
+
+    def patterns(self) -> Sequence[Pattern]:
+        wanted = target(self.target)
+        return [CollapseTranspose(wanted)] if MOVES in wanted.costs else []
