@@ -27,14 +27,15 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of, with_element
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.dialects.onnx_types import element_of, quantized_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.exactness import Exactness
-from qdialect.ir.names import location, node_name, wish
+from qdialect.ir.names import location, wish
 from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape, under_dequantize
 from qdialect.ir.walking import operations
 from qdialect.patterns.convolution.step import priced
 from qdialect.patterns.reading import real_copy
+from qdialect.patterns.rows import quantized_behind
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.promises.window import Geometry, Window
@@ -81,20 +82,6 @@ def _is_refused(op: OnnxOp) -> bool:
         weight is not None and not weight.is_per_tensor and (bool(weight.blocks) or (rank_of(w) or 0) > 2)
     )
     return not type.is_per_tensor or (refused and weight is not None and weight.storage.width == 8)
-
-
-def _quantize_behind(op: OnnxOp, type: UniformType, rewriter: Rewriter) -> None:
-    """Let `op`, which takes no quantized operand any more, make real numbers, and a cast its result."""
-    real = op.__class__.create(
-        operands=op.operands,
-        result_types=[with_element(op.results[0].type, type.expressed)],
-        properties=op.properties,
-        attributes=op.attributes,
-    )
-    real.location = location(node_name(op))
-    cast = QuantizeOp(real.results[0], type)
-    cast.location = op.location
-    rewriter.replace(op, [real, cast])
 
 
 def _quantized_weight(op: OnnxOp) -> SSAValue | None:
@@ -197,7 +184,7 @@ class FoldFloatWeight(OnTrait[Linear]):
                 rewriter.insert_before(op, [cast])
                 rewriter.set_operand(op, k, cast.results[0])
         if result is not None:
-            _quantize_behind(op, result, rewriter)
+            rewriter.replace(op, quantized_behind(op, op.operands, result))
         return None
 
     def _guard(self, op: OnnxOp, shape: tuple[int, ...]) -> Blocked | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Operation
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.ir.names import location, node_name
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked
@@ -18,6 +20,20 @@ from qdialect.targets.pricing import WORTH, Costs, row_cost
 FLOAT_IS_FASTER = Blocked(
     "float-is-faster", "for rows of this length the float kernel between casts is faster"
 )
+
+
+def quantized_behind(op: OnnxOp, operands: Sequence[SSAValue], type: UniformType) -> list[Operation]:
+    """`op` of other operands, which makes real numbers, and the cast to `type` that makes its result."""
+    real = op.__class__.create(
+        operands=operands,
+        result_types=[with_element(op.results[0].type, type.expressed)],
+        properties=op.properties,
+        attributes=op.attributes,
+    )
+    real.location = location(node_name(op))
+    cast = QuantizeOp(real.results[0], type)
+    cast.location = op.location
+    return [real, cast]
 
 
 def is_faster_in_float(op: OnnxOp, kernels: Kernels, costs: Costs) -> bool:
@@ -48,15 +64,7 @@ class LowerToFloat(OnTrait[Kernels]):
         if x is None or y is None or not is_faster_in_float(op, promise, self._target.costs):
             return None
         real = DequantizeOp(op.operands[0])
-        computed = op.__class__.create(
-            operands=[real.results[0]],
-            result_types=[with_element(op.results[0].type, y.expressed)],
-            properties=op.properties,
-            attributes=op.attributes,
-        )
-        computed.location = location(node_name(op))
-        cast = QuantizeOp(computed.results[0], y)
-        cast.location = op.location
+        computed, cast = quantized_behind(op, [real.results[0]], y)
         self._floats.add(computed)
         rewriter.replace(op, [real, computed, cast])
         return None

@@ -69,39 +69,42 @@ def _axis(op: OnnxOp, value: SSAValue, default: int) -> int | Blocked:
     return UNKNOWN_RANK if rank is None else normal_axis(op.int_attr("axis", default), rank)
 
 
-def concat_forward(op: OnnxOp, types: Types) -> Types | Blocked:
-    """Operand types to the joined type."""
+def _whole_of(op: OnnxOp, types: Types, values: Sequence[SSAValue], default: int) -> Types | Blocked:
+    """The type of the whole from those of its parts `values`, joined along `axis`, else along `default`."""
     if all(t.is_per_tensor for t in types):
         return [types[0]] if all(t == types[0] for t in types) else MIXED
-    axis = _axis(op, op.operands[0], 1)
+    axis = _axis(op, op.operands[0], default)
     if isinstance(axis, Blocked):
         return axis
-    joined = _joined(types, axis, op.operands)
+    joined = _joined(types, axis, values)
     return joined if isinstance(joined, Blocked) else [joined]
+
+
+def _parts_of(
+    op: OnnxOp, type: UniformType, values: Sequence[SSAValue], whole: SSAValue, default: int
+) -> Types | Blocked:
+    """The types of the parts `values` from that of the whole, cut along the attribute `axis`."""
+    if type.is_per_tensor:
+        return [type] * len(values)
+    axis = _axis(op, whole, default)
+    return axis if isinstance(axis, Blocked) else _parts(type, axis, values)
+
+
+def concat_forward(op: OnnxOp, types: Types) -> Types | Blocked:
+    """Operand types to the joined type."""
+    return _whole_of(op, types, op.operands, 1)
 
 
 def concat_backward(op: OnnxOp, types: Types) -> Types | Blocked:
     """The joined type to the operands' types."""
-    if types[0].is_per_tensor:
-        return [types[0]] * len(op.operands)
-    axis = _axis(op, op.results[0], 1)
-    return axis if isinstance(axis, Blocked) else _parts(types[0], axis, op.operands)
+    return _parts_of(op, types[0], op.operands, op.results[0], 1)
 
 
 def split_forward(op: OnnxOp, types: Types) -> Types | Blocked:
     """The whole's type to the parts' types."""
-    if types[0].is_per_tensor:
-        return [types[0]] * len(op.results)
-    axis = _axis(op, op.operands[0], 0)
-    return axis if isinstance(axis, Blocked) else _parts(types[0], axis, op.results)
+    return _parts_of(op, types[0], op.results, op.operands[0], 0)
 
 
 def split_backward(op: OnnxOp, types: Types) -> Types | Blocked:
     """The parts' types to the whole's type."""
-    if all(t.is_per_tensor for t in types):
-        return [types[0]] if all(t == types[0] for t in types) else MIXED
-    axis = _axis(op, op.operands[0], 0)
-    if isinstance(axis, Blocked):
-        return axis
-    joined = _joined(types, axis, op.results)
-    return joined if isinstance(joined, Blocked) else [joined]
+    return _whole_of(op, types, op.results, 0)

@@ -201,25 +201,6 @@ CAPTURED = """g (bool p, float[3,4] x) => (float[N,M] y) <float s = {0.1}, uint8
 }"""
 
 
-@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
-def test_no_subgraph_captures_what_a_dequantize_is_moved_to(options: dict[str, Any]):
-    # A session would abort the process.
-    result = compiled(CAPTURED, **options)[1]
-    makers = {name: node for node in result.graph.node for name in node.output}
-    moved = [
-        node.output[0]
-        for node in result.graph.node
-        if node.op_type == "Transpose" and node.input[0] in makers
-        if makers[node.input[0]].op_type == "DequantizeLinear"
-    ]
-    branches = [
-        a.g for node in result.graph.node for a in node.attribute if a.type == onnx.AttributeProto.GRAPH
-    ]
-    assert not {name for branch in branches for node in branch.node for name in node.input} & set(moved)
-    feeds = {"p": np.array(True), "x": np.ones((3, 4), np.float32)}
-    assert run(result, feeds, LEVELS[1]).shape == (4, 3)
-
-
 SECOND = """g (bool p, float[3,4] x) => (uint8[3,4] y)
 <float s = {0.1}, int8 zi = {48}, uint8 z = {176}, float low = {-0.5}, float high = {0.7}> {
   a = QuantizeLinear(x, s, zi)
@@ -234,22 +215,29 @@ SECOND = """g (bool p, float[3,4] x) => (uint8[3,4] y)
 
 
 @pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
-def test_no_subgraph_captures_a_second_quantize(options: dict[str, Any]):
+@pytest.mark.parametrize(
+    ("text", "opset", "behind", "shape"),
+    [(CAPTURED, 17, "Transpose", (4, 3)), (SECOND, 13, "QuantizeLinear", (3, 4))],
+    ids=["moved-to", "second-quantize"],
+)
+def test_no_subgraph_captures_what_stands_behind_a_dequantize(
+    text: str, opset: int, behind: str, shape: tuple[int, int], options: dict[str, Any]
+):
     # A session would abort the process.
-    result = compiled(SECOND, opset=13, **options)[1]
+    result = compiled(text, opset=opset, **options)[1]
     makers = {name: node for node in result.graph.node for name in node.output}
-    seconds = [
+    moved = [
         node.output[0]
         for node in result.graph.node
-        if node.op_type == "QuantizeLinear" and node.input[0] in makers
+        if node.op_type == behind and node.input[0] in makers
         if makers[node.input[0]].op_type == "DequantizeLinear"
     ]
     branches = [
         a.g for node in result.graph.node for a in node.attribute if a.type == onnx.AttributeProto.GRAPH
     ]
-    assert not {name for branch in branches for node in branch.node for name in node.input} & set(seconds)
+    assert not {name for branch in branches for node in branch.node for name in node.input} & set(moved)
     feeds = {"p": np.array(True), "x": np.ones((3, 4), np.float32)}
-    assert run(result, feeds, LEVELS[1]).shape == (3, 4)
+    assert run(result, feeds, LEVELS[1]).shape == shape
 
 
 MOVED = """g (float[2,6] x) => (float[4,3] y, float[6,2] z) <float s = {0.1}, int8 zp = {3}, int64[2] k = {3, 4}> {

@@ -70,6 +70,13 @@ W = np.arange(-4, 4, dtype=np.int8).reshape(2, 4)
 SCALES = {"ws": np.array([0.5, 0.25, 0.5, 0.25], np.float32), "wz": np.zeros(4, np.int8)}
 CONV_W = np.arange(-4, 4, dtype=np.int8).reshape(4, 2, 1, 1)
 
+
+def beside_sigmoid(other: str) -> list[Node]:
+    """An Add of a quantized Sigmoid of `b`, which is quantized from `x`, and of one of these."""
+    nodes = [q("x", "a"), dq("a", "b"), oh.make_node("Sigmoid", ["b"], ["c"]), q("c", "d"), dq("d", "e")]
+    return [*nodes, oh.make_node("Add", [other, "e"], ["y"])]
+
+
 BROKEN: dict[str, tuple[str, Sequence[Node], dict[str, Any], dict[str, Any], Sequence[str]]] = {
     "zero-point": ("tensorrt", [q("x", "a"), dq("a", "y")], PAIR | {"z": np.int8(3)}, {"x": (3,)}, ["y"]),
     "storage-type": ("tensorrt", [q("x", "a"), dq("a", "y")], PAIR | {"z": np.uint8(0)}, {"x": (3,)}, ["y"]),
@@ -155,34 +162,8 @@ BROKEN: dict[str, tuple[str, Sequence[Node], dict[str, Any], dict[str, Any], Seq
         {"x": (1, 2, 3, 3)},
         ["y"],
     ),
-    "shared-pair": (
-        "tensorrt",
-        [
-            q("x", "a"),
-            dq("a", "b"),
-            oh.make_node("Sigmoid", ["b"], ["c"]),
-            q("c", "d"),
-            dq("d", "e"),
-            oh.make_node("Add", ["b", "e"], ["y"]),
-        ],
-        PAIR,
-        {"x": (3,)},
-        ["y"],
-    ),
-    "float-branch": (
-        "tensorrt",
-        [
-            q("x", "a"),
-            dq("a", "b"),
-            oh.make_node("Sigmoid", ["b"], ["c"]),
-            q("c", "d"),
-            dq("d", "e"),
-            oh.make_node("Add", ["x", "e"], ["y"]),
-        ],
-        PAIR,
-        {"x": (3,)},
-        ["y"],
-    ),
+    "shared-pair": ("tensorrt", beside_sigmoid("b"), PAIR, {"x": (3,)}, ["y"]),
+    "float-branch": ("tensorrt", beside_sigmoid("x"), PAIR, {"x": (3,)}, ["y"]),
     "domain": (
         "openvino",
         [oh.make_node("FusedMatMul", ["x", "x"], ["y"], domain="com.microsoft")],
