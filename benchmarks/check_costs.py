@@ -37,12 +37,12 @@ Times = Mapping[Shape, Mapping[str, float]]
 
 def errors(costs: Costs, times: Times) -> dict[str, float]:
     """By kernel, the median relative error."""
-    found: dict[str, list[float]] = {}
+    off: dict[str, list[float]] = {}
     for shape, measured in times.items():
         for name, taken in measured.items():
             kernel = quantized_kernel(costs, shape.counted) if name == QUANTIZED else name
-            found.setdefault(kernel, []).append(abs(cost(costs, kernel, shape.counted) / taken - 1))
-    return {name: median(each) for name, each in found.items()}
+            off.setdefault(kernel, []).append(abs(cost(costs, kernel, shape.counted) / taken - 1))
+    return {name: median(each) for name, each in off.items()}
 
 
 def choices(costs: Costs, times: Times) -> tuple[float, float]:

@@ -53,11 +53,11 @@ def layers(compiled: Any) -> list[tuple[str, str]]:
 def counts(path: Path) -> tuple[Count, Count] | None:
     """Of convolutions and products, and of all layers; None if OpenVINO refuses the model."""
     try:
-        found = layers(network(path))
+        computed = layers(network(path))
     except RuntimeError:
         return None
-    heavy = [p in INT8 for t, p in found if t in HEAVY]
-    every = [p in INT8 for t, p in found if t not in OWN]
+    heavy = [p in INT8 for t, p in computed if t in HEAVY]
+    every = [p in INT8 for t, p in computed if t not in OWN]
     return Count(sum(heavy), len(heavy) - sum(heavy)), Count(sum(every), len(every) - sum(every))
 
 
@@ -68,15 +68,15 @@ def main(paths: list[str]) -> int:
     fewer = False
     print(f"{'':36} {'convolutions, products':>24}   {'all layers':>20}")
     print(f"{'integer + float':36} {'before':>12} {'after':>11}   {'before':>10} {'after':>9}")
-    for given in map(Path, paths):
-        module = qdialect.load(given)
+    for model in map(Path, paths):
+        module = qdialect.load(model)
         qdialect.compile(module, target="openvino")
         with tempfile.TemporaryDirectory() as folder:
             written = Path(folder) / "openvino.onnx"
             qdialect.save(module, written)
-            before, after = counts(given), counts(written)
+            before, after = counts(model), counts(written)
         heavy, every = [[str(c[k]) if c else REFUSED for c in (before, after)] for k in (0, 1)]
-        name = given.stem if given.stem != "model" else given.parent.name
+        name = model.stem if model.stem != "model" else model.parent.name
         print(f"{name[:36]:36} {heavy[0]:>12} {heavy[1]:>11}   {every[0]:>10} {every[1]:>9}")
         fewer |= before is not None and (after is None or after[0].integer < before[0].integer)
     return int(fewer)

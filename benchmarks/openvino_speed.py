@@ -181,14 +181,14 @@ def main(arguments: Sequence[str]) -> int:
         f"{'':32}{'before':>9}{'after':>9}{'A B':>8}{'B A':>8}{'before':>8}{'after':>8}{'before':>9}{'after':>9}"
     )
     rows = [row_of(path, options.hint, options.threads) for path in models(options.paths)]
-    found = [gain for gain, _ in rows if gain is not None]
-    if found:
-        means = [math.exp(statistics.mean(map(math.log, column))) for column in zip(*found, strict=True)]
-        lowest = [min(column) for column in zip(*found, strict=True)]
+    gains = [gain for gain, _ in rows if gain is not None]
+    if gains:
+        means = [math.exp(statistics.mean(map(math.log, column))) for column in zip(*gains, strict=True)]
+        lowest = [min(column) for column in zip(*gains, strict=True)]
         print(
-            f"{len(found)} models: geomean {means[0]:.2f}, {means[1]:.2f}; lowest {lowest[0]:.2f}, {lowest[1]:.2f}"
+            f"{len(gains)} models: geomean {means[0]:.2f}, {means[1]:.2f}; lowest {lowest[0]:.2f}, {lowest[1]:.2f}"
         )
-    slower = any(max(gain) < SLOWER for gain in found)
+    slower = any(max(gain) < SLOWER for gain in gains)
     return int(slower or not all(runs for _, runs in rows))
 
 

@@ -88,8 +88,8 @@ def measure(model: str, calibration: str, test: str) -> Row:
     seconds = time.process_time() - start
     for one in done, qdialect.quantize(model, calibration, range="minmax", rounding="nearest"):
         for places, row in (AS_THEY_ARE, ratios), (decided(original) & decided(one.module), soft):
-            expected, found = (outputs(model, test, module, places) for module in (original, one.module))
-            row.append(measure_noise(*softened(expected, found, places)).ratio())
+            expected, actual = (outputs(model, test, module, places) for module in (original, one.module))
+            row.append(measure_noise(*softened(expected, actual, places)).ratio())
     budget = done.budget
     part = None if budget is None else 10 ** ((budget.measured - budget.shares) / 10)
     return Row(Path(model).parent.name or model, ratios[0], ratios[1], _gain(*soft), seconds, part)

@@ -92,14 +92,14 @@ def same(a: Array, b: Array) -> bool:
 def indices(model: ModelProto) -> set[str]:
     """The tensors that are made of indices alone, which are no signal: a step makes another element the largest."""
     constants = {tensor.name for tensor in model.graph.initializer}
-    found: set[str] = set()
+    integers: set[str] = set()
     for node in model.graph.node:
         taken = [name for name in node.input if name and name not in constants]
-        if node.op_type in ("ArgMax", "ArgMin") or (taken and found.issuperset(taken)):
-            found.update(node.output)
+        if node.op_type in ("ArgMax", "ArgMin") or (taken and integers.issuperset(taken)):
+            integers.update(node.output)
         elif not taken:
             constants.update(node.output)
-    return found
+    return integers
 
 
 def sqnr(signal: float, noise: float) -> float:
@@ -122,7 +122,7 @@ def options(label: str) -> Options:
 
 def compiled(module: ModuleOp, target: str, feeds: Mapping[str, Array] | None) -> str:
     """Compile in place; with feeds, verify and judge each pass, and say what was wrong with one."""
-    parts, found = phases(options(target)), ""
+    parts, problem = phases(options(target)), ""
     passes = [stage.step for phase in parts for stage in phase.stages]
     if feeds is None:
         PassManager().run(passes, module)
@@ -131,9 +131,9 @@ def compiled(module: ModuleOp, target: str, feeds: Mapping[str, Array] | None) -
             check = NumericsCheck(module, [feeds], verify=True)
             PassManager(check, ConditionCheck(claims(parts))).run(passes, module)
         except UserError as error:
-            found = str(error)
+            problem = str(error)
     module.verify()
-    return found
+    return problem
 
 
 def optimized(model: ModelProto, case: Case) -> list[Array] | str:
@@ -156,8 +156,8 @@ def in_session(case: Case, result: ModelProto, before: Sequence[Array], was: lis
         return f"refused: {now}"
     places = indices(case.model)
     noise: list[float] = []
-    for found in (was, now):
-        rows = zip(case.model.graph.output, before, found, strict=True)
+    for outputs in (was, now):
+        rows = zip(case.model.graph.output, before, outputs, strict=True)
         pairs = [energies(a, b) for output, a, b in rows if output.name not in places]
         noise.append(sqnr(sum(signal for signal, _ in pairs), sum(other for _, other in pairs)))
     return (
@@ -238,12 +238,12 @@ def outcomes(
     before = run(case.model, case.feeds)
     begin(ORIGINAL)
     was = "" if ORIGINAL in without else optimized(case.model, case)
-    found: dict[str, Outcome] = {}
+    judged: dict[str, Outcome] = {}
     for target in targets_of(seed, case if odd else None):
         begin(target)
-        found[target] = outcome(case, target, passes=passes, before=before, was=was)
-        found[target].aborts = ORIGINAL in without
-    return found
+        judged[target] = outcome(case, target, passes=passes, before=before, was=was)
+        judged[target].aborts = ORIGINAL in without
+    return judged
 
 
 def ended(seed: int, stage: str) -> dict[str, Outcome]:
@@ -252,11 +252,11 @@ def ended(seed: int, stage: str) -> dict[str, Outcome]:
     return {target: Outcome(f"the process ends: {stage}", "process ends") for target in targets}
 
 
-def report(found: Mapping[int, Mapping[str, Outcome]]) -> bool:
+def report(judged: Mapping[int, Mapping[str, Outcome]]) -> bool:
     """Print the distributions; whether all is well."""
-    well = bool(found)
+    well = bool(judged)
     for target in TARGETS + OTHERS + ALIKE + EXACT:
-        rows = {seed: row[target] for seed, row in found.items() if target in row}
+        rows = {seed: row[target] for seed, row in judged.items() if target in row}
         if not rows:
             continue
         noise = np.array([o.sqnr for o in rows.values()])
@@ -283,12 +283,12 @@ def report(found: Mapping[int, Mapping[str, Outcome]]) -> bool:
 
 def read_state(path: Path) -> dict[int, dict[str, Outcome]]:
     """The outcomes in a file, by seed and target."""
-    found: dict[int, dict[str, Outcome]] = {}
+    judged: dict[int, dict[str, Outcome]] = {}
     if path.exists():
         for line in path.read_text().splitlines():
             row = json.loads(line)
-            found[row["seed"]] = {target: Outcome(**one) for target, one in row["targets"].items()}
-    return found
+            judged[row["seed"]] = {target: Outcome(**one) for target, one in row["targets"].items()}
+    return judged
 
 
 def write_state(path: Path, seed: int, row: Mapping[str, Outcome]) -> None:
@@ -324,22 +324,22 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="how many processes")
     arguments = parser.parse_args()
     seeds = arguments.seeds or range(arguments.start, arguments.start + arguments.count)
-    found = {} if arguments.state is None else read_state(arguments.state)
-    found = {seed: row for seed, row in found.items() if seed in seeds}
+    judged = {} if arguments.state is None else read_state(arguments.state)
+    judged = {seed: row for seed, row in judged.items() if seed in seeds}
     start = time.monotonic()
     work = partial(
         outcomes, passes=not arguments.whole, forms=not arguments.qdq, wide=arguments.wide, odd=arguments.odd
     )
-    left = [seed for seed in seeds if seed not in found]
+    left = [seed for seed in seeds if seed not in judged]
     for seed, _, result in results(work, left, arguments.jobs, {ORIGINAL}):
-        found[seed] = ended(seed, result.stage) if isinstance(result, Ended) else result
+        judged[seed] = ended(seed, result.stage) if isinstance(result, Ended) else result
         if arguments.state is not None:
-            write_state(arguments.state, seed, found[seed])
-        for target, one in found[seed].items():
+            write_state(arguments.state, seed, judged[seed])
+        for target, one in judged[seed].items():
             if one.problem:
                 print(f"seed {seed} {target}: {one.problem}", flush=True)
     print(f"{time.monotonic() - start:.0f} s")
-    return 0 if report(found) else 1
+    return 0 if report(judged) else 1
 
 
 if __name__ == "__main__":

@@ -213,5 +213,5 @@ def check(folder: Path, name: str, work: Path) -> int:
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit("usage: python benchmarks/roundtrip.py FOLDER [NAME]")
-    with tempfile.TemporaryDirectory(prefix="roundtrip.", dir=os.environ.get("TMPDIR")) as made:
-        sys.exit(check(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) == 3 else "", Path(made)))
+    with tempfile.TemporaryDirectory(prefix="roundtrip.", dir=os.environ.get("TMPDIR")) as folder:
+        sys.exit(check(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) == 3 else "", Path(folder)))

@@ -93,9 +93,9 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
         if any(value in quantize.results for value in (user.operands[1], user.input(3))):
             return OTHER_READER
         casts = [use.operation for use in user.results[0].uses]
-        found = [c for c in casts if isinstance(c, OnnxOp) and c.get_trait(Converts) is not None]
-        if len(found) < len(casts) or any(
-            not isinstance(element_of(c.results[0].type), Float32Type) for c in found
+        conversions = [c for c in casts if isinstance(c, OnnxOp) and c.get_trait(Converts) is not None]
+        if len(conversions) < len(casts) or any(
+            not isinstance(element_of(c.results[0].type), Float32Type) for c in conversions
         ):
             return OTHER_READER
         weight, zero = constant_array(user.operands[1]), user.input(3)
@@ -108,7 +108,7 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
             )
         axis = LINEAR["", promise.name].output_axis(user, weight.ndim) if zeros.ndim else None
         return _Product(
-            user, promise.name, found, numerics.dequantize(weight, np.float32(1), zeros, axis=axis)
+            user, promise.name, conversions, numerics.dequantize(weight, np.float32(1), zeros, axis=axis)
         )
 
 

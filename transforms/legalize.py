@@ -82,12 +82,12 @@ def in_unsigned_windows(ops: Sequence[Operation]) -> frozenset[Place]:
     not 0, or put together from several, of which OpenVINO makes u8 where it knows that there are no negative numbers.
     """
     windows = (op for op in ops if op.get_trait(Window) is not None and op.get_trait(Linear) is not None)
-    found: set[Place] = set()
+    places: set[Place] = set()
     for values in Agreement(ops).around(op.operands[0] for op in windows):
         types = [type for v in values if (type := quantized_of(v.type)) is not None and type.storage.signed]
         if types and (any(t.zero_points.any() for t in types) or any(map(_is_joined, values))):
-            found.update(map(place_of, values))
-    return frozenset(found)
+            places.update(map(place_of, values))
+    return frozenset(places)
 
 
 def _is_joined(value: SSAValue) -> bool:

@@ -225,11 +225,11 @@ class LegalizeWeightsPass(RewritePass):
 
     def patterns(self) -> Sequence[Pattern]:
         wanted = target(self.target)
-        found: list[Pattern] = []
+        patterns: list[Pattern] = []
         if wanted.output_scales_only:
-            found.append(RealWeight())
+            patterns.append(RealWeight())
         if wanted.least_bits > 1:
-            found.append(Widen(wanted.least_bits, symmetric=wanted.symmetric_weights))
+            patterns.append(Widen(wanted.least_bits, symmetric=wanted.symmetric_weights))
         if wanted.symmetric_weights:
-            found.append(DropZeroPoint(wanted, exact=self.exact))
-        return found
+            patterns.append(DropZeroPoint(wanted, exact=self.exact))
+        return patterns

@@ -100,19 +100,19 @@ GATHERS = [
 def _gathered(shape: Grouped, runs: int) -> tuple[Convolution, float]:
     """Least nanoseconds to have what is under the kernel along the first axis side by side."""
     node, kernel, names = helper.make_node, shape.kernel, list[str]()
-    made = (shape.sizes[0] - 1) // shape.stride + 1
+    rows = (shape.sizes[0] - 1) // shape.stride + 1
     pads = np.array([0, kernel // 2, 0, 0, 0] * 2)
     c: dict[str, Array] = {"pads": pads, "zx": np.array(7, np.uint8), "axis": np.array([1])}
     c["step"] = np.array([shape.stride])
     nodes: list[NodeProto] = [node("Pad", ["x", "pads", "zx"], ["p"])]
     for at in range(kernel):
-        c |= {f"from{at}": np.array([at]), f"to{at}": np.array([at + (made - 1) * shape.stride + 1])}
+        c |= {f"from{at}": np.array([at]), f"to{at}": np.array([at + (rows - 1) * shape.stride + 1])}
         names.append(f"s{at}")
         nodes.append(node("Slice", ["p", f"from{at}", f"to{at}", "axis", "step"], [names[-1]]))
     nodes.append(node("Concat", names, ["y"], axis=4))
     one = session(nodes, c, TensorProto.UINT8, rank=5)
     x = np.ones((shape.batch, *shape.sizes, shape.inputs), np.uint8)
-    pixels = made * prod(shape.sizes[1:])
+    pixels = rows * prod(shape.sizes[1:])
     counted = Convolution(shape.inputs, 0, (kernel,), (shape.stride,), pixels, True, shape.batch)
     return counted, least_time(one, x, runs)
 
@@ -129,9 +129,9 @@ def rows(runs: int, least: float) -> dict[str, list[tuple[Convolution, float]]]:
 
 def rest(whole: list[float], counted: Any, runs: int, least: float) -> float:
     """Nanoseconds of a kernel element of a channel that is in no whole block, `whole` what the others cost."""
-    found: list[float] = []
+    times: list[float] = []
     for shape in RESTS:
         expected = float(np.dot(whole, counted(by_block(shape.counted))))
         elements = shape.groups % BLOCK * shape.kernel**2 * shape.counted.pixels
-        found.append(max(taken_in_groups(shape, runs) - least - expected, 0.0) / elements)
-    return float(np.median(found))
+        times.append(max(taken_in_groups(shape, runs) - least - expected, 0.0) / elements)
+    return float(np.median(times))

@@ -21,7 +21,7 @@ BINARY = "Add Div Max Min Mul Pow Sub"
 
 def elementwise_costs(runs: int, least: float) -> dict[str, float]:
     """Nanoseconds for an element of each op, of a lookup in a table of 256, and of a kernel of integers."""
-    node, size, found = helper.make_node, 2**16, dict[str, float]()
+    node, size, prices = helper.make_node, 2**16, dict[str, float]()
     c: dict[str, Array] = {
         "c": np.array(0.7, np.float32),
         "s": np.array(0.1, np.float32),
@@ -52,8 +52,8 @@ def elementwise_costs(runs: int, least: float) -> dict[str, float]:
             start = time.perf_counter_ns()
             one.run(None, {"x": x})
             taken.append(time.perf_counter_ns() - start)
-        found[name] = max(min(taken) - least, 0.0) / size
-    return found
+        prices[name] = max(min(taken) - least, 0.0) / size
+    return prices
 
 
 def quantize_costs(runs: int, least: float) -> dict[str, float]:
@@ -64,8 +64,8 @@ def quantize_costs(runs: int, least: float) -> dict[str, float]:
         helper.make_node("Cast", ["b"], ["c"], to=TensorProto.INT8),
         helper.make_node("QuantizeLinear", ["x", "s", "c"], ["y"]),
     ]
-    given: dict[str, Array] = {"h": np.array(128, np.int32), "s": np.array(0.1, np.float32)}
-    one = session(nodes, given, TensorProto.INT8, TensorProto.FLOAT, zero_point=True)
+    constants: dict[str, Array] = {"h": np.array(128, np.int32), "s": np.array(0.1, np.float32)}
+    one = session(nodes, constants, TensorProto.INT8, TensorProto.FLOAT, zero_point=True)
     times: list[float] = []
     for size in (1, 1000):
         feed = {"x": np.ones((1, 1, size, 1000), np.float32), "z": np.array(7, np.uint8)}
@@ -156,22 +156,22 @@ def pool_costs(runs: int, least: float) -> dict[str, dict[str, float]]:
 
 def move_costs(runs: int, least: float) -> dict[str, float]:
     """Nanoseconds for a byte, and for a float, that moves from the channels of a pixel to the pixels of a window."""
-    found: dict[str, float] = {}
+    prices: dict[str, float] = {}
     nodes = [
         helper.make_node("Reshape", ["x", "a"], ["r"]),
         helper.make_node("Transpose", ["r"], ["t"], perm=[0, 1, 3, 2, 4]),
         helper.make_node("Reshape", ["t", "b"], ["y"]),
     ]
-    given: dict[str, Array] = {"a": np.array([0, 0, 0, 2, 32]), "b": np.array([0, -1, 32, 16])}
+    constants: dict[str, Array] = {"a": np.array([0, 0, 0, 2, 32]), "b": np.array([0, -1, 32, 16])}
     for name, kind, dtype in (
         ("move_byte", TensorProto.UINT8, np.uint8),
         ("move_float", TensorProto.FLOAT, np.float32),
     ):
-        one, x = session(nodes, given, kind, kind), np.ones((16, 16, 16, 64), dtype)
+        one, x = session(nodes, constants, kind, kind), np.ones((16, 16, 16, 64), dtype)
         taken: list[int] = []
         for _ in range(runs + 2):
             start = time.perf_counter_ns()
             one.run(None, {"x": x})
             taken.append(time.perf_counter_ns() - start)
-        found[name] = (min(taken) - least) / x.size
-    return found
+        prices[name] = (min(taken) - least) / x.size
+    return prices

@@ -198,33 +198,33 @@ def main() -> None:
             rows.setdefault(kernel, []).append((shape.counted, taken - least))
     names = (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED)
     rows = {name: rows[name] for name in names} | grouped_rows(args.runs, least)
-    costs = {name: fit(found) for name, found in rows.items()}
-    for name, found in costs.items():
+    costs = {name: fit(measured) for name, measured in rows.items()}
+    for name, terms in costs.items():
         for shape, taken in rows[name]:
-            fitted = float(np.dot(found, counts(shape)))
+            fitted = float(np.dot(terms, counts(shape)))
             print(f"{name:22}{tuple(shape)!s:56}{taken / 1e3:8.0f} us, fitted {fitted / 1e3:8.0f}")
     lines: list[str] = []
-    for name, found in costs.items():
-        cells = [f"{k} = {v:.4f}" for k, v in zip(TERMS, found, strict=True)]
+    for name, terms in costs.items():
+        cells = [f"{k} = {v:.4f}" for k, v in zip(TERMS, terms, strict=True)]
         cells += [f"{k} = {v}" for k, v in RULES.get(name, {}).items()]
         if name == DEPTHWISE:
-            cells.append(f"rest = {rest(found, counts, args.runs, least):.4f}")
+            cells.append(f"rest = {rest(terms, counts, args.runs, least):.4f}")
         lines.append(f"{name} = {{ {', '.join(cells)} }}")
     elements = elementwise_costs(args.runs, least)
     spreads = [(s, t - least) for s, t in (spreading(s, args.runs) for s in SPREADS)]
-    found = fit(spreads)
+    terms = fit(spreads)
     for shape, taken in spreads:
         print(
-            f"ConvTranspose {tuple(shape)} {taken / 1e3:.0f} us, fitted {np.dot(found, counts(shape)) / 1e3:.0f}"
+            f"ConvTranspose {tuple(shape)} {taken / 1e3:.0f} us, fitted {np.dot(terms, counts(shape)) / 1e3:.0f}"
         )
-    spread = dict(zip(TERMS, found, strict=True))
+    spread = dict(zip(TERMS, terms, strict=True))
     spread |= {"quantize": elements["QuantizeLinear"], **move_costs(args.runs, least)}
     lines.append(f"ConvTranspose = {{ {', '.join(f'{k} = {v:.4f}' for k, v in spread.items())} }}")
     cells = [f"{k} = {v:.4f}" for k, v in quantize_costs(args.runs, least).items()]
     lines.append(f"{QUANTIZE} = {{ {', '.join(cells)} }}")
     rowed = softmax_costs(args.runs, least) | pool_costs(args.runs, least)
-    for name, found in rowed.items():
-        lines.append(f"{name} = {{ {', '.join(f'{k} = {v:.4f}' for k, v in found.items())} }}")
+    for name, terms in rowed.items():
+        lines.append(f"{name} = {{ {', '.join(f'{k} = {v:.4f}' for k, v in terms.items())} }}")
     cells = [f"{k} = {v:.4f}" for k, v in elements.items()]
     lines += [
         "",

@@ -83,13 +83,13 @@ def results(
     def one(number: int) -> tuple[int, frozenset[str], Any | Ended]:
         child, without = children.get(), frozenset[str]()
         try:
-            found = child.run(number, without)
-            while isinstance(found, Ended) and found.stage in optional - without:
-                without |= {found.stage}
-                found = child.run(number, without)
+            result = child.run(number, without)
+            while isinstance(result, Ended) and result.stage in optional - without:
+                without |= {result.stage}
+                result = child.run(number, without)
         finally:
             children.put(child)
-        return number, without, found
+        return number, without, result
 
     for _ in range(jobs):
         children.put(Child(work, seconds))

@@ -233,8 +233,8 @@ def integer_product(d: Drawing, x: Value) -> Value | None:
 
     d.used.add(x.name)
     d.steps.append(Form(floats, place))
-    made = (x.shape[0], out, x.shape[2], x.shape[3]) if is_conv else (*x.shape[:-1], out)
-    value = Value(name, made)
+    shape = (x.shape[0], out, x.shape[2], x.shape[3]) if is_conv else (*x.shape[:-1], out)
+    value = Value(name, shape)
     if d.chance(0.4):
         bias = f32(d.rng.normal(size=(1, out, 1, 1) if is_conv else (out,)))
         value = d.node("Add", [value.name, d.constant(bias, "b")], value.shape)

@@ -88,8 +88,8 @@ def reduce_min(d: Drawing, x: Value) -> Value | None:
 def arg_extreme(d: Drawing, x: Value) -> Value | None:
     axis = d.pick([-1, int(d.rng.integers(len(x.shape)))])
     shape = [1 if k == axis % len(x.shape) else s for k, s in enumerate(x.shape)]
-    found = d.node(d.pick(["ArgMax", "ArgMin"]), [x.name], shape, axis=axis)
-    return d.finish(d.node("Cast", [found.name], shape, to=TensorProto.FLOAT))
+    places = d.node(d.pick(["ArgMax", "ArgMin"]), [x.name], shape, axis=axis)
+    return d.finish(d.node("Cast", [places.name], shape, to=TensorProto.FLOAT))
 
 
 def global_max_pool(d: Drawing, x: Value) -> Value | None:
@@ -131,8 +131,8 @@ def _body(
     inputs: Sequence[tuple[str, int, Sequence[int]]],
     outputs: Sequence[tuple[str, int, Sequence[int]]],
 ) -> GraphProto:
-    taken, given = ([helper.make_tensor_value_info(*one) for one in side] for side in (inputs, outputs))
-    return helper.make_graph(nodes, d.name("body"), taken, given)
+    operands, results = ([helper.make_tensor_value_info(*one) for one in side] for side in (inputs, outputs))
+    return helper.make_graph(nodes, d.name("body"), operands, results)
 
 
 def loop(d: Drawing, x: Value) -> Value | None:

@@ -32,8 +32,8 @@ def reshape(d: Drawing, x: Value) -> Value | None:
 def flatten(d: Drawing, x: Value) -> Value | None:
     axis = int(d.rng.integers(len(x.shape) + 1))
     head, tail = int(np.prod(x.shape[:axis])), int(np.prod(x.shape[axis:]))
-    given = axis - len(x.shape) if axis < len(x.shape) and d.chance(0.3) else axis
-    return d.finish(d.node("Flatten", [x.name], [head, tail], axis=given), x)
+    written = axis - len(x.shape) if axis < len(x.shape) and d.chance(0.3) else axis
+    return d.finish(d.node("Flatten", [x.name], [head, tail], axis=written), x)
 
 
 def unsqueeze(d: Drawing, x: Value) -> Value | None:
@@ -41,8 +41,8 @@ def unsqueeze(d: Drawing, x: Value) -> Value | None:
         return None
     axis = int(d.rng.integers(len(x.shape) + 1))
     shape = [*x.shape[:axis], 1, *x.shape[axis:]]
-    given = axis - len(shape) if d.chance(0.4) else axis
-    return d.finish(d.node("Unsqueeze", [x.name, d.ints(given)], shape), x)
+    written = axis - len(shape) if d.chance(0.4) else axis
+    return d.finish(d.node("Unsqueeze", [x.name, d.ints(written)], shape), x)
 
 
 def squeeze(d: Drawing, x: Value) -> Value | None:
@@ -64,9 +64,9 @@ def slice_(d: Drawing, x: Value) -> Value | None:
     step = d.pick([1, 1, 2, -1])
     start, end = (1, size) if step > 0 else (size - 1, -size - 1)
     left = len(range(size)[slice(start, None if step < 0 else end, step)])
-    given = axis - len(x.shape) if d.chance(0.4) else axis
+    written = axis - len(x.shape) if d.chance(0.4) else axis
     shape = [*x.shape[:axis], left, *x.shape[axis + 1 :]]
-    inputs = [x.name, d.ints(start), d.ints(end), d.ints(given), d.ints(step)]
+    inputs = [x.name, d.ints(start), d.ints(end), d.ints(written), d.ints(step)]
     return d.finish(d.node("Slice", inputs, shape), x)
 
 
@@ -96,8 +96,8 @@ def concat(d: Drawing, x: Value) -> Value | None:
     ]
     other = d.pick(rest)
     shape = [*x.shape[:axis], x.shape[axis] + other.shape[axis], *x.shape[axis + 1 :]]
-    given = axis - len(x.shape) if d.chance(0.4) else axis
-    return d.finish(d.node("Concat", [x.name, other.name], shape, axis=given), x)
+    written = axis - len(x.shape) if d.chance(0.4) else axis
+    return d.finish(d.node("Concat", [x.name, other.name], shape, axis=written), x)
 
 
 def gather(d: Drawing, x: Value) -> Value | None:

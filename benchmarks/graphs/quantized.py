@@ -107,13 +107,13 @@ def _drawn(
         value = Value(d.name("x"), d.pick(shapes))
         d.inputs.append(value)
         d.values.append(d.cast(value) if d.integer or d.chance(0.9) else value)
-    wanted, made = int(d.rng.integers(4, 15)), 0
+    wanted, count = int(d.rng.integers(4, 15)), 0
     for _ in range(60):
-        if made == wanted:
+        if count == wanted:
             break
         x = d.values[-1] if d.chance(0.6) else d.pick(d.values)
         if x.shape and int(np.prod(x.shape)) <= MAX_ELEMENTS and d.pick(ops)(d, x) is not None:
-            made += 1
+            count += 1
     leaves = [v.name for v in d.values if v.name not in d.used]
     middle = [v.name for v in d.values if v.name in d.used and d.chance(0.08) and v not in d.inputs]
     d.outputs = [*leaves, *(m for m in middle if m not in {i.name for i in d.inputs})]
@@ -143,8 +143,8 @@ def quantized(d: Drawing, feeds: dict[str, Array]) -> ModelProto:
         else:
             d.steps.append(step)
     if d.chance(0.1) and marks:  # integers as a graph output
-        made = [s for s in d.steps if isinstance(s, NodeProto) and s.op_type == "QuantizeLinear"]
-        d.outputs += [q.output[0] for q in made[:1]]
+        quantizes = [s for s in d.steps if isinstance(s, NodeProto) and s.op_type == "QuantizeLinear"]
+        d.outputs += [q.output[0] for q in quantizes[:1]]
     return _model(d, [s for s in d.steps if isinstance(s, NodeProto)], d.outputs)
 
 
@@ -190,10 +190,10 @@ def _place_arithmetic(d: Drawing, mark: Mark) -> None:
     steps += [("Sub", [zero], {}), ("Mul", [head.scale], {})]
     steps = [s for s in steps if zero.any() or s[0] not in ("Add", "Sub")]
     for k, (op, constants, attributes) in enumerate(steps):
-        made = mark.result if k == len(steps) - 1 else d.name(op.lower())
+        result = mark.result if k == len(steps) - 1 else d.name(op.lower())
         inputs = [at, *(d.constant(c) for c in constants)]
-        d.steps.append(helper.make_node(op, inputs, [made], name=d.name(f"{op}_"), **attributes))
-        at = made
+        d.steps.append(helper.make_node(op, inputs, [result], name=d.name(f"{op}_"), **attributes))
+        at = result
 
 
 def _place_bias(d: Drawing, step: Bias) -> None:
@@ -249,12 +249,12 @@ def _model(d: Drawing, nodes: Sequence[NodeProto], outputs: Sequence[str]) -> Mo
 
 def _storage_of(nodes: Sequence[NodeProto], d: Drawing) -> dict[str, int]:
     """The element types of quantized tensors, found by running the shape inference that onnxruntime has."""
-    found: dict[str, int] = {}
+    elements: dict[str, int] = {}
     for mark_node in nodes:
         if mark_node.op_type == "QuantizeLinear":
             zero = mark_node.input[2] if len(mark_node.input) > 2 else ""
-            found[mark_node.output[0]] = _element(zero, nodes, d)
-    return found
+            elements[mark_node.output[0]] = _element(zero, nodes, d)
+    return elements
 
 
 def _element(name: str, nodes: Sequence[NodeProto], d: Drawing) -> int:

@@ -40,15 +40,15 @@ def _node(node: NodeProto, values: Mapping[str, str]) -> str:
 def _graph(graph: GraphProto, outer: Mapping[str, str]) -> Counter[str]:
     values = dict(outer) | {i.name: _digest("input", k, i.name) for k, i in enumerate(graph.input)}
     values |= {t.name: _tensor(t) for t in graph.initializer}
-    found: Counter[str] = Counter()
+    nodes: Counter[str] = Counter()
     for node in graph.node:
-        made = _node(node, values)
-        values |= {name: _digest(made, k) if k else made for k, name in enumerate(node.output) if name}
+        digest = _node(node, values)
+        values |= {name: _digest(digest, k) if k else digest for k, name in enumerate(node.output) if name}
         if node.op_type != "Constant":
-            found[f"{node.domain}::{node.op_type} {made}"] += 1
+            nodes[f"{node.domain}::{node.op_type} {digest}"] += 1
     for k, output in enumerate(graph.output):
-        found[f"output {k} {values[output.name]}"] += 1
-    return found
+        nodes[f"output {k} {values[output.name]}"] += 1
+    return nodes
 
 
 def structure(model: ModelProto) -> Counter[str]:

@@ -88,11 +88,11 @@ def _code(code: CodeType, names: Sequence[str], first: int) -> CodeType | None:
     for part in code.co_consts:
         if isinstance(part, CodeType) and part.co_name == names[0]:
             if len(names) > 1:
-                found = _code(part, names[1:], first)
+                inner = _code(part, names[1:], first)
             else:
-                found = part if part.co_firstlineno == first else None
-            if found is not None:
-                return found
+                inner = part if part.co_firstlineno == first else None
+            if inner is not None:
+                return inner
     return None
 
 

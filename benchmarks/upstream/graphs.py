@@ -79,8 +79,8 @@ def _decibels(expected: list[Array], got: list[Array]) -> float:
 
 def _judged(case: Case, graph: Exposed, outputs: list[Array], tensors: list[Array]) -> str:
     """What is wrong with a graph; empty if nothing is."""
-    if found := layers.differences(graph, case.feeds, tensors):
-        return f"{found[0].op} '{found[0].name}': {found[0].detail}"
+    if differences := layers.differences(graph, case.feeds, tensors):
+        return f"{differences[0].op} '{differences[0].name}': {differences[0].detail}"
     if (decibels := _decibels(run(case.model, case.feeds), outputs)) < LEAST:
         return f"{decibels:.1f} dB"
     return ""
@@ -96,31 +96,31 @@ def chunk(
 ) -> Found:
     """What becomes of the graphs of `size` seeds."""
     messages.APART = False  # these models are our own
-    found, cases, graphs = Found(size), dict[int, Case](), dict[int, Exposed]()
+    counts, cases, graphs = Found(size), dict[int, Case](), dict[int, Exposed]()
     for seed in range(first, first + size):
         case = random_case(seed, integer=not floats)
         try:
             graph = layers.exposed(imported(case.model))
         except UserError as error:
-            found.problems[seed] = str(error)
+            counts.problems[seed] = str(error)
             continue
         if isinstance(graph, list):
-            found.stays.update(set(graph))
+            counts.stays.update(set(graph))
         else:
             cases[seed], graphs[seed] = case, graph
-    found.whole, found.integer = len(graphs), sum(graph.is_integer for graph in graphs.values())
+    counts.whole, counts.integer = len(graphs), sum(graph.is_integer for graph in graphs.values())
     if not graphs:
-        return found
+        return counts
     begin("library")
     with tempfile.TemporaryDirectory() as folder:
         library = layers.library({f"f{s}": g for s, g in graphs.items()}, Path(folder) / "graphs.so", level=0)
         for seed, graph in graphs.items():
             begin(f"graph {seed}")
             outputs, tensors = layers.results(graph, library[f"f{seed}"], cases[seed].feeds)
-            found.ops += len(tensors)
+            counts.ops += len(tensors)
             if problem := _judged(cases[seed], graph, outputs, tensors):
-                found.problems[seed] = problem
-    return found
+                counts.problems[seed] = problem
+    return counts
 
 
 def _safely(
@@ -137,10 +137,10 @@ def _safely(
     except UserError as error:
         if size == 1:
             return Found(1, problems={first: str(error)})
-    found = Found()
+    counts = Found()
     for seed in range(first, first + size):
-        found.add(_safely(seed, without, begin, size=1, floats=floats))
-    return found
+        counts.add(_safely(seed, without, begin, size=1, floats=floats))
+    return counts
 
 
 def main(options: argparse.Namespace) -> int:
@@ -148,21 +148,21 @@ def main(options: argparse.Namespace) -> int:
     if not mlir_tools():
         print("left out: there is no mlir-opt, mlir-runner or gcc")
         return 1
-    start, found = time.monotonic(), Found()
+    start, counts = time.monotonic(), Found()
     last = options.start + options.count
     work = partial(_safely, size=min(CHUNK, options.count), floats=options.floats)
     try:
         for first, _, one in results(work, range(options.start, last, CHUNK), options.jobs, set(), 1200):
             if isinstance(one, Ended):
                 one = Found(CHUNK, problems={first: f"the process ends: {one.stage}"})
-            found.add(one)
+            counts.add(one)
             for seed, problem in one.problems.items():
                 print(f"seed {seed}: {problem}", flush=True)
-            if found.seeds % SHOWN == 0:
-                print(found, flush=True)
+            if counts.seeds % SHOWN == 0:
+                print(counts, flush=True)
     except KeyboardInterrupt:
         print("interrupted")
-    print(f"{found}, in {time.monotonic() - start:.0f} s")
-    for reason, count in found.stays.most_common(12):
+    print(f"{counts}, in {time.monotonic() - start:.0f} s")
+    for reason, count in counts.stays.most_common(12):
         print(f"  stays in {count}: {reason}")
-    return 1 if found.problems else 0
+    return 1 if counts.problems else 0

@@ -20,9 +20,9 @@ def main(module: str, source: str, target: str, rows: int, count: int) -> None:
     context = runtime.SystemContext(config=runtime.Config("local-sync"))
     context.add_vm_module(runtime.VmModule.copy_buffer(context.instance, Path(module).read_bytes()))
     function = context.modules.module["main"]
-    given, results = np.load(source), dict[str, Any]()
+    feeds, results = np.load(source), dict[str, Any]()
     for k in range(rows):
-        outputs = function(*(given[f"{k}.{q}"] for q in range(count)))
+        outputs = function(*(feeds[f"{k}.{q}"] for q in range(count)))
         for q, one in enumerate(outputs if isinstance(outputs, list | tuple) else [outputs]):
             results[f"{k}.{q}"] = np.array(one.to_host())  # copied: the view does not keep what it looks at
     np.savez(target, allow_pickle=False, **results)

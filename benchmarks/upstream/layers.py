@@ -147,11 +147,11 @@ def differences(graph: Exposed, feeds: Feeds, tensors: Sequence[Array]) -> list[
     got = dict(zip(graph.values, tensors, strict=True))
     ops = [op for op in main_of(graph.before).body.block.ops if not isinstance(op, ReturnOp)]
     wanted = computed(graph.before, feeds, got, ops)
-    found: list[Different] = []
+    different: list[Different] = []
     for value, array in got.items():
         op = value.owner
         assert isinstance(op, Operation)
         step = step_of(op, wanted[value]) if isinstance(op, DequantizeOp) else None
         if (detail := beyond(wanted[value], array, Exactness.CLOSE, step)) is not None:
-            found.append(Different(op.name, called(op), detail))
-    return found
+            different.append(Different(op.name, called(op), detail))
+    return different

@@ -88,16 +88,16 @@ class Judge:
         binary = text.with_suffix(".vmfb")
         write_binary(text.read_text(), binary)
         through = through_iree(self._python, binary, feeds, rows[0])
-        found = {"iree": agreement(zip(through, rows, strict=True))}
+        ways = {"iree": agreement(zip(through, rows, strict=True))}
         if self._shared:
             library, few = text.with_suffix(".so"), slice(SHARED_ROWS)
             write_binary(text.read_text(), library)
             results = called(library, feeds[few], rows[0])
-            found["shared object"] = agreement(zip(results, rows[few], strict=True))
-            found["shared object against iree"] = agreement(zip(results, through[few], strict=True))
-        for name, one in found.items():
+            ways["shared object"] = agreement(zip(results, rows[few], strict=True))
+            ways["shared object against iree"] = agreement(zip(results, through[few], strict=True))
+        for name, one in ways.items():
             self.counts[f"are identical: {name}"] += one.is_identical
-        return f"{len(rows)} rows; " + "; ".join(f"{name}: {one}" for name, one in found.items())
+        return f"{len(rows)} rows; " + "; ".join(f"{name}: {one}" for name, one in ways.items())
 
 
 def _spoken(feed: Feeds) -> list[str]:

@@ -145,8 +145,8 @@ def npu_share(serialized: Path, accelerator: str) -> float:
         str(serialized.parent / "vela"),
     ]
     done = subprocess.run([str(tool("vela")), *words], capture_output=True, text=True, check=False)
-    found = SHARE.search(done.stdout)
-    return 0.0 if done.returncode or found is None else float(found[1])
+    share = SHARE.search(done.stdout)
+    return 0.0 if done.returncode or share is None else float(share[1])
 
 
 class Judge:

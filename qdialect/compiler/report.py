@@ -196,12 +196,12 @@ def staying_float(module: ModuleOp, form: str, target: Target) -> dict[OnnxOp, R
         and any(op.get_trait(kind) for kind in (Kernels, Linear, Multiplies))
         and _is_float(op, form)
     )
-    found = {op: _reason(op, remarks, is_rescaling=op in rescaling) for op in floats}
+    reasons = {op: _reason(op, remarks, is_rescaling=op in rescaling) for op in floats}
     for op in ops if form == "qdq" else ():
         if isinstance(op, OnnxOp) and (blocked := in_float(op, target)) is not None:
             said = [remark for remark in remarks.on(op) if remark.pass_name.startswith(LOWERING)]
-            found[op] = said[0] if said else Remark("", op.name, called(op), blocked, op.location)
-    return found
+            reasons[op] = said[0] if said else Remark("", op.name, called(op), blocked, op.location)
+    return reasons
 
 
 def _dequantizes(op: OnnxOp) -> list[OnnxOp]:

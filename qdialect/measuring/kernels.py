@@ -117,7 +117,7 @@ class Grouped(NamedTuple):
 def columns(shape: Shape) -> tuple[list[NodeProto], dict[str, Array], str]:
     """The pixels under each kernel element side by side as channels: nodes from `t`, channels last."""
     _, _, _, size, k, stride = shape
-    node, made, value = helper.make_node, (size - 1) // stride + 1, "t"
+    node, rows, value = helper.make_node, (size - 1) // stride + 1, "t"
     nodes: list[NodeProto] = []
     c: dict[str, Array] = {"pads": np.array([0, k // 2, k // 2, 0] * 2), "step": np.array([stride])}
     if k > 1:
@@ -126,7 +126,7 @@ def columns(shape: Shape) -> tuple[list[NodeProto], dict[str, Array], str]:
         parts: list[str] = []
         for at in range(k):
             part = f"s{axis}{at}"
-            c |= {f"from{at}": np.array([at]), f"to{at}": np.array([at + (made - 1) * stride + 1])}
+            c |= {f"from{at}": np.array([at]), f"to{at}": np.array([at + (rows - 1) * stride + 1])}
             c[f"axis{axis}"] = np.array([axis])
             parts.append(part)
             nodes.append(node("Slice", [value, f"from{at}", f"to{at}", f"axis{axis}", "step"], [part]))
@@ -148,8 +148,8 @@ def product_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
         node("Transpose", ["g"], ["y"], perm=[0, 3, 1, 2]),
     ]
     used = {name for n in nodes for name in n.input}
-    given = c | more | {"m": np.ascontiguousarray(weight)}
-    return session(nodes, {k: v for k, v in given.items() if k in used})
+    constants = c | more | {"m": np.ascontiguousarray(weight)}
+    return session(nodes, {k: v for k, v in constants.items() if k in used})
 
 
 def signed_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
@@ -158,7 +158,7 @@ def signed_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
         ["x", "u", "zx", "zu"],
         {"pads": [shape.kernel // 2] * 4, "strides": [shape.stride] * 2},
     )
-    given = {
+    constants = {
         "u": (c["w"].astype(np.int16) + 128).astype(np.uint8),
         "zx": np.array(-8, np.int8),
         "zu": np.array(128, np.uint8),
@@ -171,7 +171,7 @@ def signed_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
         helper.make_node("Mul", ["f", "m"], ["g"]),
         helper.make_node("Add", ["g", "b"], ["y"]),
     ]
-    return session(nodes, given, operand=TensorProto.INT8)
+    return session(nodes, constants, operand=TensorProto.INT8)
 
 
 def quantized_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
@@ -200,7 +200,7 @@ def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSess
     reals = {"v": (w * c["s"].reshape(-1, 1, 1, 1)).astype(np.float32)}
     weight = node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=0)
     nodes = [node("DequantizeLinear", ["x", "sx", "zx"], ["r"]), node("Conv", ["r", "v", "b"], ["y"], **at)]
-    found = {
+    sessions = {
         FLOAT: session([weight, *nodes], c),
         PACKED: session(nodes, c | reals),
         SUM: session(
@@ -219,7 +219,7 @@ def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSess
             },
         ),
     }
-    return found | {
+    return sessions | {
         PRODUCT: product_form(shape, c),
         QUANTIZED: quantized_form(shape, c),
         SIGNED: signed_form(shape, c),

@@ -192,10 +192,10 @@ def constant_value(attributes: dict[str, Attribute]) -> dict[str, Attribute]:
             value: npt.NDArray[Any] = np.array(number.value.data, np.float32)
         case {"value_int": IntegerAttr() as number}:
             value = np.array(number.value.data, np.int64)
-        case {"value_floats": DenseArrayBase() as given}:
-            value = np.array(numbers(given), np.float32)
-        case {"value_ints": DenseArrayBase() as given}:
-            value = np.array(numbers(given), np.int64)
+        case {"value_floats": DenseArrayBase() as listed}:
+            value = np.array(numbers(listed), np.float32)
+        case {"value_ints": DenseArrayBase() as listed}:
+            value = np.array(numbers(listed), np.int64)
         case _:
             return attributes
     return {"value": from_array(value)}

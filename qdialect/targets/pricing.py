@@ -117,11 +117,11 @@ def cost(costs: Costs, kernel: str, shape: Convolution) -> float:
 
 def scaled(costs: Costs, factors: Mapping[str, float]) -> dict[str, dict[str, float]]:
     """The costs on another machine: each kernel's times by its factor, or by that of a kernel that is like it."""
-    found: dict[str, dict[str, float]] = {}
+    prices: dict[str, dict[str, float]] = {}
     for name, terms in costs.items():
         factor = factors.get(name, factors.get(LIKE.get(name, FLOAT), 1.0))
-        found[name] = {term: value * (1.0 if term in COUNTS else factor) for term, value in terms.items()}
-    return found
+        prices[name] = {term: value * (1.0 if term in COUNTS else factor) for term, value in terms.items()}
+    return prices
 
 
 def cheapest(costs: Costs, kernels: Sequence[str], shape: Convolution) -> tuple[str, float]:
