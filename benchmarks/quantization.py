@@ -86,7 +86,10 @@ def measure(model: str, calibration: str, test: str) -> Row:
     start = time.process_time()
     done = qdialect.quantize(model, calibration, budget=True)
     seconds = time.process_time() - start
-    for one in done, qdialect.quantize(model, calibration, range="minmax", rounding="nearest"):
+    nearest = qdialect.quantize(model, calibration, range="minmax", rounding="nearest")
+    if nearest.floating and not done.floating:  # a form that is asked for is not given up for the float model
+        nearest = qdialect.quantize(model, calibration, range="minmax", rounding="nearest", form="qoperator")
+    for one in done, nearest:
         for places, row in (AS_THEY_ARE, ratios), (decided(original) & decided(one.module), soft):
             expected, actual = (outputs(model, test, module, places) for module in (original, one.module))
             row.append(measure_noise(*softened(expected, actual, places)).ratio())

@@ -110,6 +110,8 @@ class Trial:
     """Tensors that are quantized."""
     float_time: float = 0.0
     """Nanoseconds that the float model is expected to take."""
+    softened: Noise | None = None
+    """Of a classifier's shares at a temperature at which no sample is sure."""
 
     @property
     def integer(self) -> bool:
@@ -143,6 +145,9 @@ class Trial:
         """Whether this is better than the plainer `other` by more than chance gives."""
         if self.noise is None or other.noise is None:
             return False
+        if self.softened is not None and other.softened is not None:  # its shares may hang on one sample
+            if self.softened.ratio(count) < other.softened.ratio(count):
+                return False
         doubt = self.noise.doubt(other.noise, count)
         return self.value(count) >= other.value(count) + max(LEAST_GAIN, DOUBT * doubt)
 
@@ -208,8 +213,6 @@ class Candidates:
         """Of biases, for choices that correct them one layer after the other."""
         self._same: dict[tuple[Choice, int], Trial] = {}
 
-    # --- What candidates share ---
-
     def _weights(self, choice: Choice) -> RoundedWeights:
         if not self._rounded:
             self._round_all()
@@ -251,8 +254,6 @@ class Candidates:
                     nearest=rounding == "nearest",
                 )
                 rounded.layers.update(done.layers)
-
-    # --- Candidates ---
 
     def placed(self, module: ModuleOp, choice: Choice) -> Placement:
         """The placement of an annotated module."""
@@ -305,12 +306,12 @@ class Candidates:
             self._tried[choice] = same
             return same
         count = len(placement.linear) + len(placement.dynamic)
-        noise = None
+        noise = soft = None
         if self.samples.measured and (count or placement.pairs):
             self._cast(module, placement, weights, choice)
-            noise = self.judge.simulate(module)
+            noise, soft = self.judge.simulate(module)
         share = placement.cost / max(placement.float_cost, 1e-9)
-        trial = Trial(choice, noise, share, count, len(placement.pairs), placement.float_cost)
+        trial = Trial(choice, noise, share, count, len(placement.pairs), placement.float_cost, soft)
         self.log.append(str(trial))
         self._tried[choice] = self._same[key] = trial
         return trial

@@ -45,18 +45,21 @@ class Judge:
         let_out_what_decides(module, self.places)
         return simulated(module, self._target, self._samples.measured)
 
-    def simulate(self, module: ModuleOp) -> Noise:
+    def simulate(self, module: ModuleOp) -> tuple[Noise, Noise | None]:
         """
-        The noise of a module with casts, which is used up.
+        The noise of a module with casts, which is used up; of a classifier besides that of softened shares.
 
-        Of a classifier it is that of its shares if the first module that is judged has any in them to speak of; else
-        that of softened ones, for all.
+        If the first module that is judged has none to speak of in its shares, the softened ones are all that counts.
         """
         expected, results = self.expected(), self.simulated(module)
-        noise = measure_noise(*softened(expected, results, self.places, sure=True))
+        if not self.places:
+            return measure_noise(expected, results), None
+        noise, soft = (
+            measure_noise(*softened(expected, results, self.places, sure=sure)) for sure in (True, False)
+        )
         if self._sure is None:
             self._sure = noise.ratio() < ENOUGH
-        return noise if self._sure else measure_noise(*softened(expected, results, self.places))
+        return (noise, soft) if self._sure else (soft, None)
 
     def run(self, compiled: ModuleOp) -> tuple[Noise, Noise, Places]:
         """

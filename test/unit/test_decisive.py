@@ -108,6 +108,16 @@ def test_a_sure_classifier_is_judged_where_no_sample_is_sure() -> None:
     assert trial.noise.noise.min() > 0
 
 
+def test_what_wins_by_a_sample_must_not_lose_where_none_is_sure() -> None:
+    def trial(gain: float, soft: float) -> Trial:
+        noise, softened = (Noise(np.ones(8), np.full(8, 1e-4 * 10 ** (-g / 10))) for g in (gain, soft))
+        return Trial(Choice(), noise, 0.5, 1, 1, softened=softened)
+
+    assert trial(3, 0.1).beats(trial(0, 0))
+    assert not trial(3, -0.1).beats(trial(0, 0))
+    assert not trial(-1, 3).beats(trial(0, 0))
+
+
 def test_a_limit_is_one_of_the_outputs() -> None:
     both = candidates(size=40.0)
     trial, outputs = both.attempt(Choice()), both.by_outputs().attempt(Choice())
