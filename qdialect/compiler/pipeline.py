@@ -185,6 +185,9 @@ def _upstream(r: Request) -> Iterator[Stage]:
     yield _stage("rescale-bias", "sums of integers add i32 in steps of x_scale * w_scale")
     yield _stage("lower-to-table", "one lookup for what is computed of 8 bits", target=r.target.name)
     yield _stage("legalize-expressed", "what is computed in float is so in float32")
+    yield _stage(
+        "fold-float-weights", "constants that forms read as numbers", target=r.target.name, growth=0, least=0
+    )
     yield _stage("fold-layout", "copies, and moves of elements, that casts stood between")
     yield _stage("infer-shapes", "every size has to be known")
     yield _stage(f"lower-to-{r.form}", "the target's dialect, each op by its form")

@@ -130,6 +130,8 @@ def write_upstream(module: ModuleOp, stream: IO[str]) -> None:
     if left:
         remark = next((r for op in left for r in remarks_of(module).on(op)), None)
         because = "" if remark is None else f": {remark.blocked.message}"
+        if remark is not None and remark.blocked.fix:
+            because += f"; {remark.blocked.fix}"
         raise UserError(
             f"{len(left)} operations cannot be written, the first is {left[0].name} '{called(left[0])}'{because}",
             "`explain` with the same --target lists them all",

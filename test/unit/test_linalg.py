@@ -125,6 +125,47 @@ def test_what_cannot_be_lowered_is_one_line(tmp_path: Path, capsys: pytest.Captu
     assert "no form but its own" in capsys.readouterr().err
 
 
+def padded_model() -> ModelProto:
+    """A Pad in float, whose value is a dequantized constant: onnxruntime's tool quantizes that too."""
+    nodes = [
+        oh.make_node("DequantizeLinear", ["v", "q_s", "q_z"], ["value"]),
+        oh.make_node("Sin", ["x"], ["s"]),
+        oh.make_node("Pad", ["s", "pads", "value"], ["p"], name="pad"),
+        oh.make_node("Sin", ["p"], ["y"]),
+    ]
+    parts = [
+        onh.from_array(np.array([0, 1, 0, 2], np.int64), "pads"),
+        onh.from_array(np.array(35, np.uint8), "v"),
+    ]
+    parts += quantized("q", 5, 0.03125)
+    values = [oh.make_tensor_value_info(n, TensorProto.FLOAT, [2, k]) for n, k in (("x", 3), ("y", 6))]
+    graph = oh.make_graph(nodes, "g", values[:1], values[1:], parts)
+    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=9)
+
+
+@needs_tools
+def test_a_dequantized_constant_is_a_number_that_forms_read(tmp_path: Path):
+    (tmp_path / "m.onnx").write_bytes(padded_model().SerializeToString())
+    command = ["compile", str(tmp_path / "m.onnx"), "--target", "linalg", "--quiet"]
+    assert main([*command, "-o", str(tmp_path / "m.so")]) == 0
+    x = np.random.default_rng(3).normal(0, 1, (2, 3)).astype(np.float32)
+    expected = run(str(tmp_path / "m.onnx"), {"x": x})[0]
+    assert expected[0, 0] == pytest.approx(np.sin(30 * 0.03125))
+    np.testing.assert_allclose(called(tmp_path / "m.so", x, shape=(2, 6)), expected, rtol=0, atol=1e-6)
+
+
+def test_what_keeps_a_model_out_of_tosa_is_said_with_the_flag_to_give(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    command = ["compile", str(ROOT / "examples" / "digits_qdq.onnx"), "--target", "tosa", "--batch", "1"]
+    assert main([*command, "-o", str(tmp_path / "m.mlir")]) == 1
+    said = capsys.readouterr().err
+    assert "the integer profile has no floats; --integer-io lets the graph take and give integers" in said
+    assert said.count("\n") == 1
+    assert main([*command, "--integer-io", "-o", str(tmp_path / "m.mlir")]) == 1
+    assert "no floats; quantize what is computed in float" in capsys.readouterr().err
+
+
 @needs_tools
 def test_a_tensor_may_be_several_outputs(tmp_path: Path):
     """And an input one, whose size the output does not state."""

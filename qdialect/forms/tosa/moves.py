@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import i8
-from xdsl.ir import SSAValue
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import BlockArgument, SSAValue
 
 from qdialect.dialects import tosa
 from qdialect.dialects.onnx_base import OnnxOp
@@ -36,6 +37,7 @@ REPEATS: dict[str, Literal["reflect", "edge", "wrap"]] = {
 }
 """The modes of Pad that put elements of the operand where there are none: numpy.pad has them too."""
 FLOAT_END = "--integer-io lets the graph take and give integers"
+FLOAT_INSIDE = "quantize what is computed in float between these integers"
 
 Rows = npt.NDArray[np.int64]
 
@@ -312,13 +314,14 @@ def _index(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 
 def _enters(op: QuantizeOp, site: TosaSite) -> Blocked:
-    return Blocked(
-        "float-input", "a float is quantized here, and the integer profile has no floats", FLOAT_END
-    )
+    fix = FLOAT_END if isinstance(op.input, BlockArgument) else FLOAT_INSIDE
+    return Blocked("float-input", "a float is quantized here, and the integer profile has no floats", fix)
 
 
 def _leaves(op: DequantizeOp, site: TosaSite) -> Blocked:
-    return Blocked("float-output", "a float is made here, and the integer profile has no floats", FLOAT_END)
+    at_end = all(isinstance(use.operation, ReturnOp) for use in op.result.uses)
+    fix = FLOAT_END if at_end else FLOAT_INSIDE
+    return Blocked("float-output", "a float is made here, and the integer profile has no floats", fix)
 
 
 _RESHAPE, _PICK = TosaForm(_reshaped), TosaForm(_gather)
