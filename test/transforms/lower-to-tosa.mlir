@@ -130,6 +130,18 @@ func.func @unmoved_float_value(%x: tensor<2x3xf32>, %z: tensor<2x3xf32>) -> tens
   func.return %s : tensor<2x3xf32>
 }
 
+// CHECK-LABEL: func.func @unmoved_float_inside(
+// CHECK: onnx.Sin
+func.func @unmoved_float_inside(%x: tensor<2x3x!x>) -> tensor<2x3x!x> {
+  // expected-remark@+1 {{a float is made here, and the integer profile has no floats; quantize what is computed in float between these integers [lower-to-tosa: float-output]}}
+  %r = quant.dcast %x : tensor<2x3x!x> to tensor<2x3xf32>
+  // expected-remark@+1 {{Sin has no form in TOSA's integer profile [lower-to-tosa: no-form]}}
+  %s = onnx.Sin(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // expected-remark@+1 {{a float is quantized here, and the integer profile has no floats; quantize what is computed in float between these integers [lower-to-tosa: float-input]}}
+  %y = quant.qcast %s : tensor<2x3xf32> to tensor<2x3x!x>
+  func.return %y : tensor<2x3x!x>
+}
+
 // CHECK-LABEL: func.func @unmoved_float_ends(
 // CHECK: quant.qcast
 func.func @unmoved_float_ends(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
@@ -160,7 +172,7 @@ func.func @unmoved_other_type(%x: tensor<2x3x!x>) -> tensor<6x!y> {
 // CHECK-LABEL: func.func @unmoved_indices_used(
 // CHECK: onnx.MaxPool
 func.func @unmoved_indices_used(%x: tensor<1x2x4x6x!x>) -> (tensor<1x2x2x3x!x>, tensor<1x2x2x3xi64>) {
-  // expected-remark@+1 {{MaxPool's indices are read [lower-to-tosa: indices-used]}}
+  // expected-remark@+1 {{MaxPool's indices are read; leave them out of the graph's outputs [lower-to-tosa: indices-used]}}
   %y, %i = onnx.MaxPool(%x) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x2x4x6x!x>) -> (tensor<1x2x2x3x!x>, tensor<1x2x2x3xi64>)
   func.return %y, %i : tensor<1x2x2x3x!x>, tensor<1x2x2x3xi64>
 }
