@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
+from itertools import zip_longest
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
@@ -68,3 +69,11 @@ def difference(a: ModelProto, b: ModelProto) -> str:
         return f"{dict(second - first)} more, {dict(first - second)} fewer"
     more = sorted(key.split()[0] for key in structure(b) - structure(a))
     return f"otherwise connected or other parameters: {more}" if more else ""
+
+
+def first_change(a: ModelProto, b: ModelProto) -> str:
+    """The first line of text that `b` has otherwise than `a`, though its bytes are not the same; empty if they are."""
+    if a.SerializeToString(deterministic=True) == b.SerializeToString(deterministic=True):
+        return ""
+    rows = zip_longest(str(a).splitlines(), str(b).splitlines(), fillvalue="nothing")
+    return next((f"{one.strip()} became {other.strip()}" for one, other in rows if one != other), "the order of fields")
