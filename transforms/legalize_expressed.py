@@ -2,6 +2,7 @@
 Let an op on integers that stand for f16 or bf16 numbers compute in f32, as the integer kernels do.
 
     op(a, ...) : q<i8:f16>  ->  scast(op(scast a : q<i8:f32>, ...) : q<i8:f32>)
+    act(a) : q<i8:f16>      ->  a       if act leaves every number that q<i8:f32> expresses as it is
 
 Close: the same scales and integers; the result is no longer rounded to half precision before it is quantized,
 which is less than half a step of 8 bits. Casts to storage and back do nothing; `fold-casts` drops them between two ops.
@@ -20,6 +21,7 @@ from qdialect.dialects.quant import StorageCastOp
 from qdialect.exactness import Exactness
 from qdialect.ir.values import constant, constant_array
 from qdialect.patterns.cleanup import cleanups
+from qdialect.promises.clamping import is_identity
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
@@ -76,7 +78,11 @@ class ComputeInF32(OnOp[OnnxOp]):
             )
         if any(quantized_of(v.type) is None and constant_array(v) is None for v in half):
             return Blocked("float-operand", "an operand is float", "quantize every operand")
-        self._build(op, rewriter)
+        source, result = op.operands[0], op.results[0].type
+        if source.type == result and is_identity(op, uniform_of(result).replace(expressed=f32)):
+            rewriter.replace(op, [], [source])
+        else:
+            self._build(op, rewriter)
         return None
 
     def _build(self, op: OnnxOp, rewriter: Rewriter) -> None:

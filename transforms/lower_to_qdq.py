@@ -37,7 +37,7 @@ from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
 from qdialect.patterns.captured import pair_moved, part_captured, widen_biases
 from qdialect.patterns.moves import FoldReshapes, FoldTransposes
-from qdialect.patterns.pairs import PairWriter
+from qdialect.patterns.pairs import PairWriter, share_readings
 from qdialect.patterns.placement import Hoisting, Reals, Standing, real_under
 from qdialect.patterns.unfused import keep_unfused
 from qdialect.promises.control import Carries
@@ -169,6 +169,7 @@ class LowerToQdqPass(ModulePass):
         settle_names(op)
         rules = target(self.target)
         with rewriting(op, self.name) as rewriter:
+            share_readings(op, rewriter)
             expander = _Expander(rules, rewriter, self.selects)
             for one in operations(op):
                 expander.expand(one)

@@ -131,7 +131,8 @@ class LowerToKernel(OnTrait[Kernels]):
         cls = op_named(kernel.domain, kernel.op_type)
         known = cls.SCHEMA.attribute_kinds if cls.SCHEMA else {}
         attributes = {k: v for k, v in op.onnx_attributes.items() if k in known and k not in kernel.drops}
-        node = cls.build(inputs, [with_element(op.results[0].type, element)], attributes | kernel.extra(op))
+        attributes = dict(sorted((attributes | kernel.extra(op)).items()))  # in one order, stated or not
+        node = cls.build(inputs, [with_element(op.results[0].type, element)], attributes)
         node.location = op.location
         new_ops.append(node)
         value = node.results[0]

@@ -3,10 +3,13 @@ Read QuantizeLinear and DequantizeLinear as casts, so that scale and zero point 
 
     QuantizeLinear(x, s, z)    ->  scast(qcast(x))  : what others read of it is the stored integer
     DequantizeLinear(q, s, z)  ->  dcast(scast(q))
+    QuantizeLinear(Clip(x, least, most), s, z)  ->  scast(qcast(x))     of 16 bits, for a target that wants such a clamp
+
 
 A quantization annotation alone quantizes nothing: no runtime rounds for it. It is kept, and reported.
 
-Exact: the casts are defined as what the two operators compute.
+Exact: the casts are defined as what the two operators compute. The clamp is between the ends of the type, where a cast
+saturates; `lower-to-qdq` writes it again for the target, in front of the cast, wherever that stands then.
 """
 
 from collections.abc import Sequence
@@ -28,6 +31,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
+from qdialect.forms.casts import BYTE_BITS, clamped_real, under_clamp
 from qdialect.patterns.reading import reads_as
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
 from qdialect.reasons import Blocked
@@ -79,8 +83,8 @@ def _learn_shape(value: SSAValue, reader: Operation, rewriter: Rewriter) -> SSAV
 class RaiseQuantize(OnTrait[QuantizeForm]):
     """QuantizeLinear."""
 
-    def __init__(self, half: bool = True):
-        self._half = half
+    def __init__(self, half: bool, clamped: bool):
+        self._half, self._clamped = half, clamped
 
     def match(self, op: OnnxOp, promise: QuantizeForm, rewriter: Rewriter, /) -> Blocked | None:
         type = quantize_type(op)
@@ -88,11 +92,23 @@ class RaiseQuantize(OnTrait[QuantizeForm]):
             return type
         if (blocked := _half(type, self._half)) is not None:
             return blocked
-        cast = QuantizeOp(_learn_shape(op.operands[0], op, rewriter), type)
+        real = _learn_shape(op.operands[0], op, rewriter)
+        cast = QuantizeOp(_below_clamp(real, type, op) if self._clamped else real, type)
         cast.location = op.location
         stored = StorageCastOp(cast.results[0], with_element(cast.results[0].type, storage_element(type)))
         rewriter.replace(op, [cast, stored])
         return None
+
+
+def _below_clamp(value: SSAValue, type: UniformType, op: OnnxOp) -> SSAValue:
+    """What is clamped to the ends of a type of more than 8 bits for `op` alone; `value` if it is no such clamp."""
+    if type.storage.width <= BYTE_BITS or not value.has_one_use():
+        return value
+    clamp = clamped_real(value, type, op, always=True)
+    real = under_clamp(value, clamp)
+    for draft in reversed(clamp):
+        draft.erase()
+    return value if real is None else real
 
 
 class RaiseDequantize(OnTrait[DequantizeForm]):
@@ -128,9 +144,11 @@ class RaiseQdqPass(RewritePass):
 
     half: bool = True
     """Whether casts of half precision too."""
+    clamped: bool = False
+    """Whether a clamp that the target wants in front of a 16-bit quantize is that quantize's own."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [RaiseQuantize(self.half), RaiseDequantize(self.half)]
+        return [RaiseQuantize(self.half, self.clamped), RaiseDequantize(self.half)]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         super().apply(ctx, op)

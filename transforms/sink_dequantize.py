@@ -3,6 +3,7 @@ Move dequantize below ops that move or select elements: they then work on intege
 
     f(dcast(q), ...)  ->  dcast(f(q, ...))
     f(scast(q), ...)  ->  scast(f(q, ...))      f moves what is stored
+    f(scast(scast(q)) : T)  ->  scast(scast(f(q))) : T      likewise of integers that are read under another type
     max(scast(q), z)  ->  scast(relu(q))        likewise Clip, Min and Pad of integers
     f(DequantizeLinear(c, s, z))  ->  DequantizeLinear(f(c), s', z')        constants in more blocks than a type carries
     If(yield dcast(a), yield dcast(b))  ->  dcast(If(yield a, yield b))     both of one type; likewise scast, Loop, Scan
@@ -106,6 +107,40 @@ class ReadStorage(OnForm[StorageReading]):
         return None
 
 
+class SinkReading(OnTrait[Commutes]):
+    """Rebuild an op that moves on what its integers were quantized as: they are read under another type below it."""
+
+    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> Blocked | None:
+        if not (promise.moves_storage and promise.results(op)):
+            return None
+        sources = [_read_from(value) for value in promise.operand_values(op)]
+        types = [t for s in sources if s is not None and (t := quantized_of(s.type)) is not None]
+        if len(types) < len(sources) or any(
+            quantized_of(op.result_types[k]) is None for k in promise.results(op)
+        ):
+            return None
+        moved = promise.forward(op, types)
+        if isinstance(moved, Blocked):
+            return moved
+        new = promise.rebuilt(op, [s for s in sources if s is not None], moved)
+        results: list[SSAValue] = list(new.results)
+        casts: list[Operation] = []
+        for place, type in zip(promise.results(op), moved, strict=True):
+            known = op.results[place].type
+            casts.append(StorageCastOp(new.results[place], with_element(known, storage_element(type))))
+            casts.append(StorageCastOp(casts[-1].results[0], known))
+            results[place] = casts[-1].results[0]
+        rewriter.replace(op, [new, *casts], results)
+        return None
+
+
+def _read_from(value: SSAValue) -> SSAValue | None:
+    """The quantized value whose integers `value` reads under another type; None if it is no such reading."""
+    if quantized_of(value.type) is None or not isinstance(value.owner, StorageCastOp):
+        return None
+    return cast_source(value.owner.operands[0], StorageCastOp)
+
+
 class SinkNode(OnTrait[Commutes]):
     """An op on a dequantized constant that has more blocks than a type in the IR carries."""
 
@@ -170,4 +205,4 @@ class SinkDequantizePass(RewritePass):
     rewrite = "f(dcast(q)) -> dcast(f(q)) for f that moves or selects: no element is computed anew"
 
     def patterns(self) -> Sequence[Pattern]:
-        return [ReadStorage(), SinkCast(), SinkNode(), SinkAcross(), *cleanups()]
+        return [ReadStorage(), SinkCast(), SinkReading(), SinkNode(), SinkAcross(), *cleanups()]

@@ -76,4 +76,7 @@ def first_change(a: ModelProto, b: ModelProto) -> str:
     if a.SerializeToString(deterministic=True) == b.SerializeToString(deterministic=True):
         return ""
     rows = zip_longest(str(a).splitlines(), str(b).splitlines(), fillvalue="nothing")
-    return next((f"{one.strip()} became {other.strip()}" for one, other in rows if one != other), "the order of fields")
+    return next(
+        (f"{one.strip()} became {other.strip()}" for one, other in rows if one != other),
+        "the order of fields",
+    )

@@ -96,8 +96,9 @@ def _raising(r: Request) -> Iterator[Stage]:
         "QOperator nodes are ops on quantized types; a scale has to be a constant",
         every=r.form != "qoperator",
     )
-    half = {"half": False} if r.is_exact else {}
-    yield _stage("raise-qdq", "casts with constant parameters are types", **half)
+    reads = {"half": False} if r.is_exact else {}
+    reads |= {"clamped": True} if r.target.clamps_wide and r.form == "qdq" else {}
+    yield _stage("raise-qdq", "casts with constant parameters are types", **reads)
     yield _stage(
         "raise-arithmetic",
         "rounding that is spelled out is a cast; after raise-qdq, which knows what it scales",

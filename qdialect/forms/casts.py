@@ -26,10 +26,12 @@ from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import location, wish
 from qdialect.ir.place import block_of, first_of
+from qdialect.ir.values import constant_array
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.clamping import CLIP_WITH_INPUTS
 
+BYTE_BITS = 8
 CLIP_OF_BYTES = 12
 """The first opset whose Clip takes integers."""
 
@@ -103,7 +105,7 @@ def clamped(value: SSAValue, type: UniformType) -> list[Operation]:
 
 def clamps_integers(type: UniformType, user: Operation) -> bool:
     """Whether runtimes have a Clip of such integers, where `user` stands: of bytes, since opset 12."""
-    return type.storage.width == 8 and (opset_of(user, "") or 13) >= CLIP_OF_BYTES
+    return type.storage.width == BYTE_BITS and (opset_of(user, "") or 13) >= CLIP_OF_BYTES
 
 
 def clamped_real(
@@ -130,6 +132,22 @@ def clamped_real(
     else:
         nodes.add("Min", [nodes.add("Max", [value, low], value.type), high], value.type)
     return nodes.ops
+
+
+def under_clamp(value: SSAValue, clamp: Sequence[Operation]) -> SSAValue | None:
+    """What `value` clamps as `clamp` does, which `clamped_real` has written elsewhere; None if it is no such clamp."""
+    for op in reversed(clamp):
+        if isinstance(op, ConstantOp):
+            continue
+        known = value.owner
+        if not isinstance(known, type(op)) or len(known.operands) != len(op.operands):
+            return None
+        for one, other in zip(known.operands[1:], op.operands[1:], strict=True):
+            bound, wanted = constant_array(one), constant_array(other)
+            if bound is None or wanted is None or not np.array_equal(bound, wanted):
+                return None
+        value = known.operands[0]
+    return value
 
 
 def _real_end(end: int, type: UniformType, shape: Sequence[int], dtype: npt.DTypeLike) -> npt.NDArray[Any]:

@@ -32,6 +32,7 @@ from qdialect.onnx_io.export_attributes import (
     write_type,
 )
 from qdialect.onnx_io.parts import messages
+from qdialect.onnx_io.shapes import yielded_types
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
@@ -103,20 +104,22 @@ class _Exporter:
                 self._initializer(name, default.data, graph)
         names = [_string(row.get("onnx.name")) or f"output_{k}" for k, row in enumerate(results)]
         self.names.take(*names)
-        self._outputs(block, list(end.operands), names, results, graph)
+        types = [value.type for value in end.operands]
+        self._outputs(block, list(end.operands), types, names, results, graph)
         self._annotations(func, graph)
 
     def _outputs(
         self,
         block: Block,
         values: list[SSAValue],
+        types: list[Attribute],
         names: list[str],
         rows: list[dict[str, Attribute]],
         graph: GraphProto,
     ) -> None:
-        """Write a block's operations so that `values` come out under `names`."""
+        """Write a block's operations so that `values` come out under `names`, said to be of `types`."""
         copies: list[tuple[SSAValue, str]] = []
-        for value, name, row in zip(values, names, rows, strict=True):
+        for value, type, name, row in zip(values, types, names, rows, strict=True):
             owner = value.owner
             if (
                 owner is block
@@ -128,7 +131,7 @@ class _Exporter:
                     copies.append((value, name))
             else:
                 self.names.give(value, name)
-            _write_value(value.type, name, row, graph.output.add())
+            _write_value(type, name, row, graph.output.add())
         outputs = set(values)
         for op in block.ops:
             if not isinstance(op, ReturnOp | YieldOp):
@@ -203,9 +206,11 @@ class _Exporter:
                 attribute = by_name[name] = node.attribute.add(name=name)
             several = names.count(name) > 1
             attribute.type = int(AttributeKind.GRAPHS if several else AttributeKind.GRAPH)  # pyright: ignore
-            self._graph(region.block, attribute.graphs.add() if several else attribute.g)
+            self._graph(
+                region.block, yielded_types(op, region), attribute.graphs.add() if several else attribute.g
+            )
 
-    def _graph(self, block: Block, graph: GraphProto) -> None:
+    def _graph(self, block: Block, types: list[Attribute], graph: GraphProto) -> None:
         end = block.last_op
         if not isinstance(end, YieldOp):
             raise UserError("a subgraph does not end in onnx.Yield")
@@ -217,7 +222,7 @@ class _Exporter:
             _write_value(argument.type, name, row, graph.input.add())
         rows = _rows(end.attributes.get("onnx.outputs"), len(end.operands))
         wishes = [_string(row.get("onnx.name")) or "out" for row in rows]
-        self._outputs(block, list(end.operands), [self.names.fresh(w) for w in wishes], rows, graph)
+        self._outputs(block, list(end.operands), types, [self.names.fresh(w) for w in wishes], rows, graph)
 
     def _function(self, op: FunctionOp, proto: FunctionProto) -> None:
         outer, self.names = self.names, _Names()  # a function sees nothing of the graph

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
@@ -147,10 +147,12 @@ def inside_first(op: Operation) -> Iterator[Operation]:
 
 
 def infer_unknown(module: Operation) -> None:
-    """Infer the types of all results that have none, in the order of the ops."""
+    """Infer the types of all results that have none, in the order of the ops, and the sizes that follow from them."""
+    learnt: set[SSAValue] = set()
     for op in list(inside_first(module)):
-        if op.results and not is_typed(op):
-            infer(op)
+        if is_typed(op) and (is_complete(op) or learnt.isdisjoint(op.operands)):
+            continue
+        learnt.update(infer(op))
 
 
 def infer(op: Operation) -> list[SSAValue]:
@@ -224,6 +226,18 @@ def _yielded(op: OnnxOp) -> list[Attribute | None]:
             types[slot.result] = type
         elif isinstance(type, TensorType) and rounds is not None:
             types[slot.result] = tensor_type(type.element_type, (rounds, *type.get_shape()))
+    return types
+
+
+def yielded_types(op: OnnxOp, region: Region) -> list[Attribute]:
+    """The types of what a subgraph yields; a branch yields what its op is known to give, if it runs."""
+    end = region.block.last_op
+    types: list[Attribute] = [] if end is None else [value.type for value in end.operands]
+    promise = op.get_trait(Carries)
+    for slot in promise.slots(op) if promise is not None and promise.branches else ():
+        if slot.result is not None and slot.yielded is not None:
+            result = op.results[slot.result].type
+            types[slot.yielded] = result if _is_more(result, types[slot.yielded]) else types[slot.yielded]
     return types
 
 

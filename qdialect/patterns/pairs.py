@@ -3,26 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, OpResult, SSAValue, Use
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.traits import Pure
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, storage_element, uniform_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers
+from qdialect.forms.casts import (
+    BYTE_BITS,
+    Parameters,
+    cast_op,
+    clamped,
+    clamped_real,
+    clamps_integers,
+    under_clamp,
+)
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names, wish
-from qdialect.ir.values import constant_array
 from qdialect.ir.walking import operations
 from qdialect.promises.base import Commutes
 from qdialect.rewriting.driver import Rewriter
 from qdialect.targets import Target
-
-BYTE_BITS = 8
 
 
 @dataclass
@@ -107,7 +110,7 @@ class PairWriter:
             node = f"{name}_QuantizeLinear"
             for one in clip:
                 one.location = location("")
-            if _is_clamped(real, clip):
+            if under_clamp(real, clip) is not None:
                 for one in reversed(clip):
                     one.erase()
                 clip = []
@@ -173,6 +176,17 @@ class PairWriter:
         return new
 
 
+def share_readings(module: ModuleOp, rewriter: Rewriter) -> None:
+    """Integers that are read under one type several times in a block are so once: what reads them shares its casts."""
+    first: dict[tuple[SSAValue, Attribute, Block | None], SSAValue] = {}
+    for op in operations(module):
+        if isinstance(op, StorageCastOp):
+            result = op.results[0]
+            known = first.setdefault((op.operands[0], result.type, op.parent), result)
+            if known is not result:
+                rewriter.replace(op, [], [known])
+
+
 def _erase_unused(module: ModuleOp) -> None:
     """What nobody reads is not written: it would be gone when the model is read again."""
     for op in reversed(operations(module)):
@@ -182,22 +196,6 @@ def _erase_unused(module: ModuleOp) -> None:
         if unused and op.has_trait(Pure) and not op.regions:
             op.detach()
             op.erase()
-
-
-def _is_clamped(value: SSAValue, clamp: Sequence[Operation]) -> bool:
-    """Whether `value` is what such a clamp gives already, as where it was written and has not gone when it was read."""
-    for op in reversed(clamp):
-        if isinstance(op, ConstantOp):
-            continue
-        known = value.owner
-        if not isinstance(known, type(op)) or len(known.operands) != len(op.operands):
-            return False
-        for one, other in zip(known.operands[1:], op.operands[1:], strict=True):
-            bound, wanted = constant_array(one), constant_array(other)
-            if bound is None or wanted is None or not np.array_equal(bound, wanted):
-                return False
-        value = known.operands[0]
-    return True
 
 
 def _joins(user: Operation) -> bool:

@@ -69,3 +69,19 @@ func.func @unmoved_blocks(%x: tensor<4x2x!quant.uniform<i8:f16:{0:2, 1:1}, {{0.5
   %y = onnx.Sigmoid(%x) : (tensor<4x2x!quant.uniform<i8:f16:{0:2, 1:1}, {{0.5,0.25},{0.125,1.0}}>>) -> tensor<4x2x!quant.uniform<u8:f16, 0.5:8>>
   func.return %y : tensor<4x2x!quant.uniform<u8:f16, 0.5:8>>
 }
+
+// What leaves every number as it is goes at once: no number is below zero.
+
+// CHECK-LABEL: func.func @identity(
+// CHECK-NEXT: func.return %x
+func.func @identity(%x: tensor<2x3x!quant.uniform<i16:f16, 0.25:-32768>>) -> tensor<2x3x!quant.uniform<i16:f16, 0.25:-32768>> {
+  %y = onnx.LeakyRelu(%x) {alpha = 0.2 : f32} : (tensor<2x3x!quant.uniform<i16:f16, 0.25:-32768>>) -> tensor<2x3x!quant.uniform<i16:f16, 0.25:-32768>>
+  func.return %y : tensor<2x3x!quant.uniform<i16:f16, 0.25:-32768>>
+}
+
+// CHECK-LABEL: func.func @no_identity(
+// CHECK: onnx.LeakyRelu({{.*}}-> tensor<2x3x!quant.uniform<i16:f32, 0.25:-32767>>
+func.func @no_identity(%x: tensor<2x3x!quant.uniform<i16:f16, 0.25:-32767>>) -> tensor<2x3x!quant.uniform<i16:f16, 0.25:-32767>> {
+  %y = onnx.LeakyRelu(%x) {alpha = 0.2 : f32} : (tensor<2x3x!quant.uniform<i16:f16, 0.25:-32767>>) -> tensor<2x3x!quant.uniform<i16:f16, 0.25:-32767>>
+  func.return %y : tensor<2x3x!quant.uniform<i16:f16, 0.25:-32767>>
+}

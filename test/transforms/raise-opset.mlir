@@ -126,3 +126,25 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 9 : i64, com.microsoft
     func.return %c : tensor<*x!onnx.any>
   }
 }
+
+// -----
+
+// Casts of com.microsoft say no sizes; once they are known, so is how many rounds there are.
+
+// CHECK-LABEL: func.func @rounds(
+// CHECK: onnx.Scan(
+// CHECK: } : (tensor<3x2xf32>) -> tensor<3x2xf32>
+builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsoft = 1 : i64}} {
+  func.func @rounds(%x: tensor<3x2xf32>) -> tensor<?x2xf32> {
+    %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+    %z = onnx.Constant() {value = #onnx.tensor<[7] : tensor<ui8>>} : () -> tensor<ui8>
+    %q = onnx_ms.QuantizeLinear(%x, %s, %z) : (tensor<3x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<*xui8>
+    %d = onnx_ms.DequantizeLinear(%q, %s, %z) : (tensor<*xui8>, tensor<f32>, tensor<ui8>) -> tensor<*xf32>
+    %y = onnx.Scan(%d) {num_scan_inputs = 1 : i64} body {
+    ^bb0(%i: tensor<2xf32>):
+      %o = onnx.Relu(%i) : (tensor<2xf32>) -> tensor<2xf32>
+      onnx.Yield(%o) attributes {onnx.inputs = [{onnx.name = "i"}], onnx.outputs = [{onnx.name = "o"}]} : (tensor<2xf32>) -> ()
+    } : (tensor<*xf32>) -> tensor<?x2xf32>
+    func.return %y : tensor<?x2xf32>
+  }
+}

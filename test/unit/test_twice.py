@@ -341,3 +341,73 @@ def test_a_fresh_name_takes_constant_time():
     for _ in range(1000):
         names.fresh("t")
     assert _Counting.asked < 3000
+
+
+def test_integers_that_are_read_under_another_scale():
+    """Moved as what they were quantized to, a Concat of them took operands of any scale only the second time."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] x) => (float[4,3] r)
+        <float s = {0.02}, float t = {0.013155164}, float u = {0.013155163}, uint8 z = {141}> {
+            q = QuantizeLinear(x, t, z)
+            d = DequantizeLinear(q, t, z)
+            p = QuantizeLinear(d, u, z)
+            e = DequantizeLinear(p, t, z)
+            r = Concat<axis = 0>(e, e)
+        }""")
+    nodes = assert_stays(model).graph.node
+    assert "QLinearConcat" in {node.op_type for node in nodes}
+
+
+def test_integers_that_a_move_back_leaves_twice():
+    """Two Transposes that undo each other leave the integers that were read beside them: one cast for all readers."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] x) => (float[2,4] p, float[2,3] r)
+        <float s = {0.02}, uint8 z = {7}, int64[4] pads = {0, 1, 0, 0}, float v = {0.013}> {
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            e = Softmax(d)
+            f = QuantizeLinear(e, s, z)
+            h = DequantizeLinear(f, s, z)
+            t = Transpose<perm = [1, 0]>(h)
+            r = Transpose<perm = [1, 0]>(t)
+            p = Pad(h, pads, v)
+        }""")
+    nodes = assert_stays(model).graph.node
+    assert [node.op_type for node in nodes].count("DequantizeLinear") == 1
+
+
+def test_a_clamp_to_16_bits_that_would_move():
+    """In front of 16 bits it is the cast's own; it went to the bytes above, and another was written."""
+    model = parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+        g (float[2,3] x) => (float[3,2] r, float[2,3] y)
+        <float s = {0.02783249}, uint8 z = {106}, float t = {0.00006338156}, int16 w = {-32768}> {
+            q = QuantizeLinear(x, s, z)
+            y = DequantizeLinear(q, s, z)
+            e = Transpose<perm = [1, 0]>(y)
+            f = QuantizeLinear(e, t, w)
+            r = DequantizeLinear(f, t, w)
+        }""")
+    nodes = assert_stays(model, "openvino").graph.node
+    assert [node.op_type for node in nodes].count("Clip") == 1
+
+
+def test_sizes_of_a_branch_that_gives_what_it_captures():
+    """The activation that stated them has gone; the branch is still said to give them, as its If does."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[N] n, int64[K] shape, bool c) => (float[3,2] r)
+        <float s = {0.02}, uint8 z = {0}> {
+            x = Reshape(n, shape)
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            e = If(c) <
+                then_branch = yes () => (float[2,3] o) { o = Relu(d) },
+                else_branch = no () => (float[2,3] p) { p = Tanh(d) }
+            >
+            f = QuantizeLinear(e, s, z)
+            g = DequantizeLinear(f, s, z)
+            r = Transpose<perm = [1, 0]>(g)
+        }""")
+    first = assert_stays(model)
+    branches = [a.g for node in first.graph.node if node.op_type == "If" for a in node.attribute]
+    sizes = [[d.dim_value for d in g.output[0].type.tensor_type.shape.dim] for g in branches]
+    assert sizes == [[2, 3], [2, 3]]

@@ -133,3 +133,50 @@ func.func @unknown_integers(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> 
   %t = onnx.Transpose(%m) : (tensor<*x!onnx.any>) -> tensor<*x!onnx.any>
   func.return %t : tensor<*x!onnx.any>
 }
+
+// -----
+
+// Integers that are read under another type than they were quantized to are moved as what they were.
+
+// CHECK-LABEL: func.func @read_under_another_type(
+// CHECK: %[[C:.*]] = onnx.Concat(%q, %r) {{.*}}-> tensor<5x3x!quant.uniform<u8:f32, 0.5:117>>
+// CHECK-NEXT: %[[I:.*]] = quant.scast %[[C]] : {{.*}} to tensor<5x3xui8>
+// CHECK-NEXT: %[[W:.*]] = quant.scast %[[I]] : {{.*}} to tensor<5x3x!quant.uniform<u8:f32, 0.25:9>>
+// CHECK-NEXT: quant.dcast %[[W]]
+func.func @read_under_another_type(%q: tensor<2x3x!quant.uniform<u8:f32, 0.5:117>>, %r: tensor<3x3x!quant.uniform<u8:f32, 0.5:117>>) -> tensor<5x3xf32> {
+  %i = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.5:117>> to tensor<2x3xui8>
+  %a = quant.scast %i : tensor<2x3xui8> to tensor<2x3x!quant.uniform<u8:f32, 0.25:9>>
+  %x = quant.dcast %a : tensor<2x3x!quant.uniform<u8:f32, 0.25:9>> to tensor<2x3xf32>
+  %j = quant.scast %r : tensor<3x3x!quant.uniform<u8:f32, 0.5:117>> to tensor<3x3xui8>
+  %b = quant.scast %j : tensor<3x3xui8> to tensor<3x3x!quant.uniform<u8:f32, 0.25:9>>
+  %y = quant.dcast %b : tensor<3x3x!quant.uniform<u8:f32, 0.25:9>> to tensor<3x3xf32>
+  %c = onnx.Concat(%x, %y) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<5x3xf32>
+  func.return %c : tensor<5x3xf32>
+}
+
+// Relu clamps at the zero point of the type that it is on.
+
+// CHECK-LABEL: func.func @clamped_under_another_type(
+// CHECK: %[[W:.*]] = quant.scast %{{.*}} : {{.*}} to tensor<2x3x!quant.uniform<u8:f32, 0.25:9>>
+// CHECK-NEXT: onnx.Relu(%[[W]])
+func.func @clamped_under_another_type(%q: tensor<2x3x!quant.uniform<u8:f32, 0.5:117>>) -> tensor<2x3xf32> {
+  %i = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.5:117>> to tensor<2x3xui8>
+  %a = quant.scast %i : tensor<2x3xui8> to tensor<2x3x!quant.uniform<u8:f32, 0.25:9>>
+  %x = quant.dcast %a : tensor<2x3x!quant.uniform<u8:f32, 0.25:9>> to tensor<2x3xf32>
+  %c = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %c : tensor<2x3xf32>
+}
+
+// Parts that were quantized to several types are what they are read as.
+
+// CHECK-LABEL: func.func @unmoved_mixed_scales(
+// CHECK: onnx.Concat({{.*}}-> tensor<5x3x!quant.uniform<u8:f32, 0.25:9>>
+func.func @unmoved_mixed_scales(%q: tensor<2x3x!quant.uniform<u8:f32, 0.5:117>>, %r: tensor<3x3x!quant.uniform<u8:f32, 2.0:11>>) -> tensor<5x3x!quant.uniform<u8:f32, 0.25:9>> {
+  %i = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.5:117>> to tensor<2x3xui8>
+  %a = quant.scast %i : tensor<2x3xui8> to tensor<2x3x!quant.uniform<u8:f32, 0.25:9>>
+  %j = quant.scast %r : tensor<3x3x!quant.uniform<u8:f32, 2.0:11>> to tensor<3x3xui8>
+  %b = quant.scast %j : tensor<3x3xui8> to tensor<3x3x!quant.uniform<u8:f32, 0.25:9>>
+  // expected-remark@+1 {{the operands have different scales or zero points [sink-dequantize: mixed-scales]}}
+  %c = onnx.Concat(%a, %b) {axis = 0 : i64} : (tensor<2x3x!quant.uniform<u8:f32, 0.25:9>>, tensor<3x3x!quant.uniform<u8:f32, 0.25:9>>) -> tensor<5x3x!quant.uniform<u8:f32, 0.25:9>>
+  func.return %c : tensor<5x3x!quant.uniform<u8:f32, 0.25:9>>
+}
