@@ -239,22 +239,19 @@ class FoldInFront(OnTrait[Linear]):
     ) -> None:
         array = np.asarray(real_constant(op.operands[1]))
         dtype = BY_ATTRIBUTE[expressed_of(op.results[0].type)].dtype  # pyright: ignore
-        weight = new_constant((array.astype(np.float64) * factors[0]).astype(array.dtype), op.operands[1])
-        source, ops, bias = chain.source, [weight], old
+        alpha, axis = op.float_attr("alpha", 1.0), linear.weight_axis(op) or 0
+        scaled, gained = folding.fold_in_front(array, *factors, old, axis, alpha)
+        weight = new_constant(scaled, op.operands[1])
+        source, ops, bias = chain.source, [weight], old if border or chain.map.is_scale else gained
         inputs: list[SSAValue | None] = [source, weight.results[0]]
         if border:
-            shift = chain.map.shift / chain.map.factor
-            flat = shift.reshape([-1] + [1] * (array.ndim - 2)) if shift.size > 1 else shift
-            added = new_constant(flat.astype(dtype), None)
+            flat = folding.shift_in_front(chain.map.factor, chain.map.shift, dtype)
+            flat = flat.reshape([-1] + [1] * (array.ndim - 2)) if flat.size > 1 else flat
+            added = new_constant(flat, None)
             add = op_named("", "Add").build([source, added.results[0]], [x.type])
             add.location = location(node_name(x.op))  # another tensor than the one of that name
             ops += [added, add]
             inputs[0] = add.results[0]
-        elif not chain.map.is_scale:
-            axis = linear.weight_axis(op)
-            others = tuple(k for k in range(array.ndim) if k != axis)
-            bias = (array.astype(np.float64) * factors[1]).sum(axis=others) * op.float_attr("alpha", 1.0)
-            bias = bias if old is None else bias + old
         if bias is not None:
             row = np.broadcast_to(bias, (linear.output_channels(op) or 1,))  # a Conv takes no scalar
             constant = new_constant(row.astype(dtype), op.input(2))
@@ -336,8 +333,7 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
             return None  # a bias, which zero points would round
         if not (map.factor > 0).all():
             return Blocked("negative-factor", "a factor is not positive, so no scale carries it")
-        with np.errstate(over="ignore"):
-            scales = (type.scales / map.factor).astype(np.float32)
+        scales = folding.divided_scales(type.scales, map.factor)
         zeros = folding.shifted_zero_points(type.zero_points, map.shift, type.scales)
         if (zeros < type.storage.low).any() or (zeros > type.storage.high).any():
             return Blocked("shift-beyond-storage", "a shift is larger than the storage range")

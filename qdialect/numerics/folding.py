@@ -89,6 +89,39 @@ def fold_affine_bias(factor: npt.ArrayLike, shift: npt.ArrayLike, bias: npt.Arra
     return np.asarray(factor, np.float64) * np.asarray(bias, np.float64) + np.asarray(shift, np.float64)
 
 
+def fold_in_front(
+    weight: Array,
+    factor: npt.ArrayLike,
+    shift: npt.ArrayLike,
+    bias: Array | None,
+    axis: int,
+    alpha: float = 1.0,
+) -> tuple[Array, npt.NDArray[np.float64]]:
+    """
+    weight * factor in the weight's type, and the bias, (channels,), that the shift of each input becomes.
+
+    factor, shift: broadcast against the weight, whose output channels are `axis`: a channel gains alpha times its sum
+    of weight * shift, in float64. bias: () or (channels,), what is added besides; None if nothing is.
+    """
+    real = weight.astype(np.float64)
+    others = tuple(k for k in range(weight.ndim) if k != axis)
+    gained = (real * np.asarray(shift, np.float64)).sum(axis=others) * alpha
+    return (real * np.asarray(factor, np.float64)).astype(
+        weight.dtype
+    ), gained if bias is None else gained + bias
+
+
+def shift_in_front(factor: Array, shift: Array, dtype: npt.DTypeLike) -> Array:
+    """shift / factor in `dtype`: x + this, times the factor, is x * factor + shift. No factor is zero."""
+    return (shift / factor).astype(dtype)
+
+
+def divided_scales(scales: Array, factor: Array) -> npt.NDArray[np.float32]:
+    """scale / factor in float32; infinite where that is beyond it, which the caller must refuse."""
+    with np.errstate(over="ignore"):
+        return (scales / factor).astype(np.float32)
+
+
 class WidenedWeight(NamedTuple):
     """A weight some of whose channels have a larger scale, so that their bias fits."""
 

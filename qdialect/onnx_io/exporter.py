@@ -6,7 +6,7 @@ Quantized types must be gone by now: `lower-to-qdq` or `lower-to-qoperator` has 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr
@@ -36,6 +36,10 @@ from qdialect.onnx_io.shapes import yielded_types
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+
+
+Stated = tuple[Attribute, str, dict[str, Attribute]]
+"""The type of a graph's output, its name, and what else is known of it."""
 
 
 class _Names(UniqueNames):
@@ -105,21 +109,15 @@ class _Exporter:
         names = [_string(row.get("onnx.name")) or f"output_{k}" for k, row in enumerate(results)]
         self.names.take(*names)
         types = [value.type for value in end.operands]
-        self._outputs(block, list(end.operands), types, names, results, graph)
+        self._outputs(block, end.operands, zip(types, names, results, strict=True), graph)
         self._annotations(func, graph)
 
     def _outputs(
-        self,
-        block: Block,
-        values: list[SSAValue],
-        types: list[Attribute],
-        names: list[str],
-        rows: list[dict[str, Attribute]],
-        graph: GraphProto,
+        self, block: Block, values: Sequence[SSAValue], stated: Iterable[Stated], graph: GraphProto
     ) -> None:
-        """Write a block's operations so that `values` come out under `names`, said to be of `types`."""
+        """Write a block's operations so that `values` come out as what is stated of each."""
         copies: list[tuple[SSAValue, str]] = []
-        for value, type, name, row in zip(values, types, names, rows, strict=True):
+        for value, (type, name, row) in zip(values, stated, strict=True):
             owner = value.owner
             if (
                 owner is block
@@ -221,8 +219,8 @@ class _Exporter:
             name = self.names.give(argument, self.names.fresh(_string(row.get("onnx.name")) or "arg"))
             _write_value(argument.type, name, row, graph.input.add())
         rows = _rows(end.attributes.get("onnx.outputs"), len(end.operands))
-        wishes = [_string(row.get("onnx.name")) or "out" for row in rows]
-        self._outputs(block, list(end.operands), types, [self.names.fresh(w) for w in wishes], rows, graph)
+        names = [self.names.fresh(_string(row.get("onnx.name")) or "out") for row in rows]
+        self._outputs(block, end.operands, zip(types, names, rows, strict=True), graph)
 
     def _function(self, op: FunctionOp, proto: FunctionProto) -> None:
         outer, self.names = self.names, _Names()  # a function sees nothing of the graph

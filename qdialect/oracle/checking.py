@@ -40,6 +40,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.tosa.site import TosaSite
 from qdialect.ir.names import called, value_name
 from qdialect.numerics import Array
+from qdialect.onnx_io.opsets import IMPORTS, version_of
 from qdialect.oracle.feeds import fitting_feeds, given_feeds, retyped_feeds
 from qdialect.oracle.form import is_visible, main_of
 from qdialect.oracle.judging import Difference, Finding, beyond, step_of
@@ -269,11 +270,23 @@ Rows = dict[Operation, tuple[Any, ...]]
 
 
 def _rows(module: ModuleOp) -> Rows:
-    """What makes each op what it is. It keeps the operations, so none comes back as another."""
+    """What makes each op what it is, its version too. It keeps the operations, so none comes back as another."""
+    opset = version_of(module.attributes.get(IMPORTS))
     return {
-        op: (*op.operands, *op.result_types, *op.properties.items(), *op.attributes.items())
+        op: (
+            *op.operands,
+            *op.result_types,
+            *op.properties.items(),
+            *op.attributes.items(),
+            _version(op, opset),
+        )
         for op in module.walk()
     }
+
+
+def _version(op: Operation, opset: int) -> object:
+    """What ONNX's opset says of an op; None of an op of another domain."""
+    return op.SCHEMA.at(opset) if isinstance(op, OnnxOp) and op.SCHEMA is not None and not op.domain else None
 
 
 def _changed(before: Rows, now: Rows) -> set[Operation]:

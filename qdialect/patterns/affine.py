@@ -182,6 +182,17 @@ def folded_bias(target: LinearTarget, map: AffineMap) -> Array | Blocked | None:
     return np.array(np.broadcast_to(new, (target.channels,))).astype(dtype)
 
 
+def _same_constant(op: OnnxOp, array: Array) -> SSAValue | None:
+    """The operand of `op` that is `array`, of one axis, already."""
+    return next(
+        (v for v in op.operands if (c := constant(v)) is not None and _is_same(c.array(), array)), None
+    )
+
+
+def _is_same(a: Array, b: Array) -> bool:
+    return a.dtype == b.dtype and a.size == b.size and np.array_equal(a.reshape(-1), b)
+
+
 def replace_linear(
     op: OnnxOp,
     target: LinearTarget,
@@ -197,8 +208,10 @@ def replace_linear(
     ops = list(weight)
     shift: ConstantOp | None = None
     if bias is not None:
-        shift = new_constant(bias, above.input(2) if linear.has_bias else None)
-        if above.input(2) is None or not linear.has_bias:
+        old = above.input(2) if linear.has_bias else None
+        old = _same_constant(op, bias) if old is None else old
+        shift = new_constant(bias, old)
+        if old is None:
             shift.location = location("", [f"{tensor_name(op)}_bias"])
         ops.append(shift)
         inputs += [shift.results[0]] if linear.has_bias else []

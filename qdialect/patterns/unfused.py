@@ -21,7 +21,7 @@ from math import prod
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -79,7 +79,7 @@ def _part_behind(quantize: OnnxOp, target: Target) -> None:
     kernels = None if op is None else op.get_trait(Kernels)
     casts = [] if op is None else _casts(op)
     if op is not None and target.kernels and _is_quantized_again(op):
-        part(quantize, 0)
+        _part_from(quantize)
     elif op is not None and kernels is not None and casts:
         _part_kernel(quantize, op, kernels, casts, target)
 
@@ -94,7 +94,16 @@ def _part_kernel(
     )
     is_slower = is_one_type and is_faster_in_float(op, kernels, target.costs)
     if is_refused or is_slower or any(_is_wrong(op, kernels, scale) for scale in _scales(quantize)):
-        part(quantize, 0)
+        _part_from(quantize)
+
+
+def _part_from(quantize: OnnxOp) -> None:
+    """Let a quantize, and those that a session makes one with it, take a Sum of their operand."""
+    real = quantize.operands[0]
+    others = [use.operation for use in real.uses if use.operation is not quantize]
+    part(quantize, 0)
+    for other in others:
+        other.operands[0] = quantize.operands[0]
 
 
 def _is_quantized_again(op: OnnxOp) -> bool:
@@ -136,13 +145,28 @@ def _spell_out(op: OnnxOp) -> None:
 
 
 def _fused_with(quantize: OnnxOp) -> OnnxOp | None:
-    """What makes the real numbers that are quantized, if nobody else reads them: clamps are looked through."""
+    """
+    What makes the real numbers that are quantized, if nobody else reads them but equal quantizes, which a session makes
+    one: clamps are looked through.
+    """
     real = quantize.operands[0]
-    while isinstance(real, OpResult) and isinstance(real.op, OnnxOp) and real.has_one_use():
+    alone = all(_is_alike(use.operation, quantize) for use in real.uses)
+    while isinstance(real, OpResult) and isinstance(real.op, OnnxOp) and alone:
         if real.op.get_trait(Clamp) is None:
             return real.op
         real = real.op.operands[0]
+        alone = real.has_one_use()
     return None
+
+
+def _is_alike(user: Operation, quantize: OnnxOp) -> bool:
+    """Whether `user` quantizes what `quantize` does, in the same block, by the same parameters."""
+    return (
+        user.name == quantize.name
+        and user.parent is quantize.parent
+        and user.operands[1:] == quantize.operands[1:]
+        and user.properties == quantize.properties
+    )
 
 
 def _refused_product(op: OnnxOp) -> int | None:

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx.parser import parse_model
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
@@ -28,6 +29,7 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.manager import PassManager, Timing
 from qdialect.rewriting.passes import RewritePass
+from qdialect.transforms.raise_opset import RaiseOpsetPass
 from qdialect.transforms.raise_qdq import RaiseQdqPass
 
 
@@ -184,6 +186,24 @@ class LateWrongPass(WrongPass):
     """As exact as it says, until it meets what another pass made."""
 
     name = "late"
+
+
+def test_another_opset_is_judged_where_it_is_raised():
+    """onnxruntime's AveragePool of opset 19 adds in another order: raise-qdq, which ran later, was said to be wrong."""
+    casts = "<float s = {0.03}, uint8 z = {120}>"
+    model = parse_model(f"""<ir_version: 8, opset_import: ["" : 13]>
+        g (float[1,2,4,9] x) => (float[1,2,3,4] y) {casts} {{
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            y = AveragePool<kernel_shape = [2, 3], strides = [1, 2]>(d)
+        }}""")
+    module = import_model(model)
+    feeds = [{"x": np.random.default_rng(7).normal(size=(1, 2, 4, 9)).astype(np.float32)}]
+    check = NumericsCheck(module, feeds)
+    PassManager(check).run([RaiseOpsetPass(to=21)], module)
+    assert "1 passes changed the graph" in check.summary()
+    PassManager(check).run([RaiseQdqPass()], module)
+    assert (RaiseOpsetPass().level, RaiseOpsetPass(to=21).level) == (Exactness.EXACT, Exactness.CLOSE)
 
 
 def test_what_a_pass_left_alone_is_judged_later(module: ModuleOp):

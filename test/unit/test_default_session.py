@@ -37,6 +37,19 @@ MODELS: dict[str, str] = {
       a = Add(d, d)
       y = QuantizeLinear<axis = 1>(a, t, u)
     }""",
+    # Two joins of a value of several scales, whose casts each have pairs of their own on some targets.
+    "sums": """g (float[2,3] x) => (float[2,3] y)
+    <float[3] s = {0.02, 0.03, 0.05}, int8[3] u = {0, 0, 0}, float t = {0.04}, int8 o = {0}> {
+      q = QuantizeLinear<axis = 1>(x, s, u)
+      d = DequantizeLinear<axis = 1>(q, s, u)
+      a = Add(d, d)
+      b = QuantizeLinear(a, t, o)
+      c = DequantizeLinear(b, t, o)
+      e = Sigmoid(c)
+      f = QuantizeLinear(e, t, o)
+      h = DequantizeLinear(f, t, o)
+      y = Add(c, h)
+    }""",
     "conv": """g (float[1,2,4,5] x) => (float[1,1,4,5] y)
     <float s = {0.03}, uint8 z = {128}, int8[1,2,1,1] w = {50, -70}, float ws = {0.01}, int8 wz = {0},
      float[1] b = {0.5}, float[5] t = {0.01, 0.02, 0.03, 0.04, 0.05}, int8[5] u = {0, 0, 0, 0, 0}> {

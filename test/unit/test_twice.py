@@ -411,3 +411,20 @@ def test_sizes_of_a_branch_that_gives_what_it_captures():
     branches = [a.g for node in first.graph.node if node.op_type == "If" for a in node.attribute]
     sizes = [[d.dim_value for d in g.output[0].type.tensor_type.shape.dim] for g in branches]
     assert sizes == [[2, 3], [2, 3]]
+
+
+def test_a_bias_behind_a_product_keeps_its_name():
+    """The sum's constant became the product's bias when it was read again, under a name of its own."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,3] x) => (float[2,2] r)
+        <float s = {0.02}, uint8 z = {7}, int8[3,2] w = {1, -2, 3, -4, 5, -6}, float t = {0.5}, int8 o = {0},
+         float[2] k = {0.2537, -1.5031}> {
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            v = DequantizeLinear(w, t, o)
+            p = MatMul(d, v)
+            r = Add(p, k)
+        }""")
+    first = assert_stays(model)
+    assert {"QGemm", "Add"} <= {node.op_type for node in first.graph.node}
+    assert "k" in {tensor.name for tensor in first.graph.initializer}
