@@ -11,6 +11,7 @@ A quantization annotation alone quantizes nothing: no runtime rounds for it. It 
 Exact: the casts are defined as what the two operators compute. The clamp is between the ends of the type, where a cast
 saturates; `lower-to-qdq` writes it again for the target, in front of the cast, wherever that stands then.
 """
+# Around the driver: it erases only drafts, which stand in no block.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
