@@ -1,16 +1,20 @@
 """What is written of the passes, and what the command line says of them, is true now."""
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 from demo import IR, PASSES
+from onnx import helper, numpy_helper
 
 import qdialect
-from qdialect.cli import main
+from qdialect.cli import main, main_of_opt
 from qdialect.measuring.timing import alternate
 from qdialect.text.reading import read_text
 from qdialect.transforms import NAMES
@@ -63,6 +67,44 @@ def test_the_api_of_the_readme_works(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
     exec(code, {})
     assert Path("int8.onnx").stat().st_size < Path("model.onnx").stat().st_size
+
+
+def commands_of_the_readme(program: str) -> list[list[str]]:
+    """The words behind `program`, line by line, without comments and what reads the output."""
+    lines = re.findall(rf"^    {program} (?!--help)(.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    return [shlex.split(re.split(r"   *#| \| ", line)[0]) for line in lines]
+
+
+def small_float_model(path: Path) -> None:
+    weight = np.random.default_rng(1).normal(size=(6, 5)).astype(np.float32)
+    node = helper.make_node("MatMul", ["x", "w"], ["y"], "product")
+    x, y = (helper.make_tensor_value_info(n, 1, [4, size]) for n, size in (("x", 6), ("y", 5)))
+    graph = helper.make_graph([node], "g", [x], [y], [numpy_helper.from_array(weight, "w")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+@pytest.mark.parametrize("words", commands_of_the_readme("qdialect"), ids=" ".join)
+def test_the_commands_of_the_readme_work(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(alternate, "__kwdefaults__", {"seconds": 0.0, "rounds": (3, 3)})
+    example = ROOT / "examples"
+    if words[0] == "quantize":
+        small_float_model(Path("model.onnx"))
+        np.savez("samples.npz", x=np.random.default_rng(2).normal(size=(64, 6)).astype(np.float32))
+    else:
+        for name in ("model.onnx", "int8.onnx"):
+            shutil.copy(example / "digits_qdq.onnx", name)
+        shutil.copy(example / "digits_test.npz", "inputs.npz")
+    assert main(words) == 0
+    assert all(Path(word).exists() for word in words if word.endswith((".onnx", ".mlir", ".html")))
+
+
+@pytest.mark.parametrize("words", commands_of_the_readme("qdialect-opt"), ids=" ".join)
+def test_the_passes_of_the_readme_run(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "examples" / "digits_qdq.onnx", "model.onnx")
+    Path("test.mlir").write_text(IR)
+    assert main_of_opt(words) == 0
 
 
 def test_the_text_of_the_page_is_read():
