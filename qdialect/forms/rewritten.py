@@ -96,7 +96,9 @@ def _clamped_line(op: OnnxOp) -> Sequence[Operation] | Blocked:
     shift = nodes.constant(np.array(one if beta else zero, x.storage.dtype), type=tensor_type(level, ()))
     line = nodes.add("Add", [steep, shift], op.results[0].type)
     low, high = y.quantize(np.array([0, 1], np.float32)).tolist()
-    if (low, high) != (y.storage.low, y.storage.high):
+    if low > y.storage.low and high == y.storage.high:  # as which such a clamp is read
+        nodes.add("Relu", [line], op.results[0].type)
+    elif (low, high) != (y.storage.low, y.storage.high):
         clamp = clip_between(low, high, op, line, y)
         if isinstance(clamp, Blocked):
             return clamp

@@ -64,6 +64,18 @@ func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, %b: tensor<2x3xi1> {onnx.
 """
 """Casts of equal real numbers were one only after the passes that move casts."""
 
+CLAMPED_LINE = """
+func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}) -> (tensor<2x3xf32> {onnx.name = "y"}) {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.007:44>>
+  %d = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.007:44>> to tensor<2x3xf32>
+  %h = onnx.HardSigmoid(%d) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %p = quant.qcast %h : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.0063:128>>
+  %y = quant.dcast %p : tensor<2x3x!quant.uniform<u8:f32, 0.0063:128>> to tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}}
+"""
+"""A sum in the place of HardSigmoid had a Clip at zero behind it, which is read as a Relu."""
+
 PER_AXIS = """
 !a = !quant.uniform<u8:f32:1, {0.5:3,0.25:7}>
 !w = !quant.uniform<i8:f32, 0.03>
@@ -407,6 +419,7 @@ def parse(text: str) -> ModuleOp:
         (ONE_SLICE, "onnxruntime"),
         (SIGNEDNESS, "onnxruntime"),
         (PER_AXIS, "onnxruntime"),
+        (CLAMPED_LINE, "onnxruntime"),
         (BRANCH, "generic"),
         (CLAMPED_BRANCH, "generic"),
         (CAPTURED, "generic"),
