@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from math import prod
 from threading import current_thread, main_thread
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -26,13 +27,18 @@ from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.form import main_of, oracle_form
 from qdialect.oracle.observing import input_names
-from qdialect.oracle.session import session
+from qdialect.oracle.session import session_for
 from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries
 from qdialect.promises.linear import Linear
 
+if TYPE_CHECKING:
+    from qdialect.oracle.session import InferenceSession
+
 Feeds = Mapping[str, Array]
 
+SESSIONS = 4
+"""How many are kept: each holds the weights."""
 MEMORY = 1 << 30
 """Bytes of tensors that are looked at together."""
 CHUNK = 64 << 20
@@ -93,15 +99,15 @@ def _is_arithmetic(op: Operation) -> bool:
 
 
 class Observer:
-    """A session of the oracle form of a module, any of whose tensors can be asked for."""
+    """The oracle form of a module, any of whose tensors can be asked for: a session for each set of them."""
 
     def __init__(self, module: ModuleOp):
         form = oracle_form(module)
         self.module = module
         self.inputs = input_names(module)
         self._places = {value: f"o{k}" for k, value in enumerate(form.outputs)}
-        model = export_model(form.module)
-        self._session = session(model.SerializeToString(deterministic=True))
+        self._model = export_model(form.module)
+        self._sessions: dict[tuple[str, ...], InferenceSession] = {}
         block = main_of(module).body.block
         self._args: dict[SSAValue, str] = dict(zip(block.args, self.inputs, strict=True))
         self._open = [(name, shape_of(arg.type)) for arg, name in zip(block.args, self.inputs, strict=True)]
@@ -124,7 +130,7 @@ class Observer:
         named = [self._places[v] for v in values if v not in self._args]
         inputs = {f"i{k}": feeds[name] for k, name in enumerate(self.inputs) if name in feeds}
         try:
-            arrays = dict(zip(named, self._session.run(named, inputs) if named else (), strict=True))
+            arrays = dict(zip(named, self._session(named).run(named, inputs) if named else (), strict=True))
         except Exception as error:  # onnxruntime's exceptions share no base class
             line = str(error).strip().splitlines()[0]
             raise UserError(
@@ -133,6 +139,15 @@ class Observer:
         return [
             feeds[self._args[v]] if v in self._args else np.asarray(arrays[self._places[v]]) for v in values
         ]
+
+    def _session(self, names: Sequence[str]) -> InferenceSession:
+        """For the values of one wave: of another set, what is kept of the former ones is let go of."""
+        key = tuple(names)
+        if key not in self._sessions:
+            if len(self._sessions) >= SESSIONS:
+                self._sessions.clear()
+            self._sessions[key] = session_for(self._model, frozenset(names))
+        return self._sessions[key]
 
     def is_visible(self, value: SSAValue) -> bool:
         """Whether the value can be asked for."""

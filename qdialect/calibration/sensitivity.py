@@ -18,6 +18,8 @@ import numpy as np
 from qdialect.calibration.layers import Array
 
 LEAST_NOISE = 1e-30
+TOGETHER = 1 << 16
+"""Elements of the outputs whose products are summed together."""
 SLACK = 1.25
 """A layer is tried in integers again where the prediction is over the limit by no more than this."""
 
@@ -73,9 +75,10 @@ class Budget:
 
     def add(self, signal: Array, steps: Array) -> None:
         """One sample's outputs, flat and joined: signal (n,), the step of each site (sites, n)."""
-        exact = steps.astype(np.float64, copy=False)
         self.samples += 1
-        self._products += exact @ exact.T
+        for k in range(0, steps.shape[1], TOGETHER):
+            exact = steps[:, k : k + TOGETHER].astype(np.float64, copy=False)
+            self._products += exact @ exact.T
         self._signal += float(np.square(signal, dtype=np.float64).sum())
 
     @property

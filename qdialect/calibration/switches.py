@@ -25,6 +25,8 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
+from qdialect.calibration.layers import spread
+from qdialect.calibration.observer import MEMORY
 from qdialect.calibration.sensitivity import Budget, Cause, Site
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
@@ -38,11 +40,12 @@ from qdialect.onnx_io.exporter import export_model
 from qdialect.ops.generated import op_named
 from qdialect.oracle.form import main_of, oracle_form
 from qdialect.oracle.observing import input_names
-from qdialect.oracle.session import session
+from qdialect.oracle.session import session_for
 
 Feeds = Mapping[str, Array]
 
 SWITCH = TensorType(i1, [])
+STEP_BYTES = 4
 
 
 def steps_of(module: ModuleOp) -> list[Operation]:
@@ -216,7 +219,7 @@ class Outputs:
         places = {value: f"o{k}" for k, value in enumerate(form.outputs)}
         self._outputs = [places[v] for v in end.operands if v in places and is_float32(v)]
         self._inputs = {name: f"i{k}" for k, name in enumerate(input_names(module))}
-        self._session = session(export_model(form.module).SerializeToString())
+        self._session = session_for(export_model(form.module), self._outputs)
 
     def run(self, feeds: Feeds) -> npt.NDArray[np.float64]:
         """
@@ -239,8 +242,10 @@ class Outputs:
 class Noise:
     """Runs a module with switches, sample by sample, and adds up a budget."""
 
-    def __init__(self, switches: Switches):
+    def __init__(self, switches: Switches, memory: int = MEMORY):
+        """memory: bytes; of the outputs as many elements are looked at, evenly spread, as a quarter of them holds."""
         self.budget = Budget(switches.sites)
+        self._most = max(memory // (4 * STEP_BYTES * max(len(switches.sites), 1)), 1)
         self._names = switches.names
         self._outputs = Outputs(switches.module)
         self._clips = np.array([site.cause is Cause.CLIPPING for site in switches.sites], np.bool_)
@@ -252,7 +257,7 @@ class Noise:
         signal = self._run(feeds, ~every)
         error = self._run(feeds, every) - signal
         clips = self._clips.any() and not np.array_equal(self._run(feeds, ~self._clips) - signal, error)
-        steps = np.zeros((count, signal.size))
+        steps = np.zeros((count, signal.size), np.float32)
         before, last = np.zeros(signal.size), count - 1
         for k in range(count):
             if clips or not self._clips[k]:
@@ -262,4 +267,5 @@ class Noise:
 
     def _run(self, feeds: Feeds, on: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
         states = {name: np.array(state) for name, state in zip(self._names, on, strict=True)}
-        return self._outputs.run({**feeds, **states})
+        outputs = self._outputs.run({**feeds, **states})
+        return outputs if outputs.size <= self._most else outputs[spread(outputs.size, self._most)]

@@ -91,7 +91,7 @@ def noise_budget(candidates: Candidates, trial: Trial, places: Iterable[int] = (
     floating = candidates.module.clone()
     for one in floating, module:
         let_out_what_decides(one, places)
-    noise = Noise(with_switches(floating, module))
+    noise = Noise(with_switches(floating, module), candidates.memory)
     names, counted = value_names(candidates.module), elements_of(candidates.profile)
     elements = {n: counted.get(names.get(op.results[0], ""), 0) for n, op in candidates.layers.items()}
     each = len(noise.budget.sites) * products(candidates.module, elements)

@@ -4,7 +4,7 @@ What the numbers are: onnxruntime with every optimization off. The reference of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,6 +57,21 @@ def described(error: Exception) -> str:
     return text if len(text) < 300 else f"{text[:297]}..."
 
 
+def _options(optimize: bool, threads: int) -> Any:
+    """Of a session, optimized or as the model is written."""
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.log_severity_level, options.intra_op_num_threads = 4, threads
+    if not optimize:
+        # A weight that is packed in advance is multiplied in another order than one that is computed.
+        options.add_session_config_entry("session.disable_prepacking", "1")
+        options.enable_mem_pattern = False  # one block for a run would stand beside what the first took
+    levels = ort.GraphOptimizationLevel
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimize else levels.ORT_DISABLE_ALL
+    return options
+
+
 def session(
     model: ModelProto | bytes | str,
     optimize: bool = False,
@@ -77,26 +92,38 @@ def session(
     """
     import onnxruntime as ort
 
-    options = ort.SessionOptions()
-    options.log_severity_level, options.intra_op_num_threads = 4, threads
+    options = _options(optimize, threads)
     if bounded:
         _bound_memory()
         options.add_session_config_entry("session.use_env_allocators", "1")
-    if not optimize:
-        # A weight that is packed in advance is multiplied in another order than one that is computed.
-        options.add_session_config_entry("session.disable_prepacking", "1")
     if folder is not None:
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
     if profile:
         options.enable_profiling, options.profile_file_prefix = True, profile
-    levels = ort.GraphOptimizationLevel
-    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimize else levels.ORT_DISABLE_ALL
     try:
         source = model if isinstance(model, bytes | str) else model.SerializeToString()
         return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's exceptions share no base class
         what = f"'{name}'" if name else "the model"
         raise UserError(f"onnxruntime refuses {what}: {described(error)}") from None
+
+
+def session_for(model: ModelProto, outputs: Collection[str]) -> InferenceSession:
+    """
+    A session without optimization, for some of a model's outputs.
+
+    What is no output goes back to onnxruntime's memory once it has been read; an output does not, asked for or not.
+
+    Raises UserError if onnxruntime refuses the model.
+    """
+    every = list(model.graph.output)
+    del model.graph.output[:]
+    model.graph.output.extend(one for one in every if one.name in outputs)
+    try:
+        return session(model.SerializeToString(deterministic=True))
+    finally:
+        del model.graph.output[:]
+        model.graph.output.extend(every)
 
 
 def fused_nodes(model: bytes) -> int:

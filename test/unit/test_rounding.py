@@ -26,12 +26,15 @@ from qdialect.calibration.rounding import (
     shifts_of,
     waves_of,
 )
-from qdialect.calibration.sensitivity import Cause
+from qdialect.calibration.sensitivity import Budget, Cause, Site
 from qdialect.calibration.switches import Noise, Outputs, with_switches
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.errors import UserError
+from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.form import oracle_form
+from qdialect.oracle.session import session_for
 from qdialect.transforms.insert_casts import InsertCastsPass
 
 RNG = np.random.default_rng(0)
@@ -193,6 +196,49 @@ def test_the_budget_is_the_noise_and_adds_up() -> None:
     assert sum(share.causes.get(Cause.CLIPPING, 0.0) for share in shares) > 0.1
     assert {share.layer for share in shares} >= {"first", "second", "third"}
     assert budget.predict(budget.layers) == 0
+
+
+def test_a_budget_of_little_memory_looks_at_a_part_of_the_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = model()
+    number_layers(module)
+    switches = with_switches(module, quantized(module))
+    size = Outputs(module).run(SAMPLES[0]).size
+    whole, part = Noise(switches), Noise(switches, memory=16 * len(switches.sites) * (size // 3))
+    looked: list[int] = []
+
+    def looking(self: Budget, signal: Any, steps: Any) -> None:
+        looked.append(steps.shape[1])
+        add(self, signal, steps)
+
+    add = Budget.add
+    monkeypatch.setattr(Budget, "add", looking)
+    for feeds in SAMPLES:
+        whole.add(feeds)
+        part.add(feeds)
+    assert set(looked) == {size, size // 3}
+    assert sum(share.total for share in part.budget.shares()) == pytest.approx(1)
+    assert part.budget.noise == pytest.approx(whole.budget.noise, rel=0.5)
+
+
+def test_products_of_many_elements_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(3)
+    steps, signal = draw.normal(size=(4, 1000)).astype(np.float32), draw.normal(size=1000)
+    sites = [Site((str(k),), Cause.WEIGHT) for k in range(4)]
+    whole, parts = Budget(sites), Budget(sites)
+    whole.add(signal, steps)
+    monkeypatch.setattr("qdialect.calibration.sensitivity.TOGETHER", 64)
+    parts.add(signal, steps)
+    assert parts.noise == pytest.approx(whole.noise)
+    assert parts.noise == pytest.approx(
+        np.square(steps.sum(axis=0)).sum() / np.square(signal).sum(), rel=1e-5
+    )
+
+
+def test_what_nobody_asks_for_is_no_output() -> None:
+    proto = export_model(oracle_form(model()).module)
+    for names in (["o0"], ["o0", "o1"]):
+        assert [one.name for one in session_for(proto, names).get_outputs()] == names
+    assert len(proto.graph.output) > 2
 
 
 def test_another_graph_has_no_switches() -> None:
