@@ -2,10 +2,12 @@
 Write what is computed from one 8-bit tensor, element by element, as a table of its 256 values.
 
     qcast(f(dcast(q))) : T  ->  Gather(table, Cast(q)),  table = qcast(f(dcast(0, 1, ..., 255))) : T
+    qcast(f(dcast(q))) : T  ->  qcast(g(dcast(q))) : T   g one op whose table is f's, to one step
 
 f may be any number of elementwise ops, their constants of one element. Close: the table holds what onnxruntime computes
-of each value, alone or in a row. A lookup takes as long as a dozen float operations, so the costs that were measured
-decide; few functions are so slow (Softplus, Mish, the hyperbolic ones), and long chains.
+of each value, alone or in a row, and g is tried on all 256. A lookup takes as long as a dozen float operations, so the
+costs that were measured decide; few functions are so slow (Softplus, Mish, the hyperbolic ones), and long chains. g is
+what exporters write with several ops, each of which was quantized by itself: Gelu, with erf or with tanh, is one.
 """
 # Around the driver: a copy of the op stands beside it while its 256 values are computed, then goes.
 
@@ -17,7 +19,7 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Block, Operation, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
     BY_NUMPY,
@@ -39,13 +41,14 @@ from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.oracle.session import evaluate
-from qdialect.promises.elementwise import Elementwise
+from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.uses import has_kernel
 from qdialect.targets import Target, target
+from qdialect.targets.pricing import WORTH
 
 ELEMENTWISE, LOOKUP, KERNEL = "Elementwise", "Gather", "QLinearSigmoid"
 """Where the costs of an element are, that of a lookup, and that of a kernel of integers."""
@@ -124,21 +127,33 @@ class LowerToTable(Pattern):
         if costs is None or _eight_bits(result) is None or self._goes_on(result):
             return None
         cone = _cone(result)
-        if (
-            cone is None
-            or cone.source is None
-            or sum(self._cost(o, cone, costs) for o in cone.ops) <= costs[LOOKUP]
-        ):
+        if cone is None or cone.source is None:
+            return None
+        now = sum(self._cost(o, cone, costs) for o in cone.ops)
+        functions = self._cheaper(op, costs, now)
+        if now <= costs[LOOKUP] and not functions:
             return None
         shape = shape_of(cone.source.type)
         if shape is None or any(shape_of(o.results[0].type) != shape for o in cone.ops):
             return Blocked("other-shape", "the shape is not known to stay what it is")
         try:
             table = self._table(op, cone, cone.source)
+            same = next((f for f in functions if _is_same(f, op, cone.source, table)), None)
         except UserError as error:
             return Blocked("not-computable", str(error))
-        self._build(op, cone.source, table, rewriter)
+        if same is not None:
+            rewriter.replace(op, _computed(same, op, cone.source))
+        elif now > costs[LOOKUP]:
+            self._build(op, cone.source, table, rewriter)
         return None
+
+    def _cheaper(self, op: Operation, costs: dict[str, float], now: float) -> list[Function]:
+        """Functions that take at most `WORTH` of `now` nanoseconds an element, with casts, the cheapest first."""
+        opset = opset_of(op, "") or 13
+        casts = costs["DequantizeLinear"] + costs["QuantizeLinear"]
+        runs = [f for f in FUNCTIONS if f.name in costs and opset >= f.opset]
+        cheaper = [f for f in runs if costs[f.name] + casts < WORTH * now]
+        return sorted(cheaper, key=lambda f: costs[f.name])
 
     def _goes_on(self, value: SSAValue) -> bool:
         """Whether the only user computes on, element by element: its table will hold this one too."""
@@ -169,14 +184,15 @@ class LowerToTable(Pattern):
 
     def _table(self, op: Operation, cone: _Cone, source: SSAValue) -> Array:
         """What each stored value of the source becomes, in the order of its bytes. Raises UserError."""
-        stored = np.arange(256).astype(np.uint8).view(uniform_of(source.type).storage.dtype)
-        values: dict[SSAValue, Array] = {source: stored}
+        values: dict[SSAValue, Array] = {source: _every_byte(source)}
         for one in cone.ops:
             operands = [
                 _real(o, np.asarray(constant_array(o)) if (known := values.get(o)) is None else known)
                 for o in one.operands
             ]
-            real = operands[0] if isinstance(one, QuantizeOp | DequantizeOp) else _evaluated(one, operands)
+            real = (
+                operands[0] if isinstance(one, QuantizeOp | DequantizeOp) else _evaluated(one, operands, one)
+            )
             type = quantized_of(one.results[0].type)
             values[one.results[0]] = real if type is None else type.quantize(real)
         return values[op.results[0]]
@@ -197,17 +213,43 @@ class LowerToTable(Pattern):
         rewriter.replace(op, [*nodes, entries, index, lookup])
 
 
-def _evaluated(op: Operation, operands: Sequence[Array]) -> Array:
-    """What onnxruntime computes of the 256 values. Raises UserError."""
+def _is_same(function: Function, op: Operation, source: SSAValue, table: Array) -> bool:
+    """Whether a function, alone between its casts, makes of every stored value what the table has, to one step."""
+    stored = _every_byte(source)
+    copy = op_named(function.domain, function.name).build([source], [source.type])
+    try:
+        real = _evaluated(copy, [uniform_of(source.type).dequantize(stored)], op)
+    finally:
+        copy.erase()
+    result = uniform_of(op.results[0].type).quantize(real)
+    return int(np.abs(result.astype(np.int32) - table.astype(np.int32)).max()) <= 1
+
+
+def _computed(function: Function, op: Operation, source: SSAValue) -> list[Operation]:
+    real = DequantizeOp(source)
+    one = op_named(function.domain, function.name).build([real.results[0]], [real.results[0].type])
+    one.location = location(f"{node_name(op)}_{function.name.lower()}")
+    cast = QuantizeOp(one.results[0], uniform_of(op.results[0].type))
+    cast.location = op.location
+    return [real, one, cast]
+
+
+def _every_byte(source: SSAValue) -> Array:
+    """All that can be stored, in the order of its bytes."""
+    return np.arange(256).astype(np.uint8).view(uniform_of(source.type).storage.dtype)
+
+
+def _evaluated(op: Operation, operands: Sequence[Array], before: Operation) -> Array:
+    """What onnxruntime computes of the 256 values, in a copy of `op` in front of `before`. Raises UserError."""
     nodes = Nodes()
     inputs = [nodes.constant(array) for array in operands]
     types = [tensor_type(Float32Type(), (256,))]
     copy = op.__class__.create(operands=inputs, result_types=types, properties=op.properties)
     nodes.append(copy)
-    block = op.parent
+    block = before.parent
     if not isinstance(copy, OnnxOp) or block is None:
         raise UserError(f"{op.name} cannot be computed in advance")
-    block.insert_ops_before(nodes.ops, op)
+    block.insert_ops_before(nodes.ops, before)
     try:
         return evaluate([copy], [copy.results[0]])[copy.results[0]].array()
     finally:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.promises.base import Promise
 
 
@@ -19,3 +21,16 @@ NAMES = (
 )
 
 ELEMENTWISE: dict[tuple[str, str], Elementwise] = {("", name): Elementwise() for name in NAMES.split()}
+
+
+class Function(NamedTuple):
+    """An op of one operand, without attributes."""
+
+    domain: str
+    name: str
+    opset: int
+    """The first opset of ONNX beside which it is there."""
+
+
+FUNCTIONS = (Function(MICROSOFT, "Gelu", 7), Function("", "HardSwish", 14))
+"""What exporters write with several ops, of opsets that have no such op or for runtimes that have none."""

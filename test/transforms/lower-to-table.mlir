@@ -4,6 +4,7 @@
 !x = !quant.uniform<u8:f32, 0.05:128>
 !s = !quant.uniform<i8:f32, 0.05:3>
 !y = !quant.uniform<u8:f32, 0.03>
+!f = !quant.uniform<u8:f32, 0.015:30>
 
 builtin.module attributes {onnx.opset_import = {"ai.onnx" = 18 : i64}} {
 // softplus(-6.4) = 0.0017 is stored as 0, softplus(-6.35) too.
@@ -38,13 +39,13 @@ func.func @quantized_constant(%x: tensor<2x3x!s>) -> tensor<2x3x!y> {
 // CHECK-NOT: onnx.Tanh
 // CHECK: onnx.Gather
 // CHECK-NEXT: func.return
-func.func @two_ways(%x: tensor<2x3x!s>) -> tensor<2x3x!y> {
+func.func @two_ways(%x: tensor<2x3x!s>) -> tensor<2x3x!f> {
   %r = quant.dcast %x : tensor<2x3x!s> to tensor<2x3xf32>
   %a = onnx.Softplus(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %b = onnx.Tanh(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %c = onnx.Mul(%r, %b) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-  %y = quant.qcast %c : tensor<2x3xf32> to tensor<2x3x!y>
-  func.return %y : tensor<2x3x!y>
+  %y = quant.qcast %c : tensor<2x3xf32> to tensor<2x3x!f>
+  func.return %y : tensor<2x3x!f>
 }
 
 // What is stored in between is rounded in the table too.

@@ -1,0 +1,65 @@
+"""Several ops on 8 bits, written as the one function that they compute, on all values."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+import pytest
+
+import qdialect
+from qdialect.oracle import session as oracle
+
+GELU = "Div x s d; Erf d e *; Add e one a *; Mul x a m *; Mul m half y *"
+TANH = "Pow x three p *; Mul p c q *; Add x q r *; Mul r k t *; Tanh t u *; Add u one a *; Mul x a m *; Mul m half y *"
+CONSTANTS = {"s": 2**0.5, "one": 1.0, "half": 0.5, "three": 3.0, "c": 0.044715, "k": (2 / np.pi) ** 0.5}
+SCALES = {
+    "x": (0.03, 128), "e": (2 / 255, 127), "a": (2 / 255, 0), "m": (8 / 255, 11), "y": (4 / 255, 11),
+    "p": (0.44, 128), "q": (0.02, 128), "r": (0.05, 128), "t": (0.04, 128), "u": (2 / 255, 128),
+}  # fmt: skip
+
+
+def model(text: str) -> onnx.ModelProto:
+    """The ops, each with a result of 8 bits where a star stands behind it."""
+    held = {k: np.float32(v) for k, v in CONSTANTS.items()}
+    held |= {f"{k}_scale": np.float32(s) for k, (s, _) in SCALES.items()}
+    zeros = {f"{k}_zero": np.uint8(z) for k, (_, z) in SCALES.items()}
+    nodes: list[onnx.NodeProto] = []
+
+    def pair(name: str, plain: str) -> None:
+        parameters = [f"{name}_scale", f"{name}_zero"]
+        nodes.append(oh.make_node("QuantizeLinear", [plain, *parameters], [f"{name}_q"]))
+        nodes.append(oh.make_node("DequantizeLinear", [f"{name}_q", *parameters], [name]))
+
+    pair("x", "input")
+    for line in text.split("; "):
+        op, *operands, result = line.removesuffix(" *").split()
+        starred = line.endswith("*")
+        nodes.append(oh.make_node(op, operands, [f"{result}_real" if starred else result]))
+        if starred:
+            pair(result, f"{result}_real")
+    used = {name for node in nodes for name in node.input}
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info("input", 1, (16, 16))],
+        [oh.make_tensor_value_info("y", 1, (16, 16))],
+        [onh.from_array(np.asarray(v), k) for k, v in (held | zeros).items() if k in used],
+    )
+    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 13)], ir_version=8)
+
+
+@pytest.mark.parametrize("text", [GELU, TANH])
+def test_every_value_is_within_a_step(text: str, tmp_path: Path):
+    path, result = tmp_path / "model.onnx", tmp_path / "result.onnx"
+    onnx.save(model(text), path)
+    module = qdialect.load(path)
+    qdialect.compile(module)
+    qdialect.save(module, result)
+    ops = [node.op_type for node in onnx.load(result).graph.node]
+    assert ops == ["QuantizeLinear", "DequantizeLinear", "Gelu", "QuantizeLinear", "DequantizeLinear"]
+    scale, zero = SCALES["x"]
+    x = ((np.arange(256).reshape(16, 16) - zero) * scale).astype(np.float32)
+    expected, got = (oracle.run(str(p), {"input": x})[0] for p in (path, result))
+    assert np.abs(np.rint((got - expected) / SCALES["y"][0])).max() <= 1
