@@ -143,7 +143,7 @@ def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter) -> None
 
 @dataclass(frozen=True)
 class DecomposeDynamicPass(RewritePass):
-    """Quantization at run time in float."""
+    """Products of integers quantized at run time compute in float."""
 
     name = "decompose-dynamic"
     exactness = Exactness.CLOSE
@@ -153,7 +153,7 @@ class DecomposeDynamicPass(RewritePass):
 
     target: str = "openvino"
     elements: int = 1 << 20
-    """Of a weight that the file may hold in four bytes each."""
+    """The most elements of a weight that is written in float32."""
 
     def patterns(self) -> Sequence[Pattern]:
         return [DecomposeDynamic(self.elements)] if target(self.target).float_sums else []

@@ -18,7 +18,7 @@ from qdialect.rewriting.passes import RewritePass
 
 
 class FoldIdentityPass(RewritePass):
-    """Copies go."""
+    """Ops that give their operand as it is are dropped."""
 
     name = "fold-identity"
     exactness = Exactness.EXACT

@@ -22,7 +22,7 @@ from qdialect.rewriting.passes import RewritePass
 
 
 class FoldLayoutPass(RewritePass):
-    """Two moves are one."""
+    """Two ops that move elements one after another become one."""
 
     name = "fold-layout"
     exactness: ClassVar[Exactness] = Exactness.EXACT

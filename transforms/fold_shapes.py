@@ -75,7 +75,7 @@ class _Sweep:
 
 
 class FoldShapesPass(RewritePass):
-    """What follows from shapes is constant."""
+    """Values that follow from shapes alone become constants."""
 
     name = "fold-shapes"
     exactness: ClassVar[Exactness] = Exactness.EXACT

@@ -76,7 +76,7 @@ def _is_zero(value: SSAValue | None) -> bool:
 
 
 class FoldZerosPass(RewritePass):
-    """Zeros and results that need not be said."""
+    """Operands that are zero by default and results that nobody reads are left out."""
 
     name = "fold-zeros"
     exactness: ClassVar[Exactness] = Exactness.EXACT

@@ -22,7 +22,7 @@ from qdialect.patterns.computing import learn_shapes
 
 
 class InferShapesPass(ModulePass):
-    """Types and sizes that follow from those of operands."""
+    """Results get the types and sizes that follow from those of operands."""
 
     name = "infer-shapes"
     exactness: ClassVar[Exactness] = Exactness.EXACT

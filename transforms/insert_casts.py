@@ -242,7 +242,7 @@ def _typed(stored: np.ndarray, type: UniformType, like: SSAValue) -> ConstantOp:
 
 @dataclass(frozen=True)
 class InsertCastsPass(RewritePass):
-    """Casts and quantized weights, where the target computes in integers."""
+    """Casts are inserted and weights quantized where the target computes in integers."""
 
     name = "insert-casts"
     exactness: ClassVar[Exactness] = Exactness.LOSSY

@@ -368,7 +368,7 @@ class LegalizePass(RewritePass):
     """Whether weights and biases become the target's too: its integer sums want weights of the other signedness."""
 
     def patterns(self) -> Sequence[Pattern]:
-        """Of biases and weights; activations change all at once, as what makes a value and what reads it agree."""
+        """The patterns for biases and weights; activations change all at once, so that producer and consumer agree."""
         wanted, patterns = target(self.target), list[Pattern]()
         if wanted.bias == "i32" or (self.weights and wanted.bias is not None):
             patterns.append(RealBias(every=wanted.bias == "float"))

@@ -52,7 +52,7 @@ class Copies(NamedTuple):
 
     inputs: list[int]
     axis: int
-    """Of the activation, that the inputs run along."""
+    """The axis of the activation along which the inputs lie."""
     weight_axis: int
 
 

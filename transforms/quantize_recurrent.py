@@ -20,7 +20,7 @@ from qdialect.targets import target
 
 @dataclass(frozen=True)
 class QuantizeRecurrentPass(RewritePass):
-    """Recurrent weights in 8 bits."""
+    """LSTM weights become 8-bit integers, for a kernel that quantizes activations at run time."""
 
     name = "quantize-recurrent"
     exactness: ClassVar[Exactness] = Exactness.LOSSY

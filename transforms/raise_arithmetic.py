@@ -50,7 +50,7 @@ from qdialect.rewriting.passes import RewritePass
 
 ONE = np.float32(1.0)
 WIDTHS = (8, 16)
-"""Of what is stored: wider integers are indices or accumulators."""
+"""Bits of a storage type; wider integers are indices or accumulators."""
 UNBOUNDED = Blocked(
     "unbounded", "nothing saturates the rounded values", "clip them to the range of the integers"
 )

@@ -101,7 +101,7 @@ def _discard(parts: Sequence[Operation]) -> None:
 
 @dataclass(frozen=True)
 class RaiseOpsetPass(RewritePass):
-    """A newer opset."""
+    """The module imports a newer opset, and its ops take that opset's form."""
 
     name = "raise-opset"
     exactness = Exactness.EXACT

@@ -67,7 +67,7 @@ class _Counted(NamedTuple):
 
     stored: npt.NDArray[np.int32]
     scales: npt.NDArray[np.float32]
-    """Of the weight that it goes with."""
+    """The scales of the weight that this bias fits."""
     weight: ConstantOp | None
     """The weight, if it had to change; nobody else's use of the old one does."""
 

@@ -14,7 +14,7 @@ from qdialect.rewriting.journal import KEEP_FLOAT
 
 BITS = 8
 FINER = 0.75
-"""Of the steps of a type that is there: shorter ones are worth another type."""
+"""A new type replaces one that is there if its step is at most this part of the old step."""
 
 
 def is_quantized(value: SSAValue) -> bool:

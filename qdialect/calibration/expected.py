@@ -49,9 +49,9 @@ class Expected:
 
     floating: float
     integer: float | None = None
-    """Of quantized operands, into a quantized result."""
+    """Nanoseconds from quantized operands to a quantized result."""
     float_result: float | None = None
-    """Of quantized operands, into a float result."""
+    """Nanoseconds from quantized operands to a float result."""
     dynamic: bool = False
     """Whether `floating` is that of a kernel that quantizes its float operand at run time."""
     plain: float = 0.0

@@ -33,9 +33,9 @@ class Window:
     pads: tuple[int, ...]
     auto_pad: str = "NOTSET"
     output_padding: tuple[int, ...] = ()
-    """Of a transposed convolution: rows that are added at the end of each axis."""
+    """For a transposed convolution, rows that are added at the end of each axis."""
     output_shape: tuple[int, ...] = ()
-    """Of a transposed convolution: the result's sizes, from which `pads` follow."""
+    """For a transposed convolution, the result's sizes, from which `pads` follow."""
 
     def resolved_pads(self, sizes: Sequence[int], *, transposed: bool) -> tuple[int, ...]:
         """The pads for an image of these sizes: `auto_pad` and `output_shape` worked out as ONNX defines them."""

@@ -62,7 +62,7 @@ class Placement:
     cost: float = 0.0
     """Nanoseconds that one run is expected to take."""
     float_cost: float = 0.0
-    """The same with nothing in integers but what is now."""
+    """The cost with nothing in integers but what already is."""
     casts: int = 0
     """How many casts of activations there are."""
 

@@ -29,9 +29,9 @@ class Cause(StrEnum):
 
     WEIGHT = "weight"
     ROUNDING = "rounding"
-    """Of an activation inside its range."""
+    """Rounding of an activation's elements inside its range."""
     CLIPPING = "clipping"
-    """Of an activation beyond its range."""
+    """Clipping of an activation's elements beyond its range."""
     BIAS = "bias"
 
 
@@ -50,7 +50,7 @@ class Share:
 
     layer: str
     total: float
-    """Of 1; negative if the layer's error makes up for others'."""
+    """Part of the whole noise, which is 1; negative if the layer's error cancels that of others."""
     causes: Mapping[Cause, float]
 
     @property

@@ -33,7 +33,7 @@ class Part(NamedTuple):
 
     model: bytes
     names: tuple[str, ...]
-    """Of the tensors to look at, in the order of the graph."""
+    """The names of the tensors to observe, in the order of the graph."""
     memory: int
     rows: list[Feeds]
 

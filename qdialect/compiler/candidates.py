@@ -58,7 +58,7 @@ CAUTION = {"99.999": 0.3, "99.99": 2.0}
 CLIPS, CAUTION_OF_FEW = ("mse", *CAUTION), 8.0
 """Ranges that clip what was seen, and dB that one must gain besides, of one sample; of several, as much less."""
 NO_GAIN = 0.95
-"""Of the float model's time: an integer model that is expected to take more is not worth its noise."""
+"""An integer model that is expected to take more than this part of the float model's time is not worth its noise."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Trial:
     choice: Choice
     noise: Noise | None
     share: float
-    """Of the float model's expected time."""
+    """Expected time as a part of the float model's."""
     layers: int
     """Linear ops in integers."""
     casts: int
@@ -111,7 +111,7 @@ class Trial:
     float_time: float = 0.0
     """Nanoseconds that the float model is expected to take."""
     softened: Noise | None = None
-    """Of a classifier's shares at a temperature at which no sample is sure."""
+    """Noise of a classifier's softmax at a temperature at which no sample is sure."""
 
     @property
     def integer(self) -> bool:
@@ -170,7 +170,7 @@ class Finished:
     ratio: float
     """Signal to noise on the samples that judge, in dB."""
     share: float
-    """Of the float model's expected time."""
+    """Expected time as a part of the float model's."""
     noise: Noise | None = None
     """On all samples that are measured, those that judge first."""
     places: Places = AS_THEY_ARE
@@ -210,7 +210,7 @@ class Candidates:
         self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
         self._tried: dict[Choice, Trial] = {}
         self.shifts: dict[Choice, dict[int, Array]] = {}
-        """Of biases, for choices that correct them one layer after the other."""
+        """Corrections of biases by layer, for choices that correct one layer after the other."""
         self._same: dict[tuple[Choice, int], Trial] = {}
 
     def _weights(self, choice: Choice) -> RoundedWeights:
@@ -227,7 +227,7 @@ class Candidates:
         }
 
     def by_outputs(self) -> Candidates:
-        """The same, compared by the outputs as they are."""
+        """These candidates, judged by the outputs themselves."""
         if not self.judge.places:
             return self
         other = replace(self, decisive=False)

@@ -36,7 +36,7 @@ Data = str | Path | Iterable[Mapping[str, Array]]
 
 RANGES = ("minmax", "mse")
 GAIN = 0.98
-"""Of the time that is expected now: what is expected to take more is not worth its noise."""
+"""Casts are inserted if the expected time falls to this part or less; else they are not worth their noise."""
 
 
 @dataclass
@@ -48,9 +48,9 @@ class Completion(Hook):
     reason: str = ""
     """Why none is."""
     share: float = 1.0
-    """Of the time that is expected without."""
+    """Expected time as a part of that without the casts."""
     noise: Noise | None = None
-    """Of the result beside the model as it was read."""
+    """Noise of the result against the model as it was read."""
     without: Noise | None = None
     samples: int = 0
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])

@@ -66,7 +66,7 @@ class Held:
     trial: Trial
     plan: Plan
     shares: Sequence[Share]
-    """Of the noise with no layer in float."""
+    """The part that each layer has in the noise of the model with no layer in float."""
 
     def summary(self, limit: Limit) -> list[str]:
         """For the user: what stays in float, why, and the flag that gives the same again."""

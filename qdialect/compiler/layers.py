@@ -52,7 +52,7 @@ class Node:
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     bytes: int
-    """Of the constants that it takes."""
+    """Bytes of the constants that the node takes."""
     is_kernel: bool
     """Whether it is an operator of quantized numbers: QLinearConv, MatMulInteger, QLinearAdd."""
 
@@ -83,7 +83,7 @@ class Layer:
     is_float: bool
     """Whether an op of it that has an integer form is in float."""
     bytes_before: int
-    """Of the constants that it took."""
+    """Bytes of the constants that the layer took in the model as it was read."""
     reasons: tuple[Remark, ...] = ()
     """Why it is in float, what decided first; each reason once."""
 
@@ -99,7 +99,7 @@ class Layer:
 
     @property
     def bytes(self) -> int:
-        """Of the constants that its nodes take in the result."""
+        """Bytes of the constants that its nodes take in the result."""
         return sum(node.bytes for node in self.became)
 
     @property
@@ -113,7 +113,7 @@ class Totals:
     """Multiply-adds of a whole model."""
 
     macs: int
-    """Of all layers whose work is left."""
+    """Multiply-adds of one run of all layers that are left."""
     written: dict[Numbers, int]
     """By what they multiplied as they were written."""
     integer: int
@@ -153,13 +153,13 @@ class Account:
         self._reasons: dict[int, list[Remark]] = {}
         self._nodes: dict[int, list[Node]] = {}
         self.nodes: list[Node] = []
-        """Of the result, in its order."""
+        """The nodes of the result, in its order."""
         self.links = Links((), (), ())
         """Between these."""
         self._elsewhere: dict[str, int] = {}
         """The row that a tensor of the result belongs to."""
         self.bytes = 0
-        """Of the constants of the result."""
+        """Bytes of the constants of the result."""
 
     def note_scales(self, module: ModuleOp) -> None:
         """Note what is quantized how, in front of the first lowering."""

@@ -350,7 +350,7 @@ def pipeline(options: Options) -> list[ModulePass]:
 
 
 def phases_text(phases: Iterable[Phase]) -> str:
-    """The same, a pass a line, with comments that say what each is for and which of those before it it needs."""
+    """The phases as text, a pass a line; comments say what each pass is for and which neighbour it must follow."""
     lines: list[str] = []
     for phase in phases:
         lines.append(f"  // {phase.name}: {phase.aim}")

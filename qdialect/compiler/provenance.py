@@ -38,7 +38,7 @@ class Row:
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     bytes: int
-    """Of the constants that it takes."""
+    """Bytes of the constants that the node takes."""
     is_cast: bool
     """Whether it quantizes or dequantizes: what types say."""
     numbers: Numbers | None
@@ -91,7 +91,7 @@ class Origin(Hook):
         self.links = links_of(module, ops)
         """Between these."""
         self.bytes = tensor_bytes(module)
-        """Of the model's constants."""
+        """Bytes of the model's constants."""
         self.is_quantized = any(_is_cast(op) or is_kernel(op) or _is_packed(op) for op in ops)
         """Whether anything quantizes, dequantizes or computes with integers of a scale."""
         self._uncounted = [(row, op) for row, op in zip(self.rows, ops, strict=True) if not _count(row, op)]

@@ -114,7 +114,7 @@ class Report:
         return "\n".join(self.verdict(self))
 
     def _repr_html_(self) -> str:
-        """The same for a notebook, with the layers that stay in float; `--report` writes a whole page."""
+        """The verdict and the layers that stay in float, for a notebook; `--report` writes a whole page."""
         from html import escape  # for notebooks: start-up is short
 
         floats = [(one, one.reasons[0].blocked) for one in self.layers if one.is_float]

@@ -1,4 +1,4 @@
-"""The same candidates behind smoothing (`calibration.smoothing`), where some layer is expected to gain by it."""
+"""Candidates whose activations are smoothed first (`calibration.smoothing`), if a layer is expected to gain by that."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Verdict:
     """How many of the result's nodes quantize or dequantize, by type."""
     casts_before: int
     bytes_before: int
-    """Of the constants."""
+    """Bytes of the constants of the model as it was read."""
     bytes: int
     is_float_model: bool
     """Whether nothing was quantized in the model as it was read, nor is now."""

@@ -17,7 +17,7 @@ class Cell(NamedTuple):
     """One direction, as a step sees it."""
 
     build: Builder
-    """Of the body; names have the direction in front."""
+    """Builds the body; names begin with the direction."""
     recurrent: Sequence[SSAValue]
     """The recurrent weights, transposed: [hidden, gates * hidden], or by what they are multiplied with."""
     bias: SSAValue | None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 RANKS = (3, 4)
-"""Of operands whose convolutions were measured."""
+"""Ranks of operands for which convolutions were measured."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def cast_patterns() -> Sequence[Pattern]:
 
 
 def silent(patterns: Iterable[Pattern]) -> list[Pattern]:
-    """The same patterns without their reasons."""
+    """`patterns`, each of which rewrites as before and gives no reason when it does not fire."""
     # each under the name of its pattern, by which a rewrite that went wrong is called
     return [type(type(one).__name__, (_Silent,), {})(one) for one in patterns]
 

@@ -115,7 +115,7 @@ def _renamed(op: OnnxOp) -> list[ConstantOp]:
 
 
 def _quantized(op: OnnxOp) -> list[ConstantOp]:
-    """The same for a QuantizeLinear, without onnxruntime's copies of what may be large weights."""
+    """The constant for a QuantizeLinear of a constant, without onnxruntime's copies of large weights."""
     if op.get_trait(QuantizeForm) is None or (tensor := constant(op.operands[0])) is None:
         return []
     type = quantize_type(op)

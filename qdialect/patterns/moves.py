@@ -47,7 +47,7 @@ def _above(op: OnnxOp) -> OnnxOp | None:
 
 
 class FoldTransposes(OnTrait[Permutes]):
-    """Two that turn axes."""
+    """Transpose of Transpose becomes one Transpose, or none if the axes are back in order."""
 
     def match(self, op: OnnxOp, second: Permutes, rewriter: Rewriter, /) -> Blocked | None:
         above = _above(op)
@@ -72,7 +72,7 @@ def _may_merge(op: OnnxOp, above: OnnxOp) -> bool:
 
 
 class FoldReshapes(OnOp[OnnxOp]):
-    """Two that keep elements in their order."""
+    """Two ops one after another that only reshape become one Reshape, or none if the shape is back."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
         commutes = op_class.get_trait(Commutes)

@@ -120,7 +120,7 @@ class Reals:
         self._grid: dict[SSAValue, UniformType] = {}
         """Real numbers that are moved, all of which a type expresses already: quantizing them changes nothing."""
         self._read: set[SSAValue] = set()
-        """Of these, integers from outside, at most moved: there is no pair to complete."""
+        """Those of `_grid` that are dequantized inputs of the graph, at most moved: no quantize is missing."""
         self._computed: set[SSAValue] = set()
         """What ops make that compute: a quantize stands right behind them, or behind their activations."""
 

@@ -57,7 +57,7 @@ class Circumstances:
     command: str = ""
     files: tuple[File, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Of one run, by the names of the result's nodes, of their first tensors where they have none."""
+    """Seconds of one run by node of the result, named by its first tensor if it has no name."""
     noise: Mapping[str, Noise] = field(default_factory=dict[str, Noise])
     """By the names of tensors of the model as it was read."""
     findings: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ from qdialect.targets.pricing import DEPTHWISE, WORTH, Convolution, quantized_co
 MEASURED = (3, 4)
 """Axes of operands whose convolutions were measured."""
 STORED = Storage.of("u8")
-"""Of the operand and the result; the weight's is i8."""
+"""The storage of operand and result for which kernels are measured; that of the weight is i8."""
 
 
 class WriteAsConvolution(OnForm[AsConvolution]):

@@ -38,7 +38,7 @@ class Phases(NamedTuple):
     taps: int
     """Pixels that they see."""
     places: tuple[tuple[int, int, int], ...]
-    """Of each kernel element: which, the result it reaches, the pixel it takes."""
+    """For each kernel element: its index, the result that it adds to, the pixel that it multiplies."""
     before: int
     """Zeros in front of the operand, and `behind` it."""
     behind: int

@@ -15,7 +15,7 @@ from qdialect.targets import Target
 from qdialect.targets.pricing import ALIGNED, Convolution, quantized_kernel
 
 TYPES = ["u8", "i8"]
-"""Of activation and weight."""
+"""The storage of activation and weight for which kernels are measured."""
 LEAST = "rows"
 """Where costs say from how many rows of a matrix on the convolution is the faster kernel."""
 

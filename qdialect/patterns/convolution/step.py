@@ -56,7 +56,7 @@ class Spec:
         return priced(self.geometry, self.images, symmetric=self.symmetric)
 
     def of(self, geometry: Geometry, images: int | None = None) -> Spec:
-        """The same operand types and result type in another arrangement."""
+        """This convolution with another geometry, and with `images` in a batch if given; types stay."""
         return replace(self, geometry=geometry, images=self.images if images is None else images)
 
 

@@ -51,7 +51,7 @@ class Row(NamedTuple):
     """How a convolution runs along the last axis."""
 
     width: int
-    """Of the operand, and `result` of the result."""
+    """Pixels in a row of the operand; `result`: in a row of the result."""
     result: int
     kernel: int
     stride: int
