@@ -10,7 +10,8 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from qdialect.calibration.data import ImageOptions, checked, load_data, model_inputs
@@ -34,6 +35,8 @@ from qdialect.compiler.sequential import corrected
 from qdialect.compiler.shrunk import shrunk
 from qdialect.compiler.smoothed import smoothed
 from qdialect.compiler.weights_alone import OPSET, parse_weights, quantize_weights
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import element_of
 from qdialect.errors import UserError
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
@@ -45,6 +48,7 @@ from qdialect.oracle.data import Input
 from qdialect.oracle.feeds import fitting_feeds
 from qdialect.oracle.form import main_of
 from qdialect.oracle.session import fused_nodes
+from qdialect.promises.linear import Linear
 from qdialect.targets import target as target_named
 from qdialect.transforms import get_all_passes
 from qdialect.transforms.decompose import decomposable
@@ -259,6 +263,8 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     result = replace(result, layers=layers, limit=limits, budget=budget)
     as_asked = options.form is not None or bool(options.decompose)
     floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
+    if not best.integer and any(map(_is_half, prepared.walk())):
+        floating = "its products are in half precision, convert it to float32 first"
     if floating:
         candidates.log.append(f"the model stays in float: {floating}")
         report = _stay_float(module, prepared, candidates)
@@ -306,6 +312,12 @@ def count_layers(module: ModuleOp, candidates: Candidates) -> int:
     """Layers with constant weights: of the graph, in the bodies of loops, and recurrent ones."""
     recurrent = [op for op in module.walk() if form_of(type(op), QuantizesItself) is not None]
     return len(candidates.layers) + len(inner_layers(main_of(module))) + len(recurrent)
+
+
+def _is_half(op: Operation) -> bool:
+    """Whether an op sums products of half precision, of which no profile is made."""
+    linear = op.get_trait(Linear) if isinstance(op, OnnxOp) else None
+    return linear is not None and isinstance(element_of(op.operands[0].type), Float16Type | BFloat16Type)
 
 
 def _reason_for_float(done: Finished, *, any_integers: bool) -> str:

@@ -219,3 +219,14 @@ def test_small_products_stay_in_float(tmp_path: Path) -> None:
     module = qdialect.load(tmp_path / "m.onnx")
     done = qdialect.quantize(module, [{"x": np.ones((5, 3), np.float32)}])
     assert "no op is faster in integers" in done.summary()[0]
+
+
+@pytest.mark.parametrize("form", [None, "qdq"])
+def test_half_precision_is_said_to_stay(form: str | None, tmp_path: Path) -> None:
+    w = numpy_helper.from_array(np.random.default_rng(0).normal(size=(64, 32)).astype(np.float16), "w")
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT16, [5, s]) for n, s in (("x", 64), ("y", 32)))
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"], "m")], "g", [x], [y], [w])
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    done = qdialect.quantize(qdialect.load(proto), [{"x": np.ones((5, 64), np.float16)}], form=form)
+    assert "half precision, convert it to float32 first" in done.summary()[0]
+    assert [node.op_type for node in qdialect.to_model(done.module).graph.node] == ["MatMul"]
