@@ -5,7 +5,7 @@ for each result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, ModuleOp, f64, i64
@@ -14,12 +14,15 @@ from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
 
 from qdialect.calibration.loops import inner_range
 from qdialect.calibration.observer import value_names
+from qdialect.ir.values import constant
 from qdialect.oracle.form import main_of
 
 RANGE = "qdialect.range"
 """The least and the greatest number of each result that quantized types are to cover; NaN for one without."""
 ELEMENTS = "qdialect.elements"
 """The elements of each result for one sample."""
+UNLIKE = 16
+"""Times the range of another: four bits of eight are left. Boxes and scores of a detector are joined so."""
 
 
 def annotate(
@@ -95,3 +98,10 @@ def counted(value: SSAValue) -> int | None:
     """The elements of `value` for one sample, if they were counted."""
     row = _row(value, ELEMENTS)
     return int(row[0][row[1]]) or None if row is not None and row[1] < len(row[0]) else None
+
+
+def are_unlike(values: Sequence[SSAValue]) -> bool:
+    """Whether values that get one scale are so unlike that little is left of the smallest."""
+    ranges = [known for value in values if constant(value) is None and (known := range_of(value)) is not None]
+    sizes = [size for low, high in ranges if (size := max(-low, high)) > 0]
+    return len(sizes) > 1 and max(sizes) > UNLIKE * min(sizes)

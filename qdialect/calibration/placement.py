@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.calibration.annotations import counted, range_of
+from qdialect.calibration.annotations import are_unlike, counted, range_of
 from qdialect.calibration.cut import INFINITE, Cut
 from qdialect.calibration.existing import is_integer, is_quantized, own_type
 from qdialect.calibration.expected import (
@@ -191,7 +191,9 @@ class _Graph:
             values = [op.operands[0], op.results[0]]
         else:
             values = [*op.operands, op.results[0]]
-        return constant(values[0]) is None and all(
+        if constant(values[0]) is not None or are_unlike(promise.operand_values(op) if promise else ()):
+            return False
+        return all(
             _has_integers(v) or is_quantized(v) or (constant(v) is not None and is_float32(v)) for v in values
         )
 

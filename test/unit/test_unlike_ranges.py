@@ -1,0 +1,51 @@
+"""Tensors of unlike ranges are not joined on one scale: what is left of the smaller would be noise."""
+
+import numpy as np
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+import pytest
+from onnx import ModelProto, TensorProto
+
+import qdialect
+from qdialect.oracle.session import run
+
+SHAPE = (1, 16, 24, 20)
+
+
+def detector(boxes: float) -> ModelProto:
+    """Scores between 0 and 1 beside boxes of another size, as a convolutional detector's head joins them."""
+    draw = np.random.default_rng(3)
+    weights = {
+        "w": draw.normal(size=(32, 16, 3, 3)).astype(np.float32) / 12,
+        "a": draw.normal(size=(16, 32, 1, 1)).astype(np.float32) / 6 * np.float32(boxes),
+        "b": draw.normal(size=(48, 32, 1, 1)).astype(np.float32) / 6,
+    }
+    nodes = [
+        oh.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]),
+        oh.make_node("Relu", ["c"], ["r"]),
+        oh.make_node("Conv", ["r", "a"], ["boxes"]),
+        oh.make_node("Conv", ["r", "b"], ["logits"]),
+        oh.make_node("Sigmoid", ["logits"], ["scores"]),
+        oh.make_node("Concat", ["boxes", "scores"], ["y"], axis=1),
+    ]
+    ends = [oh.make_tensor_value_info("x", TensorProto.FLOAT, SHAPE)]
+    results = [oh.make_tensor_value_info("y", TensorProto.FLOAT, (1, 64, *SHAPE[2:]))]
+    graph = oh.make_graph(nodes, "g", ends, results, [onh.from_array(w, k) for k, w in weights.items()])
+    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+
+
+@pytest.mark.parametrize("form", [None, "qdq"])
+@pytest.mark.parametrize(("boxes", "joined"), [(1.0, True), (100.0, False)])
+def test_scores_survive_beside_boxes(boxes: float, joined: bool, form: str | None) -> None:
+    model = detector(boxes)
+    draw = np.random.default_rng(4)
+    rows = [{"x": draw.normal(size=SHAPE).astype(np.float32)} for _ in range(6)]
+    done = qdialect.quantize(qdialect.load(model), rows, form=form)
+    after = qdialect.to_model(done.module)
+    kinds = {out: node.op_type for node in after.graph.node for out in node.output}
+    (join,) = (n for n in after.graph.node if n.op_type in ("Concat", "QLinearConcat"))
+    if form is None:
+        assert ("DequantizeLinear" in {kinds[name] for name in join.input if name in kinds}) != joined
+    scores = [run(m, rows[0])[0][:, 16:] for m in (model, after)]
+    noise = np.abs(scores[0] - scores[1]).max()
+    assert noise < (0.12 if joined else 0.02)
