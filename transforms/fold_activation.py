@@ -21,7 +21,7 @@ from qdialect.forms.storage import StorageReading
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.ops.generated import op_named
 from qdialect.patterns.cleanup import cleanups
-from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps, is_identity
+from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnOp
@@ -45,7 +45,7 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
         type = quantized_of(kept.type)
         if type is None or not fits(kept, op):
             return None
-        redundant = is_identity(op, type)
+        redundant = any(one is not None and one.is_redundant(op, type) for one in (clamp, keeps))
         if not redundant and (clamp is None or (keeps is not None and clamp.bounds(op) is None)):
             return None  # it computes, as it should
         if not redundant and clamp is not None and clamp.is_at_zero(op, type):

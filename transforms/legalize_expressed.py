@@ -2,10 +2,10 @@
 Let an op on integers that stand for f16 or bf16 numbers compute in f32, as the integer kernels do.
 
     op(a, ...) : q<i8:f16>  ->  scast(op(scast a : q<i8:f32>, ...) : q<i8:f32>)
-    act(a) : q<i8:f16>      ->  a       if act leaves every number that q<i8:f32> expresses as it is
 
-Close: the same scales and integers; the result is no longer rounded to half precision before it is quantized,
-which is less than half a step of 8 bits. Casts to storage and back do nothing; `fold-casts` drops them between two ops.
+Close: the same scales and integers; the result is no longer rounded to half precision before it is quantized, which is
+less than half a step of 8 bits. Of more bits it is several steps: such a result stays in half precision. Casts to
+storage and back do nothing; `fold-casts` drops them between two ops.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, uniform_of, with_element
 from qdialect.dialects.quant import StorageCastOp
 from qdialect.exactness import Exactness
+from qdialect.forms.casts import BYTE_BITS
 from qdialect.ir.values import constant, constant_array
 from qdialect.patterns.cleanup import cleanups
-from qdialect.promises.clamping import is_identity
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
@@ -76,13 +76,14 @@ class ComputeInF32(OnOp[OnnxOp]):
             return Blocked(
                 "float-result", "the result is in half precision, the integer kernels make f32", "quantize it"
             )
+        if any(uniform_of(r.type).storage.width > BYTE_BITS for r in op.results):
+            return Blocked(
+                "fine-result",
+                "half precision rounds by several steps of more than 8 bits, which f32 would not",
+            )
         if any(quantized_of(v.type) is None and constant_array(v) is None for v in half):
             return Blocked("float-operand", "an operand is float", "quantize every operand")
-        source, result = op.operands[0], op.results[0].type
-        if source.type == result and is_identity(op, uniform_of(result).replace(expressed=f32)):
-            rewriter.replace(op, [], [source])
-        else:
-            self._build(op, rewriter)
+        self._build(op, rewriter)
         return None
 
     def _build(self, op: OnnxOp, rewriter: Rewriter) -> None:

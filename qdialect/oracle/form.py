@@ -172,11 +172,12 @@ class _Writer:
 
     def _onnx(self, op: OnnxOp) -> Sequence[SSAValue]:
         stays = bool(op.regions) or _moves_wide(op)  # what crosses a boundary is what is stored
+        is_real = [quantized_of(v.type) is not None and not (stays and _crosses(v.type)) for v in op.operands]
         operands = [
-            self.values[v] if stays or quantized_of(v.type) is None else self._float(v, op)
-            for v in op.operands
+            self._float(v, op) if real else self.values[v]
+            for v, real in zip(op.operands, is_real, strict=True)
         ]
-        results = [stored_type(t) if stays else expressed_type(t) for t in op.result_types]
+        results = [stored_type(t) if stays and _crosses(t) else expressed_type(t) for t in op.result_types]
         new = op.__class__.create(
             operands=operands,
             result_types=results,
@@ -184,27 +185,37 @@ class _Writer:
             regions=[self._region(region) for region in op.regions],
         )
         written = self._add(new)
-        if stays:
-            return written
         return [
-            real if quantized_of(old) is None else self._quantize(real, old, op)
+            real if quantized_of(old) is None or (stays and _crosses(old)) else self._quantize(real, old, op)
             for old, real in zip(op.result_types, written, strict=True)
         ]
 
     def _region(self, region: Region) -> Region:
         old = region.block
-        block = Block(arg_types=[stored_type(a.type) for a in old.args])
+        types = [stored_type(a.type) if _crosses(a.type) else expressed_type(a.type) for a in old.args]
+        block = Block(arg_types=types)
         inner = _Writer(block, self.values | dict(zip(old.args, block.args, strict=True)), None)
         end = end_of(old, YieldOp)
+        for argument, real in zip(old.args, block.args, strict=True):
+            if not _crosses(argument.type):
+                inner.values[argument] = inner._quantize(real, argument.type, end)
         inner.write([op for op in old.ops if op is not end])
         block.add_op(
             YieldOp.create(
-                operands=[inner.values[v] for v in end.operands],
+                operands=[
+                    inner.values[v] if _crosses(v.type) else inner._float(v, end) for v in end.operands
+                ],
                 properties=end.properties,
                 attributes=end.attributes,
             )
         )
         return Region(block)
+
+
+def _crosses(type: Attribute) -> bool:
+    """Whether a value enters and leaves a subgraph as it is stored: no If or Loop has a kernel for less than a byte."""
+    quantized = quantized_of(type)
+    return quantized is None or quantized.storage.width >= SMALLEST
 
 
 def _moves_wide(op: OnnxOp) -> bool:

@@ -124,9 +124,3 @@ KEEPS: dict[tuple[str, str], Keeps] = {
     ("", "ThresholdedRelu"): Keeps(_above_threshold),
     ("", "Shrink"): Keeps(_not_shrunk),
 }
-
-
-def is_identity(op: OnnxOp, type: UniformType) -> bool:
-    """Whether the op, from `type` to `type`, gives back what it takes: every real number that `type` expresses."""
-    promises = (op.get_trait(Clamp), op.get_trait(Keeps))
-    return any(one is not None and one.is_redundant(op, type) for one in promises)

@@ -206,6 +206,24 @@ def test_another_opset_is_judged_where_it_is_raised():
     assert (RaiseOpsetPass().level, RaiseOpsetPass(to=21).level) == (Exactness.EXACT, Exactness.CLOSE)
 
 
+@pytest.mark.parametrize("target", ["generic", "onnxruntime"])
+def test_integers_of_4_bits_cross_a_branch(target: str):
+    """No If has a kernel for them: in the oracle form they cross it as real numbers, which stand for the same ones."""
+    model = parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+        g (float[2,3] x, bool c) => (float[2,3] y) <float s = {0.25}, int4 z = {3}> {
+            b = If(c) <
+                then_branch = yes () => (float[2,3] o) { o = Relu(x) },
+                else_branch = no () => (float[2,3] p) { p = Identity(x) }
+            >
+            q = QuantizeLinear(b, s, z)
+            y = DequantizeLinear(q, s, z)
+        }""")
+    x = np.random.default_rng(3).normal(size=(2, 3)).astype(np.float32)
+    for condition in (True, False):
+        module = import_model(model)
+        assert check_passes(module, pipeline(Options(target)), [{"x": x, "c": np.array(condition)}]) is None
+
+
 def test_what_a_pass_left_alone_is_judged_later(module: ModuleOp):
     passes = [RaiseQdqPass(), OneStepOffPass(), LateWrongPass()]
     found = check_passes(module, passes, [random_feeds(module)])
