@@ -3,6 +3,7 @@ Write ops as the simpler ops that they are made of, so that each part has parame
 
     Gemm(A, B, C)  ->  Add(MatMul(A, B), C)        BatchNormalization(x)  ->  Add(Mul(x, s), t)
     LSTM(x, W, R)  ->  Scan(MatMul(x, W'), ...), in each step MatMul(h, R') and the gates; likewise GRU, RNN
+    DynamicQuantizeLSTM(x, W, R)  ->  each step by itself: MatMulInteger(DynamicQuantizeLinear(h), R') and the gates
 
 Close: the same arithmetic, rounded once per part. Only the ops that are asked for.
 """

@@ -111,8 +111,9 @@ def _raising(r: Request) -> Iterator[Stage]:
             "the target computes such sums in float; before casts move past the parts",
             target=r.target.name,
         )
-    if r.options.decompose:
-        yield _stage("decompose", "as asked for, before casts move past the parts", ops=r.options.decompose)
+    apart = (*r.options.decompose, *(LOOPS if r.form == "linalg" else ()))
+    if apart:
+        yield _stage("decompose", "asked for, or with a loop inside; before casts move past parts", ops=apart)
 
 
 def _batch_norm(r: Request, because: str, *, depthwise: bool) -> Stage:
@@ -260,6 +261,8 @@ def _checked(options: Options) -> Request:
     return Request(options, runtime, form, level)
 
 
+LOOPS = ("DynamicQuantizeLSTM",)
+"""Ops with a loop inside, which linalg gets step by step."""
 ASKED_FOR = ("integer-io", "insert-casts")
 """Lossy on purpose, and only there if it was asked for."""
 

@@ -12,14 +12,27 @@ from qdialect.dialects.onnx_types import known_shape
 from qdialect.forms.activations import Activation, clipped
 from qdialect.forms.builder import Builder
 
+Product = Callable[[Builder, SSAValue, str], SSAValue]
+"""What multiplies rows with a weight, from them and the role of the result."""
+
+
+def by_matrix(weight: SSAValue) -> Product:
+    """Products with a matrix."""
+
+    def product(build: Builder, rows: SSAValue, role: str) -> SSAValue:
+        shape = (*known_shape(rows.type)[:1], known_shape(weight.type)[1])
+        return build.one("MatMul", [rows, weight], shape, role)
+
+    return product
+
 
 class Cell(NamedTuple):
     """One direction, as a step sees it."""
 
     build: Builder
     """Builds the body; names begin with the direction."""
-    recurrent: Sequence[SSAValue]
-    """The recurrent weights, transposed: [hidden, gates * hidden], or by what they are multiplied with."""
+    recurrent: Sequence[Product]
+    """Multiply with the recurrent weights, [hidden, gates * hidden], or by what these are multiplied with."""
     bias: SSAValue | None
     """What is added to the recurrent product, where that is not one sum with the input's."""
     activations: Sequence[Activation]
@@ -33,9 +46,7 @@ class Cell(NamedTuple):
 
     def product(self, h: SSAValue, weight: int, role: str) -> SSAValue:
         """A state times a recurrent weight."""
-        right = self.recurrent[weight]
-        shape = (*known_shape(h.type)[:1], known_shape(right.type)[1])
-        return self.build.one("MatMul", [h, right], shape, role)
+        return self.recurrent[weight](self.build, h, role)
 
 
 Step = Callable[[Cell, SSAValue, Sequence[SSAValue]], list[SSAValue]]

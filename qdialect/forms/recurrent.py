@@ -32,7 +32,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.forms.activations import Activation, activations_of
 from qdialect.forms.builder import Builder
-from qdialect.forms.cells import KINDS, Cell, Kind
+from qdialect.forms.cells import KINDS, Cell, Kind, by_matrix
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.ir.values import constant_array, static_shape
 from qdialect.reasons import UNKNOWN_RANK, Blocked
@@ -259,7 +259,8 @@ def _body(
     clip, coupled = layer.op.float_attr("clip", 0.0), layer.op.int_attr("input_forget", 0) == 1
     for k, role in enumerate(layer.roles):
         build = layer.build.within(role)
-        cell = Cell(build, weights[k], inner[k], layer.activations[k], clip, coupled)
+        products = [by_matrix(weight) for weight in weights[k]]
+        cell = Cell(build, products, inner[k], layer.activations[k], clip, coupled)
         after = layer.kind.step(cell, x[k], before[k])
         output = after[0]
         if mask is not None:

@@ -18,6 +18,7 @@ from qdialect.forms.foreign import FOREIGN
 from qdialect.forms.pixels import PIXEL_FORMS
 from qdialect.forms.pointwise import POINTWISE
 from qdialect.forms.recurrent import RECURRENT
+from qdialect.forms.recurrent_dynamic import DYNAMIC_RECURRENT
 from qdialect.forms.rewritten import CONVOLUTIONS, REWRITTEN
 from qdialect.forms.spelled import SPELLED
 from qdialect.forms.storage import STORAGE_FORMS, STORAGE_READINGS
@@ -26,6 +27,7 @@ TABLES = (
     COMPOSITIONS,
     DECOMPOSITIONS,
     RECURRENT,
+    DYNAMIC_RECURRENT,
     AT_RUN_TIME,
     FOREIGN,
     REWRITTEN,

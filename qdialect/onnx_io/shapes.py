@@ -46,6 +46,7 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.control import Carries, Slot, argument, yields
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
+from qdialect.promises.recurrent import HiddenStates
 from qdialect.promises.weight_only import Columns
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
@@ -174,6 +175,9 @@ def _learn(op: OnnxOp) -> None:
         elif columns is not None and shape:
             count = op.int_attr(columns.attribute, DYNAMIC)
             _set(op.results, [tensor_type(known_element(op.operands[0].type), (*shape[:-1], count))])
+        elif (states := op.get_trait(HiddenStates)) is not None and (shapes := states.shapes(op)) is not None:
+            element, kept = known_element(op.operands[0].type), zip(op.outputs, shapes, strict=False)
+            _set(op.results, [tensor_type(element, one) for result, one in kept if result is not None])
         elif not op.domain or op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm):
             _set(op.results, _inferred(op, op.outputs, opset=CASTS if op.domain else 0))
         else:

@@ -23,6 +23,7 @@ from qdialect.promises.linear import LINEAR
 from qdialect.promises.monotone import MONOTONE
 from qdialect.promises.padding import PADDING
 from qdialect.promises.qoperator import QOPERATORS
+from qdialect.promises.recurrent import HIDDEN_STATES
 from qdialect.promises.rows import ROWS
 from qdialect.promises.sizes import COUNTS, FILLS, SHAPES
 from qdialect.promises.weight_only import COLUMNS, WEIGHT_ONLY
@@ -61,6 +62,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     SCALED,
     WEIGHT_ONLY,
     COLUMNS,
+    HIDDEN_STATES,
     ROWS,
     ELEMENTWISE,
     WORK,

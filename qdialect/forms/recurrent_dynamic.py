@@ -1,0 +1,188 @@
+"""
+DynamicQuantizeLSTM as what it computes, step by step: an LSTM whose products are of integers.
+
+    gates[t] = (q(x)[t] W') * s + q(h[t-1]) R' * s' + b      q: by the range that occurs, of all steps or of one
+
+onnxruntime quantizes all steps of the input at once, and the hidden state before each step's product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import i32
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_attributes import int_attr
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import BY_NUMPY, known_shape, tensor_type
+from qdialect.dialects.snapshot import MICROSOFT
+from qdialect.forms.activations import Activation, activations_of
+from qdialect.forms.builder import Builder
+from qdialect.forms.cells import KINDS, Cell, Product
+from qdialect.forms.composition import Decomposed, Decomposes
+from qdialect.forms.recurrent import DIRECTIONS
+from qdialect.ir.values import static_shape
+from qdialect.reasons import Blocked
+
+FLOAT, BYTE = BY_NUMPY["float32"].attribute, BY_NUMPY["uint8"].attribute
+FLOAT_CODE = 1
+"""TensorProto.FLOAT, for Cast."""
+MOST_STEPS = 64
+"""Each step is operations of its own."""
+KIND = KINDS["LSTM"]
+
+
+class _Layer(NamedTuple):
+    op: OnnxOp
+    build: Builder
+    steps: int
+    batch: int
+    hidden: int
+    reverse: Sequence[bool]
+    activations: Sequence[Sequence[Activation]]
+
+
+class _Quantized(NamedTuple):
+    """Rows quantized by the range that occurs."""
+
+    stored: SSAValue
+    scale: SSAValue
+    zero: SSAValue
+
+    @staticmethod
+    def of(build: Builder, rows: SSAValue, role: str) -> _Quantized:
+        scalars = [tensor_type(FLOAT, ()), tensor_type(BYTE, ())]
+        types = [tensor_type(BYTE, known_shape(rows.type)), *scalars]
+        roles = [f"{role}/{part}" for part in ("quantized", "scale", "zero_point")]
+        return _Quantized(*build.all("DynamicQuantizeLinear", [rows], types, None, roles))
+
+
+class _Weight(NamedTuple):
+    """The integers of one direction, transposed, their scales and zero points."""
+
+    stored: SSAValue
+    scale: SSAValue
+    zero: SSAValue
+
+    @staticmethod
+    def of(layer: _Layer, direction: int, places: tuple[int, int, int]) -> _Weight:
+        values = [layer.op.input(place) for place in places]
+        return _Weight(*(layer.build.pick(value, direction) for value in values if value is not None))
+
+    def times(self, build: Builder, rows: _Quantized, role: str) -> SSAValue:
+        """The real product with rows."""
+        shape = (known_shape(rows.stored.type)[0], known_shape(self.stored.type)[1])
+        operands = [rows.stored, self.stored, rows.zero, self.zero]
+        sums = build.one("MatMulInteger", operands, shape, element=i32)
+        real = build.one("Cast", [sums], element=FLOAT, to=int_attr(FLOAT_CODE))
+        scale = build.one("Mul", [self.scale, rows.scale])
+        return build.one("Mul", [real, scale], role=role)
+
+    def product(self) -> Product:
+        """Products with rows that are quantized for it."""
+        return lambda build, rows, role: self.times(build, _Quantized.of(build, rows, role), role)
+
+
+def _read(op: OnnxOp) -> _Layer | Blocked:
+    x, weight = static_shape(op.operands[0]), static_shape(op.operands[2])
+    if op.input(7) is not None:
+        return Blocked(
+            "peepholes",
+            "gates see the cell through peepholes, element by element",
+            "export without peepholes",
+        )
+    if op.input(4) is not None:
+        return Blocked("sequence-lengths", "sequences have several lengths", "give sequences of one length")
+    if x is None or weight is None or len(x) != 3 or len(weight) != 3:
+        return Blocked("unknown-sizes", "the sizes of the input or the weights are not known", "give --batch")
+    if not 0 < x[0] <= MOST_STEPS:
+        return Blocked("many-steps", f"{x[0]} steps are written one by one, up to {MOST_STEPS}")
+    reverse = DIRECTIONS.get(op.str_attr("direction", "forward"))
+    if reverse is None or weight[0] != len(reverse):
+        return Blocked("weight-shape", f"the weights are of {weight[0]} directions", "check the model")
+    activations = activations_of(op, KIND.activations, len(reverse))
+    if isinstance(activations, Blocked):
+        return activations
+    return _Layer(op, Builder(op), x[0], x[1], weight[1], reverse, activations)
+
+
+def _inputs(layer: _Layer) -> list[list[SSAValue]]:
+    """x W' + b of each step, (batch, gates), by direction."""
+    build, op, width = layer.build, layer.op, known_shape(layer.op.operands[0].type)[2]
+    count = layer.steps * layer.batch
+    rows = build.one("Reshape", [op.operands[0], build.constant(np.array([count, width]))], (count, width))
+    quantized, inputs = _Quantized.of(build, rows, "input"), list[list[SSAValue]]()
+    for k, back in enumerate(layer.reverse):
+        total = _Weight.of(layer, k, (1, 8, 9)).times(build, quantized, f"{_role(back)}/input_product")
+        if (bias := op.input(3)) is not None:
+            total = build.one("Add", [total, build.one("Add", build.split(build.pick(bias, k), 2, 0))])
+        inputs.append(build.split(total, layer.steps, 0))
+    return inputs
+
+
+def _role(back: bool) -> str:
+    return "reverse" if back else "forward"
+
+
+def _initial(layer: _Layer, direction: int) -> list[SSAValue]:
+    shape = (layer.batch, layer.hidden)
+    given = [layer.op.input(place) for place in (5, 6)]
+    return [
+        layer.build.constant(np.zeros(shape, np.float32))
+        if value is None
+        else layer.build.one(
+            "Gather", [value, layer.build.constant(np.array(direction))], shape, axis=int_attr(0)
+        )
+        for value in given
+    ]
+
+
+def _directed(
+    layer: _Layer, direction: int, inputs: Sequence[SSAValue]
+) -> tuple[list[SSAValue], list[SSAValue]]:
+    """The hidden states of all steps of one direction, first step first; and the states behind the last."""
+    op, back = layer.op, layer.reverse[direction]
+    product = _Weight.of(layer, direction, (2, 10, 11)).product()
+    clip, coupled = op.float_attr("clip", 0.0), op.int_attr("input_forget", 0) == 1
+    states, outputs = _initial(layer, direction), dict[int, SSAValue]()
+    for t in reversed(range(layer.steps)) if back else range(layer.steps):
+        build = layer.build.within(f"{_role(back)}/{t}")
+        cell = Cell(build, [product], None, layer.activations[direction], clip, coupled)
+        states = KIND.step(cell, inputs[t], states)
+        outputs[t] = states[0]
+        layer.build.ops += build.ops
+    return [outputs[t] for t in range(layer.steps)], states
+
+
+def _stacked(build: Builder, values: Sequence[SSAValue], shape: tuple[int, ...], axis: int) -> SSAValue:
+    """Values of that shape one behind the other."""
+    rows = [build.one("Reshape", [value, build.constant(np.array(shape))], shape) for value in values]
+    if len(rows) == 1:
+        return rows[0]
+    whole = (*shape[:axis], len(rows) * shape[axis], *shape[axis + 1 :])
+    return build.one("Concat", rows, whole, axis=int_attr(axis))
+
+
+def _decomposed(op: OnnxOp) -> Decomposed | Blocked:
+    layer = _read(op)
+    if isinstance(layer, Blocked):
+        return layer
+    build, one = layer.build, (1, layer.batch, layer.hidden)
+    found = [_directed(layer, k, inputs) for k, inputs in enumerate(_inputs(layer))]
+    results: list[SSAValue] = []
+    for place, output in enumerate(op.outputs):
+        if output is None:
+            continue
+        if place:
+            results.append(_stacked(build, [states[place - 1] for _, states in found], one, 0))
+            continue
+        every = (layer.steps, *one)
+        rows = [_stacked(build, outputs, (1, *one), 0) for outputs, _ in found]
+        results.append(_stacked(build, rows, every, 1))
+    return Decomposed(build.ops, results)
+
+
+DYNAMIC_RECURRENT = {(MICROSOFT, "DynamicQuantizeLSTM"): Decomposes(_decomposed)}
