@@ -3,7 +3,8 @@ What decides a class: the operand of a Softmax at the end, whose results say lit
 
 A few samples of a sure classifier have no noise in their results whatever is rounded, or that of a single undecided
 one. What enters the Softmax has noise in every sample, but also that of classes which nobody asks for: so it goes into
-another Softmax, at a temperature at which no sample is sure (Hinton et al. 2015, arXiv 1503.02531, section 2).
+another Softmax, at a temperature at which no sample is sure (Hinton et al. 2015, arXiv 1503.02531, section 2). Where a
+model gives out which class is the largest and no float at all, there is noise only in what the classes are chosen from.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from qdialect.ir.place import end_of
 from qdialect.ir.values import is_float32
 from qdialect.numerics import Array
 from qdialect.oracle.form import main_of
+from qdialect.promises.base import Commutes
 from qdialect.promises.joins import KnownRange
 
 
@@ -28,6 +30,20 @@ def decided(module: ModuleOp) -> frozenset[int]:
     """The outputs of a graph, by their places, that are the shares of classes: one row for each sample."""
     end = end_of(main_of(module).body.block, ReturnOp)
     return frozenset(k for k, value in enumerate(end.operands) if _is_row_of_shares(value))
+
+
+def chosen(module: ModuleOp) -> frozenset[int]:
+    """The outputs of a graph, by their places, that say which of the elements of a float tensor are the largest."""
+    end = end_of(main_of(module).body.block, ReturnOp)
+    return frozenset(k for k, value in enumerate(end.operands) if _is_choice(value))
+
+
+def _is_choice(value: SSAValue) -> bool:
+    op = value.owner
+    promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
+    if promise is None or not isinstance(op, OnnxOp) or not promise.selects or promise.results(op):
+        return False
+    return list(promise.operands(op)) == [0] and is_float32(op.operands[0])
 
 
 def _is_row_of_shares(value: SSAValue) -> bool:
@@ -47,7 +63,7 @@ def op_operand(value: SSAValue) -> SSAValue:
 
 
 def let_out_what_decides(module: ModuleOp, places: Iterable[int]) -> ModuleOp:
-    """The module, in place, with what enters the Softmax as output where its shares were; returns it."""
+    """The module, in place, with what decides as output where shares or choices were; returns it."""
     func = main_of(module)
     end = end_of(func.body.block, ReturnOp)
     for k in places:

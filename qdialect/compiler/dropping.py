@@ -157,7 +157,7 @@ def hold(candidates: Candidates, best: Trial, limit: Limit) -> Held:
         raise UserError("a limit needs samples to measure on", "give --data besides the profile")
     if limit.noise is not None:
         candidates = candidates.by_outputs()
-    budget = noise_budget(candidates, best)
+    budget = noise_budget(candidates, best, candidates.by_outputs().judge.places)
     trials: dict[tuple[str, ...], Trial] = {}
 
     def measure(kept: tuple[str, ...]) -> float:

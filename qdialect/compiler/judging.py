@@ -1,4 +1,4 @@
-"""What candidates are compared by: their outputs on samples kept apart, of a classifier what enters its Softmax."""
+"""What candidates are compared by: their outputs on samples kept apart, of a classifier what decides."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.decisive import decided, let_out_what_decides, softened
+from qdialect.calibration.decisive import chosen, decided, let_out_what_decides, softened
 from qdialect.calibration.samples import Noise, Samples, measure_noise
 from qdialect.compiler.measured import outputs, simulated
 from qdialect.numerics import Array
@@ -25,7 +25,9 @@ class Judge:
     def __init__(self, module: ModuleOp, samples: Samples, target: str | Path, *, decisive: bool = True):
         """decisive: whether outputs that are shares of classes are compared by what decides."""
         self._module, self._samples, self._target = module, samples, target
-        self.places = decided(module) if decisive else AS_THEY_ARE
+        self._shares = decided(module) if decisive else AS_THEY_ARE
+        self._choices = chosen(module)
+        self.places = self._shares | self._choices
         self._sure: bool | None = None
         self._expected: dict[Places, list[list[Array]]] = {}
 
@@ -52,10 +54,10 @@ class Judge:
         If the first module that is judged has none to speak of in its shares, the softened ones are all that counts.
         """
         expected, results = self.expected(), self.simulated(module)
-        if not self.places:
+        if not self._shares:
             return measure_noise(expected, results), None
         noise, soft = (
-            measure_noise(*softened(expected, results, self.places, sure=sure)) for sure in (True, False)
+            measure_noise(*softened(expected, results, self._shares, sure=sure)) for sure in (True, False)
         )
         if self._sure is None:
             self._sure = noise.ratio() < ENOUGH
@@ -63,11 +65,13 @@ class Judge:
 
     def run(self, compiled: ModuleOp) -> tuple[Noise, Noise, Places]:
         """
-        The noise of a compiled module: of its outputs as they are, and of `places`, which decide if they are still in
-        it.
+        The noise of a compiled module: of its outputs as they are, but for choices; and of the places that come third,
+        all that decides if it is still in the module.
         """
-        noise = measure_noise(self.expected(AS_THEY_ARE), self._outputs(compiled, AS_THEY_ARE))
-        if not self.places or self.places != decided(compiled):
-            return noise, noise, AS_THEY_ARE
+        known = decided(compiled) | chosen(compiled)
+        plain = self._choices & known
+        noise = measure_noise(self.expected(plain), self._outputs(compiled, plain))
+        if self.places == plain or self.places - known:
+            return noise, noise, plain
         deciding = measure_noise(self.expected(), self._outputs(compiled, self.places))
         return noise, deciding, self.places

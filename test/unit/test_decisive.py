@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from xdsl.dialects.builtin import ModuleOp
 
-from qdialect.calibration.decisive import decided, let_out_what_decides
+from qdialect.calibration.decisive import chosen, decided, let_out_what_decides
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.samples import Noise
 from qdialect.compiler.candidates import Candidates, Choice, Trial
@@ -72,6 +72,30 @@ def samples(count: int = 24) -> list[dict[str, npt.NDArray[np.float32]]]:
 )
 def test_one_row_of_shares_is_decided(last: str, shape: tuple[int | str, ...], places: set[int]) -> None:
     assert decided(classifier(last, shape)) == places
+
+
+def choosing() -> ModuleOp:
+    """The same, which gives out the place of the largest logit alone."""
+    proto = export_model(classifier("Relu"))
+    del proto.graph.node[-1]
+    del proto.graph.output[:]
+    proto.graph.node.append(helper.make_node("ArgMax", ["l"], ["y"], "choice", axis=1, keepdims=0))
+    proto.graph.output.append(helper.make_tensor_value_info("y", TensorProto.INT64, ["n"]))
+    return import_model(proto)
+
+
+def test_a_model_of_choices_alone_is_judged_by_what_they_are_made_from() -> None:
+    assert chosen(choosing()) == {0}
+    assert not decided(choosing())
+    assert not chosen(classifier())
+    done = quantize_module(choosing(), samples(), Calibration(budget=True), Options(form="qdq"))
+    assert 25 < done.ratio < 60
+    assert all("inf dB" not in line for line in done.log)
+    assert done.budget is not None
+    assert done.budget.shares == pytest.approx(done.budget.measured, abs=0.45)
+    limit = f"{done.ratio - 3:.0f}dB"
+    held = quantize_module(choosing(), samples(), Calibration(max_drop=limit), Options(form="qdq"))
+    assert held.limit == [f"{limit} holds with no layer kept in float"]
 
 
 def test_what_decides_is_let_out_in_its_place() -> None:
