@@ -100,7 +100,7 @@ def _make_parser() -> argparse.ArgumentParser:
 _USAGE = {
     "compile": "%(prog)s IN.onnx -o OUT.onnx [options]",
     "quantize": "%(prog)s IN.onnx --data DATA -o OUT.onnx [options]",
-    "explain": "%(prog)s IN.onnx [--target TARGET] [--all] [--json]\n       %(prog)s ID",
+    "explain": "%(prog)s IN.onnx [--target TARGET] [--costs FILE] [--all] [--json]\n       %(prog)s ID",
     "compare": "%(prog)s A.onnx B.onnx --data DATA [--layers] [--json]",
     "bench": "%(prog)s A.onnx [B.onnx ...] [--data DATA] [--threads N] [--batch N] [--profile] [--json]",
     "targets": "%(prog)s [--calibrate [-o FILE.toml] [--runs N]]",
@@ -132,8 +132,10 @@ def _add_options(parser: Group, kind: type[Options | Calibration], group: str) -
             _add_option(parser, one)
 
 
-def _add_target(parser: Group) -> None:
-    _add_option(parser, next(one for one in fields(Options) if one.name == "target"))
+def _add_named(parser: Group, *names: str) -> None:
+    for one in fields(Options):
+        if one.name in names:
+            _add_option(parser, one)
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
@@ -220,7 +222,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
         metavar="IN.onnx",
         help="the model, or - for standard input, or the id of a reason, as float-operand",
     )
-    _add_target(parser)
+    _add_named(parser, "target", "costs")
     parser.add_argument("--all", action="store_true", help="list what sums no products, too")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

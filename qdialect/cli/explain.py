@@ -33,7 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"reading {name}")
         module = qdialect.load(name)
         show(f"compiling for {arguments.target}")
-        report = qdialect.compile(module, target=arguments.target, **_interface(arguments.target))
+        wanted = {"target": arguments.target, "costs": arguments.costs}
+        report = qdialect.compile(module, **wanted, **_interface(arguments.target))
     if arguments.json:
         print(json.dumps([_as_json(one, report) for one in by_cost(report)], indent=2))
     else:

@@ -67,6 +67,19 @@ def test_costs_of_a_machine_decide_forms(tmp_path: Path):
     assert "MatMulIntegerToFloat" not in kernels(tmp_path, costs=str(slow))
 
 
+def test_explain_goes_by_the_costs_of_a_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    slow = tmp_path / "slow.toml"
+    slow.write_text(Calibrated("onnxruntime", {"MatMulIntegerToFloat": 9.0, "ConvInteger": 9.0}).text())
+    kernels(tmp_path)
+    model = str(tmp_path / "model.onnx")
+    assert main(["explain", model]) == 0
+    assert "float-is-faster" not in capsys.readouterr().out
+    assert main(["explain", model, "--costs", str(slow)]) == 0
+    assert "float-is-faster" in capsys.readouterr().out
+    assert main(["explain", model, "--target", "openvino", "--costs", str(slow)]) == 1
+    assert "has the costs of onnxruntime, not of openvino" in capsys.readouterr().err
+
+
 def test_costs_are_of_the_target_that_is_asked_for(tmp_path: Path):
     path = tmp_path / "mine.toml"
     path.write_text(Calibrated("onnxruntime", {"Conv": 2.0}).text())
