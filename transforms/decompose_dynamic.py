@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type, f32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_attributes import int_attr
@@ -32,8 +32,8 @@ from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime
 from qdialect.promises.integer import IntegerProduct
-from qdialect.promises.linear import LINEAR
-from qdialect.reasons import Blocked
+from qdialect.promises.linear import LINEAR, Linear
+from qdialect.reasons import FLOAT_SUMS, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -57,8 +57,8 @@ class _Product(NamedTuple):
 class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
     """Quantization at run time whose integers go into sums alone, of weights of so many elements at most."""
 
-    def __init__(self, elements: int):
-        self._elements = elements
+    def __init__(self, elements: int, floats: set[Operation]):
+        self._elements, self._floats = elements, floats
 
     def match(self, op: OnnxOp, promise: QuantizesAtRunTime, rewriter: Rewriter, /) -> Blocked | None:
         if element_of(op.operands[0].type) != f32:
@@ -76,7 +76,7 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
         step, integers = _quantized(nodes, op.operands[0])
         rewriter.insert_before(op, nodes.ops)
         for product in products:
-            _in_float(product, integers, rewriter)
+            self._floats.add(_in_float(product, integers, rewriter))
         if op.parent is not None:  # else it went with its last reader
             rewriter.replace(op, [], [op.results[0], step, op.results[2]])
         return None
@@ -130,7 +130,7 @@ def _quantized(nodes: Nodes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
     return step, add("Sub", stored, shift)
 
 
-def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter) -> None:
+def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter) -> Operation:
     op, nodes = product.op, Nodes()
     weight = nodes.constant(product.weight, name=f"{wish(op.operands[1])}_f32")
     type = with_element(op.results[0].type, f32)
@@ -139,6 +139,17 @@ def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter) -> None
     rewriter.insert_before(op, [*nodes.ops, new])
     for cast in product.casts:
         rewriter.replace(cast, [], [new.results[0]])  # with the last one `op` goes
+    return new
+
+
+class SaysWhy(OnTrait[Linear]):
+    """Says of each product that was written in float why it is."""
+
+    def __init__(self, floats: set[Operation]):
+        self._floats = floats
+
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
+        return FLOAT_SUMS if op in self._floats else None
 
 
 @dataclass(frozen=True)
@@ -156,4 +167,7 @@ class DecomposeDynamicPass(RewritePass):
     """The most elements of a weight that is written in float32."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [DecomposeDynamic(self.elements)] if target(self.target).float_sums else []
+        if not target(self.target).float_sums:
+            return []
+        floats: set[Operation] = set()
+        return [DecomposeDynamic(self.elements, floats), SaysWhy(floats)]

@@ -23,7 +23,7 @@ from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.promises.work import Multiplies, Numbers
-from qdialect.reasons import Blocked
+from qdialect.reasons import FLOAT_SUMS, Blocked
 from qdialect.rewriting.remarks import Remark, RemarkTable, remarks_of
 from qdialect.targets import Target
 from qdialect.targets.legality import in_float
@@ -226,6 +226,8 @@ def _reason(op: OnnxOp, remarks: RemarkTable, *, is_rescaling: bool) -> Remark:
     unread = next((r for op in _dequantizes(op) for r in remarks.on(op)), None)
     if reasons:
         return reasons[0] if unread is None or is_quantized else unread
+    if of_target := next((r for r in remarks.on(op) if r.blocked == FLOAT_SUMS), None):
+        return of_target
     work = op.get_trait(Multiplies)
     none = WEIGHT_ALONE if work is not None and work.packed else NO_CAST
     return Remark("", op.name, called(op), none, op.location)

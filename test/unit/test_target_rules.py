@@ -350,3 +350,22 @@ def test_products_that_a_target_computes_in_float(reason: str):
 
     assert (blocked.id if blocked is not None else "") == reason
     assert in_float(product, target("generic")) is None or reason == "wide-pairs"
+
+
+def test_what_is_quantized_at_run_time_stays_in_float_for_a_target_that_computes_it_so(tmp_path: Path):
+    weight = np.arange(-12, 12, dtype=np.int8).reshape(4, 6)
+    nodes = [
+        oh.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        oh.make_node("MatMulInteger", ["q", "w", "z"], ["p"], "product"),
+        oh.make_node("Cast", ["p"], ["f"], to=1),
+        oh.make_node("Mul", ["f", "s"], ["y"]),
+    ]
+    inputs = [oh.make_tensor_value_info("x", 1, (3, 4))]
+    outputs = [oh.make_tensor_value_info("y", 1, (3, 6))]
+    graph = oh.make_graph(nodes, "g", inputs, outputs, [onh.from_array(weight, "w")])
+    path = tmp_path / "model.onnx"
+    onnx.save(oh.make_model(graph, opset_imports=[oh.make_opsetid("", 13)], ir_version=8), path)
+    report = qdialect.compile(qdialect.load(path), target="openvino")
+    (layer,) = [one for one in report.layers if one.node == "product"]
+    assert layer.is_float
+    assert [reason.blocked.id for reason in layer.reasons][:1] == ["float-sums"]
