@@ -28,6 +28,8 @@ from qdialect.onnx_io.exporter import export_model
 
 TOGETHER = 1 << 20
 """Elements of one tensor that are counted together."""
+PENDING = 8
+"""Of `memory`, the part that waits to be counted, of all tensors: one in so many."""
 
 
 def model_hash(module: ModuleOp) -> str:
@@ -83,6 +85,7 @@ class Profiler:
         self._memory = memory
         self._pending: dict[SSAValue, list[Array]] = {}
         self._sizes = Counter[SSAValue]()
+        self._waiting = 0
         for name in self.names:
             self.profile.tensors[name] = Statistics()
 
@@ -118,12 +121,17 @@ class Profiler:
     def _look(self, value: SSAValue, array: Array) -> None:
         self._pending.setdefault(value, []).append(array)
         self._sizes[value] += array.size
+        self._waiting += array.nbytes
         if self._sizes[value] >= TOGETHER:
             self._flush(value)
+        elif self._waiting > self._memory // PENDING:
+            for each in list(self._pending):
+                self._flush(each)
 
     def _flush(self, value: SSAValue) -> None:
         pending, axis = self._pending.pop(value), self._axes[value]
         del self._sizes[value]
+        self._waiting -= sum(array.nbytes for array in pending)
         name = self._names[value]
         statistics = self.profile.tensors[name]
         if axis is None:

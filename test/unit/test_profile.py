@@ -165,6 +165,24 @@ def test_a_profile_does_not_depend_on_batches_order_or_memory(tmp_path: Path) ->
     assert load_profile(path).to_bytes() == whole
 
 
+def test_what_waits_to_be_counted_is_bounded_over_all_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of many tensors alone may stay below what is counted together: what waits must not grow with the samples."""
+    counted: list[int] = []
+    update = Statistics.update
+
+    def counting(self: Statistics, x: Array, *rest: Any, **named: Any) -> None:
+        counted.append(x.nbytes)
+        update(self, x, *rest, **named)
+
+    monkeypatch.setattr(Statistics, "update", counting)
+    wave = 8 * 4 * 4 * 6 * 5  # an eighth holds the two largest tensors of a sample
+    assert profile(samples(), 64, memory=1 << 30).samples == 64
+    largest = max(counted)
+    counted.clear()
+    assert profile(samples(), 64, memory=2 * wave).samples == 64
+    assert max(counted) <= 2 * wave // 8 < largest
+
+
 def test_profiles_of_two_models_do_not_merge() -> None:
     one, other = profile(samples(2), 2), profile(samples(2), 2)
     other.model = "another"
