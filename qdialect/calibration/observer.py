@@ -82,11 +82,13 @@ def interesting(module: ModuleOp) -> list[SSAValue]:
     types go through.
     """
     return [
-        v for v in value_names(module) if any(_is_arithmetic(use.operation) for use in v.uses) or _made(v)
+        v
+        for v in value_names(module)
+        if any(_is_arithmetic(use.operation) for use in v.uses) or _is_computed(v)
     ]
 
 
-def _made(value: SSAValue) -> bool:
+def _is_computed(value: SSAValue) -> bool:
     return not isinstance(value, BlockArgument) and _is_arithmetic(value.owner)  # pyright: ignore[reportArgumentType]
 
 

@@ -110,21 +110,21 @@ class Quantized:
         return lines + self.limit
 
 
-def _made(name: str, **options: Any) -> ModulePass:
+def _pass(name: str, **options: Any) -> ModulePass:
     return get_all_passes()[name]()(**options)
 
 
 def simplifying(options: Options, form: str) -> list[ModulePass]:
     """The passes that bring a float model into the form that is profiled."""
-    passes = [] if options.keep_overridable else [_made("freeze")]
-    passes += [*(stage.step for stage in stages.simplifying()), _made("raise-opset", to=QUANTIZED_OPSET)]
-    passes += [_made("fold-batch-norm"), _made("fold-pad"), _made("fold-constants")]
+    passes = [] if options.keep_overridable else [_pass("freeze")]
+    passes += [*(stage.step for stage in stages.simplifying()), _pass("raise-opset", to=QUANTIZED_OPSET)]
+    passes += [_pass("fold-batch-norm"), _pass("fold-pad"), _pass("fold-constants")]
     parts = options.decompose or (decomposable() if form == "qdq" else ())  # each part has a profile
     if parts:
-        passes += [_made("decompose", ops=tuple(parts))]
+        passes += [_pass("decompose", ops=tuple(parts))]
         # Steps find their casts by cost, and so small a product rarely pays; in a loop they are one kernel.
-        passes += [_made("unroll")] if form == "qdq" else []
-        passes += [_made("fold-constants"), _made("fold-identity")]
+        passes += [_pass("unroll")] if form == "qdq" else []
+        passes += [_pass("fold-constants"), _pass("fold-identity")]
     return passes
 
 
@@ -163,7 +163,7 @@ def _become(module: ModuleOp, by: ModuleOp, report: Report) -> None:
 def quantize_pipeline(options: Options) -> list[ModulePass]:
     """The passes that run, in order; the profile is made in front of `insert-casts`."""
     form = options.form or target_named(options.target).form
-    casts = _made("insert-casts", target=options.target, form=form)
+    casts = _pass("insert-casts", target=options.target, form=form)
     return [*simplifying(options, form), casts, *pipeline(options)]
 
 
@@ -291,7 +291,7 @@ def _weights_alone(
     """Weights in 4 bits, activations in float. The result is of opset 21."""
     prepared = module.clone()
     origin = prepare(prepared, asked)
-    run_passes(prepared, [_made("raise-opset", to=OPSET)], origin)
+    run_passes(prepared, [_pass("raise-opset", to=OPSET)], origin)
     profiler = _profile(prepared, data, calibration)
     rows, judges = profiler.samples.steering, profiler.samples.judging
     wanted = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)

@@ -47,12 +47,12 @@ class Parameters:
     """Scales and zero points as constants at the head of the graph, each written once."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[Block, UniformType], tuple[SSAValue, SSAValue]] = {}
+        self._pairs: dict[tuple[Block, UniformType], tuple[SSAValue, SSAValue]] = {}
 
     def of(self, type: UniformType, user: Operation, name: str) -> tuple[SSAValue, SSAValue]:
         """Scale and zero point of `type` where `user` can take them; `name` is what their tensor is called."""
         block = _graph_block(user)
-        pair_of_values = self._made.get((block, type))
+        pair_of_values = self._pairs.get((block, type))
         if pair_of_values is None:
             scales = type.scales.astype(BY_ATTRIBUTE[type.expressed].dtype)
             zero_points = type.zero_points.astype(BY_ATTRIBUTE[storage_element(type)].dtype)
@@ -63,12 +63,12 @@ class Parameters:
             for op, suffix in zip(pair, ("scale", "zero_point"), strict=True):
                 op.location = location("", [f"{name}_{suffix}" if name else suffix])
             block.insert_ops_before(pair, first_of(block))
-            pair_of_values = self._made[block, type] = pair[0].results[0], pair[1].results[0]
+            pair_of_values = self._pairs[block, type] = pair[0].results[0], pair[1].results[0]
         return pair_of_values
 
     def name_after_users(self, ops: Iterable[Operation]) -> None:
         """Call them after the first of `ops` that casts with them: that is the same when these are read again."""
-        zero_points = dict(self._made.values())
+        zero_points = dict(self._pairs.values())
         for op in ops:
             is_cast = isinstance(op, OnnxOp) and len(op.operands) == 3
             zero_point = zero_points.pop(op.operands[1], None) if is_cast else None

@@ -41,7 +41,7 @@ class Sizes:
     """The elements of lists of sizes, found op by op in the order of the module."""
 
     def __init__(self) -> None:
-        self._found: dict[SSAValue, Elements] = {}
+        self._elements: dict[SSAValue, Elements] = {}
 
     def sizes(self, value: SSAValue) -> Elements | None:
         """The shape of a tensor, a symbol for a size that is not known; None if the rank is not."""
@@ -56,13 +56,13 @@ class Sizes:
 
     def elements(self, value: SSAValue) -> Elements | None:
         """The elements of a small tensor of integers, in order; None of any other."""
-        known = self._found.get(value)
+        known = self._elements.get(value)
         if known is not None or not _is_small(value):
             return known
         array = constant_array(value)
         if array is None:
             return (None,) * prod(static_shape(value) or ())
-        self._found[value] = elements = tuple(int(v) for v in array.reshape(-1))
+        self._elements[value] = elements = tuple(int(v) for v in array.reshape(-1))
         return elements
 
     def visit(self, op: OnnxOp) -> Elements | None:
@@ -73,7 +73,7 @@ class Sizes:
         elements = promise.elements(op, self)
         if elements is None or len(elements) != prod(static_shape(op.results[0]) or ()):
             return None
-        self._found[op.results[0]] = elements
+        self._elements[op.results[0]] = elements
         return elements
 
     def listed(self, op: OnnxOp, promise: TakesShape) -> tuple[int, ...] | None:

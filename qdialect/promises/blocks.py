@@ -27,7 +27,7 @@ def kept(op: OnnxOp, type: UniformType) -> UniformType:
     return type
 
 
-def _made(type: UniformType, sizes: Sequence[int | None], scales: np.ndarray, zeros: np.ndarray):
+def _in_blocks(type: UniformType, sizes: Sequence[int | None], scales: np.ndarray, zeros: np.ndarray):
     blocks = tuple((axis, size) for axis, size in enumerate(sizes) if size is not None)
     return UniformType.sub_channel(type.storage, blocks, scales, zeros, type.expressed)
 
@@ -41,7 +41,7 @@ def _sizes(type: UniformType) -> list[int | None]:
 def permuted(type: UniformType, perm: Sequence[int]) -> UniformType:
     """Axis k of the result is axis `perm[k]` of before."""
     sizes = _sizes(type)
-    return _made(
+    return _in_blocks(
         type, [sizes[p] for p in perm], type.scales.transpose(perm), type.zero_points.transpose(perm)
     )
 
@@ -52,7 +52,9 @@ def with_axes(type: UniformType, inserted: Sequence[int]) -> UniformType:
     for axis in inserted:
         sizes.insert(axis, 1)
     places = tuple(inserted)
-    return _made(type, sizes, np.expand_dims(type.scales, places), np.expand_dims(type.zero_points, places))
+    return _in_blocks(
+        type, sizes, np.expand_dims(type.scales, places), np.expand_dims(type.zero_points, places)
+    )
 
 
 def without_axes(type: UniformType, removed: Sequence[int]) -> UniformType:
@@ -63,7 +65,7 @@ def without_axes(type: UniformType, removed: Sequence[int]) -> UniformType:
         return UniformType.per_tensor(
             type.storage, type.scales.item(), type.zero_points.item(), type.expressed
         )
-    return _made(type, sizes, type.scales.squeeze(places), type.zero_points.squeeze(places))
+    return _in_blocks(type, sizes, type.scales.squeeze(places), type.zero_points.squeeze(places))
 
 
 def joined(types: Sequence[UniformType], axis: int) -> UniformType | Blocked:
@@ -75,7 +77,7 @@ def joined(types: Sequence[UniformType], axis: int) -> UniformType | Blocked:
     if not alike or sizes[axis] is None:
         return BLOCKED_SCALES
     scales = np.concatenate([t.scales for t in types], axis)
-    return _made(head, sizes, scales, np.concatenate([t.zero_points for t in types], axis))
+    return _in_blocks(head, sizes, scales, np.concatenate([t.zero_points for t in types], axis))
 
 
 def cut(type: UniformType, axis: int, start: int, stop: int, size: int) -> UniformType | Blocked:
@@ -85,4 +87,4 @@ def cut(type: UniformType, axis: int, start: int, stop: int, size: int) -> Unifo
     if start % block or stop % block or start >= stop:
         return BLOCK_CUT
     at = (slice(None),) * axis + (slice(start // block, stop // block),)
-    return _made(type, sizes, type.scales[at], type.zero_points[at])
+    return _in_blocks(type, sizes, type.scales[at], type.zero_points[at])

@@ -30,7 +30,7 @@ def _real(site: LinalgSite, value: SSAValue, type: UniformType | None) -> SSAVal
     return x if type is None else site.each([x], f32, lambda body, args: dequantized(body, args[0], type))
 
 
-def _given(site: LinalgSite, op: OnnxOp, value: SSAValue, type: UniformType | None) -> None:
+def _give(site: LinalgSite, op: OnnxOp, value: SSAValue, type: UniformType | None) -> None:
     if type is not None:
         value = site.each([value], stored_in(type), lambda b, args: quantized(b, args[0], type))
     site.give(op.results[0], value)
@@ -70,7 +70,7 @@ def _softmax(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         result = _with_rows(site, less, logs, axis, lambda body, a, b: body.do(arith.SubfOp(a, b)))
     else:
         result = _with_rows(site, grown, total, axis, lambda body, a, b: body.do(arith.DivfOp(a, b)))
-    _given(site, op, result, types.y)
+    _give(site, op, result, types.y)
     return None
 
 
@@ -109,7 +109,7 @@ def _layer_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         result = site.generic(
             operands, shape, f32, lambda body, args, kind=kind: body.do(kind(args[0], args[1]))
         )
-    _given(site, op, result, types.y)
+    _give(site, op, result, types.y)
     for other in op.results[1:]:
         site.give(other, site.filled(known_shape(other.type), f32, 0))
     return None
