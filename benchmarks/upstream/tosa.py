@@ -4,9 +4,9 @@ How far models come in TOSA's integer profile: what lowers whole, whether it is 
 Each model: whether it lowers whole, else what stays and why; whether `mlir-opt` finds it valid in pro_int, strict; then
 over all of its data: the outputs of Arm's reference model against `oracle/integer.py`, which computes with `numerics`
 alone, and those against onnxruntime on the model as compiled for it, whole and in front of each Softmax (the part of
-elements that are identical and the largest difference); then the share of NPU operators in Vela's report. `--graphs`:
-random graphs, each op judged by itself within one step, and those that lower whole by the validator and the reference
-model.
+elements that are identical and the largest difference; either counts); then the share of NPU operators in Vela's
+report. `--graphs`: random graphs, each op judged by itself within one step, and those that lower whole by the validator
+and the reference model.
 """
 
 from __future__ import annotations
@@ -39,11 +39,13 @@ from qdialect.oracle.integer import run_integer
 from qdialect.oracle.session import session
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.text.upstream import refused
-from upstream.models import Array, Feeds, agreement, feeds_of, inputs_of, name_of
+from upstream.models import Agreement, Array, Feeds, agreement, feeds_of, inputs_of, name_of
 from upstream.tools import environment, mlir_tools
 
 PACKAGES = ("tosa-tools==2026.8.0", "ethos-u-vela==5.2.0")
 NPUS = ("ethos-u85-256", "ethos-u55-128")
+LEAST = 0.998
+LIKE = f"are identical to onnxruntime in {LEAST} of their elements, whole or up to Softmax, and a step apart at most"
 WELL = ("whole", "in part")
 SHARE = re.compile(r"NPU operators = \d+ \(([\d.]+)%\)")
 
@@ -166,12 +168,16 @@ class Judge:
         qdialect.save(module, text)
         write_binary(text.read_text(), serialized)
         said = [f"{len(feeds)} rows", *self._valid(text)]
-        said += self._against_onnxruntime(model, module, feeds, serialized)
+        lines, *compared = self._against_onnxruntime(model, module, feeds, serialized)
+        said += lines
         scores = folder / "scores.onnx"
         if cut_at_softmax(model, scores):
             other, left = lowered(scores)
-            rows = [] if left else self._against_onnxruntime(scores, other, feeds, None)
-            said += [f"up to Softmax {line}" for line in rows or ("not whole",)]
+            if not left:
+                lines, before = self._against_onnxruntime(scores, other, feeds, None)
+                compared.append(before)
+            said += [f"up to Softmax {line}" for line in (("not whole",) if left else lines)]
+        self.counts[LIKE] += any(one.same >= LEAST * one.total and one.worst <= 1 for one in compared)
         for npu in NPUS:
             share = npu_share(serialized, npu)
             self.counts[f"are 100 % NPU operators on {npu}"] += share == 100
@@ -188,7 +194,7 @@ class Judge:
 
     def _against_onnxruntime(
         self, model: Path, module: ModuleOp, feeds: Sequence[Feeds], serialized: Path | None
-    ) -> list[str]:
+    ) -> tuple[list[str], Agreement]:
         """`module` against the model as compiled for onnxruntime; if serialized, Arm's reference model too."""
         path = (
             model.with_name("reference.onnx")
@@ -208,13 +214,13 @@ class Judge:
         ]
         apart = agreement(zip(typed, expected, strict=True))
         if serialized is None:
-            return [f"onnxruntime {apart}"]
+            return [f"onnxruntime {apart}"], apart
         arm = agreement(
             (through_reference(serialized, row, len(one)), one) for row, one in zip(rows, got, strict=True)
         )
         self.counts["are as the reference model computes"] += arm.is_identical
         self.counts["are identical to onnxruntime"] += apart.is_identical
-        return [f"reference model {arm}", f"onnxruntime {apart}"]
+        return [f"reference model {arm}", f"onnxruntime {apart}"], apart
 
 
 def main(options: argparse.Namespace) -> int:

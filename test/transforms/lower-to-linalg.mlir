@@ -29,6 +29,22 @@ func.func @product(%a: tensor<2x3xi8>) -> tensor<2x2xi8> {
   func.return %r : tensor<2x2xi8>
 }
 
+// Of one row the sums start from a bias that is computed: a copy of a constant would be the constant, which IREE then
+// writes to.
+
+// CHECK-LABEL: func.func @one_row(
+// CHECK: %[[B:.*]] = arith.constant dense<[5.000000e-01, -2.500000e-01]> : tensor<2xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[B]] : tensor<2xf32>)
+// CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: arith.addf %{{.*}}, %[[ZERO]] : f32
+// CHECK: arith.mulf
+func.func @one_row(%x: tensor<1x3xf32>) -> tensor<1x2xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[0.1, 0.2, 0.3, 0.4, 0.5, 0.6] : tensor<3x2xf32>>} : () -> tensor<3x2xf32>
+  %b = onnx.Constant() {value = #onnx.tensor<[0.5, -0.25] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %y = onnx.Gemm(%x, %w, %b) : (tensor<1x3xf32>, tensor<3x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  func.return %y : tensor<1x2xf32>
+}
+
 // Channels go last in front of the first convolution and back behind the last; Relu between them takes them as they are.
 
 // CHECK-LABEL: func.func @layout(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,7 +116,13 @@ def start(
     axes = [loop(channel)] if added.size > 1 else []
     if not axes:
         one = site.reshape(one, [])
-    return site.generic([Operand(one, axes)], shape, element, lambda body, args: args[0])
+
+    def own(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        # IREE 3.13 takes a copy of one row for the constant itself, and then finds that it is written to.
+        is_copy = element == f32 and added.size == prod(shape)
+        return body.do(arith.AddfOp(args[0], body.number(0, f32))) if is_copy else args[0]
+
+    return site.generic([Operand(one, axes)], shape, element, own)
 
 
 def wrapped(sums: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
