@@ -123,7 +123,7 @@ func.func @where(%p: tensor<2x4xi1>, %a: tensor<2x4x!x>, %b: tensor<4x!z>) -> te
 // CHECK-DAG: %[[YZ:.*]] = onnx.Constant() {value = #onnx.tensor<[9] : tensor<ui8>>}
 // CHECK-DAG: %[[XS:.*]] = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>}
 // CHECK-DAG: %[[XZ:.*]] = onnx.Constant() {value = #onnx.tensor<[13] : tensor<ui8>>}
-// CHECK: onnx_ms.QLinearSoftmax(%{{.*}}, %[[XS]], %[[XZ]], %[[YS]], %[[YZ]]) {opset = 19 : i64, axis = -1 : i64}
+// CHECK: onnx_ms.QLinearSoftmax(%{{.*}}, %[[XS]], %[[XZ]], %[[YS]], %[[YZ]]) {axis = -1 : i64, opset = 19 : i64}
 func.func @softmax(%a: tensor<2x4x!x>) -> tensor<2x4x!y> {
   %t = onnx.Softmax(%a) : (tensor<2x4x!x>) -> tensor<2x4x!y>
   func.return %t : tensor<2x4x!y>
@@ -391,7 +391,7 @@ func.func @unmoved_old_max_pool(%a: tensor<1x2x4x!quant.uniform<u8:f32, 0.02:13>
 // Before opset 13, Softmax took everything from axis 1 on for one row.
 
 // CHECK-LABEL: func.func @old_softmax(
-// CHECK: onnx_ms.QLinearSoftmax({{.*}}) {opset = 12 : i64, axis = 1 : i64}
+// CHECK: onnx_ms.QLinearSoftmax({{.*}}) {axis = 1 : i64, opset = 12 : i64}
 builtin.module attributes {onnx.opset_import = {ai.onnx = 12 : i64}} {
 func.func @old_softmax(%a: tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x4x!quant.uniform<u8:f32, 0.04:9>> {
   %t = onnx.Softmax(%a) : (tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x4x!quant.uniform<u8:f32, 0.04:9>>
