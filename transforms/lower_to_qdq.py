@@ -32,7 +32,14 @@ from qdialect.dialects.onnx_types import expressed_type, quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
-from qdialect.ir.names import location, merge_constants, node_name, settle_names, tensor_names
+from qdialect.ir.names import (
+    location,
+    merge_constants,
+    merge_parameters,
+    node_name,
+    settle_names,
+    tensor_names,
+)
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
 from qdialect.patterns.captured import pair_moved, part_captured, widen_biases
@@ -180,5 +187,6 @@ class LowerToQdqPass(ModulePass):
             keep_unfused(op, rules)
         apply_patterns(op, self.name, [FoldTransposes(), FoldReshapes()])
         merge_constants(op)
+        merge_parameters(op)
         settle_names(op)
         constants_in_order(op)

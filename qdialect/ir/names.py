@@ -7,6 +7,7 @@ xDSL's constructors verify what is known here to be right, at 20 us an operation
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
@@ -149,6 +150,10 @@ class UniqueNames:
         return name
 
 
+PARAMETERS = ("_scale", "_zero_point")
+"""How the constants end that casts and kernels are written with."""
+
+
 def merge_constants(module: ModuleOp) -> None:
     """
     Let equal constants of one name be one: scales that several passes have written for one tensor, or that stood there
@@ -167,6 +172,37 @@ def merge_constants(module: ModuleOp) -> None:
         op.results[0].replace_all_uses_with(same.results[0])
         op.detach()
         op.erase()
+
+
+def merge_parameters(module: ModuleOp) -> None:
+    """
+    Let equal scales, and equal zero points, of whole tensors be one, that which is read first: several passes have
+    written them, in another order when the written model is read again.
+    """
+    first: dict[tuple[object, ...], SSAValue] = {}
+    for op in operations(module):
+        for place, operand in enumerate(op.operands if op.results else ()):
+            key = _parameter(operand)
+            same = operand if key is None else first.setdefault(key, operand)
+            if same is operand:
+                continue
+            op.operands[place] = same
+            if operand.first_use is None and isinstance(operand, OpResult):
+                operand.op.detach()
+                operand.op.erase()
+
+
+def _parameter(value: SSAValue) -> tuple[object, ...] | None:
+    """What a scale or zero point of a whole tensor is, and where it stands; None of another value."""
+    constant = value.owner
+    if (
+        not isinstance(constant, ConstantOp)
+        or constant.value is None
+        or prod(constant.value.type.get_shape()) != 1
+    ):
+        return None
+    suffix = next((one for one in PARAMETERS if tensor_name(constant).endswith(one)), "")
+    return (constant.parent, suffix, value.type, constant.value.array().tobytes()) if suffix else None
 
 
 def settle_names(module: ModuleOp) -> None:

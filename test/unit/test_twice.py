@@ -428,3 +428,9 @@ def test_a_bias_behind_a_product_keeps_its_name():
     first = assert_stays(model)
     assert {"QGemm", "Add"} <= {node.op_type for node in first.graph.node}
     assert "k" in {tensor.name for tensor in first.graph.initializer}
+
+
+@pytest.mark.parametrize("seed", [930081, 930640])
+def test_scales_that_several_passes_write(seed: int):
+    """Which pass wrote one first, and so its name, was another when the model was read again: there were two then."""
+    assert_stays(random_case(seed, True).model)
