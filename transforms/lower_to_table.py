@@ -148,7 +148,13 @@ class LowerToTable(Pattern):
         return None
 
     def _cheaper(self, op: Operation, costs: dict[str, float], now: float) -> list[Function]:
-        """Functions that take at most `WORTH` of `now` nanoseconds an element, with casts, the cheapest first."""
+        """
+        Functions that take at most `WORTH` of `now` nanoseconds an element, with casts, the cheapest first.
+
+        None where the target names no kernels: what runs there is written otherwise, and has its tables.
+        """
+        if not self._target.kernels:
+            return []
         opset = opset_of(op, "") or 13
         casts = costs["DequantizeLinear"] + costs["QuantizeLinear"]
         runs = [f for f in FUNCTIONS if f.name in costs and opset >= f.opset]

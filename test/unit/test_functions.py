@@ -10,6 +10,7 @@ import pytest
 
 import qdialect
 from qdialect.oracle import session as oracle
+from qdialect.text.upstream import refused
 
 GELU = "Div x s d; Erf d e *; Add e one a *; Mul x a m *; Mul m half y *"
 TANH = "Pow x three p *; Mul p c q *; Add x q r *; Mul r k t *; Tanh t u *; Add u one a *; Mul x a m *; Mul m half y *"
@@ -63,3 +64,10 @@ def test_every_value_is_within_a_step(text: str, tmp_path: Path):
     x = ((np.arange(256).reshape(16, 16) - zero) * scale).astype(np.float32)
     expected, got = (oracle.run(str(p), {"input": x})[0] for p in (path, result))
     assert np.abs(np.rint((got - expected) / SCALES["y"][0])).max() <= 1
+
+
+@pytest.mark.parametrize("target", ["linalg", "tosa"])
+def test_upstream_gets_a_table(target: str):
+    module = qdialect.load(model(GELU))
+    qdialect.compile(module, target=target, integer_io=True)
+    assert not refused(module)
