@@ -7,7 +7,8 @@ Write what is computed from one 8-bit tensor, element by element, as a table of 
 f may be any number of elementwise ops, their constants of one element. Close: the table holds what onnxruntime computes
 of each value, alone or in a row, and g is tried on all 256. A lookup takes as long as a dozen float operations, so the
 costs that were measured decide; few functions are so slow (Softplus, Mish, the hyperbolic ones), and long chains. g is
-what exporters write with several ops, each of which was quantized by itself: Gelu, with erf or with tanh, is one.
+what exporters write with several ops, each of which was quantized by itself: Gelu, with erf or with tanh, is one. Where
+the target names no kernels, the table is g's.
 """
 # Around the driver: a copy of the op stands beside it while its 256 values are computed, then goes.
 
@@ -138,23 +139,20 @@ class LowerToTable(Pattern):
             return Blocked("other-shape", "the shape is not known to stay what it is")
         try:
             table = self._table(op, cone, cone.source)
-            same = next((f for f in functions if _is_same(f, op, cone.source, table)), None)
+            alike = ((f, _table_of(f, op, cone.source)) for f in functions)
+            same = next((row for row in alike if _is_near(row[1], table)), None)
         except UserError as error:
             return Blocked("not-computable", str(error))
-        if same is not None:
-            rewriter.replace(op, _computed(same, op, cone.source))
+        if same is not None and self._target.kernels:
+            rewriter.replace(op, _computed(same[0], op, cone.source))
+        elif same is not None:  # what other targets compute
+            self._build(op, cone.source, same[1], rewriter)
         elif now > costs[LOOKUP]:
             self._build(op, cone.source, table, rewriter)
         return None
 
     def _cheaper(self, op: Operation, costs: dict[str, float], now: float) -> list[Function]:
-        """
-        Functions that take at most `WORTH` of `now` nanoseconds an element, with casts, the cheapest first.
-
-        None where the target names no kernels: what runs there is written otherwise, and has its tables.
-        """
-        if not self._target.kernels:
-            return []
+        """Functions that take at most `WORTH` of `now` nanoseconds an element, with casts, the cheapest first."""
         opset = opset_of(op, "") or 13
         casts = costs["DequantizeLinear"] + costs["QuantizeLinear"]
         runs = [f for f in FUNCTIONS if f.name in costs and opset >= f.opset]
@@ -219,16 +217,20 @@ class LowerToTable(Pattern):
         rewriter.replace(op, [*nodes, entries, index, lookup])
 
 
-def _is_same(function: Function, op: Operation, source: SSAValue, table: Array) -> bool:
-    """Whether a function, alone between its casts, makes of every stored value what the table has, to one step."""
+def _table_of(function: Function, op: Operation, source: SSAValue) -> Array:
+    """What a function, alone between its casts, makes of every stored value."""
     stored = _every_byte(source)
     copy = op_named(function.domain, function.name).build([source], [source.type])
     try:
         real = _evaluated(copy, [uniform_of(source.type).dequantize(stored)], op)
     finally:
         copy.erase()
-    result = uniform_of(op.results[0].type).quantize(real)
-    return int(np.abs(result.astype(np.int32) - table.astype(np.int32)).max()) <= 1
+    return uniform_of(op.results[0].type).quantize(real)
+
+
+def _is_near(table: Array, other: Array) -> bool:
+    """Whether no entries are more than one step apart."""
+    return int(np.abs(table.astype(np.int32) - other.astype(np.int32)).max()) <= 1
 
 
 def _computed(function: Function, op: Operation, source: SSAValue) -> list[Operation]:

@@ -10,6 +10,7 @@ import pytest
 
 import qdialect
 from qdialect.oracle import session as oracle
+from qdialect.oracle.integer import run_integer
 from qdialect.text.upstream import refused
 
 GELU = "Div x s d; Erf d e *; Add e one a *; Mul x a m *; Mul m half y *"
@@ -71,3 +72,15 @@ def test_upstream_gets_a_table(target: str):
     module = qdialect.load(model(GELU))
     qdialect.compile(module, target=target, integer_io=True)
     assert not refused(module)
+
+
+@pytest.mark.parametrize("text", [GELU, TANH])
+def test_the_table_is_what_onnxruntime_computes(text: str, tmp_path: Path):
+    reference, module = qdialect.load(model(text)), qdialect.load(model(text))
+    qdialect.compile(reference, integer_io=True)
+    qdialect.save(reference, tmp_path / "r.onnx")
+    qdialect.compile(module, target="tosa", integer_io=True)
+    x = np.arange(256).astype(np.uint8).reshape(16, 16)
+    (expected,) = oracle.run(str(tmp_path / "r.onnx"), {"input": x}, optimize=True)
+    (got,) = run_integer(module, [x])
+    assert np.array_equal(got.view(expected.dtype), expected)
