@@ -271,8 +271,11 @@ class FoldFloatWeightsPass(RewritePass):
         return self._patterns(frozenset())
 
     def _patterns(self, chosen: AbstractSet[Operation]) -> list[Pattern]:
-        few = min(self.elements, FEW_WEIGHTS)
-        return [FoldFloatWeight(target(self.target), self.elements, chosen), FoldFloatConstant(few)]
+        constants = FoldFloatConstant(min(self.elements, FEW_WEIGHTS))
+        runtime = target(self.target)
+        if not runtime.kernels:  # nothing refuses an integer weight there
+            return [constants]
+        return [FoldFloatWeight(runtime, self.elements, chosen), constants]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         chosen = affordable(op, self.elements, self.growth, self.least)
