@@ -132,8 +132,9 @@ def write_upstream(module: ModuleOp, stream: IO[str]) -> None:
         because = "" if remark is None else f": {remark.blocked.message}"
         if remark is not None and remark.blocked.fix:
             because += f"; {remark.blocked.fix}"
+        many = " cannot be written:" if len(left) == 1 else "s cannot be written, the first is"
         raise UserError(
-            f"{len(left)} operations cannot be written, the first is {left[0].name} '{called(left[0])}'{because}",
+            f"{len(left)} operation{many} {left[0].name} '{called(left[0])}'{because}",
             "`explain` with the same --target lists them all",
         )
     _check_interface(module)
