@@ -249,8 +249,10 @@ class LowerToAnother(OnForm[KernelOfAnother]):
         parts = form.parts(op)
         if isinstance(parts, Blocked):
             return parts
-        for part in parts:
-            part.location = location(node_name(op))
+        node = node_name(op)
+        for part in parts[:-1]:  # named as it will be when it is read again, and not as the last
+            name = f"{node}_{part.op_type}" if node and isinstance(part, OnnxOp) else ""
+            part.location = location(name, [name] if name else [])
         parts[-1].location = op.location
         rewriter.replace(op, parts)
         return None

@@ -36,10 +36,10 @@ func.func @short_rows(%x: tensor<1x40x1x96x2xf32>) -> tensor<1x96x1x40x2xf32> {
   func.return %y : tensor<1x96x1x40x2xf32>
 }
 
-// CHECK-LABEL: func.func @unmoved(
+// CHECK-LABEL: func.func @unmoved_orders(
 // CHECK-NOT: onnx.Reshape
 // CHECK: func.return
-func.func @unmoved(%a: tensor<20x30x40xf32>, %b: tensor<?x1x?x3x32xf32>, %c: tensor<1x5x1x3x7xf32>, %d: tensor<1x50x1x3x64xf32>, %e: tensor<2x50x96xf32>, %f: tensor<*xf32>, %g: tensor<1x0x1x9xf32>, %h: tensor<70x1x90x1xf32>) -> (tensor<40x30x20xf32>, tensor<?x3x32x1x?xf32>, tensor<1x1x3x7x5xf32>, tensor<1x3x1x50x64xf32>, tensor<2x96x50xf32>, tensor<*xf32>, tensor<9x1x0x1xf32>, tensor<1x70x1x90xf32>) {
+func.func @unmoved_orders(%a: tensor<20x30x40xf32>, %b: tensor<?x1x?x3x32xf32>, %c: tensor<1x5x1x3x7xf32>, %d: tensor<1x50x1x3x64xf32>, %e: tensor<2x50x96xf32>, %f: tensor<*xf32>, %g: tensor<1x0x1x9xf32>, %h: tensor<70x1x90x1xf32>) -> (tensor<40x30x20xf32>, tensor<?x3x32x1x?xf32>, tensor<1x1x3x7x5xf32>, tensor<1x3x1x50x64xf32>, tensor<2x96x50xf32>, tensor<*xf32>, tensor<9x1x0x1xf32>, tensor<1x70x1x90xf32>) {
   // expected-remark@+1 {{more than two blocks of elements change places [collapse-transpose: several-moves]}}
   %0 = onnx.Transpose(%a) {perm = array<i64: 2, 1, 0>} : (tensor<20x30x40xf32>) -> tensor<40x30x20xf32>
   // expected-remark@+1 {{more than one size is not known, and Reshape finds one [collapse-transpose: open-sizes]}}

@@ -31,10 +31,10 @@ func.func @of_several_scales(%x: tensor<2x3xf32>) -> tensor<2x3xui16> {
 
 // A clamp to less than the type's range, one of bytes, and one that others read besides stay.
 
-// CHECK-LABEL: func.func @narrower(
+// CHECK-LABEL: func.func @unmoved_narrower(
 // CHECK: %[[C:.*]] = onnx.Clip(%x,
 // CHECK-NEXT: quant.qcast %[[C]]
-func.func @narrower(%x: tensor<2x3xf32>) -> tensor<2x3xi16> {
+func.func @unmoved_narrower(%x: tensor<2x3xf32>) -> tensor<2x3xi16> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[2] : tensor<i16>>} : () -> tensor<i16>
   %l = onnx.Constant() {value = #onnx.tensor<[-8192.5] : tensor<f32>>} : () -> tensor<f32>
@@ -44,10 +44,10 @@ func.func @narrower(%x: tensor<2x3xf32>) -> tensor<2x3xi16> {
   func.return %q : tensor<2x3xi16>
 }
 
-// CHECK-LABEL: func.func @bytes(
+// CHECK-LABEL: func.func @unmoved_bytes(
 // CHECK: %[[C:.*]] = onnx.Clip(%x,
 // CHECK-NEXT: quant.qcast %[[C]]
-func.func @bytes(%x: tensor<2x3xf32>) -> tensor<2x3xi8> {
+func.func @unmoved_bytes(%x: tensor<2x3xf32>) -> tensor<2x3xi8> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[2] : tensor<i8>>} : () -> tensor<i8>
   %l = onnx.Constant() {value = #onnx.tensor<[-32.5] : tensor<f32>>} : () -> tensor<f32>
@@ -57,10 +57,10 @@ func.func @bytes(%x: tensor<2x3xf32>) -> tensor<2x3xi8> {
   func.return %q : tensor<2x3xi8>
 }
 
-// CHECK-LABEL: func.func @read_twice(
+// CHECK-LABEL: func.func @unmoved_read_twice(
 // CHECK: %[[C:.*]] = onnx.Clip(%x,
 // CHECK-NEXT: quant.qcast %[[C]]
-func.func @read_twice(%x: tensor<2x3xf32>) -> (tensor<2x3xi16>, tensor<2x3xf32>) {
+func.func @unmoved_read_twice(%x: tensor<2x3xf32>) -> (tensor<2x3xi16>, tensor<2x3xf32>) {
   %s = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
   %z = onnx.Constant() {value = #onnx.tensor<[2] : tensor<i16>>} : () -> tensor<i16>
   %l = onnx.Constant() {value = #onnx.tensor<[-8192.5] : tensor<f32>>} : () -> tensor<f32>
