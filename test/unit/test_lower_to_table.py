@@ -1,0 +1,97 @@
+"""`lower-to-table`: tables of 256 values against onnxruntime with optimization off, on all values."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+import pytest
+from xdsl.context import Context
+
+import qdialect
+from qdialect.errors import UserError
+from qdialect.oracle import session as oracle
+from qdialect.rewriting.remarks import remarks_of
+from qdialect.transforms import get_all_passes
+
+Array = npt.NDArray[Any]
+SCALE, Y_SCALE = 0.03, 0.017
+
+
+def model(ops: list[tuple[str, list[str], str]], dtype: Any, zero: int) -> onnx.ModelProto:
+    """x, integers -> cast -> ops, from `r` to `v` -> cast -> y, integers."""
+    constants: dict[str, Array] = {
+        "s": np.array(SCALE, np.float32),
+        "z": np.array(zero, dtype),
+        "t": np.array(Y_SCALE, np.float32),
+        "u": np.array(100 if dtype is np.uint8 else -20, dtype),
+        "half": np.array([0.5], np.float32),
+        "third": np.array(1 / 3, np.float32),
+        "corner": np.array([[0.25]], np.float32),
+    }
+    nodes = [oh.make_node("DequantizeLinear", ["x", "s", "z"], ["r"])]
+    nodes += [oh.make_node(op, inputs, [made]) for op, inputs, made in ops]
+    nodes += [oh.make_node("QuantizeLinear", ["v", "t", "u"], ["y"])]
+    used = {name for n in nodes for name in n.input}
+    element = oh.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info("x", element, [16, 16])],
+        [oh.make_tensor_value_info("y", element, [16, 16])],
+        [onh.from_array(v, k) for k, v in constants.items() if k in used],
+    )
+    made = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 18)], ir_version=8)
+    return onnx.shape_inference.infer_shapes(made)
+
+
+CHAINS = {
+    "one": [("Softplus", ["r"], "v")],
+    "mish": [("Softplus", ["r"], "a"), ("Tanh", ["a"], "b"), ("Mul", ["r", "b"], "v")],
+    "constants": [
+        ("Sinh", ["r"], "a"),
+        ("Mul", ["half", "a"], "b"),
+        ("Pow", ["b", "third"], "v"),
+    ],  # NaN below 0
+    "constant of two axes": [("Sinh", ["r"], "a"), ("Mul", ["a", "corner"], "v")],
+    "twice": [("Asinh", ["r"], "a"), ("Add", ["a", "a"], "v")],
+    "long": [
+        *[("Sinh" if k % 2 else "Asinh", ["r" if k == 0 else f"a{k}"], f"a{k + 1}") for k in range(6)],
+        ("Neg", ["a6"], "v"),
+    ],
+}
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize(("dtype", "zero"), [(np.uint8, 0), (np.uint8, 131), (np.int8, -7), (np.int8, 127)])
+def test_a_table_holds_what_the_chain_computes(chain: str, dtype: Any, zero: int, tmp_path: Path):
+    made = model(CHAINS[chain], dtype, zero)
+    onnx.save(made, tmp_path / "before.onnx")
+    module = qdialect.load(tmp_path / "before.onnx")
+    qdialect.compile(module)
+    qdialect.save(module, tmp_path / "after.onnx")
+    types = [n.op_type for n in onnx.load(tmp_path / "after.onnx").graph.node]
+    assert "Gather" in types
+    assert not {op for op, _, _ in CHAINS[chain]} & set(types)
+    x = np.arange(256).astype(np.uint8).view(dtype).reshape(16, 16)
+    before, after = (oracle.run(str(tmp_path / f"{name}.onnx"), {"x": x})[0] for name in ("before", "after"))
+    assert len(np.unique(before)) > 1
+    np.testing.assert_array_equal(after, before)
+
+
+def test_what_onnxruntime_cannot_compute_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*given: Any) -> None:
+        raise UserError("no kernel")
+
+    monkeypatch.setattr("qdialect.transforms.lower_to_table.evaluate", refuse)
+    onnx.save(model(CHAINS["one"], np.uint8, 3), tmp_path / "before.onnx")
+    module = qdialect.load(tmp_path / "before.onnx")
+    count = len(list(module.walk()))
+    for name in ("raise-qdq", "lower-to-table"):
+        get_all_passes()[name]()().apply(Context(), module)
+    module.verify()
+    assert "not-computable" in {remark.blocked.id for remark in remarks_of(module)}
+    assert len(list(module.walk())) <= count
