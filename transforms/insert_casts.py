@@ -134,9 +134,7 @@ def quantized_weight(
         return None
     weight = tensor.array()
     others = None if per_tensor else tuple(k for k in range(weight.ndim) if k != axis)
-    reach = np.asarray(np.abs(weight).max(axis=others), np.float64)
-    scales = (reach / levels).astype(np.float32)
-    scales = np.where(scales < np.finfo(np.float32).tiny, np.float32(1), scales).astype(np.float32)
+    scales = numerics.symmetric_scales(np.abs(weight).max(axis=others), levels)
     if per_tensor:
         type = UniformType.per_tensor(storage, float(scales))
     else:

@@ -102,19 +102,14 @@ def _quantized(table: Table) -> tuple[Array, UniformType]:
     """The stored integers and their type, rounded to nearest, symmetric."""
     array, storage = known_array(table.value), Storage.of(STORAGE)
     by_column = tuple(range(array.ndim - 1))
-    scales = _scales(np.abs(array).max(axis=by_column))
+    scales = numerics.symmetric_scales(np.abs(array).max(axis=by_column), LEVELS)
     type = UniformType.along(storage, array.ndim - 1, scales, np.zeros(scales.shape, np.int32))
     if not all(_moves_past(op, type) for op in table.takers):
-        type = UniformType.per_tensor(storage, float(_scales(np.abs(array).max())))
+        type = UniformType.per_tensor(storage, float(numerics.symmetric_scales(np.abs(array).max(), LEVELS)))
     stored = numerics.quantize(
         array, type.scales, type.zero_points, -LEVELS, LEVELS, storage.dtype, axis=type.axis
     )
     return stored, type
-
-
-def _scales(reach: Array) -> Array:
-    scales = (np.asarray(reach, np.float64) / LEVELS).astype(np.float32)
-    return np.where(scales < np.finfo(np.float32).tiny, np.float32(1), scales).astype(np.float32)
 
 
 def _moves_past(op: OnnxOp, type: UniformType) -> bool:

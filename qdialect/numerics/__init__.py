@@ -350,6 +350,15 @@ def round_trip_is_exact(
     )
 
 
+def symmetric_scales(reach: npt.ArrayLike, levels: int) -> Array:
+    """
+    Float32 scales at which `levels` stands for each of `reach`, the largest magnitudes, of any shape; 1 where that is
+    no normal number, as of zeros alone.
+    """
+    scales = (np.asarray(reach, np.float64) / levels).astype(np.float32)
+    return np.where(scales < np.finfo(np.float32).tiny, np.float32(1), scales).astype(np.float32)
+
+
 def range_parameters(low: float, high: float, least: int, greatest: int) -> tuple[np.float32, int]:
     """
     Scale and zero point that let integers `least` to `greatest` cover the reals `low` to `high`, which hold 0.

@@ -364,3 +364,9 @@ def test_the_scale_of_a_sum_is_not_zero():
     scales = numerics.sum_scale(np.float32(0.02), np.array([0.5, 1e-38, 2.0**-149], np.float32))
     np.testing.assert_array_equal(scales, np.array([0.01, 2.0**-126, 2.0**-126], np.float32))
     assert scales.dtype == np.float32
+
+
+def test_symmetric_scales_reach_what_they_are_to() -> None:
+    scales = numerics.symmetric_scales(np.array([127.0, 0.5, 0.0, 1e-40], np.float32), 127)
+    np.testing.assert_array_equal(scales, np.array([1, np.float32(0.5 / 127), 1, 1], np.float32))
+    assert float(numerics.symmetric_scales(3.5, 7)) == 0.5
