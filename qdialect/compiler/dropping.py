@@ -20,11 +20,12 @@ from qdialect.calibration.observer import value_names
 from qdialect.calibration.sensitivity import Budget, Plan, Share, plan_floats
 from qdialect.calibration.sequential import products
 from qdialect.calibration.switches import Noise, steps_of, with_switches
-from qdialect.compiler.candidates import Array, Candidates, Finished, Trial
+from qdialect.compiler.candidates import Candidates, Finished, Trial
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.errors import UserError
 from qdialect.ir.names import called
+from qdialect.numerics import Array
 from qdialect.transforms.insert_casts import elements_of
 
 SAMPLES = 16

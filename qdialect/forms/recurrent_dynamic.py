@@ -129,14 +129,14 @@ def _role(back: bool) -> str:
 
 def _initial(layer: _Layer, direction: int) -> list[SSAValue]:
     shape = (layer.batch, layer.hidden)
-    given = [layer.op.input(place) for place in (5, 6)]
+    initial = [layer.op.input(place) for place in (5, 6)]
     return [
         layer.build.constant(np.zeros(shape, np.float32))
         if value is None
         else layer.build.one(
             "Gather", [value, layer.build.constant(np.array(direction))], shape, axis=int_attr(0)
         )
-        for value in given
+        for value in initial
     ]
 
 
@@ -171,16 +171,16 @@ def _decomposed(op: OnnxOp) -> Decomposed | Blocked:
     if isinstance(layer, Blocked):
         return layer
     build, one = layer.build, (1, layer.batch, layer.hidden)
-    found = [_directed(layer, k, inputs) for k, inputs in enumerate(_inputs(layer))]
+    directions = [_directed(layer, k, inputs) for k, inputs in enumerate(_inputs(layer))]
     results: list[SSAValue] = []
     for place, output in enumerate(op.outputs):
         if output is None:
             continue
         if place:
-            results.append(_stacked(build, [states[place - 1] for _, states in found], one, 0))
+            results.append(_stacked(build, [states[place - 1] for _, states in directions], one, 0))
             continue
         every = (layer.steps, *one)
-        rows = [_stacked(build, outputs, (1, *one), 0) for outputs, _ in found]
+        rows = [_stacked(build, outputs, (1, *one), 0) for outputs, _ in directions]
         results.append(_stacked(build, rows, every, 1))
     return Decomposed(build.ops, results)
 
