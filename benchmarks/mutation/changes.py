@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import importlib
 import inspect
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,37 +37,20 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
 
 
 @dataclass(frozen=True)
-class Mutant:
-    """One change: `new` in the place of what stands between two positions of a file."""
+class Function:
+    """A function or method of a module."""
 
     path: str
-    line: int
-    last: int
-    """The last line of what is changed."""
-    start: int
-    """Offset in the file, in bytes."""
-    end: int
-    old: str
-    new: str
-
-    function: tuple[str, ...]
-    """The function that it is in, below the classes that this is in."""
+    names: tuple[str, ...]
+    """Its name, below those of the classes that it is in."""
     first: int
-    """The first line of that."""
+    """Its first line, that of a decorator if there is one."""
 
-    def module(self) -> ModuleType:
-        """The file's module."""
-        parts = Path(self.path).with_suffix("").parts
-        parts = parts if parts[0] == "qdialect" else ("qdialect", *parts)
-        return importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
-
-    def apply(self, root: Path) -> bool:
-        """Change the function in this process; whether it could be found."""
-        module, data = self.module(), (root / self.path).read_bytes()
-        data = data[: self.start] + self.new.encode() + data[self.end :]
-        code = _code(compile(data, module.__file__ or "", "exec"), self.function, self.first)
-        live: Any = module
-        for name in self.function:
+    def live(self) -> FunctionType | None:
+        """The object that Python calls, whose caches are emptied; None if it is not found."""
+        module: Any = self._module()
+        live = module
+        for name in self.names:
             live = vars(live).get(name)
         if hasattr(live, "cache_clear"):
             live.cache_clear()
@@ -73,14 +58,54 @@ class Mutant:
         live = live.func if isinstance(live, cached_property) else live
         live = live.__func__ if isinstance(live, staticmethod | classmethod) else live
         live = inspect.unwrap(live) if callable(live) else live
-        if (
-            code is None
-            or not isinstance(live, FunctionType)
-            or live.__code__.co_freevars != code.co_freevars
-        ):
+        plain = isinstance(live, FunctionType) and live.__code__.co_firstlineno == self.first
+        return live if plain else None
+
+    def replace(self, source: bytes | ast.Module) -> bool:
+        """Run what a changed source of the file has in its place; whether that can be."""
+        live = self.live()
+        code = _code(compile(source, self._module().__file__ or "", "exec"), self.names, self.first)
+        if live is None or code is None or live.__code__.co_freevars != code.co_freevars:
             return False
         live.__code__ = code
         return True
+
+    def _module(self) -> ModuleType:
+        parts = Path(self.path).with_suffix("").parts
+        parts = parts if parts[0] == "qdialect" else ("qdialect", *parts)
+        return importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change: `new` in the place of what stands between two positions of a file."""
+
+    function: Function
+    line: int
+    text: str
+    """The line."""
+    start: int
+    """Offset in the file, in bytes."""
+    end: int
+    old: str
+    new: str
+    again: int
+    """How many of the function's mutants before it have the same text, `old` and `new`."""
+
+    @property
+    def key(self) -> str:
+        """What stays when lines around it change."""
+        function = ".".join(self.function.names)
+        return " | ".join((self.function.path, function, self.text, self.old, self.new, str(self.again)))
+
+    def order(self, seed: int) -> str:
+        """Its place in a random order in which a change of the code moves nothing else."""
+        return hashlib.sha256(f"{seed} {self.key}".encode()).hexdigest()
+
+    def apply(self, root: Path) -> bool:
+        """Change the function in this process; whether that can be."""
+        data = (root / self.function.path).read_bytes()
+        return self.function.replace(data[: self.start] + self.new.encode() + data[self.end :])
 
 
 def _code(code: CodeType, names: Sequence[str], first: int) -> CodeType | None:
@@ -119,8 +144,8 @@ def _changed(node: ast.AST) -> ast.AST | None:
 
 def _skipped(tree: ast.Module) -> set[ast.AST]:
     """
-    What changes no behaviour, or breaks the import: annotations, decorators, asserts; and f-strings, whose parts have
-    no positions in Python 3.11.
+    What changes no behaviour, or breaks the import: annotations, decorators, asserts and the `strict` of zip; and
+    f-strings, whose parts have no positions in Python 3.11.
     """
     skipped: set[ast.AST] = set()
     for node in ast.walk(tree):
@@ -131,6 +156,8 @@ def _skipped(tree: ast.Module) -> set[ast.AST]:
             parts = [*node.decorator_list, node.returns, *(a.annotation for a in node.args.args)]
         elif isinstance(node, ast.Assert | ast.JoinedStr):
             parts = [node]
+        elif isinstance(node, ast.keyword) and node.arg == "strict":
+            parts = [node.value]
         skipped |= {inner for part in parts if part is not None for inner in ast.walk(part)}
     return skipped
 
@@ -146,23 +173,32 @@ def _functions(
             yield from _functions(child, (*names, child.name))
 
 
-def mutants(path: Path, root: Path) -> Iterator[Mutant]:
-    """Every mutant of a file's functions, in its order."""
+def mutants(path: Path, root: Path) -> tuple[ast.Module, dict[ast.AST, Mutant]]:
+    """A file's tree, and every mutant of its functions by the node that it changes."""
     data = path.read_bytes()
+    lines = data.splitlines(keepends=True)
     starts = [0]
-    for line in data.splitlines(keepends=True):
+    for line in lines:
         starts.append(starts[-1] + len(line))
     tree = ast.parse(data)
     skipped = _skipped(tree)
-    for names, function in _functions(tree):
-        first = min(part.lineno for part in (function, *function.decorator_list))
-        for node in (inner for part in function.body for inner in ast.walk(part)):
+    every: dict[ast.AST, Mutant] = {}
+    for names, body in _functions(tree):
+        first = min(part.lineno for part in (body, *body.decorator_list))
+        function = Function(str(path.relative_to(root)), names, first)
+        seen: Counter[tuple[str, str, str]] = Counter()
+        for node in (inner for part in body.body for inner in ast.walk(part)):
             changed = None if node in skipped else _changed(node)
             place = node.test if isinstance(node, ast.If) else node
             if changed is None or not isinstance(place, ast.expr) or place.end_lineno is None:
                 continue
             start = starts[place.lineno - 1] + place.col_offset
             end = starts[place.end_lineno - 1] + (place.end_col_offset or 0)
-            old, new = data[start:end].decode(), f"({ast.unparse(changed)})"
-            lines = place.lineno, place.end_lineno
-            yield Mutant(str(path.relative_to(root)), *lines, start, end, old, new, names, first)
+            change = (
+                lines[place.lineno - 1].decode().strip(),
+                data[start:end].decode(),
+                f"({ast.unparse(changed)})",
+            )
+            every[node] = Mutant(function, place.lineno, change[0], start, end, *change[1:], seen[change])
+            seen[change] += 1
+    return tree, every

@@ -11,6 +11,8 @@ import compile_time
 import zoo
 from architectures.quantizers import tensorrt
 from models import catalog
+from mutants import ROOT, equal, identity
+from mutation.changes import mutants
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "digits_qdq.onnx"
 
@@ -48,3 +50,15 @@ def test_a_network_of_the_zoo_is_quantized(tmp_path: Path):
         zoo.session(tmp_path / f"{each}.onnx").run(None, feed)[0] for each in ("float", "quantized")
     )
     assert 0 < np.abs(first - second).max() < 0.2 * np.abs(first).max()
+
+
+def test_each_mutant_that_is_said_to_be_equal_is_there():
+    every: set[tuple[str, str, str, str]] = set()
+    for path in {row[0] for row in equal()}:
+        every |= {identity(mutant) for mutant in mutants(ROOT / path, ROOT)[1].values()}
+    assert equal().keys() <= every
+
+
+def test_mutants_have_names_of_their_own():
+    every = list(mutants(ROOT / "qdialect/numerics/__init__.py", ROOT)[1].values())
+    assert len({mutant.key for mutant in every}) == len(every) > 100
