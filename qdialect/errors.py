@@ -1,27 +1,27 @@
-"""The one exception for a user's mistake: a line that says what, where, and what to do."""
+"""`UserError`: the one exception for a mistake of the user, one line with the cause, the place and the fix."""
 
 from collections.abc import Iterable
 
 
 def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
-    """Those of `known` that `word` may have been meant to be, the nearest first."""
-    from difflib import get_close_matches  # for those who mistype: start-up is short
+    """Up to `most` of `known` that resemble `word`, most similar first."""
+    from difflib import get_close_matches  # needed only after a typing error: keeps start-up short
 
     return get_close_matches(word, list(known), most)
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
-    """The word that may have been meant, as a question; or what to do otherwise."""
+    """`did you mean ...?` with the most similar word of `known`; `otherwise` if none is similar."""
     near = nearest(word, known)
     return f"did you mean '{near[0]}'?" if near else otherwise
 
 
 class UserError(Exception):
-    """Something the user can mend: a bad file, option or model. The command line prints it as one line, status 1."""
+    """An error that the user can fix: a bad file, option or model. The command line prints it as one line, status 1."""
 
     def __init__(self, what: str, fix: str = ""):
         super().__init__(f"{what}; {fix}" if fix else what)
 
 
 class LocatedError(UserError):
-    """A mistake in a text, whose message begins with its place: `file:line:column: error: ...`."""
+    """An error in a text file, whose message begins with its location: `file:line:column: error: ...`."""

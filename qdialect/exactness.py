@@ -1,19 +1,19 @@
-"""How far a rewrite may move numbers: three classes, said once for passes, options and the command line."""
+"""Classes of numeric exactness of a rewrite, exact, close and lossy, for passes, options and the command line."""
 
 from enum import Enum
 
 
 class Exactness(Enum):
-    """How far a rewrite may move numbers, judged per op against the oracle form."""
+    """How far a rewrite may change results, measured per op against the oracle form."""
 
     EXACT = "exact"
-    """No element differs."""
+    """Bit-identical."""
     CLOSE = "close"
-    """Integers by at most one step, floats by at most 1e-4 of the largest magnitude."""
+    """Integers differ by at most one step, floats by at most 1e-4 of the largest magnitude."""
     LOSSY = "lossy"
-    """The meaning changes, on purpose."""
+    """Results change by design."""
 
     def within(self, level: "Exactness") -> bool:
-        """Whether a rewrite of this class may run at `level`."""
+        """True if a rewrite of this class may run at `level`."""
         order = list(Exactness)
         return order.index(self) <= order.index(level)

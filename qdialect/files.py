@@ -1,7 +1,7 @@
 """
-Files: what a model may read, and how outputs are written.
+File access: reads confined to the input's folder, atomic writes of outputs.
 
-Nothing outside of the input's own folder is read. Outputs appear whole or not at all: they are written beside the
+A model's external files are read from its own folder only. Outputs appear whole or not at all: written beside the
 target, then renamed over it.
 """
 
@@ -18,7 +18,7 @@ from typing import BinaryIO, Self
 from qdialect.errors import UserError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What a file system says that takes no more."""
+"""Error numbers of a full file system or an exhausted quota."""
 
 
 class Outputs:

@@ -1,4 +1,4 @@
-"""Why a rewrite does not fire: what every guard of every pass returns, and the reasons that many of them share."""
+"""`Blocked`, the reason that a guard returns when its rewrite does not apply, and reasons shared by several guards."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Blocked:
-    """Why a rewrite does not fire."""
+    """Reason why a rewrite does not apply, reported to the user as a remark."""
 
     id: str
-    """A short name, the same wherever the reason is the same."""
+    """Short name of the reason, equal for equal reasons: the key of `qdialect explain ID`."""
     message: str
-    """What stands in the way."""
+    """The condition that does not hold, as a sentence without a full stop."""
     fix: str = ""
-    """What the user can do about it, if anything."""
+    """Action by which the user can remove the obstacle; empty if there is none."""
 
 
 UNKNOWN_RANK = Blocked(
     "unknown-rank", "the operand's rank is not known", "run ONNX shape inference on the model"
 )
 
-# Reasons of more than one rule, so that each says it in the same words.
+# Reasons shared by several rules, so that all report them in the same words.
 CLIP_PER_AXIS = Blocked("clip-per-axis", "Clip has one bound, the channels have several")
 COMPUTED_BIAS = Blocked("computed-bias", "the bias is computed at run time")
 COMPUTED_BOUND = Blocked("computed-bound", "a bound of Clip is computed", "give Clip constant bounds")

@@ -1,4 +1,4 @@
-"""What plain `xdsl-opt` finds under the entry point `xdsl.universe`: our own names, none of xDSL's."""
+"""Entry point `xdsl.universe`: the dialects and passes of qdialect for plain `xdsl-opt`."""
 
 from xdsl.universe import Universe
 

@@ -1,0 +1,1 @@
+"""Options, pipelines, `compile` and `quantize`, and the report of what they did."""

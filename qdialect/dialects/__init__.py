@@ -1,1 +1,1 @@
-"""Types, attributes and the base of every operation: the dialect `quant`, and what `onnx` is generated from."""
+"""The dialects `quant` and `tosa`, and the base class, types, attributes and verifier of the generated `onnx` ops."""

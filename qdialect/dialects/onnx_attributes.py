@@ -1,4 +1,4 @@
-"""Attribute values that MLIR has no attribute for: sparse tensors, references in a function body, odd strings."""
+"""Attributes that MLIR lacks: sparse tensors, references to function attributes, strings that are not UTF-8."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def numbers(value: DenseArrayBase) -> tuple[Any, ...]:
 
 @irdl_attr_definition
 class ReferenceAttr(ParametrizedAttribute):
-    """In a function's body: the value is the function's own attribute `attribute`, of the given kind."""
+    """In a function's body: a reference to the function's own attribute `attribute`, of kind `kind`."""
 
     name = "onnx.reference"
     attribute: StringAttr = param_def()

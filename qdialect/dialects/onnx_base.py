@@ -1,8 +1,8 @@
 """
-What every ONNX operation shares, and the few operations that are written by hand.
+Base class of all ONNX operations, and the few operations that are not generated from schemas.
 
-An operation's operands are the node's inputs in order. An input left out in front of one that is given keeps its place
-in `operandSegmentSizes` (one 0 or 1 per place; absent when nothing is left out there); results likewise. Attributes are
+An operation's operands are the node's inputs in order. An input omitted in front of one that is present keeps its place
+in `operandSegmentSizes` (one 0 or 1 per place; absent when nothing is omitted there); results likewise. Attributes are
 properties; attributes that are graphs are regions.
 """
 
@@ -53,11 +53,11 @@ def verifying_traits(op_class: type[OnnxOp]) -> tuple[OpTrait, ...]:
 
 
 class OnnxOp(Operation):
-    """What every ONNX operation shares."""
+    """Base class of all ONNX operations: inputs and outputs by place, attributes, text, verification."""
 
     SCHEMA: ClassVar[Schema | None] = None
     ANY_RESULT: ClassVar[bool] = False
-    """Whether a result may be of a type that the schema does not list."""
+    """True if results may have types that the schema does not list."""
     traits: ClassVar[OpTraits] = OpTraits(lambda: (Pure(),))
 
     @classmethod
@@ -83,7 +83,7 @@ class OnnxOp(Operation):
 
     @classmethod
     def get_trait(cls, trait: type[OpTraitInvT] | OpTraitInvT) -> OpTraitInvT | None:
-        """The trait of a kind, or equal to the one given: what all passes ask all operations, so it is kept."""
+        """The trait of class `trait`, or equal to it. Cached: every pass asks every operation."""
         return trait_of(cls, trait)
 
     @property
@@ -125,30 +125,30 @@ class OnnxOp(Operation):
 
     @property
     def listed(self) -> str:
-        """What the tables of targets call the operator."""
+        """Name of the operator in the tables of targets."""
         return self.op_type
 
     def attribute(self, name: str) -> Attribute | None:
-        """A node's attribute."""
+        """Attribute `name` of the node; None if it is absent."""
         return self.properties.get(name)
 
     def int_attr(self, name: str, default: int) -> int:
-        """An INT attribute."""
+        """INT attribute `name`, or `default`."""
         value = self.attribute(name)
         return value.value.data if isinstance(value, IntegerAttr) else default
 
     def float_attr(self, name: str, default: float) -> float:
-        """A FLOAT attribute."""
+        """FLOAT attribute `name`, or `default`."""
         value = self.attribute(name)
         return value.value.data if isinstance(value, FloatAttr) else default
 
     def str_attr(self, name: str, default: str) -> str:
-        """A STRING attribute."""
+        """STRING attribute `name`, or `default`."""
         value = self.attribute(name)
         return value.data if isinstance(value, StringAttr) else default
 
     def ints_attr(self, name: str) -> tuple[int, ...] | None:
-        """An INTS attribute; None if it is not given."""
+        """INTS attribute `name`; None if it is absent."""
         value = self.attribute(name)
         return tuple(int(v) for v in value.iter_values()) if isinstance(value, DenseArrayBase) else None
 
@@ -169,7 +169,7 @@ class OnnxOp(Operation):
 
 
 class ConstantOp(OnnxOp):
-    """A constant. Its result may be of quantized type: the value is then what is stored."""
+    """A constant. If its result has a quantized type, the value holds the stored integers."""
 
     name = "onnx.Constant"
     ANY_RESULT = True
@@ -193,14 +193,14 @@ class ConstantOp(OnnxOp):
 
 class CustomOp(OnnxOp):
     """
-    An operator that the snapshot does not know, or a call of a model-local function; carried as it is. Of an operator
-    that a package from outside makes promises for, it is an instance of that operator's own subclass.
+    An operator without a schema in the snapshot, or a call of a model-local function; carried through unchanged. An
+    operator for which an installed plugin declares promises gets a subclass of its own.
     """
 
     name = "onnx.Custom"
     traits = OpTraits(lambda: ())
     class_of: ClassVar[Callable[[str, str], type[CustomOp]]]
-    """The class of an operator, by domain and name; the room of the op classes, above this one, says it."""
+    """Maps domain and name to the class of an operator; set by `qdialect.ops`, which this package cannot import."""
 
     @classmethod
     def create(cls, *, properties: Mapping[str, Attribute] = {}, **parts: Any) -> Self:
@@ -255,7 +255,7 @@ class YieldOp(OnnxOp):
 
 
 class FunctionOp(OnnxOp):
-    """A model-local function. ONNX functions have no types: every value is of unknown type."""
+    """A model-local function. ONNX functions are untyped: every value has unknown type."""
 
     name = "onnx.Function"
     traits = OpTraits(lambda: (IsolatedFromAbove(),))
@@ -271,7 +271,7 @@ class FunctionOp(OnnxOp):
 
 
 def opset_of(op: Operation, domain: str) -> int | None:
-    """The opset version in force for `domain` where `op` stands; None if nothing says."""
+    """Opset version of `domain` that applies to `op`; None if its module and function state none."""
     scope: Operation | None = op
     while scope is not None:
         if isinstance(scope, ModuleOp | FunctionOp):

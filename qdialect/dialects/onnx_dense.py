@@ -19,7 +19,7 @@ class _Raises(Protocol):
 
 
 def without_dense(attributes: Mapping[str, Attribute], parser: _Raises) -> dict[str, Attribute]:
-    """The attributes, `dense` ones as constants. Raises ParseError for elements that ONNX has not."""
+    """The attributes with `dense` ones as `TensorAttr`. Raises ParseError for element types that ONNX lacks."""
     return {
         name: _constant(cast("Any", value), parser) if isinstance(value, DenseIntOrFPElementsAttr) else value
         for name, value in attributes.items()

@@ -1,4 +1,4 @@
-"""Which inputs and outputs of a node are left out: one 0 or 1 per place; absent when nothing is left out."""
+"""Segment sizes: one 0 or 1 per place for omitted inputs and outputs of a node; absent when none is omitted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RESULT_SEGMENTS = "resultSegmentSizes"
 
 
 def present(places: Sequence[object | None]) -> DenseArrayBase | None:
-    """The segment sizes for inputs or outputs of which some are None; None if only the last are left out."""
+    """Segment sizes for inputs or outputs of which some are None; None if only trailing ones are omitted."""
     flags = [p is not None for p in places]
     while flags and not flags[-1]:
         flags.pop()
@@ -20,7 +20,7 @@ def present(places: Sequence[object | None]) -> DenseArrayBase | None:
 
 
 def placed(values: Sequence[SSAValue], sizes: Attribute | None) -> list[SSAValue | None]:
-    """The inputs or outputs by place, None where the segment sizes say that one is left out."""
+    """The inputs or outputs by place, None where their segment size is 0."""
     if not isinstance(sizes, DenseArrayBase):
         return list(values)
     places: list[SSAValue | None] = []

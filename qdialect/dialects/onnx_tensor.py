@@ -26,13 +26,13 @@ from xdsl.utils.hints import isa
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, BY_NUMPY, DYNAMIC, ElementType, StringType, tensor_type
 
 SMALL = 64
-"""Up to this many elements, text shows the values."""
+"""Greatest number of elements that text prints as numbers."""
 
 MAX_RANK = 64
-"""numpy's bound."""
+"""Greatest rank of a numpy array."""
 
 BLOCK = 1 << 24
-"""Bytes that are in memory at a time when large data is copied."""
+"""Bytes in memory at a time while large data is copied."""
 
 
 class FileSlice(NamedTuple):
@@ -42,7 +42,7 @@ class FileSlice(NamedTuple):
     offset: int
     length: int
     stamp: tuple[int, int] | None = None
-    """The file's inode and time of change when it was named: other bytes may stand there later."""
+    """Inode and modification time of the file when the slice was taken, to detect that the file has changed."""
 
     @classmethod
     def of(cls, path: str | os.PathLike[str], offset: int, length: int) -> FileSlice:
@@ -89,7 +89,7 @@ def _stamp(status: os.stat_result) -> tuple[int, int]:
 
 
 def byte_size(element: ElementType, count: int) -> int:
-    """How many bytes of raw data `count` elements take."""
+    """Bytes of raw data that `count` elements take."""
     return (count * element.bits + 7) // 8
 
 
@@ -213,7 +213,7 @@ class TensorData:
 
 
 def _plain(data: TensorData) -> npt.NDArray[Any]:
-    """The elements in a type of numpy's own; narrow ones in a wider that holds each of them."""
+    """The elements in a built-in numpy dtype; narrow types are widened to one that holds every value."""
     values = data.array().reshape(-1)
     if values.dtype.isbuiltin == 1:
         return values
@@ -221,7 +221,7 @@ def _plain(data: TensorData) -> npt.NDArray[Any]:
 
 
 def _decimal(value: Any) -> str | None:
-    """A number as text that reads back to the same bits; None if decimal text cannot carry it."""
+    """A number as decimal text that parses to the same bits; None if there is none."""
     if isinstance(value, bool | np.bool_):
         return str(int(value))
     if isinstance(value, np.integer):
@@ -340,7 +340,7 @@ def _build(parser: AttrParser, payload: _Payload, type: TensorType[Attribute]) -
 
 
 def _check_integers(parser: AttrParser, numbers: Sequence[int | float], element: ElementType) -> None:
-    """Raise ParseError for what `element` does not hold: numpy would wrap it around."""
+    """Raise ParseError for a number outside the range of `element`: numpy would wrap it around."""
     bits = 1 if element.spelling == "bool" else element.bits
     low, high = (
         (-(1 << bits - 1), (1 << bits - 1) - 1) if element.spelling[0] == "i" else (0, (1 << bits) - 1)

@@ -1,9 +1,9 @@
 """
-One printer and one parser for every ONNX operation:
+Custom assembly format of ONNX operations, one printer and one parser for all:
 
     onnx.Conv(%x, %w, _) {group = 1 : i64} : (types) -> types
 
-`_` is an input left out. Discardable attributes follow `attributes`; graphs follow as `name {...}`.
+`_` is an omitted input. Discardable attributes follow `attributes`; graphs follow as `name {...}`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from qdialect.dialects.schemas import Schema
 
 
 class PrintedOp(Protocol):
-    """What printing asks of an operation."""
+    """The interface of an operation that the printer needs."""
 
     SCHEMA: ClassVar[Schema | None]
     properties: dict[str, Attribute]
@@ -48,7 +48,7 @@ def _with_omitted(op: PrintedOp) -> list[SSAValue | None]:
 
 
 def print_op(op: PrintedOp, printer: Printer) -> None:
-    """Print what follows the operation's name."""
+    """Print the operation without its name and results."""
     with printer.in_parens():
         for k, value in enumerate(_with_omitted(op)):
             if k:
@@ -76,7 +76,7 @@ def _parse_slot(parser: Parser) -> UnresolvedOperand | None:
 
 
 def parse_op(parser: Parser) -> dict[str, Any]:
-    """What `Operation.create` takes, read from what `print_op` printed."""
+    """Keyword arguments of `Operation.create`, parsed from the text of `print_op`."""
     slots: Sequence[UnresolvedOperand | None] = parser.parse_comma_separated_list(
         parser.Delimiter.PAREN, lambda: _parse_slot(parser)
     )

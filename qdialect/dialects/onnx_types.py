@@ -1,5 +1,5 @@
 """
-ONNX's element types and value types in xDSL's terms.
+ONNX's element types and value types as xDSL types.
 
 int8 is `i8` and uint8 `ui8`; a value of unknown type is `tensor<*x!onnx.any>`. What MLIR has no type for (strings,
 sequences, optionals, maps, sparse tensors) is a type of this dialect.
@@ -39,7 +39,7 @@ from qdialect.dialects.quant import UniformType
 
 @irdl_attr_definition
 class AnyElementType(ParametrizedAttribute, TypeAttribute):
-    """The element type of a tensor of which nothing is known."""
+    """The element type of a tensor whose element type is unknown."""
 
     name = "onnx.any"
 
@@ -61,7 +61,7 @@ class SequenceType(ParametrizedAttribute, TypeAttribute):
 
 @irdl_attr_definition
 class OptionalType(ParametrizedAttribute, TypeAttribute):
-    """A value or its absence."""
+    """An optional value."""
 
     name = "onnx.optional"
     element: Attribute = param_def()
@@ -85,7 +85,7 @@ class SparseTensorType(ParametrizedAttribute, TypeAttribute):
 
 
 class ElementType(NamedTuple):
-    """One ONNX element type in every spelling."""
+    """One ONNX element type: its number, its name in schemas, its attribute here and its numpy dtype."""
 
     number: int
     """`TensorProto.DataType`."""
@@ -148,10 +148,10 @@ BY_NUMPY = {e.numpy: e for e in ELEMENT_TYPES}
 
 ANY = AnyElementType()
 UNKNOWN: UnrankedTensorType[Attribute] = UnrankedTensorType(ANY)
-"""The type of a value of which nothing is known."""
+"""The type of a value whose element type and rank are unknown."""
 
 DYNAMIC = DYNAMIC_INDEX
-"""A dimension that is not known; text has `?` for it."""
+"""An unknown dimension; `?` in text."""
 
 
 @cache
@@ -161,7 +161,7 @@ def tensor_type(element: Attribute, shape: tuple[int, ...]) -> TensorType[Attrib
 
 
 def element_of(type: Attribute) -> Attribute | None:
-    """The element type of a tensor type, as stored; None for what is no tensor."""
+    """The element type of a tensor type, quantized or not; None for other types."""
     return type.element_type if isinstance(type, TensorType | UnrankedTensorType) else None
 
 
@@ -190,7 +190,7 @@ def shape_of(type: Attribute) -> tuple[int, ...] | None:
 
 
 def known_element(type: Attribute) -> Attribute:
-    """The element type of what is known to be a tensor. TypeError if it is none."""
+    """The element type of a tensor type. TypeError for other types."""
     if (element := element_of(type)) is None:
         raise TypeError(f"{type} is no tensor")
     return element
@@ -228,13 +228,13 @@ def expressed_type(type: Attribute) -> Attribute:
 
 @cache
 def spelling_of(element: Attribute) -> str | None:
-    """How a schema spells `tensor(element)`; None if ONNX has no such element type."""
+    """`tensor(element)` as a schema spells it; None if ONNX has no such element type."""
     known = BY_ATTRIBUTE.get(element)
     return None if known is None else f"tensor({known.spelling})"
 
 
 def spelling(type: Attribute) -> str | None:
-    """How a schema spells a value's type; None if the type is not known."""
+    """A value's type as a schema spells it; None if the type is unknown."""
     match type:
         case SequenceType():
             inner = spelling(type.element)

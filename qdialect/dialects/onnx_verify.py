@@ -1,7 +1,7 @@
 """
-What an ONNX operation must satisfy: constraints O1 to O9 of docs/spec.md, against the version that the module's opset
-selects. A quantized element verifies as its expressed type; what a quantized operand must satisfy besides, the op's
-promise says.
+Verifier of ONNX operations: constraints O1 to O9 of docs/spec.md, against the schema version that the module's opset
+selects. A quantized element verifies as its expressed type; further constraints on quantized operands are those of the
+op's promises.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ WRITTEN = {
     AttributeKind.INTS: "array<i64: 1>",
     AttributeKind.STRINGS: '["text"]',
 }
-"""How text spells an attribute of a kind."""
+"""An example of each kind of attribute as text, for error messages."""
 
 
 def _check_count(what: str, count: int, arity: tuple[int, int | None]) -> None:
@@ -120,7 +120,7 @@ def _check_types(
 
 
 class CheckedOp(Protocol):
-    """What verification asks of an operation."""
+    """The interface of an operation that the verifier needs."""
 
     SCHEMA: ClassVar[Schema | None]
     ANY_RESULT: ClassVar[bool]
@@ -137,7 +137,7 @@ class CheckedOp(Protocol):
 
 
 def verify_quantized_values(op: Operation) -> bool:
-    """Whether an operand or a result is quantized. Raises VerifyException if a type does not fit its tensor."""
+    """True if an operand or a result is quantized. Raises VerifyException if a type does not fit its tensor."""
     quantized = [v.type for v in (*op.operands, *op.results) if quantized_of(v.type) is not None]
     for type in quantized:
         verify_quantized_tensor(type)
@@ -147,12 +147,12 @@ def verify_quantized_values(op: Operation) -> bool:
 PERM = "perm"
 
 _SOUND: set[Hashable] = set()
-"""Signatures that verify."""
+"""Signatures that have passed verification."""
 MOST_SOUND = 1 << 16
 
 
 def _kind(value: SSAValue | None) -> Hashable:
-    """What a signature says of a value: its element type, or, in a tuple, the type of what is no tensor."""
+    """Key of a value in a signature: its expressed element type, or its type in a tuple if it is no tensor."""
     if value is None:
         return None
     expressed = expressed_of(value.type)
@@ -160,7 +160,7 @@ def _kind(value: SSAValue | None) -> Hashable:
 
 
 def _signature(op: CheckedOp, opset: int | None) -> Hashable:
-    """All that O1 to O8 depend on: a model has few of them, however many operations."""
+    """Key of an operation that determines O1 to O8: a model has few distinct ones, however many operations."""
     attributes = tuple((name, type(value)) for name, value in op.properties.items())
     return type(op), opset, tuple(map(_kind, op.inputs)), tuple(map(_kind, op.outputs)), attributes
 

@@ -60,7 +60,7 @@ def _tensor_type(element: Attribute, shape: ArrayAttr[IntAttr], encoding: Attrib
 
 
 def with_element_type(type: Attribute, element: Attribute) -> Attribute:
-    """The same shape of other elements."""
+    """The type with its element type replaced; a scalar becomes `element`."""
     match type:
         case TensorType():
             return _tensor_type(element, type.shape, type.encoding)
@@ -98,7 +98,7 @@ def _verify_cast(quantized: Attribute, real: Attribute) -> None:
 
 
 class _CastOp(IRDLOperation):
-    """One operand, one result, both types spelled."""
+    """A cast of one operand to one result, with both types in the text."""
 
     input = operand_def()
     result = result_def()
@@ -124,14 +124,14 @@ class QuantizeOp(_CastOp, HasFolderInterface):
 
     @property
     def element_type(self) -> UniformType:
-        """What the result's integers stand for."""
+        """The quantized element type of the result."""
         return _uniform(self.result.type)
 
     def verify_(self) -> None:
         _verify_cast(self.result.type, self.input.type)
 
     def fold(self) -> Sequence[SSAValue] | None:
-        """qcast(dcast(q)) of equal types is q, where the float between them holds every value apart."""
+        """qcast(dcast(q)) of equal types folds to q if every stored value survives the round trip through the float."""
         dequantize = self.input.owner
         if not isinstance(dequantize, DequantizeOp) or dequantize.input.type != self.result.type:
             return None
@@ -155,7 +155,7 @@ class DequantizeOp(_CastOp):
 
     @property
     def element_type(self) -> UniformType:
-        """What the operand's integers stand for."""
+        """The quantized element type of the operand."""
         return _uniform(self.input.type)
 
     def verify_(self) -> None:
@@ -165,9 +165,9 @@ class DequantizeOp(_CastOp):
 @irdl_op_definition
 class StorageCastOp(_CastOp, HasFolderInterface):
     """
-    The stored integers themselves, read as quantized or as plain; no bit changes.
+    A bitcast between a quantized type and its storage type.
 
-    The plain type is signless, as upstream, or for unsigned storage `uiN`: what ONNX's uint8 is here.
+    The storage type is signless, as upstream, or `uiN` for unsigned storage, as ONNX's uint8 is here.
     """
 
     name = "quant.scast"
@@ -177,7 +177,7 @@ class StorageCastOp(_CastOp, HasFolderInterface):
 
     @property
     def element_type(self) -> UniformType:
-        """What the integers stand for on the quantized side."""
+        """The element type of the quantized side."""
         quantized = isinstance(element_type_of(self.input.type), UniformType)
         return _uniform(self.input.type if quantized else self.result.type)
 
@@ -196,7 +196,7 @@ class StorageCastOp(_CastOp, HasFolderInterface):
         _verify_shapes(quantized, plain)
 
     def fold(self) -> Sequence[SSAValue] | None:
-        """scast(scast(x)) back to x's own type is x."""
+        """scast(scast(x)) back to the type of x folds to x."""
         inner = self.input.owner
         if isinstance(inner, StorageCastOp) and inner.input.type == self.result.type:
             return (inner.input,)

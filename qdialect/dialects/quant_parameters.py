@@ -1,5 +1,5 @@
 """
-What quantized types are made of: storage integers, scales and zero points, checked.
+Parameters of quantized types: storage type, expressed type, layout, scales and zero points, verified.
 
 The constraints C1, C2, ... are numbered in docs/spec.md.
 """
@@ -25,7 +25,7 @@ Expressed = Float16Type | BFloat16Type | Float32Type
 
 @dataclass(frozen=True)
 class FloatFormat:
-    """What an expressed type can hold."""
+    """Range and precision of an expressed type."""
 
     smallest: float  # positive, subnormal
     largest: float
@@ -41,7 +41,7 @@ FORMATS: dict[type[Attribute], FloatFormat] = {
 
 @dataclass(frozen=True)
 class Storage:
-    """How a quantized element is stored: a `width`-bit integer in [low, high]."""
+    """Storage type of a quantized element: a `width`-bit integer in [low, high]."""
 
     width: int
     signed: bool
@@ -62,7 +62,7 @@ class Storage:
     @staticmethod
     @cache
     def make(width: int, signed: bool, low: int | None = None, high: int | None = None) -> Storage:
-        """With the bounds of the width where none are given."""
+        """A storage type; bounds default to the full range of the width."""
         if not 1 <= width <= 32:
             raise VerifyException(f"illegal storage type size: {width}")
         least, greatest = _bounds(width, signed)
@@ -87,7 +87,7 @@ class Storage:
 
     @property
     def is_full_range(self) -> bool:
-        """Whether every bit pattern is in [low, high]."""
+        """True if [low, high] is the full range of the width."""
         return (self.low, self.high) == _bounds(self.width, self.signed)
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ def _bounds(width: int, signed: bool) -> tuple[int, int]:
 
 class UniformParameters:
     """
-    What a uniform type says: storage, expressed type, layout, and the scales and zero points as bytes.
+    Parameters of a uniform type: storage, expressed type, layout, scales and zero points.
 
     Immutable, verified when made, hashed and printed at most once.
     """
@@ -154,7 +154,7 @@ class UniformParameters:
 
     @property
     def text(self) -> str:
-        """What stands between the angle brackets."""
+        """The parameters as text, as between the angle brackets of `!quant.uniform<...>`."""
         if self._text is None:
             layout = ""
             if self.axis is not None:
@@ -170,7 +170,7 @@ class UniformParameters:
 
 
 def checked_expressed(expressed: Attribute) -> Expressed:
-    """`expressed`, if it is a float type that we can compute with; VerifyException otherwise."""
+    """`expressed`, if it is f16, bf16 or f32; VerifyException otherwise."""
     if not isinstance(expressed, Float16Type | BFloat16Type | Float32Type):  # C4
         raise VerifyException(f"expressed type must be f16, bf16 or f32, got {expressed}")
     return expressed

@@ -1,5 +1,5 @@
 """
-The text of quantized types: scales as decimals, lists of scales and zero points, storage types.
+Printer and parser of the parameters of quantized types: decimal scales, lists of scales and zero points, storage types.
 
 A list of a few thousand scales is read with one regular expression: token by token it would take 40 ms, every
 time that the type is written. Text that the expression does not match goes to the parser of tokens, which

@@ -1,5 +1,5 @@
 """
-Types whose elements are integers that stand for real numbers: real = scale * (stored - zero_point).
+The types of the quant dialect: `UniformType` with real = scale * (stored - zero_point), `AnyType`, `CalibratedType`.
 
 Spelled as in https://mlir.llvm.org/docs/Dialects/QuantDialect/, and checked more strictly: the constraints
 C1, C2, ... are numbered in docs/spec.md. A type owns its scales as bytes, so that thousands of them are
@@ -38,7 +38,7 @@ MAX_BLOCK_PARAMETERS = 4096
 @irdl_attr_definition
 class UniformType(Data[UniformParameters], TypeAttribute):
     """
-    An integer that stands for a real number: `!quant.uniform<i8:f32, 0.02:3>`.
+    A uniformly quantized element type: `!quant.uniform<i8:f32, 0.02:3>`.
 
     Per axis, a scale and zero point for each slice: `!quant.uniform<i8:f32:1, {0.5,0.25:-3}>`; sub-channel,
     one for each block: `!quant.uniform<i8:f32:{0:2, 1:2}, {{2.0:120, 3.0}, {4.0, 5.0}}>`.
@@ -79,7 +79,7 @@ class UniformType(Data[UniformParameters], TypeAttribute):
         zero_points: npt.ArrayLike = 0,
         expressed: Attribute = f32,
     ) -> UniformType:
-        """As `per_axis`; per tensor where there is but one scale: two types of one meaning would never be equal."""
+        """As `per_axis`, but per tensor if there is only one scale, so that types of equal meaning are equal."""
         type = cls.per_axis(storage, axis, scales, zero_points, expressed)
         if type.scales.size != 1:
             return type
@@ -109,11 +109,11 @@ class UniformType(Data[UniformParameters], TypeAttribute):
         expressed: Attribute | None = None,
     ) -> UniformType:
         """
-        The type with something else in it; what is left out stays.
+        A copy of the type with some parameters replaced.
 
         scales: (), or (n,) for n slices along `axis`, which a type that is per axis already has, or of the blocks'
         rank; zero_points: as the scales, or one for all. A list of one scale becomes one for the tensor, as in `along`.
-        What is stored must move with storage and zero points. VerifyException if they do not fit.
+        The caller adapts stored integers to new storage and zero points. VerifyException if the parameters do not fit.
         """
         d = self.data
         zeros = d.zero_points if zero_points is None else zero_points
@@ -133,12 +133,12 @@ class UniformType(Data[UniformParameters], TypeAttribute):
 
     @property
     def storage(self) -> Storage:
-        """The integers."""
+        """The storage type."""
         return self.data.storage
 
     @property
     def expressed(self) -> Expressed:
-        """The reals."""
+        """The expressed type: f16, bf16 or f32."""
         return self.data.expressed
 
     @property
@@ -163,7 +163,7 @@ class UniformType(Data[UniformParameters], TypeAttribute):
 
     @property
     def is_per_tensor(self) -> bool:
-        """Whether one scale serves the whole tensor."""
+        """True if one scale and zero point apply to the whole tensor."""
         return self.data.axis is None and self.data.blocks is None
 
     @property
@@ -183,7 +183,7 @@ class UniformType(Data[UniformParameters], TypeAttribute):
 
     @property
     def round_trips(self) -> bool:
-        """Whether quantizing the dequantized integers gives each one back (numerics.round_trip_is_exact)."""
+        """True if quantize(dequantize(q)) == q for every stored q (numerics.round_trip_is_exact)."""
         limits = FORMATS[type(self.expressed)]
         return numerics.round_trip_is_exact(
             self.storage.low,
@@ -197,12 +197,12 @@ class UniformType(Data[UniformParameters], TypeAttribute):
     # --- Computing ---
 
     def quantize(self, reals: npt.ArrayLike) -> npt.NDArray[Any]:
-        """What is stored of a tensor of reals, each element by itself: `storage.dtype`, of the same shape."""
+        """The stored integers of a tensor of reals, in `storage.dtype` and of the same shape."""
         d, s = self.data, self.data.storage
         return numerics.quantize(reals, d.scales, d.zero_points, s.low, s.high, s.dtype, d.axis, d.blocks)
 
     def dequantize(self, stored: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
-        """The reals that a tensor of stored integers stands for, as `dtype`, of the same shape."""
+        """The reals of a tensor of stored integers, in `dtype` and of the same shape."""
         d = self.data
         return numerics.dequantize(stored, d.scales, d.zero_points, dtype, axis=d.axis, blocks=d.blocks)
 
@@ -254,7 +254,7 @@ def _parse_storage(parser: AttrParser) -> Storage:
 
 @irdl_attr_definition
 class AnyType(Data[tuple[Storage, Expressed | None]], TypeAttribute):
-    """Quantized, in a way not known yet: `!quant.any<i8<-8:7>:f32>`. data: storage, expressed type."""
+    """Quantized with unknown parameters: `!quant.any<i8<-8:7>:f32>`. data: storage, expressed type."""
 
     name = "quant.any"
 
@@ -274,7 +274,7 @@ class AnyType(Data[tuple[Storage, Expressed | None]], TypeAttribute):
 
 @irdl_attr_definition
 class CalibratedType(Data[tuple[Expressed, float, float]], TypeAttribute):
-    """A float of observed range: `!quant.calibrated<f32<-0.998:1.2321>>`. data: type, least, greatest."""
+    """A float with an observed range: `!quant.calibrated<f32<-0.998:1.2321>>`. data: type, least, greatest."""
 
     name = "quant.calibrated"
 

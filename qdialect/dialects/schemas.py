@@ -1,4 +1,4 @@
-"""What ONNX says of each operator, all versions, read from the snapshot `schemas.json` (made by `snapshot.py`)."""
+"""ONNX operator schemas, all versions, read from the snapshot `schemas.json` that `snapshot.py` writes."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Schema:
 
     @cached_property
     def fixed_inputs(self) -> int:
-        """How many inputs stand in front of a variadic one: each is written, be it as left out. 0: none is variadic."""
+        """Number of inputs in front of a variadic one, each written even if omitted; 0 if none is variadic."""
         inputs = self.versions[-1].inputs
         return len(inputs) - 1 if inputs and inputs[-1].option == "V" else 0
 

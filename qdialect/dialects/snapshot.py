@@ -1,5 +1,5 @@
 """
-Write `schemas.json`: what the generated ops know of ONNX, so that text needs no onnx import.
+Write `schemas.json`, the schemas that op classes are generated from, so that parsing text needs no import of onnx.
 
     python -m qdialect.dialects.snapshot
 
@@ -27,7 +27,7 @@ def _option(parameter: Any) -> str:
 def _parameters(parameters: Any, constraints: dict[str, list[str]]) -> list[list[Any]]:
     rows: list[list[Any]] = []
     for p in parameters:
-        # onnx and onnxruntime spell the same fields in two styles.
+        # onnx and onnxruntime name the same fields in two styles.
         type_str: str = p.type_str if hasattr(p, "type_str") else p.typeStr
         homogeneous: bool = p.is_homogeneous if hasattr(p, "is_homogeneous") else p.isHomogeneous
         if type_str not in constraints:  # a type written in place of a type variable

@@ -1,7 +1,7 @@
 """
-What the integers stand for that a graph takes and gives: real = scale * (integer - zero point).
+Quantization parameters of a graph's integer inputs and outputs: real = scale * (integer - zero point).
 
-A model with integer inputs or outputs asks its caller to apply them, so they go along in the model's metadata, an entry
+The caller of a model with integer inputs or outputs applies them, so they are in the model's metadata, an entry
 for each tensor: `qdialect.quantization.NAME` = `{"scale": 0.02, "zero_point": 13}`, lists and an `"axis"` where they
 are per axis.
 """
@@ -29,12 +29,12 @@ from qdialect.numerics import Array
 METADATA = "onnx.metadata"
 """The attribute of a module that becomes ONNX's `metadata_props`."""
 PREFIX = "qdialect.quantization."
-"""In front of a tensor's name, the key of its entry."""
+"""Prefix of an entry's key; the tensor's name follows."""
 
 
 @dataclass(frozen=True)
 class IntegerInterface:
-    """What the integers of one graph input or output stand for."""
+    """Scales and zero points of one integer graph input or output."""
 
     scales: npt.NDArray[np.float32]
     """Shape (), or (n,) for the n slices along `axis`."""
@@ -66,7 +66,7 @@ class IntegerInterface:
 
 
 def _names(rows: Iterable[DictionaryAttr] | None, count: int, prefix: str) -> list[str]:
-    """What ONNX calls the inputs or outputs of a graph."""
+    """ONNX names of a graph's inputs or outputs."""
     names = [f"{prefix}_{k}" for k in range(count)]
     for k, row in enumerate(rows or ()):
         if isinstance(name := row.data.get("onnx.name"), StringAttr):
@@ -84,7 +84,7 @@ def _reading(value: SSAValue) -> UniformType | None:
 
 
 def _written(value: SSAValue) -> UniformType | None:
-    """The quantized type whose integers an output gives; None if it gives none."""
+    """The quantized type of the stored integers that an output returns; None if it returns none."""
     cast = value.op if isinstance(value, OpResult) else None
     return quantized_of(cast.operands[0].type) if isinstance(cast, StorageCastOp) else None
 
@@ -99,7 +99,7 @@ def _typed(func: FuncOp, end: ReturnOp) -> Iterator[tuple[str, UniformType | Non
 
 
 def integer_interface(module: ModuleOp) -> dict[str, IntegerInterface]:
-    """Of each input and output of the graph that holds the integers of a quantized type, by its name."""
+    """Parameters of each graph input and output that holds stored integers of a quantized type, by name."""
     return {
         name: IntegerInterface(type.scales, type.zero_points, type.axis)
         for func in module.ops
@@ -110,7 +110,7 @@ def integer_interface(module: ModuleOp) -> dict[str, IntegerInterface]:
 
 
 def note_interface(module: ModuleOp) -> None:
-    """Write what the integers at the interface of a module with one graph stand for into its metadata."""
+    """Write the parameters of the integer inputs and outputs of a module with one graph into its metadata."""
     if sum(isinstance(op, FuncOp) for op in module.ops) != 1:
         return
     entries = {
@@ -124,14 +124,14 @@ def note_interface(module: ModuleOp) -> None:
 
 
 def noted_interface(module: ModuleOp) -> dict[str, IntegerInterface]:
-    """What a module's metadata says of its inputs and outputs. UserError for an entry that cannot be read."""
+    """Parameters of inputs and outputs in a module's metadata. UserError for an entry that cannot be read."""
     rows = module.attributes.get(METADATA)
     entries = rows.data.items() if isinstance(rows, DictionaryAttr) else ()
     return read_interface({key: value.data for key, value in entries if isinstance(value, StringAttr)})
 
 
 def read_interface(metadata: Mapping[str, str]) -> dict[str, IntegerInterface]:
-    """What a model's metadata says of its inputs and outputs. UserError for an entry that cannot be read."""
+    """Parameters of inputs and outputs in a model's metadata. UserError for an entry that cannot be read."""
     interface: dict[str, IntegerInterface] = {}
     for key, text in metadata.items():
         if key.startswith(PREFIX):

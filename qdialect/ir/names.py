@@ -83,19 +83,19 @@ def value_name(value: SSAValue) -> str:
 
 
 def called(op: Operation) -> str:
-    """How to name `op` to the user: its node name, else its first result's, else the op."""
+    """Name of `op` in messages: its node's name, else its first result's, else the operator's."""
     return node_name(op) or tensor_name(op) or op.name
 
 
 def stored_value(value: SSAValue) -> SSAValue:
-    """The value that storage casts only read otherwise: it is one tensor, whatever its type."""
+    """The value below any storage casts: it is the same tensor."""
     while isinstance(value, OpResult) and isinstance(value.op, StorageCastOp):
         value = value.op.operands[0]
     return value
 
 
 def wish(value: SSAValue) -> str:
-    """What to call a value, if nothing else is called so: its tensor's name, else its node's and its op's."""
+    """Preferred name of a value, not yet unique: its tensor's name, else its node's, else its operator's."""
     value = stored_value(value)
     if not isinstance(value, OpResult):
         return _argument_name(value) or value.name_hint or "arg"
@@ -129,18 +129,18 @@ def _inputs(block: Block) -> list[str]:
 
 
 class UniqueNames:
-    """Names that are taken, and how far each was counted: a fresh one in constant time."""
+    """A set of taken names; `fresh` gives a new one in constant time."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)
         self._counts: dict[str, int] = {}
 
     def take(self, *names: str) -> None:
-        """Let nobody else be given these."""
+        """Reserve names."""
         self._taken.update(names)
 
     def fresh(self, wish: str) -> str:
-        """`wish`, or if that is taken `wish_1` and so on."""
+        """`wish`, or if that is taken `wish_1`, `wish_2`, ...; reserved."""
         name, k = wish, self._counts.get(wish, 0)
         while name in self._taken:
             k += 1
@@ -151,12 +151,12 @@ class UniqueNames:
 
 
 PARAMETERS = ("_scale", "_zero_point")
-"""How the constants end that casts and kernels are written with."""
+"""Suffixes of the names of constant scales and zero points."""
 
 
 def merge_constants(module: ModuleOp) -> None:
     """
-    Let equal constants of one name be one: scales that several passes have written for one tensor, or that stood there
+    Merge equal constants of one name: scales that several passes have written for one tensor, or that the model had
     for a node which no pass reads.
     """
     known: dict[tuple[Block, str], list[ConstantOp]] = {}
@@ -176,8 +176,8 @@ def merge_constants(module: ModuleOp) -> None:
 
 def merge_parameters(module: ModuleOp) -> None:
     """
-    Let equal scales, and equal zero points, of whole tensors be one, that which is read first: several passes have
-    written them, in another order when the written model is read again.
+    Merge equal per-tensor scales, and equal zero points, into the one that is read first: several passes write them, in
+    another order when the written model is compiled again.
     """
     first: dict[tuple[object, ...], SSAValue] = {}
     for op in operations(module):
@@ -193,7 +193,7 @@ def merge_parameters(module: ModuleOp) -> None:
 
 
 def _parameter(value: SSAValue) -> tuple[object, ...] | None:
-    """What a scale or zero point of a whole tensor is, and where it stands; None of another value."""
+    """Key of a per-tensor scale or zero point: its value and its block; None for other values."""
     constant = value.owner
     if (
         not isinstance(constant, ConstantOp)
@@ -207,8 +207,8 @@ def _parameter(value: SSAValue) -> tuple[object, ...] | None:
 
 def settle_names(module: ModuleOp) -> None:
     """
-    Give each result the name that it is written under, so that what is named after it is called the same when the
-    written model is read and written again. Names that tensors have come first: none goes to another tensor.
+    Give each result the name that it is written under, so that names derived from it are the same when the written
+    model is compiled again. Names of existing tensors come first: none goes to another tensor.
     """
     ops, known = operations(module), UniqueNames()
     settled = _settled(ops, known)

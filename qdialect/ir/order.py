@@ -1,4 +1,4 @@
-"""Whether each operation stands behind those whose values it takes: xDSL lets a text say otherwise."""
+"""Verifier of dominance: each operand is defined before its use, which xDSL does not check in parsed text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NOT_THERE = "takes a value that is not there yet where it stands"
 
 
 def misplaced(root: Operation) -> Operation | None:
-    """The first operation in `root` that takes a value which is not there yet where it stands; None: there is none."""
+    """The first operation in `root` with an operand that does not dominate it; None if there is none."""
     place: dict[Operation, int] = {op: k for k, op in enumerate(operations(root))}
     for user in place:
         for value in user.operands:
@@ -26,7 +26,7 @@ def misplaced(root: Operation) -> Operation | None:
 
 
 def verify_order(root: Operation) -> None:
-    """Raise VerifyException if an operation takes a value that is made behind it, or in a subgraph."""
+    """Raise VerifyException if an operand is defined after its use, or in a subgraph."""
     pair = misplaced(root)
     if pair is not None:
         raise VerifyException(f"{pair.name} {NOT_THERE}")

@@ -1,4 +1,4 @@
-"""Where operations stand: the block of one, what stands next to it, what ends a block."""
+"""Positions in a block: the block of an operation, its neighbours, the terminator; and insertion."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ def first_of(block: Block) -> Operation:
 
 
 def next_of(op: Operation) -> Operation:
-    """The operation behind `op`. ValueError if it is the last one of its block."""
+    """The operation after `op`. ValueError if it is the last one of its block."""
     if op.next_op is None:
         raise ValueError(f"nothing stands behind {op.name}")
     return op.next_op
 
 
 def behind(value: SSAValue) -> Operation:
-    """The operation behind the one that makes `value`, or the first of the block that it is an argument of."""
+    """The operation after the one that defines `value`, or the first of the block that it is an argument of."""
     return first_of(value.owner) if isinstance(value.owner, Block) else next_of(value.owner)
 
 
 def end_of(block: Block, kind: type[OpT]) -> OpT:
-    """The operation of class `kind` that ends a block. TypeError if it ends with another."""
+    """The terminator of a block, of class `kind`. TypeError if it is of another class."""
     if not isinstance(block.last_op, kind):
         raise TypeError(f"the block does not end with {kind.name}")
     return block.last_op
 
 
 def onnx_op(op: Operation | Block) -> OnnxOp:
-    """`op`, which is known to be an operator, as one. TypeError if it is something else."""
+    """`op` as an ONNX operation. TypeError if it is something else."""
     if not isinstance(op, OnnxOp):
         raise TypeError(f"{op.name if isinstance(op, Operation) else 'a block'} is no ONNX operator")
     return op

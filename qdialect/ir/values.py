@@ -1,4 +1,4 @@
-"""What is known of a value without running anything."""
+"""Static facts about values: quantized type, shape, rank, constant elements."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def constant_array(value: SSAValue | None) -> npt.NDArray[Any] | None:
 
 
 def known_constant(value: SSAValue | None) -> TensorAttr:
-    """The tensor of what is known to be a constant. ValueError if it is none."""
+    """The tensor of a constant. ValueError if the value is none."""
     if (tensor := constant(value)) is None:
         raise ValueError("a constant is expected")
     return tensor
 
 
 def known_array(value: SSAValue | None) -> npt.NDArray[Any]:
-    """The elements of what is known to be a constant. ValueError if it is none."""
+    """The elements of a constant. ValueError if the value is none."""
     return known_constant(value).array()
 
 
@@ -53,7 +53,7 @@ def under_dequantize(value: SSAValue) -> SSAValue:
 
 
 def is_constant(value: SSAValue | None) -> bool:
-    """Whether `real_constant` knows the values, without reading them."""
+    """True if `real_constant` has the values; does not read them."""
     return value is not None and constant(under_dequantize(value)) is not None
 
 
@@ -80,7 +80,7 @@ def ints_of(op: OnnxOp, name: str, place: int) -> tuple[int, ...] | None:
 
 
 def is_float32(value: SSAValue) -> bool:
-    """Whether a value is a tensor of float32."""
+    """True if a value is a tensor of float32."""
     return isinstance(element_of(value.type), Float32Type)
 
 

@@ -1,4 +1,4 @@
-"""Every operation of a module, in one list: what passes look at again and again."""
+"""Lists of a module's operations, faster than xDSL's walk; constants sorted to the head of their blocks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from qdialect.dialects.onnx_base import ConstantOp
 
 def operations(root: Operation) -> list[Operation]:
     """
-    `root` and all operations in it, each in front of those in its regions: `list(root.walk())`, which passes a
-    generator for each level to every operation, in a tenth of the time.
+    `root` and all operations in it, in pre-order: the result of `list(root.walk())`, which passes a
+    generator for each level to every operation, in a tenth of its time.
     """
     ops = [root]
     starts = _first_ops(root)
@@ -40,13 +40,13 @@ def _first_ops(op: Operation) -> list[Operation]:
 
 def constants_in_order(module: ModuleOp) -> None:
     """
-    Put the constants of each block at its head, in the order in which they are used: where initializers stand when the
-    written model is read, however they came about.
+    Put the constants of each block at its head, in the order of their first uses: where initializers stand when the
+    written model is read.
     """
     by_block: dict[Block, dict[ConstantOp, None]] = {}
     ops = operations(module)
     used = (value.owner for op in ops for value in op.operands)
-    for one in (*used, *ops):  # last those that nobody uses
+    for one in (*used, *ops):  # unused ones last
         if isinstance(one, ConstantOp) and one.value is not None and one.parent is not None:
             by_block.setdefault(one.parent, {}).setdefault(one)
     for block, constants in by_block.items():

@@ -7,9 +7,9 @@ They give the numbers that ONNX defines and onnxruntime 1.31 computes: float32, 
 zero point, then the clamp. Shapes: a parameter is an array of shape () for a whole tensor, (n,) along `axis`,
 or, with `blocks`, of the rank of the tensor: one entry for each block.
 
-`rescale` alone is another arithmetic, *integer only*: a 32-bit multiplier and a shift, ties up. What is called *as
-onnxruntime* is everything else. Of the same sums, both give 8-bit results at most one step apart, and `near_ties` has
-multipliers with which hardly any differ.
+`rescale` alone is another arithmetic, called *integer only*: a 32-bit multiplier and a shift, ties up. The arithmetic
+of all other functions is called *as onnxruntime*. The 8-bit results that both give for equal sums differ by at most
+one step, and with the multipliers of `near_ties` hardly any differ.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ Blocks = Sequence[tuple[int, int]]
 INT32_MAX = 2**31 - 1
 
 _EXACT_FLOAT32 = 2**24
-"""Up to this magnitude float32 holds every integer."""
+"""Float32 holds every integer up to this magnitude."""
 
 
 def expand_parameters(
@@ -143,7 +143,7 @@ def requantize(
 
 
 LEAST_SHIFT, GREATEST_SHIFT = 2, 62
-"""Of a rescale: TOSA 1.0, apply_scale_32."""
+"""Bounds of a rescale's shift: TOSA 1.0, apply_scale_32."""
 
 
 def rescale_factors(scale: npt.ArrayLike) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
@@ -168,7 +168,7 @@ def rescale_factors(scale: npt.ArrayLike) -> tuple[npt.NDArray[np.int32], npt.ND
 
 def product_factors(factors: npt.ArrayLike) -> tuple[npt.NDArray[np.int32], int]:
     """
-    Integers below 2^30 and one shift of 62 at most, with integers / 2^shift = factors: those of a product of 32 bits.
+    Integers below 2^30 and one shift of 62 at most with integers / 2^shift = factors, for 32-bit products.
 
     ValueError for a factor that is not finite, or of 2^30 or more.
     """
@@ -181,13 +181,13 @@ def product_factors(factors: npt.ArrayLike) -> tuple[npt.NDArray[np.int32], int]
 
 
 def ties_often(scale: npt.ArrayLike, among: int = 512) -> bool:
-    """Whether one of the first integers, times a scale, lies between two integers as nearly as float32 tells."""
+    """True if k * scale, for an integer k of 1 to `among`, is within float32's error of a tie (half an integer)."""
     products = np.multiply.outer(np.arange(1, among + 1), np.asarray(scale, np.float64))
     return bool((np.abs(products - np.floor(products) - 0.5) < 2.0**-18 * np.maximum(products, 1)).any())
 
 
 def rescale_reach(shift: npt.ArrayLike) -> int:
-    """The largest magnitude of a value that a rescale by these shifts takes: its result then fits in 32 bits."""
+    """Greatest magnitude of a value that a rescale by these shifts accepts: the result then fits in 32 bits."""
     return (1 << (min(int(np.min(shift)), 32) - 1)) - 1
 
 

@@ -16,11 +16,11 @@ class FoldedWeight(NamedTuple):
     """Stored integers, scales and zero points of a weight with a factor folded in."""
 
     stored: Array
-    """The array that was given, the same object, if no integer changed."""
+    """The argument `stored` itself if no integer changed."""
     scales: npt.NDArray[np.float32]
     zero_points: npt.NDArray[np.int32]
     clamped: npt.NDArray[np.bool_]
-    """The channels in which an integer had no negative in storage and was clamped."""
+    """Channels in which an integer had no negative in the storage type and was clamped."""
 
 
 def _scaled(
@@ -128,7 +128,7 @@ class WidenedWeight(NamedTuple):
     stored: Array
     scales: npt.NDArray[np.float32]
     moved: npt.NDArray[np.float64]
-    """For each channel, the sum of how far the real weights moved."""
+    """Sum of |change of the real weights| of each channel."""
 
 
 def widen_for_bias(
@@ -185,7 +185,7 @@ def scales_for_bias(
 
 
 def is_power_of_two(factors: npt.ArrayLike) -> bool:
-    """Whether multiplying float32 by each factor is dividing by its inverse, bit for bit: 2**k, both normal."""
+    """True if every factor is 2**k and normal, as is its inverse: x * factor == x / (1 / factor), bit for bit."""
     array = np.abs(np.asarray(factors, np.float32))
     mantissas, exponents = np.frexp(array)
     return bool(np.all((mantissas == 0.5) & (np.abs(exponents) < 126)))

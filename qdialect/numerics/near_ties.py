@@ -1,5 +1,5 @@
 """
-Multipliers of the integer-only arithmetic by which results near a tie fall as onnxruntime's float32 has them.
+Multipliers of the integer-only arithmetic that round results near a tie as onnxruntime's float32 does.
 
 A float32 ratio leaves seven of a multiplier's 31 bits free. Moved by less than float32's own error, the multiplier says
 on which side of a tie a sum lies that float32 cannot tell from one. One multiplier has few such sums, mostly one or

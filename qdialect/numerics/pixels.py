@@ -1,4 +1,4 @@
-"""Where the pixels of a resized image stand, in float32 as onnxruntime has them: ONNX's operators.md, "Resize"."""
+"""Source coordinates of Resize, in float32 as onnxruntime computes them: ONNX's operators.md, "Resize"."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _ROUNDINGS: dict[str, Callable[[Pixels], Pixels]] = {
 
 def coordinates(old: int, new: int, scale: float, mode: str) -> Pixels:
     """
-    Where each of `new` pixels stands among `old`. mode: coordinate_transformation_mode.
+    Source coordinate, float32, of each of `new` pixels in a row of `old`. mode: coordinate_transformation_mode.
 
-    Raises KeyError for a mode that counts pixels otherwise.
+    Raises KeyError for a mode without a formula here.
     """
     at = np.arange(new, dtype=np.float32)
     if mode == "pytorch_half_pixel" and new == 1:
@@ -36,6 +36,6 @@ def coordinates(old: int, new: int, scale: float, mode: str) -> Pixels:
 
 
 def nearest_pixels(old: int, new: int, scale: float, mode: str, rule: str) -> npt.NDArray[np.int64]:
-    """Which of `old` pixels each of `new` is. rule: nearest_mode. Raises KeyError as `coordinates`."""
+    """Index of the pixel nearest to each of `new`, in [0, old). rule: nearest_mode. KeyError as `coordinates`."""
     rounded = _ROUNDINGS[rule](coordinates(old, new, scale, mode))
     return np.clip(rounded, 0, old - 1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Tables of 256 entries that functions of more than 8 bits begin with: entry k is of the k-th byte from -128 on."""
+"""Lookup tables of 256 entries that start exp, 1/x and 1/sqrt(x) on wide integers; entry k is for the byte k - 128."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy.typing as npt
 Entries = npt.NDArray[np.int64]
 """256 numbers from 0 to 2^24 - 1."""
 GUESS_BITS = 23
-"""What a guess of a reciprocal or of an inverse root is in steps of: 2^-23."""
+"""Fraction bits of the first guess of a reciprocal or of an inverse square root."""
 ROOT_INDEX = 23
-"""The bits of a 31-bit number that the index of its inverse root leaves out."""
+"""Low bits of a 31-bit number that the index into `inverse_roots` drops."""
 
 
 def exponentials(scale: float, bits: int) -> Entries:
@@ -21,7 +21,7 @@ def exponentials(scale: float, bits: int) -> Entries:
 def reciprocals(most: float) -> tuple[Entries, float]:
     """1 / s in steps of 2^-23, not above it, for s from 1 to `most` in 256 steps; the greatest relative error."""
     width = most / 255
-    upper = np.maximum((np.arange(256) + 0.5) * width, 1.0)  # what the sums of one entry are below
+    upper = np.maximum((np.arange(256) + 0.5) * width, 1.0)  # upper bounds of the sums of each entry
     entries = np.floor(2.0**GUESS_BITS / upper).astype(np.int64)
     error = (1 - np.maximum(upper - width, 1.0) * entries / 2.0**GUESS_BITS).max()
     return entries, float(error)

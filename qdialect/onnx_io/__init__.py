@@ -1,0 +1,1 @@
+"""Importer and exporter of ONNX models; shape inference; opset conversion."""

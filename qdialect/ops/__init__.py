@@ -1,4 +1,4 @@
-"""The dialects, by name, imported on first use."""
+"""Registry of dialects by name, each imported on first use."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from qdialect.dialects.quant import Quant
 
 
 def get_own_dialects() -> dict[str, Callable[[], Dialect]]:
-    """The dialects that this package defines."""
+    """Factories of the dialects that this package defines, by name."""
 
     def get_onnx() -> Dialect:
         from qdialect.ops.dialects import Onnx
@@ -32,7 +32,7 @@ def get_own_dialects() -> dict[str, Callable[[], Dialect]]:
 
 
 def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
-    """Our dialects and those of xDSL's that our tools read."""
+    """Factories of our dialects and of xDSL's that our tools read, by name."""
 
     def get_builtin() -> Dialect:
         from xdsl.dialects.builtin import Builtin

@@ -1,4 +1,4 @@
-"""The operations of ONNX: one class per operator of the snapshot, with its promises, built when first asked for."""
+"""ONNX operation classes: one per operator of the snapshot, with its promises as traits, built on first use."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def op_class(domain: str, name: str) -> type[OnnxOp] | None:
 
 
 def op_named(domain: str, name: str) -> type[OnnxOp]:
-    """The class of an operator that the snapshot is known to have."""
+    """The class of an operator. LookupError if the snapshot has no such operator."""
     if (named := op_class(domain, name)) is None:
         raise LookupError(f"no operator {domain}::{name}")
     return named

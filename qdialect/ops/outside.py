@@ -1,7 +1,7 @@
 """
-What installed packages bring: promises for operators of their domains, dialects and passes.
+Plugins: promises for operators of other domains, dialects and passes that installed packages provide.
 
-A package names a table, `(domain, operator) -> promise` or promises, by an entry point of the group
+A package provides a table, `(domain, operator) -> promise` or promises, by an entry point of the group
 `qdialect.promises`, and its dialects and passes, as plain `xdsl-opt` reads them, by one of the group `xdsl.universe`.
 """
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
 PROMISES, UNIVERSES = "qdialect.promises", "xdsl.universe"
 OURS = ("qdialect.", "xdsl.")
-"""Packages whose dialects and passes are known without a look at what is installed."""
+"""Packages whose entry points are not plugins: their dialects and passes are known."""
 ONNX_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
-"""Domains of which every operator is known."""
+"""Domains whose operators are all in the snapshot."""
 
 Key = tuple[str, str]
 
 
 def _installed(group: str) -> Iterator[tuple[str, Any]]:
-    """What the entry points of a group stand for, each with its name. Raises UserError for one that does not load."""
-    from importlib.metadata import entry_points  # 40 ms, for those who bring something
+    """(name, object) of each plugin's entry point in a group. Raises UserError for one that does not load."""
+    from importlib.metadata import entry_points  # takes 40 ms
 
     points: list[EntryPoint] = sorted(entry_points(group=group), key=lambda point: point.value)
     for point in points:
         if not point.value.startswith(OURS):
             try:
                 yield f"'{point.value}'", point.load()
-            except Exception as error:  # whatever a package raises when it is imported
+            except Exception as error:  # importing a package may raise anything
                 raise UserError(
                     f"'{point.value}' of the entry point group {group} does not load: {error}",
                     "mend or uninstall its package",
@@ -49,7 +49,7 @@ def _installed(group: str) -> Iterator[tuple[str, Any]]:
 
 
 def _key(key: Any, where: str) -> Key:
-    """The operator that a promise is for. Raises UserError if there is none that one may be made for from outside."""
+    """The operator, (domain, name), of a table's key. Raises UserError unless a plugin may promise for it."""
     match key:
         case (str(domain), str(name)):
             pass
@@ -69,7 +69,7 @@ def _key(key: Any, where: str) -> Key:
 
 
 def _promises(said: object) -> tuple[Promise, ...]:
-    """One promise or several; none if something else is said."""
+    """A table's entry as a tuple of promises; empty if it is neither a promise nor several."""
     listed = said if isinstance(said, tuple | list) else (said,)
     promises = tuple(one for one in listed if isinstance(one, Promise))
     return promises if len(promises) == len(listed) else ()
@@ -78,10 +78,10 @@ def _promises(said: object) -> tuple[Promise, ...]:
 @cache
 def outside_promises() -> dict[Key, tuple[Promise, ...]]:
     """
-    The promises of all installed packages, by operator; read when the first operator of another domain is met.
+    The promises of all installed packages, by operator; loaded when the first operator of another domain occurs.
 
-    Raises UserError for a table that does not load, that names an operator of ONNX or one that ONNX has not, or that
-    another package has promises for.
+    Raises UserError for a table that does not load, that names an operator of ONNX's own domains, or one that
+    another package has promises for as well.
     """
     promised: dict[Key, tuple[Promise, ...]] = {}
     for where, table in _installed(PROMISES):
@@ -103,7 +103,7 @@ def outside_promises() -> dict[Key, tuple[Promise, ...]]:
 
 @cache
 def custom_class(domain: str, name: str) -> type[CustomOp]:
-    """The class of an operator that the snapshot does not know: its own, if there are promises for it."""
+    """The class of an operator without a schema: a subclass of its own if a plugin has promises for it."""
     promises = outside_promises().get((domain, name))
     if promises is None:
         return CustomOp

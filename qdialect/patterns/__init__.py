@@ -1,0 +1,1 @@
+"""Rewrite patterns and analyses that several passes share."""

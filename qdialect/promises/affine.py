@@ -1,5 +1,5 @@
 """
-Affine ops: each element times a constant factor plus a constant shift, one pair for the whole tensor or one a channel.
+Affine ops: each element times a constant factor plus a constant shift, per tensor or per channel.
 
     result[.., c, ..] = factor[c] * operand[.., c, ..] + shift[c]
 """
@@ -30,16 +30,16 @@ NOT_FINITE = Blocked("not-finite", "a factor or shift is not finite")
 
 
 class AffineMap(NamedTuple):
-    """What an affine op does: float64 arrays of shape (), or (channels,) along `axis`."""
+    """Factor and shift of an affine op: float64 arrays of shape (), or (channels,) along `axis`."""
 
     place: int
-    """The operand that it is done to; the others are constants."""
+    """Index of the operand that is mapped; the others are constants."""
     axis: int | None
     factor: Array
     shift: Array
 
     def after(self, first: AffineMap) -> AffineMap | None:
-        """This map done to the result of `first`; None if the two run along different axes."""
+        """Composition: this map applied to the result of `first`; None if the two run along different axes."""
         axes = {a for a in (self.axis, first.axis) if a is not None}
         if len(axes) > 1:
             return None
@@ -48,23 +48,23 @@ class AffineMap(NamedTuple):
 
     @property
     def is_shift(self) -> bool:
-        """Whether it only adds."""
+        """True if every factor is 1."""
         return bool(np.all(self.factor == 1))
 
     @property
     def is_scale(self) -> bool:
-        """Whether it only multiplies."""
+        """True if every shift is 0."""
         return not np.any(self.shift)
 
 
 @dataclass(frozen=True)
 class Affine(Promise):
-    """The op is affine where its constants allow; `find` returns None where it is another function."""
+    """The op is affine for suitable constants; `find` returns None where it is another function."""
 
     find: Callable[[OnnxOp], AffineMap | Blocked | None]
 
     def map(self, op: OnnxOp) -> AffineMap | Blocked | None:
-        """The op's map with finite entries, why it has none, or None if it is no such op."""
+        """The op's map, all entries finite; `Blocked` if it has none; None if the op is not affine."""
         map = self.find(op)
         if isinstance(map, AffineMap) and not map.factor.size:
             return None  # of no channels
@@ -76,13 +76,13 @@ class Affine(Promise):
 
 
 def _batch_norm(op: OnnxOp) -> AffineMap | Blocked:
-    # Before opset 14 training is told by further outputs; before 7 by the missing `is_test`, before 9 statistics could
+    # Before opset 14 further outputs mean training, before 7 a missing `is_test` does; before 9 statistics could
     # be those of every element (`spatial` 0).
     if op.int_attr("training_mode", 0) or len(op.results) > 1 or not op.int_attr("spatial", 1):
         return TRAINING
     constants = [real_constant(op.input(k)) for k in range(1, 5)]
     arrays = [c.astype(np.float64) for c in constants if c is not None]
-    if len(arrays) < 4 or len({a.shape for a in arrays}) > 1:  # the shapes differ only in a model that lies
+    if len(arrays) < 4 or len({a.shape for a in arrays}) > 1:  # the shapes differ only in an invalid model
         return COMPUTED_STATISTICS
     gamma, beta, mean, variance = arrays
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -92,7 +92,7 @@ def _batch_norm(op: OnnxOp) -> AffineMap | Blocked:
 
 
 def _one_constant(op: OnnxOp) -> tuple[int, int | None, Array] | Blocked | None:
-    """Of a binary op: the place of the operand that varies, the constant's axis, and its elements flat, or one."""
+    """Of a binary op with a constant: index of the other operand, the constant's axis and elements, (n,) or ()."""
     if not isinstance(
         expressed_of(op.results[0].type), Float32Type | Float16Type | BFloat16Type | Float64Type
     ):
@@ -108,7 +108,7 @@ def _one_constant(op: OnnxOp) -> tuple[int, int | None, Array] | Blocked | None:
         return UNKNOWN_RANK
     axes = [k - len(shape) for k, size in enumerate(shape) if size != 1]
     if len(shape) > (rank or 0) or len(axes) > 1:
-        return None  # it makes the operand larger, or differs along more than one axis
+        return None  # it broadcasts the operand, or varies along more than one axis
     array = real_constant(op.operands[1 - place])
     assert array is not None
     flat = array.reshape(-1 if axes else ()).astype(np.float64)
@@ -116,7 +116,7 @@ def _one_constant(op: OnnxOp) -> tuple[int, int | None, Array] | Blocked | None:
 
 
 Maps = Callable[[int, Array], "tuple[Array, Array] | None"]
-"""Factor and shift from the place of the operand that varies and the constant."""
+"""Maps the index of the operand that varies, and the constant, to factor and shift."""
 
 
 def _binary(maps: Maps) -> Affine:

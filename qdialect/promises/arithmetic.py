@@ -1,7 +1,7 @@
 """
-Steps of quantization spelled as arithmetic: x * m, x + z, round, cast.
+Steps of quantization written as separate float ops: x * m, x + z, round, cast.
 
-A step is a promise about one op with one constant; which chains of steps mean a quantization, the passes know.
+A step is a promise about one op with one constant; the passes match chains of steps that form a quantization.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Multiplies(Promise):
     """The op multiplies its operand by a constant."""
 
     inverse: bool = False
-    """Whether it divides by it instead."""
+    """True if the op divides by the constant instead."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Shifts(Promise):
     """The op adds a constant to its operand."""
 
     inverse: bool = False
-    """Whether it subtracts it instead."""
+    """True if the op subtracts the constant instead."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Rounds(Promise):
 
 @dataclass(frozen=True)
 class Converts(Promise):
-    """The op gives each element another type."""
+    """The op converts its operand to another element type."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Bounds(Promise):
     """The op limits its operand to a range."""
 
     step: Callable[[OnnxOp], tuple[SSAValue, float, float] | None]
-    """The operand and the bounds, infinite where there is none; None if one is computed."""
+    """(operand, lower, upper bound), infinite for a missing bound; None if one is computed."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def step_of(op: OnnxOp, *, ordered: bool) -> Step | None:
 
 
 def single_user(value: SSAValue) -> OnnxOp | None:
-    """The one op that takes `value`; None if there are several."""
+    """The only user of `value`, if it is an ONNX op; None otherwise."""
     use = value.first_use
     if use is None or not value.has_one_use() or not isinstance(use.operation, OnnxOp):
         return None
@@ -90,7 +90,7 @@ def producer(value: SSAValue) -> OnnxOp | None:
 
 
 def multiplier(op: OnnxOp | None) -> Step | None:
-    """What an op multiplies its operand by, in float32; None if it does not, or divides."""
+    """The operand and the factor, float32, of an op that multiplies by a constant; None for other ops, division too."""
     promise = None if op is None else op.get_trait(Multiplies)
     if op is None or promise is None or promise.inverse:
         return None
@@ -98,7 +98,7 @@ def multiplier(op: OnnxOp | None) -> Step | None:
 
 
 def shift(op: OnnxOp | None) -> Step | None:
-    """What an op adds to its operand; None if it does not add a constant."""
+    """The operand and the summand of an op that adds or subtracts a constant; None for other ops."""
     promise = None if op is None else op.get_trait(Shifts)
     step = None if op is None or promise is None else step_of(op, ordered=promise.inverse)
     if promise is None or step is None:

@@ -1,4 +1,4 @@
-"""How scales that run along an axis follow it: the building blocks of layout promises."""
+"""Rules by which the axis of per-axis scales follows a layout op: the building blocks of layout promises."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ALONG_AXIS = Blocked("scales-along-axis", "the scales run along an axis that thi
 
 
 class Moved(NamedTuple):
-    """Where the scales go: along `axis`, entry k is entry `indices[k]` of before; no axis: the one entry."""
+    """Parameters after the op: along `axis`, entry k is old entry `indices[k]`; axis None: one entry, per tensor."""
 
     axis: int | None
     indices: npt.NDArray[np.intp]
 
 
 AxisRule = Callable[["OnnxOp", int], "int | Moved | Blocked"]
-"""The axis that scales run along on the other side of an op, or what becomes of them, or why nothing does."""
+"""Maps an op and the axis of its operand's scales to the axis, or the selected scales, of its result, or `Blocked`."""
 
 
 def taken(type: UniformType, moved: Moved) -> UniformType:
@@ -67,17 +67,17 @@ def follow(rule: AxisRule, blocks: BlockRule | None = None) -> Transfer:
 
 
 def same(op: OnnxOp, axis: int) -> int:
-    """Nothing happens to the axes."""
+    """The op keeps all axes."""
     return axis
 
 
 def never(op: OnnxOp, axis: int) -> Blocked:
-    """Scales along any axis are lost."""
+    """The op preserves no axis."""
     return ALONG_AXIS
 
 
 def elsewhere(default: int) -> AxisRule:
-    """The op works along its `axis` and leaves the others as they are."""
+    """The op works along its attribute `axis` and preserves the others."""
 
     def rule(op: OnnxOp, axis: int) -> int | Blocked:
         rank = rank_of(op.operands[0])
@@ -89,7 +89,7 @@ def elsewhere(default: int) -> AxisRule:
 
 
 def to_results(transfer: Transfer, count: Callable[[OnnxOp], int]) -> Transfer:
-    """The one type that `transfer` gives, as many times as `count` says."""
+    """The one type of `transfer`, repeated for `count(op)` results."""
 
     def repeated(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
         moved = transfer(op, types)

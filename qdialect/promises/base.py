@@ -1,4 +1,4 @@
-"""What a promise is made of: a trait on the operation, and the reason why it does not hold."""
+"""Base classes of promises: `Promise`, a trait of the operation, and `Commutes`, of ops that casts move past."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qdialect.reasons import Blocked
 
 @dataclass(frozen=True)
 class Promise(OpTrait):
-    """What an operation states once about quantization, for every pass to ask."""
+    """An op interface (trait): a fact about the operation under quantization, which passes query."""
 
 
 Transfer = Callable[[OnnxOp, Sequence[UniformType]], Sequence[UniformType] | Blocked]
@@ -30,7 +30,7 @@ def first(op: OnnxOp) -> Sequence[int]:
 
 
 def none(op: OnnxOp) -> Sequence[int]:
-    """No result: what the op says of its operand's elements are indices, truths or sizes."""
+    """No result carries elements: all are indices, booleans or sizes."""
     return ()
 
 
@@ -45,22 +45,22 @@ def every_result(op: OnnxOp) -> Sequence[int]:
 
 
 def always(op: OnnxOp) -> bool:
-    """Whatever the operands are."""
+    """True for every op."""
     return True
 
 
 def unguarded(op: OnnxOp) -> Blocked | None:
-    """The guard of a promise that holds of every op of its class."""
+    """The guard of a promise that holds for every op of its class."""
     return None
 
 
 def sometimes(op: OnnxOp) -> bool:
-    """Not always."""
+    """False: not guaranteed for every op."""
     return False
 
 
 class Carried(NamedTuple):
-    """The quantized types of what carries elements, None where a tensor is not quantized."""
+    """Quantized types of the operands and results that carry elements; None for one that is not quantized."""
 
     operands: list[UniformType | None]
     results: list[UniformType | None]
@@ -71,26 +71,26 @@ class Commutes(Promise):
     """
     The op moves or selects elements and computes nothing, so a cast can stand on either side of it.
 
-    `forward` gives the results' types from those of the operands that carry elements, `backward` the operands' from
+    `forward` maps the types of the operands that carry elements to those of the results, `backward` those of the
     the results', or the reason why no type says it.
     """
 
     forward: Transfer
     backward: Transfer
     operands: Places = first
-    """Which operands carry elements (the others are shapes, indices, masks)."""
+    """Indices of the operands that carry elements (the others are shapes, indices, masks)."""
     results: Places = first
-    """Which results carry elements."""
+    """Indices of the results that carry elements."""
     moves_storage: bool = True
-    """Whether the op does the same to stored integers, whatever their zero point."""
+    """True if the op acts on stored integers as on reals, for any zero point."""
     in_place: bool = False
-    """Whether each element of the result is made from the element at the same place, and from no other."""
+    """True if each element of the result depends on the element at the same position alone."""
     selects: bool = False
-    """Whether elements are compared, not only moved: then where the casts stand is a matter of speed."""
+    """True if elements are compared, not only moved: then the position of casts affects speed."""
     keeps_order: bool = False
-    """Whether the result's elements, read in order, are the operand's: only the shape is new."""
+    """True if the op only reshapes: elements keep their row-major order."""
     keeps_all: Callable[[OnnxOp], bool] = sometimes
-    """Whether every element of the operands is in the results, whatever the sizes: there are no fewer of them."""
+    """True if every element of the operands occurs in the results, for all sizes."""
 
     def operand_values(self, op: OnnxOp) -> list[SSAValue]:
         """The operands that carry elements."""
@@ -101,7 +101,7 @@ class Commutes(Promise):
         return [op.results[place] for place in self.results(op)]
 
     def types(self, op: OnnxOp) -> Carried:
-        """The types of what carries elements, operands and results."""
+        """The quantized types of the operands and results that carry elements."""
         return Carried(
             [quantized_of(v.type) for v in self.operand_values(op)],
             [quantized_of(v.type) for v in self.result_values(op)],
@@ -119,7 +119,7 @@ class Commutes(Promise):
         )
 
     def moves(self, op: OnnxOp) -> bool:
-        """Whether the op stands on quantized types and carries its operands' to its results: nothing rounds in it."""
+        """True if the op's quantized result types follow from its operands' by `forward`: it rounds nothing."""
         operands, results = self.types(op)
         known = [t for t in operands if t is not None]
         if len(known) != len(operands) or None in results:
@@ -128,7 +128,7 @@ class Commutes(Promise):
         return not isinstance(moved, Blocked) and list(moved) == results
 
     def points(self, op: OnnxOp) -> bool:
-        """Whether another result, that somebody reads, says which elements were chosen, or how they compare."""
+        """True if another result that has users holds the indices of the selected elements, or comparisons."""
         carried = set(self.results(op))
         others = [r for k, r in enumerate(op.results) if k not in carried]
         return self.selects and any(r.first_use is not None for r in others)

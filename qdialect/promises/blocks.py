@@ -1,4 +1,4 @@
-"""How scales per block follow their op: each axis has a block size, and the scales are a tensor of the same rank."""
+"""Rules by which blocked scales follow a layout op: a block size for each axis, scales of the tensor's rank."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ BLOCKED_SCALES = Blocked("blocked-scales", "scales per block do not follow this 
 BLOCK_CUT = Blocked("block-cut", "a block would be cut in two")
 
 BlockRule = Callable[["OnnxOp", UniformType], "UniformType | Blocked"]
-"""The type with scales per block on the other side of an op, or why there is none."""
+"""Maps an op and its operand's blocked type to the type of its result, or `Blocked`."""
 
 
 def lost(op: OnnxOp, type: UniformType) -> Blocked:
-    """Scales per block are lost."""
+    """The op preserves no blocks."""
     return BLOCKED_SCALES
 
 
 def kept(op: OnnxOp, type: UniformType) -> UniformType:
-    """Nothing happens to the axes."""
+    """The op keeps all axes."""
     return type
 
 
@@ -39,7 +39,7 @@ def _sizes(type: UniformType) -> list[int | None]:
 
 
 def permuted(type: UniformType, perm: Sequence[int]) -> UniformType:
-    """Axis k of the result is axis `perm[k]` of before."""
+    """The type after a transpose: axis k is old axis `perm[k]`."""
     sizes = _sizes(type)
     return _in_blocks(
         type, [sizes[p] for p in perm], type.scales.transpose(perm), type.zero_points.transpose(perm)
@@ -47,7 +47,7 @@ def permuted(type: UniformType, perm: Sequence[int]) -> UniformType:
 
 
 def with_axes(type: UniformType, inserted: Sequence[int]) -> UniformType:
-    """Axes of size 1 at these places of the result, in order."""
+    """The type with axes of size 1 inserted at indices `inserted` of the result, in order."""
     sizes: list[int | None] = _sizes(type)
     for axis in inserted:
         sizes.insert(axis, 1)
@@ -58,7 +58,7 @@ def with_axes(type: UniformType, inserted: Sequence[int]) -> UniformType:
 
 
 def without_axes(type: UniformType, removed: Sequence[int]) -> UniformType:
-    """Less these axes, each of size 1."""
+    """The type without axes `removed`, each of size 1."""
     sizes = [size for axis, size in enumerate(_sizes(type)) if axis not in removed]
     places = tuple(removed)
     if not sizes:
@@ -69,7 +69,7 @@ def without_axes(type: UniformType, removed: Sequence[int]) -> UniformType:
 
 
 def joined(types: Sequence[UniformType], axis: int) -> UniformType | Blocked:
-    """Tensors of one block size, one behind the other along `axis`."""
+    """The type of a concatenation along `axis` of tensors of one block size."""
     head, sizes = types[0], _sizes(types[0])
     alike = all(
         t.blocks == head.blocks and t.storage == head.storage and t.expressed == head.expressed for t in types
@@ -81,7 +81,7 @@ def joined(types: Sequence[UniformType], axis: int) -> UniformType | Blocked:
 
 
 def cut(type: UniformType, axis: int, start: int, stop: int, size: int) -> UniformType | Blocked:
-    """Elements `start` to `stop` of the `size` along `axis`."""
+    """The type of the slice [start, stop) of an axis of `size` elements."""
     sizes = _sizes(type)
     block = sizes[axis] or size
     if start % block or stop % block or start >= stop:

@@ -1,4 +1,4 @@
-"""ONNX's own casts, in both domains, and what makes them `quant.qcast` and `quant.dcast`."""
+"""QuantizeLinear and DequantizeLinear, in both domains, and the quantized types of the casts that they become."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNFOLDED = Blocked(
     "run fold-identity,fold-constants first",
 )
 MOST_FOLDED = 16
-"""Ops that are looked at for that."""
+"""Greatest number of ops that `_of_constants` inspects."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def _storage(op: OnnxOp, integers: Attribute | None) -> Storage | Blocked:
 
 
 def _of_constants(values: Iterable[SSAValue]) -> bool:
-    """Whether few ops compute values, of constants alone: copies and casts, as exporters leave them."""
+    """True if values depend on constants alone, through at most `MOST_FOLDED` ops, as exporters write them."""
     waiting = [value.owner for value in values]
     for count in range(MOST_FOLDED):
         if count == len(waiting):
@@ -71,7 +71,7 @@ def cast_type(
     op: OnnxOp, shape: tuple[int, ...] | None, expressed: Attribute | None, integers: Attribute | None
 ) -> UniformType | Blocked:
     """
-    The quantized element type that a Q or DQ stands for, or why there is none.
+    The quantized element type of a Q's result or a DQ's operand, or `Blocked`.
 
     `shape` is the tensor's, `expressed` its float element, `integers` its stored element if that is known.
     """
@@ -99,7 +99,7 @@ def cast_type(
 
 
 def _all_positive(scales: np.ndarray) -> bool:
-    """Whether every scale is finite and greater than zero."""
+    """True if every scale is finite and greater than zero."""
     if scales.size == 1:  # numpy's reductions take ten times as long
         return 0 < scales.item() < inf
     return bool(np.isfinite(scales).all() and (scales > 0).all())
@@ -144,7 +144,7 @@ BY_EXPRESSED: dict[type[Attribute], str] = {
 
 
 def _carried(type: UniformType | Blocked) -> UniformType | Blocked:
-    """`type`, unless it has more parameters than a type in the IR carries."""
+    """`type`, or `Blocked` if it has more parameters than a type in the IR may carry."""
     if isinstance(type, UniformType) and type.blocks and type.scales.size > MAX_BLOCK_PARAMETERS:
         return Blocked("many-blocks", f"{type.scales.size} scales per block are more than a type carries")
     return type
@@ -162,10 +162,10 @@ def dequantize_type(op: OnnxOp) -> UniformType | Blocked:
 
 
 def described_type(op: OnnxOp) -> UniformType | Blocked:
-    """What a DequantizeLinear says of its operand, even if it says more than a type in the IR carries."""
+    """The quantized type of a DequantizeLinear's operand, with any number of parameters."""
     q = op.operands[0]
     known = element_of(q.type)
-    if known == ANY:  # the zero point says it
+    if known == ANY:  # the zero point's type decides
         known = None
     expressed = element_of(op.results[0].type)
     scale = op.operands[1]

@@ -1,7 +1,7 @@
 """
-Activations that leave the numbers of some range as they are: where a type expresses no others, they do nothing.
+Activations that are the identity on a range of numbers: no-ops on a quantized type whose values all lie in it.
 
-A `Clamp` is decided by its bounds as stored integers, a `Keeps` by trying all real numbers that a type expresses.
+For a `Clamp` the bounds as stored integers decide, for a `Keeps` a test of all real numbers that a type expresses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from qdialect.promises.monotone import clip_bounds, is_relu, stored_bounds
 CLIP_WITH_INPUTS = 11
 """The first opset whose Clip takes its bounds as operands."""
 MOST = 1 << 18
-"""Numbers that are tried, those of all scales together."""
+"""Greatest number of values that are tested, over all scales."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Clamp(Promise):
     """The op limits each element to a range and does nothing else."""
 
     bounds: Callable[[OnnxOp], tuple[float, float] | None]
-    """The real bounds, infinite where there is none; None if one is computed."""
+    """The real bounds, infinite for a missing one; None if one is computed."""
 
     def is_redundant(self, op: OnnxOp, type: UniformType) -> bool:
-        """Whether the clamp leaves every integer that `type` can store as it is."""
+        """True if the clamp is the identity on all integers that `type` can store."""
         bounds = self.bounds(op)
         if bounds is None:
             return False
@@ -42,7 +42,7 @@ class Clamp(Promise):
         return bool(np.all(low == type.storage.low) and np.all(high == type.storage.high))
 
     def is_at_zero(self, op: OnnxOp, type: UniformType) -> bool:
-        """Whether the clamp leaves every integer that `type` can store as a clamp at zero alone does."""
+        """True if, on all integers that `type` can store, the clamp equals max(x, 0)."""
         bounds = self.bounds(op)
         if bounds is None or bounds[0] != 0:
             return False
@@ -58,15 +58,15 @@ CLAMPS: dict[tuple[str, str], Clamp] = {
 
 @dataclass(frozen=True)
 class Keeps(Promise):
-    """The op gives some real numbers back as they are."""
+    """The op is the identity on some real numbers."""
 
     kept: Callable[[OnnxOp, Array], npt.NDArray[np.bool_]]
-    """Whether it does, for an array of real numbers."""
+    """For an array of reals, True where the op is the identity."""
     place: Callable[[OnnxOp], int | None] = lambda op: 0
-    """The operand that it gives back; None if there is no such one."""
+    """Index of the operand that is returned; None if there is none."""
 
     def is_redundant(self, op: OnnxOp, type: UniformType) -> bool:
-        """Whether the op gives back every real number that `type` expresses, at any of its scales."""
+        """True if the op is the identity on every real number that `type` expresses, at each of its scales."""
         count = type.storage.high - type.storage.low + 1
         if count * type.scales.size > MOST or not type.round_trips:
             return False

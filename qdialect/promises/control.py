@@ -1,7 +1,7 @@
 """
-If, Loop and Scan: which results, operands and body arguments are one value in different places.
+If, Loop and Scan: which operands, body arguments, yielded values and results carry one value across the regions.
 
-A value that enters, goes round and leaves under one quantized type can do so as integers: nothing is computed at the
+A value of one quantized type on all sides can be passed as integers: nothing is computed at the
 boundary of a subgraph. Both sides must agree on the type.
 """
 
@@ -21,33 +21,33 @@ from qdialect.reasons import Blocked
 
 
 class Slot(NamedTuple):
-    """One value that crosses the boundary of a subgraph; each number is a place among operands, results, ..."""
+    """One value that crosses the boundary of a subgraph, as indices into operands, results, body arguments, yields."""
 
     result: int | None = None
     operand: int | None = None
     argument: int | None = None
-    """Of the body."""
+    """Index of the body's argument."""
     yielded: int | None = None
-    """Of what each region yields."""
+    """Index in the terminator of each region."""
     stacked: bool = False
-    """Whether the elements of all rounds come or go as one tensor, along an axis of their own."""
+    """True if the values of all iterations are one tensor outside, along an additional axis."""
 
     def inner(self, type: UniformType) -> UniformType | Blocked:
-        """The type inside a subgraph for the type outside."""
+        """The type inside the subgraph for a type outside."""
         return ALONG_AXIS if self.stacked and not type.is_per_tensor else type
 
 
 @dataclass(frozen=True)
 class Carries(Promise):
-    """The op has subgraphs, and hands values in and out as they are."""
+    """The op has subgraphs and passes values into and out of them unchanged."""
 
     every: Callable[[OnnxOp], Sequence[Slot]]
-    """What the operator's definition says."""
+    """The slots by the operator's definition."""
     branches: bool = False
-    """Whether one of the subgraphs runs, once."""
+    """True if exactly one of the subgraphs runs, once."""
 
     def slots(self, op: OnnxOp) -> list[Slot]:
-        """The values, but those for which a subgraph has no place: a model may be wrong."""
+        """The slots, without those that a subgraph of an invalid model does not have."""
         ends = [region.block.last_op for region in op.regions]
         if not ends or any(end is None for end in ends):
             return []
@@ -62,7 +62,7 @@ class Carries(Promise):
 
 
 def yields(op: OnnxOp, slot: Slot) -> list[tuple[Operation, int, SSAValue]]:
-    """The end of each region, the place in it, and what it yields there."""
+    """Of each region: its terminator, the index of the slot in it, and the value yielded there."""
     if slot.yielded is None:
         return []
     ends = [region.block.last_op for region in op.regions]
@@ -70,17 +70,17 @@ def yields(op: OnnxOp, slot: Slot) -> list[tuple[Operation, int, SSAValue]]:
 
 
 def argument(op: OnnxOp, slot: Slot) -> BlockArgument | None:
-    """The body's argument."""
+    """The body argument of a slot; None if it has none."""
     return None if slot.argument is None else op.regions[0].block.args[slot.argument]
 
 
 def result(op: OnnxOp, slot: Slot) -> OpResult | None:
-    """The op's result."""
+    """The op result of a slot; None if it has none."""
     return None if slot.result is None else op.results[slot.result]
 
 
 def _places(values: Sequence[object | None]) -> list[int | None]:
-    """The place of each value among those that are given; None for those left out."""
+    """Index of each value among those present; None for omitted ones."""
     places: list[int | None] = []
     count = 0
     for value in values:

@@ -1,4 +1,4 @@
-"""Ops that give an operand back as it is, always or by what their other operands and attributes are."""
+"""Ops that return an operand unchanged, always or for some values of their other operands and attributes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Copies(Promise):
     """The op's first result is one of its operands."""
 
     place: Callable[[OnnxOp], int | None] = _first
-    """Which one; None if it is none, this time."""
+    """Index of the copied operand; None if this op copies none."""
     blocked: Callable[[OnnxOp], Blocked | None] = lambda op: None
-    """Why it may not be, though it looks so."""
+    """Reason why an op for which `place` has an index may still be no copy; None if it is one."""
 
 
 def _same_sizes(op: OnnxOp) -> bool:
-    """Whether operand and result have one shape: at most one size is not known, and that follows from the others."""
+    """True if operand and result have one shape: at most one size is unknown, and the others determine it."""
     before, after = shape_of(op.operands[0].type), shape_of(op.results[0].type)
     return before is not None and before == after and before.count(DYNAMIC) <= 1
 
@@ -60,7 +60,7 @@ def _cast(op: OnnxOp) -> int | None:
 
 
 def _slice(op: OnnxOp) -> int | None:
-    """Each axis that is cut is taken from its start to its end, or has as many elements after as before."""
+    """0 if the Slice takes every axis whole: from start to end, or with as many elements after as before."""
     taken = slices_of(op)
     before, after = shape_of(op.operands[0].type), shape_of(op.results[0].type)
     if isinstance(taken, Blocked) or before is None or after is None:
@@ -96,7 +96,7 @@ def _alone(op: OnnxOp) -> int | None:
 
 
 def _is_number(value: SSAValue, number: float) -> bool:
-    """Whether a value is that one number. A list of them is a bias or a gain that runtimes look for when they fuse."""
+    """True if a value is the constant `number`, as () or (1,): runtimes fuse a longer one as a bias or a gain."""
     if static_shape(value) not in ((), (1,)) or not is_constant(value):
         return False
     array = real_constant(value)

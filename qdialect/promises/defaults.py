@@ -1,4 +1,4 @@
-"""Operands that an op takes to be zero where they are left out."""
+"""Optional operands whose default is zero."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qdialect.promises.base import Promise
 
 @dataclass(frozen=True)
 class ZeroByDefault(Promise):
-    """The op computes with zeros in the place of an operand that it does not have."""
+    """The op uses zeros for an omitted operand."""
 
     places: Sequence[int]
 

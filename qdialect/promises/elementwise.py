@@ -1,4 +1,4 @@
-"""Ops that make each element from the elements at the same place, and from nothing else."""
+"""Elementwise ops: each element of the result depends on the operands' elements at the same position alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qdialect.promises.base import Promise
 
 @dataclass(frozen=True)
 class Elementwise(Promise):
-    """Operands broadcast, and equal operands give equal results wherever they stand."""
+    """The op is elementwise, with operands broadcast, and the same function at every position."""
 
 
 NAMES = (
@@ -29,8 +29,8 @@ class Function(NamedTuple):
     domain: str
     name: str
     opset: int
-    """The first opset of ONNX beside which it is there."""
+    """First ai.onnx opset with which the op is available."""
 
 
 FUNCTIONS = (Function(MICROSOFT, "Gelu", 7), Function("", "HardSwish", 14))
-"""What exporters write with several ops, of opsets that have no such op or for runtimes that have none."""
+"""Functions that exporters decompose for opsets or runtimes without the op."""

@@ -1,9 +1,9 @@
 """
-Ops that move elements and put the real number 0 where there is none: on stored integers that is the zero point.
+Ops that move elements and fill the rest with the real number 0: on stored integers that is the zero point.
 
     DQ(f(q, fill z)) = f(DQ(q), fill 0)       Q(f(x, fill 0)) = f(Q(x), fill z)
 
-since each type stores 0 as its zero point, whatever its scale.
+since each type stores 0 as its zero point, for any scale.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 
 def triangle(op: OnnxOp) -> np.ndarray | Blocked:
-    """Which elements of its last two axes a Trilu keeps: booleans of their sizes."""
+    """Mask of the elements that a Trilu keeps: booleans of the sizes of the last two axes."""
     shape = static_shape(op.operands[0])
     if shape is None:
         return UNKNOWN_RANK
@@ -36,7 +36,7 @@ def triangle(op: OnnxOp) -> np.ndarray | Blocked:
 
 
 def centered(op: OnnxOp) -> dict[int, tuple[int, int]] | Blocked:
-    """The sizes before and after of each axis that a CenterCropPad changes."""
+    """(old size, new size) of each axis that a CenterCropPad changes."""
     shape, wanted = shape_of(op.operands[0].type), constant_ints(op.input(1))
     if shape is None:
         return UNKNOWN_RANK

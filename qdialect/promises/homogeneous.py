@@ -1,4 +1,4 @@
-"""Ops that a positive factor for each channel goes through, f(x * s) = f(x) * s, or into."""
+"""Ops that commute with a positive factor per channel, f(x * s) = f(x) * s, or absorb it into an operand."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from qdialect.promises.base import Promise
 
 @dataclass(frozen=True)
 class Homogeneous(Promise):
-    """Each channel (axis 1) of the result comes from that channel alone, and scales as it does."""
+    """Each channel (axis 1) of the result depends on that channel alone and is proportional to it."""
 
     not_negative: bool = False
-    """Whether no element of the result is below zero."""
+    """True if no element of the result is negative."""
 
 
 HOMOGENEOUS: dict[tuple[str, str], Homogeneous] = {
@@ -27,13 +27,13 @@ HOMOGENEOUS: dict[tuple[str, str], Homogeneous] = {
 
 @dataclass(frozen=True)
 class Scaled(Promise):
-    """Each element of the result is a factor for its place on the last axes times something, plus a shift."""
+    """The op ends with a factor and a shift for each position on its last axes, as normalizations do."""
 
     factor: int
-    """The operand."""
+    """Index of the factor's operand."""
     shift: int
     first_axis: int
-    """The first of those axes where no attribute `axis` says another."""
+    """The first of those axes unless attribute `axis` states another."""
 
 
 SCALED: dict[tuple[str, str], Scaled] = {("", "LayerNormalization"): Scaled(1, 2, -1)}

@@ -1,4 +1,4 @@
-"""Linear ops as integer sums, ConvInteger and MatMulInteger, which leave scales and bias to others; and back."""
+"""Linear ops and their integer sums, ConvInteger and MatMulInteger, which apply neither scales nor bias."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def _keeps_weight(op: OnnxOp) -> bool:
 
 @dataclass(frozen=True)
 class IntegerSum(Promise):
-    """The op of the same sums on integers: x, w, x_zero_point, w_zero_point -> int32."""
+    """The integer op with the same sums: x, w, x_zero_point, w_zero_point -> int32."""
 
     op_type: str
     channel_axis: int
     """The result's axis of channels."""
     one_zero_point: bool = False
-    """Whether the kernel takes one zero point for the whole weight."""
+    """True if the kernel takes only one zero point for the whole weight."""
     guard: Callable[[OnnxOp], Blocked | None] = unguarded
     attributes: Callable[[OnnxOp], dict[str, Attribute]] = _own
     turned: Callable[[OnnxOp], bool] = _keeps_weight
-    """Whether the kernel takes the op's weight, a constant matrix then, transposed."""
+    """True if the kernel takes the op's weight transposed; the weight is a constant matrix then."""
 
 
 INTEGER_SUMS: dict[tuple[str, str], IntegerSum] = {
@@ -61,12 +61,12 @@ INTEGER_SUMS: dict[tuple[str, str], IntegerSum] = {
 
 @dataclass(frozen=True)
 class IntegerProduct(Promise):
-    """The op sums products of integers less their zero points: operands x, w, x zero point, w zero point."""
+    """The op sums products of integers minus their zero points: operands x, w, x zero point, w zero point."""
 
     name: str
-    """The op that does so to real numbers."""
+    """Name of the same op on real numbers."""
     with_bias: str
-    """The op that does so and adds a bias: to matrices only, where it is another."""
+    """Name of the op with a bias; if it differs from `name`, it takes matrices only."""
     channel_axis: int
     """The result's axis of output channels."""
 

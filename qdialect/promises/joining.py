@@ -1,4 +1,4 @@
-"""Concat and Split: one type for all parts, or per-axis scales joined and cut along the axis itself."""
+"""Type transfer of Concat and Split: one type for all parts, or per-axis scales joined and cut along the axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where two branches meet, and what is known of a result whatever the operands are."""
+"""Ops that join two branches elementwise, and ops whose results have a known range."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ class Adds(Promise):
 
 @dataclass(frozen=True)
 class Multiplies(Promise):
-    """The op is a product, element by element."""
+    """The op is an elementwise product."""
 
 
 @dataclass(frozen=True)
 class Joins(Promise):
-    """The op meets two branches in one result, element by element."""
+    """The op combines two branches elementwise."""
 
 
 @dataclass(frozen=True)
 class KnownRange(Promise):
-    """Every element of the result lies between two bounds, whatever the operand."""
+    """Every element of the result lies between two bounds, for any operand."""
 
     bounds: tuple[float, float]
     shares: bool = False
-    """Whether the elements of a row add up to 1."""
+    """True if the elements of a row sum to 1."""
 
 
 ADDITIONS: dict[tuple[str, str], Promise] = {("", "Add"): Adds()}

@@ -2,7 +2,7 @@
 Integer kernels: the QOperator node that computes `quantize(op(dequantize(operands)))`, as a template of its inputs.
 
 In a template `0v`, `0s`, `0z` are operand 0's integers, scale and zero point, `ys`, `yz` the result's, `*` the three of
-every operand. A template is a promise about arithmetic only; which types have a kernel is the target's to say.
+every operand. A template promises arithmetic only; the target file lists the types that have a kernel.
 """
 
 from __future__ import annotations
@@ -46,31 +46,31 @@ class Kernel(Promise):
     op_type: str
     inputs: str
     float_result: bool = False
-    """Whether the result is float: no final quantize."""
+    """True if the result is float: no final quantize."""
     adds: bool = False
-    """Whether the node may have a float bias besides, behind the inputs of the template: an addition of its own."""
+    """True if the node may add a float bias, an input behind those of the template."""
     drops: tuple[str, ...] = ()
-    """Attributes that the node does not have; where they say something, `guard` refuses."""
+    """Attributes of the op that the node lacks; `guard` refuses values other than the default."""
     guard: Callable[[OnnxOp], Blocked | None] = unguarded
     is_wrong: Callable[[OnnxOp, float], bool] = _never
-    """Whether the kernel, which a session makes of the op between casts too, is wrong at this scale of its result."""
+    """True if the kernel gives wrong results at this result scale; sessions also fuse the op between casts into it."""
     extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
-    """Attributes that the node has besides."""
+    """Attributes of the node that the op lacks."""
     rows: Callable[[OnnxOp], Rows | None] | None = None
     """
-    What is computed together, None if that is not known: where the op's float kernel, between casts, may be faster,
-    by what both cost for a row and an element.
+    Rows of elements that are computed together, None if not known: of ops whose float kernel between casts may be
+    faster, by the costs of both per row and per element.
     """
     read: Callable[[OnnxOp, int], dict[str, Attribute] | Blocked] = _as_given
-    """The op's attributes in an opset from the node's: `extra` undone."""
+    """The op's attributes in an opset from the node's: the inverse of `extra`."""
 
 
 class Rows(NamedTuple):
-    """Rows of elements, each of which gives results of its own: rows of a Softmax, windows of a pool."""
+    """Rows of elements that are reduced independently: rows of a Softmax, windows of a pool."""
 
     number: int
     size: int
-    """Elements of a row; windows that overlap share theirs."""
+    """Elements of a row; overlapping windows share theirs."""
     operand: int
     """Elements of the operand."""
 
@@ -81,11 +81,11 @@ class Kernels(Promise):
 
     forms: tuple[Kernel, ...]
     sensitive: bool = False
-    """Whether 8 bits of the result cost more accuracy than the kernel saves time: left in float when quantizing."""
+    """True if an 8-bit result loses too much accuracy for the time saved: quantizing a model leaves the op in float."""
 
     @property
     def takes_any_scales(self) -> bool:
-        """Whether a kernel takes any number of operands, each of a scale of its own."""
+        """True if a kernel is variadic, each operand with its own scale."""
         return any("*" in form.inputs for form in self.forms)
 
 
@@ -115,7 +115,7 @@ def _pool_differs(op: OnnxOp, scale: float) -> bool:
 
 
 def _pool_rows(op: OnnxOp) -> Rows | None:
-    """Windows of pixels; a batch that is not known counts as one."""
+    """Windows of a pool as rows; an unknown batch counts as 1."""
     shape, operand = shape_of(op.results[0].type), shape_of(op.operands[0].type)
     if not shape or not operand or DYNAMIC in (*shape[1:], *operand[1:]):
         return None
@@ -124,7 +124,7 @@ def _pool_rows(op: OnnxOp) -> Rows | None:
 
 
 def _windows_fit(op: OnnxOp) -> bool:
-    """Whether the windows of a pool are known to end within the padded operand, so that rounding up adds none."""
+    """True if the windows of a pool are known to end within the padded operand, so that ceil_mode adds none."""
     shape, kernel = static_shape(op.operands[0]), op.ints_attr("kernel_shape")
     if shape is None or kernel is None or op.str_attr("auto_pad", "NOTSET") != "NOTSET":
         return False
@@ -139,13 +139,13 @@ def _windows_fit(op: OnnxOp) -> bool:
 
 
 def softmax_axis(op: OnnxOp) -> tuple[int, bool]:
-    """The axis, and whether everything behind it is one row, as it was before opset 13."""
+    """The axis of a Softmax, and True if all axes from it on are one row, as before opset 13."""
     one_row = (opset_of(op, "") or 13) < 13
     return op.int_attr("axis", 1 if one_row else -1), one_row
 
 
 def _softmax_rows(op: OnnxOp) -> Rows | None:
-    """Rows of elements beside one another; a batch that is not known counts as one."""
+    """Rows of a Softmax, contiguous ones only; an unknown batch counts as 1."""
     shape, (axis, one_row) = shape_of(op.operands[0].type), softmax_axis(op)
     if not shape:
         return None

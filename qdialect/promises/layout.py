@@ -1,5 +1,5 @@
 """
-Layout ops: each element of the result is an element of the operand, whole. Quantized per tensor they carry any type;
+Layout ops: each element of the result is an element of the operand, unchanged. Per tensor they carry any type;
 per axis the scales follow their axis (docs/spec.md, "layout").
 """
 
@@ -277,7 +277,7 @@ def _overwritten(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformTy
 
 def _compressed(op: OnnxOp, axis: int) -> int | Moved | Blocked:
     if "axis" not in op.properties:
-        return ALONG_AXIS  # what is left is one row
+        return ALONG_AXIS  # the rest is one row
     moved = elsewhere(0)(op, axis)
     kept = constant_array(op.operands[1])
     size = static_shape(op.operands[0])
@@ -291,7 +291,7 @@ def _compressed_backward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
 
 
 def training(op: OnnxOp) -> Blocked | None:
-    """Why a Dropout is none at inference."""
+    """`Blocked` for a Dropout that is active, since it runs in training mode; None for one that is a copy."""
     mode = constant_array(op.input(2))
     if op.input(2) is not None and (mode is None or mode.any()):
         return Blocked(
@@ -375,10 +375,10 @@ LAYOUT: dict[tuple[str, str], Commutes] = {
 
 @dataclass(frozen=True)
 class Permutes(Promise):
-    """The op turns the axes of its operand."""
+    """The op transposes its operand."""
 
     order: Callable[[OnnxOp], tuple[int, ...] | None]
-    """Which axis comes where; None if the rank is not known."""
+    """The permutation: axis k of the result is axis order[k]; None if the rank is unknown."""
 
 
 def _order(op: OnnxOp) -> tuple[int, ...] | None:

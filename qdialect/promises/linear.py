@@ -27,7 +27,7 @@ WRONG_AXIS = Blocked(
 )
 EMPTY_SUM = Blocked("empty-sum", "the sums have no terms, and kernels leave such results as memory was")
 BIAS_TOLERANCE = 1e-6
-"""Relative difference up to which a bias scale counts as x_scale * w_scale: a few units in the last place."""
+"""Greatest relative difference of a bias scale from x_scale * w_scale: a few units in the last place."""
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,17 @@ class Linear(Promise):
     """The weight's axis of output channels, from the weight's rank."""
     has_bias: bool = True
     groups_share_axis: bool = False
-    """Whether that axis holds the channels of one group, each group having as many again."""
+    """True if that axis holds the channels of one group, of which each group has as many."""
     result_axis: int = 1
     """The result's axis of those channels; negative counts from the end."""
     input_axis: Callable[[OnnxOp, int], int | None] = lambda op, rank: None
     """The weight's axis of one group's input channels, which are axis 1 of the activation; None if there is none."""
 
     inputs_last: bool = False
-    """Whether the inputs are the activation's last axis, and the weight's last but one."""
+    """True if the summed axis is the activation's last and the weight's last but one."""
 
     def summed_axes(self, op: OnnxOp) -> tuple[int, int] | None:
-        """The activation's axis and the weight's along which products are summed; None if they are not known."""
+        """The axes of the activation and of the weight along which products are summed; None if unknown."""
         shape, rank = static_shape(op.operands[1]), rank_of(op.operands[0])
         if shape is None or rank is None or min(len(shape), rank) < 2:
             return None
@@ -58,7 +58,7 @@ class Linear(Promise):
         return None if axis is None else (1, axis)
 
     def output_channels(self, op: OnnxOp) -> int | None:
-        """How many channels the result has; None if it is not known."""
+        """Number of channels of the result; None if unknown."""
         shape, axis = static_shape(op.operands[1]), self.weight_axis(op)
         if shape is None or axis is None:
             return None
@@ -71,7 +71,7 @@ class Linear(Promise):
         return axis if axis is not None and rank is not None and 0 <= axis < rank else None
 
     def is_depthwise(self, op: OnnxOp, channels: int) -> bool:
-        """Whether each of the activation's channels (axis 1) makes outputs of its own: no sum mixes two."""
+        """True if each channel (axis 1) of the activation is a group of its own: no sum mixes two channels."""
         shape = static_shape(op.operands[1])
         axis = None if shape is None else self.input_axis(op, len(shape))
         if shape is None or axis is None or self.weight_axis(op) != 0:
@@ -79,22 +79,22 @@ class Linear(Promise):
         return op.int_attr("group", 1) == channels and shape[axis] == 1
 
     def sees_border(self, op: OnnxOp) -> bool:
-        """Whether elements that are not the activation's may enter the sums: real zeros around it."""
+        """True if sums may include padding, real zeros around the activation."""
         if op.str_attr("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER"):
             return True
         return any(op.ints_attr("pads") or ())
 
     def verify(self, op: Operation) -> None:
-        """Raise VerifyException if the operands' quantized types break what the op needs of them."""
+        """Raise VerifyException if the operands' quantized types violate O10 to O12."""
         if isinstance(op, OnnxOp) and (blocked := self.check(op)) is not None:
             raise VerifyException(blocked.message)
 
     def check(self, op: OnnxOp) -> Blocked | None:
-        """What is wrong with the quantized types of the operands, if anything."""
+        """`Blocked` if the quantized types of the operands violate a constraint of linear ops; None otherwise."""
         return self.check_operands(op, op.operands)
 
     def check_operands(self, op: OnnxOp, operands: Sequence[SSAValue]) -> Blocked | None:
-        """What would be wrong if `op` had these operands."""
+        """`check` of `op` with these operands in place of its own."""
         x, w = quantized_of(operands[0].type), quantized_of(operands[1].type)
         if w is not None and not w.is_per_tensor and w.axis != self.weight_axis(op):  # O10
             return WRONG_AXIS
@@ -113,7 +113,7 @@ class Linear(Promise):
 
 
 def bias_matches(x: UniformType, w: UniformType, b: UniformType) -> bool:
-    """Whether a bias type is what an integer kernel takes: i32, zero point 0, scale x_scale * w_scale."""
+    """True if a bias type suits an integer kernel: i32, zero point 0, scale x_scale * w_scale."""
     if b.storage.name != "i32" or b.zero_points.any() or b.blocks:
         return False
     wanted = numerics.bias_scale(x.scales, w.scales)

@@ -20,12 +20,12 @@ from qdialect.reasons import COMPUTED_BOUND, UNKNOWN_RANK, Blocked
 
 
 def batch_or_channel(op: OnnxOp, axis: int) -> int | Blocked:
-    """`axis` if it is of images or channels, which a window leaves alone."""
+    """`axis` if it is that of the batch or the channels, which a window does not reduce; else `Blocked`."""
     return axis if axis < 2 else ALONG_AXIS
 
 
 def _reduced(op: OnnxOp) -> tuple[list[int], bool, int] | Blocked:
-    """The axes that a ReduceMax or ReduceMin takes one element of, whether they stay as 1, and the rank."""
+    """Reduced axes of a ReduceMax or ReduceMin, keepdims, and the rank."""
     rank = rank_of(op.operands[0])
     if rank is None:
         return UNKNOWN_RANK
@@ -89,7 +89,7 @@ def _no_result(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType
 
 
 def clip_bounds(op: OnnxOp) -> tuple[float, float] | None:
-    """The real bounds of Clip, infinite where there is none; None if one is computed."""
+    """The real bounds of Clip, infinite for a missing one; None if one is computed."""
     if "min" in op.properties or "max" in op.properties:  # before opset 11
         return op.float_attr("min", -np.inf), op.float_attr("max", np.inf)
     bounds = [-np.inf, np.inf]
@@ -119,7 +119,7 @@ def stored_bounds(bounds: tuple[float, float], type: UniformType) -> tuple[np.nd
 
 
 def _expressible(bounds: tuple[float, float], type: UniformType) -> bool:
-    """Whether clipping what the type can express gives what the type can express."""
+    """True if clipping any value that `type` expresses gives one that it expresses."""
     low, high = (np.float32(b) for b in bounds)
     stored_low, stored_high = stored_bounds(bounds, type)
     real_low = numerics.dequantize(stored_low, type.scales, type.zero_points)
@@ -143,7 +143,7 @@ def _clip_backward(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[Uniform
 
 
 def is_relu(op: OnnxOp) -> bool:
-    """Whether a PRelu's slope is the constant 0."""
+    """True if a PRelu's slope is the constant 0."""
     slope = real_constant(op.operands[1])
     return slope is not None and not slope.any()
 

@@ -28,18 +28,18 @@ Types = Sequence[UniformType]
 
 @dataclass(frozen=True)
 class AddsPadding(Promise):
-    """The op puts elements around its operand."""
+    """The op adds elements around its operand."""
 
     spatial: Callable[[OnnxOp], tuple[int, ...] | Blocked]
-    """How many zeros before and behind each spatial axis, or why that is not all it does."""
+    """Numbers of zeros before and after each spatial axis; `Blocked` if the op does anything else."""
 
 
 @dataclass(frozen=True)
 class ZeroPads(Promise):
-    """The op slides a window and can pad its first operand with zeros itself."""
+    """The op slides a window and has pads of its own, zeros around its first operand."""
 
     padded: Callable[[OnnxOp, tuple[int, ...]], dict[str, Attribute] | Blocked]
-    """The attributes that pad by so much more before and behind each spatial axis, or why none do."""
+    """The attributes with so many more zeros before and after each spatial axis, or `Blocked`."""
 
 
 def pad_value(op: OnnxOp) -> float | None:
@@ -54,7 +54,7 @@ def pad_value(op: OnnxOp) -> float | None:
 
 
 def padded_axes(op: OnnxOp) -> set[int] | Blocked:
-    """The axes that a Pad makes longer or shorter."""
+    """The axes whose size a Pad changes."""
     pads, rank = ints_of(op, "pads", 1), rank_of(op.operands[0])
     if rank is None:
         return UNKNOWN_RANK
@@ -97,7 +97,7 @@ def pad_backward(op: OnnxOp, types: Types) -> Types | Blocked:
 
 
 def only_adds(op: OnnxOp) -> bool:
-    """Whether a Pad takes nothing away."""
+    """True if no pad is negative."""
     pads = ints_of(op, "pads", 1)
     return pads is not None and min(pads, default=0) >= 0
 
@@ -157,7 +157,7 @@ def _centered_pads(op: OnnxOp) -> tuple[int, ...] | Blocked:
 
 
 def _spatial(full: Sequence[int]) -> tuple[int, ...] | Blocked:
-    """Without the amounts for batch and channels, which must be none."""
+    """The pads of the spatial axes; `Blocked` if batch or channels are padded."""
     rank = len(full) // 2
     if rank < 2 or any(full[k] for k in (0, 1, rank, rank + 1)):
         return Blocked("pad-channels", "Pad puts zeros around the batch or the channels")

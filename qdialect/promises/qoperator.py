@@ -1,7 +1,7 @@
 """
-QOperator nodes read backwards: the op whose `Kernels` promise names the node, on quantized types.
+QOperator nodes as ops on quantized types: the inverse of the `Kernels` promise, derived from its templates.
 
-The templates of `kernels` say which input is whose integers, scale and zero point; nothing is listed here twice.
+The templates of `kernels` name each input's operand and role (integers, scale, zero point); none is repeated here.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ class QOperator(Promise):
 STORAGE_WIDTHS = (2, 4, 8, 16, 32)
 
 Cells = Mapping[tuple[int | None, str], "SSAValue | None"]
-"""An input by what it is: (operand's place, or None for the result; `v`, `s` or `z`)."""
+"""Inputs by role: (index of the operand, None for the result; `v` values, `s` scale or `z` zero point)."""
 
 
 class Reading(NamedTuple):
-    """Which op a node stands for, and which of its inputs are what."""
+    """The op that a node computes, the template, and the node's inputs by role."""
 
     name: str
     kernel: Kernel
     cells: Cells
     bias: SSAValue | None = None
-    """What the node adds besides, in float."""
+    """Float bias that the node adds; None if it has none."""
 
     @property
     def operands(self) -> list[SSAValue | None]:
@@ -58,7 +58,7 @@ class Reading(NamedTuple):
 
 
 def _cells(inputs: Sequence[SSAValue | None], kernel: Kernel) -> Cells | None:
-    """The node's inputs by the template's tokens; None if it has others than the template."""
+    """The node's inputs by the template's tokens; None if their number does not match."""
     inputs, tokens = list(inputs), kernel.inputs.split()
     if tokens[-1] == "*":
         rest = len(inputs) - (len(tokens) - 1)
@@ -72,7 +72,7 @@ def _cells(inputs: Sequence[SSAValue | None], kernel: Kernel) -> Cells | None:
 
 
 def reading(op: OnnxOp) -> Reading | Blocked:
-    """The op that a QOperator node stands for."""
+    """The op that a QOperator node computes, or `Blocked`."""
     promise = op.get_trait(QOperator)
     for name, kernel in () if promise is None else promise.forms:
         inputs, places = op.inputs, len(kernel.inputs.split())
@@ -83,7 +83,7 @@ def reading(op: OnnxOp) -> Reading | Blocked:
 
 
 def read_attributes(op: OnnxOp, reading: Reading, opset: int) -> Mapping[str, Attribute] | Blocked:
-    """The op's attributes from the node's: a plain 0 that the op has no word for is its only behaviour."""
+    """The op's attributes from the node's. An attribute that the op lacks is dropped if it is 0, else `Blocked`."""
     attributes = reading.kernel.read(op, opset)
     if isinstance(attributes, Blocked):
         return attributes
@@ -99,7 +99,7 @@ def read_attributes(op: OnnxOp, reading: Reading, opset: int) -> Mapping[str, At
 
 
 def storage_of(element: Attribute | None) -> Storage | None:
-    """The storage type of a plain integer element; None for what no type stores: bool, int64, floats."""
+    """The storage type of an integer element type; None for bool, int64 and floats."""
     if not isinstance(element, IntegerType) or element.width.data not in STORAGE_WIDTHS:
         return None
     sign = "u" if element.signedness.data == Signedness.UNSIGNED else "i"
@@ -109,7 +109,7 @@ def storage_of(element: Attribute | None) -> Storage | None:
 def parameters_type(
     scale: SSAValue | None, zero_point: SSAValue | None, storage: Storage | None, axis: int | None
 ) -> UniformType | Blocked:
-    """The type of integers with these parameters; several scales run along `axis`, where None allows one only."""
+    """The quantized type with these parameters, several scales along `axis`; None allows one scale only."""
     scales, zeros = constant_array(scale), constant_array(zero_point)
     if scales is None or (zero_point is not None and zeros is None):
         return RUN_TIME
@@ -145,7 +145,7 @@ def _result_storage(op: OnnxOp, cells: Cells) -> Storage | None:
 
 
 def result_element(op: OnnxOp, reading: Reading) -> Attribute | None:
-    """What a node's result is made of: plain integers, or float32; None if nothing says."""
+    """The element type of a node's result, an integer type or float32; None if unknown."""
     if reading.kernel.float_result:
         return Float32Type()
     storage = _result_storage(op, reading.cells)
@@ -153,7 +153,7 @@ def result_element(op: OnnxOp, reading: Reading) -> Attribute | None:
 
 
 class Types(NamedTuple):
-    """What the op's operands, by place, and its result are quantized to; a result of None is float."""
+    """Quantized types of the op's operands, by index, and of its result; None for a float result."""
 
     operands: Mapping[int, UniformType]
     result: UniformType | None
@@ -205,6 +205,6 @@ def _read_backwards() -> dict[tuple[str, str], QOperator]:
 _UNWRITTEN: Sequence[tuple[tuple[str, str], tuple[Kernel, ...]]] = (
     (("", "ReduceMean"), (Kernel(MICROSOFT, "QLinearReduceMean", "0v 0s 0z ys yz"),)),
 )
-"""Nodes that models may hold and no target runs: read, never written."""
+"""Nodes that are read and never written: models may contain them, but no target runs them."""
 
 QOPERATORS = _read_backwards()

@@ -1,4 +1,4 @@
-"""Recurrent operators of com.microsoft, of whose results onnx's inference knows nothing."""
+"""Result shapes of com.microsoft's recurrent operators, which onnx's shape inference does not cover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resize: with mode nearest, each element of the result is an element of the operand."""
+"""Type transfer of Resize with mode nearest, whose results are elements of the operand."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, follow
 from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 HALF_A_STEP_OFF = ("tf_half_pixel_for_nn", "tf_crop_and_resize")
-"""Coordinates that are not the operand's own where the factor is 1."""
+"""Coordinate modes that shift pixels even at scale factor 1."""
 
 
 def _not_resized(op: OnnxOp, axis: int) -> int | Blocked:
-    """An axis in steps of exactly 1: equal sizes alone may hide a factor like 1.2 that is rounded down."""
+    """`axis` if its scale factor is exactly 1: equal sizes alone may hide a factor like 1.2 that is rounded down."""
     source, target = shape_of(op.operands[0].type), shape_of(op.results[0].type)
     if source is None or target is None:
         return UNKNOWN_RANK
@@ -35,7 +35,7 @@ def _not_resized(op: OnnxOp, axis: int) -> int | Blocked:
 
 
 def resize_nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
-    """The result's type from the operand's, or the other way: scales may run along an axis that stays as it is."""
+    """The result's type from the operand's, or the reverse: scales may run along an axis that is not resized."""
     if op.str_attr("mode", "nearest") != "nearest":
         return Blocked("interpolates", "Resize computes new elements between the old ones")
     if op.str_attr("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize":

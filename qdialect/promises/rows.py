@@ -1,4 +1,4 @@
-"""Vectors that are zero but for a one."""
+"""OneHot: an op whose result holds one-hot vectors."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from qdialect.promises.base import Promise
 
 @dataclass(frozen=True)
 class MarksRows(Promise):
-    """The result has a vector for each number of operand 0: one there, counted from the end if it is negative."""
+    """The result has a one-hot vector for each index in operand 0; negative indices count from the end."""
 
     def depth(self, op: OnnxOp) -> int | None:
-        """How long the vectors are, along the last axis; None if that is not known, or they hold other than 0 and 1."""
+        """Length of the vectors, if they lie along the last axis and hold 0 and 1; None otherwise, or if unknown."""
         depth, values = constant_array(op.operands[1]), constant_array(op.operands[2])
         rank = rank_of(op.results[0])
         if depth is None or depth.size != 1 or values is None or values.tolist() != [0, 1] or rank is None:

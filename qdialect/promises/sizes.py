@@ -1,7 +1,7 @@
 """
-Arithmetic on shapes: what integer ops say of lists of sizes, element by element, where some sizes are not known.
+Symbolic shape arithmetic: integer ops evaluated on lists of sizes, element by element, some of them unknown.
 
-A size that is not known is a symbol, the same for equal sizes: it moves through the ops that only move it.
+An unknown size is a symbol, equal symbols for equal sizes; ops that only move elements propagate it.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from qdialect.reasons import Blocked
 
 
 class Symbol(NamedTuple):
-    """A size that is not known: two of one key are equal."""
+    """An unknown size; symbols of equal keys are equal sizes."""
 
     key: object
 
 
 Element = int | Symbol | None
-"""None is any integer, also a negative one."""
+"""An element of a list of sizes; None is an unknown integer, which may be negative."""
 Elements = tuple[Element, ...]
 
 
 class Known(Protocol):
-    """What has been found so far."""
+    """Facts about values that the analysis has derived so far."""
 
     def elements(self, value: SSAValue) -> Elements | None:
         """The elements of a small tensor of integers, in order; None of any other."""
@@ -48,7 +48,7 @@ class Known(Protocol):
 
 @dataclass(frozen=True)
 class Counts(Promise):
-    """The op computes with integers; what it gives follows from the elements of its operands, or from their shapes."""
+    """The op computes integers from the elements or the shapes of its operands."""
 
     elements: Callable[[OnnxOp, Known], Elements | None]
 
@@ -59,14 +59,14 @@ class TakesShape(Promise):
 
     place: int
     keeps: int
-    """What the list says where the result has the first operand's size at the same place."""
+    """Entry of the list that copies the size of the first operand at the same index."""
     infers: bool
-    """Whether -1 stands for the size that is left."""
+    """True if -1 stands for the size that the number of elements implies."""
 
 
 @dataclass(frozen=True)
 class Fills(Promise):
-    """Every element of the result is one number."""
+    """All elements of the result are one number."""
 
     number: Callable[[OnnxOp], float]
 
@@ -120,7 +120,7 @@ def _concat(op: OnnxOp, known: Known) -> Elements | None:
 
 
 def _pairs(op: OnnxOp, known: Known) -> list[tuple[Element, Element]] | None:
-    """The elements of both operands side by side, one alone beside each."""
+    """The elements of both operands in pairs, a single element broadcast."""
     a, b = (known.elements(value) for value in op.operands)
     if a is None or b is None or any((rank_of(value) or 0) > 1 for value in op.operands):
         return None
@@ -131,7 +131,7 @@ def _pairs(op: OnnxOp, known: Known) -> list[tuple[Element, Element]] | None:
 
 
 def _quotient(a: int, b: int) -> int:
-    """Towards zero, as integers are divided in ONNX."""
+    """a / b rounded towards zero, as ONNX divides integers."""
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 

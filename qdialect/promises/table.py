@@ -1,4 +1,4 @@
-"""Every promise of every operator: the tables of the families, side by side."""
+"""The promises of every operator, merged from the tables of all families."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """
-Operators that take float tensors and that no cast moves past, and why. Any other is in a table of promises.
+Operators on float tensors without a promise, so that no cast moves past them, each with the reason.
 
-An operator that only computes still stands on quantized types, between a dequantize and a quantize of its own.
+They can still be quantized, between a dequantize and a quantize of their own.
 """
 
 from __future__ import annotations

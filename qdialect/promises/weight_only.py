@@ -18,7 +18,7 @@ from qdialect.promises.base import Promise, unguarded
 from qdialect.reasons import GEMM_FORM, Blocked
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 16, 128
-"""Sizes of the blocks that a weight without blocks is cut into."""
+"""Block sizes into which a weight without blocks is divided."""
 
 
 def _gemm_guard(op: OnnxOp) -> Blocked | None:
@@ -51,7 +51,7 @@ COLUMNS: dict[tuple[str, str], Columns] = {(MICROSOFT, "MatMulNBits"): Columns("
 
 
 class PackedWeight(NamedTuple):
-    """A weight as MatMulNBits takes it: unsigned, blocks of one output one behind the other."""
+    """A weight in the layout of MatMulNBits: unsigned, the blocks of each output contiguous."""
 
     stored: npt.NDArray[np.uint8]
     """(N, blocks, block * bits / 8), the lower bits first."""
@@ -67,7 +67,7 @@ def packed_weight(stored: npt.NDArray[Any], type: UniformType, inputs: int) -> P
     """
     A stored (K, N) weight, `inputs` 0, or (N, K), `inputs` 1, in blocks along K.
 
-    The last block may be short: it is filled with zero points, which no activation meets.
+    A short last block is filled with zero points, which are multiplied with no activation.
     """
     bits, rows = type.storage.width, stored.shape[inputs]
     block = _block(type, rows, inputs)
@@ -114,7 +114,7 @@ def _per_block(
 
 
 def _nibbles(values: npt.NDArray[np.uint8], bits: int) -> npt.NDArray[np.uint8]:
-    """Rows of 8-bit values as they are, of 4-bit values two in a byte, the first in the lower half."""
+    """Rows of values packed into bytes: 8-bit ones unchanged, 4-bit ones two per byte, the first in the lower half."""
     if bits == 8:
         return values
     even = np.pad(values, ((0, 0), (0, values.shape[1] % 2)))
@@ -122,7 +122,7 @@ def _nibbles(values: npt.NDArray[np.uint8], bits: int) -> npt.NDArray[np.uint8]:
 
 
 class BlockedWeight(NamedTuple):
-    """A weight as DequantizeLinear takes it: (K, N), blocks along axis 0."""
+    """A weight in the layout of DequantizeLinear: (K, N), blocks along axis 0."""
 
     stored: npt.NDArray[Any]
     scales: npt.NDArray[Any]
@@ -132,7 +132,7 @@ class BlockedWeight(NamedTuple):
 
 
 UNSIGNED = {4: BY_NUMPY["uint4"], 8: BY_NUMPY["uint8"]}
-"""What the stored values of a packed weight are, by their bits."""
+"""Element type of the stored values of a packed weight, by their bits."""
 
 
 def unpacked_weight(
@@ -144,7 +144,7 @@ def unpacked_weight(
     bits: int,
     block: int,
 ) -> BlockedWeight | Blocked:
-    """What MatMulNBits takes, `PackedWeight` of any producer, as a weight of (inputs, outputs)."""
+    """The inverse of `packed_weight`: the operands of a MatMulNBits as a weight of (inputs, outputs), or `Blocked`."""
     if bits not in UNSIGNED or block < 1:
         return Blocked("storage-type", f"no type stores {bits} bits in blocks of {block}")
     count = -(-inputs // block)
@@ -167,7 +167,7 @@ def unpacked_weight(
 
 
 def _spread(rows: npt.NDArray[np.uint8], bits: int) -> npt.NDArray[np.uint8]:
-    """`_nibbles` undone: one value in a byte."""
+    """The inverse of `_nibbles`: one value per byte."""
     if bits == 8:
         return rows
     return np.stack([rows & 15, rows >> 4], axis=-1).reshape(len(rows), -1).astype(np.uint8)

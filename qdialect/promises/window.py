@@ -1,4 +1,4 @@
-"""Windows that slide over the spatial axes of an operand and sum its products with a weight: convolutions."""
+"""The interface of convolutions: a window slides over the spatial axes and sums products with a weight."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qdialect.promises.base import Promise
 from qdialect.reasons import Blocked
 
 FARTHEST = 1 << 12
-"""The widest stride, dilation or pad that is looked at."""
+"""Greatest stride, dilation or pad that rewrites consider."""
 LEAST = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 """The smallest value of each attribute of a window."""
 
@@ -32,40 +32,40 @@ class Geometry:
     """The sizes of a convolution, one value for each spatial axis; DYNAMIC where a size is not known."""
 
     images: int
-    """The batch."""
+    """Batch size."""
     inputs: int
-    """Channels of one group of the operand, and `outputs` of the result."""
+    """Channels per group of the operand, and `outputs` of the result."""
     outputs: int
     groups: int
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
     pads: tuple[tuple[int, int], ...] | None
-    """Zeros before and behind each axis, auto_pad resolved; None if that needs a size that is not known."""
+    """Zeros before and after each axis, auto_pad resolved; None if that needs an unknown size."""
     sizes: tuple[int, ...]
-    """Of the operand, and `results` of the result."""
+    """Spatial sizes of the operand, and `results` of the result."""
     results: tuple[int, ...]
     states_channels: bool = True
-    """Whether the types of the operand and the result state these channels."""
+    """True if the types of the operand and the result state these channels."""
 
     @property
     def axes(self) -> int:
-        """How many spatial axes there are."""
+        """Number of spatial axes."""
         return len(self.kernel)
 
     @property
     def is_pointwise(self) -> bool:
-        """Whether each pixel of the result is made from one pixel of the operand, and each is used."""
+        """True for a 1x1 kernel with stride 1 and no pads: each result pixel depends on one pixel."""
         return prod(self.kernel) == prod(self.strides) == 1 and not self.has_pads
 
     @property
     def has_pads(self) -> bool:
-        """Whether there may be zeros around the operand."""
+        """True if the operand may be padded."""
         return self.pads is None or any(map(any, self.pads))
 
     @property
     def makes_its_results(self) -> bool:
-        """Whether a gathering op makes results of the sizes that its type states, as far as they are known."""
+        """True if the known sizes of the result's type are those that a gathering op computes."""
         if self.pads is None:
             return True
         rows = zip(
@@ -77,7 +77,7 @@ class Geometry:
         )
 
     def sees_one_pixel(self, axis: int) -> bool:
-        """Whether the window sees one pixel along that axis, and each in turn."""
+        """True if along `axis` the kernel and the stride are 1 and there is no padding."""
         return (
             self.kernel[axis] == self.strides[axis] == 1
             and self.pads is not None
@@ -95,31 +95,31 @@ class Window(Promise):
     """
 
     gathering: str | None = None
-    """Of an op that spreads, the op that gathers; None if this one does."""
+    """Name of the gathering op for a spreading op; None for a gathering op."""
 
     @property
     def gathers(self) -> bool:
-        """Whether each result is made from the pixels under a window, not each pixel spread over a window."""
+        """True if each result sums the pixels under a window; False if each pixel is spread over a window."""
         return self.gathering is None
 
     def kernel(self, op: OnnxOp) -> tuple[int, ...]:
-        """The sizes of the window; empty if the weight's shape is not known."""
+        """Size of the window along each spatial axis; empty if the weight's shape is unknown."""
         return (static_shape(op.operands[1]) or ())[2:]
 
     def strides(self, op: OnnxOp) -> tuple[int, ...]:
-        """By how much the window moves."""
+        """Stride along each spatial axis."""
         return op.ints_attr("strides") or (1,) * len(self.kernel(op))
 
     def dilations(self, op: OnnxOp) -> tuple[int, ...]:
-        """How far apart the pixels under the window are."""
+        """Dilation along each spatial axis."""
         return op.ints_attr("dilations") or (1,) * len(self.kernel(op))
 
     def groups(self, op: OnnxOp) -> int:
-        """How many groups of channels there are."""
+        """Number of groups of channels."""
         return op.int_attr("group", 1)
 
     def is_regular(self, op: OnnxOp) -> bool:
-        """Whether the attributes are of the weight's rank and in range: a model may say anything."""
+        """True if the attributes match the weight's rank and are in range, which a model need not ensure."""
         kernel, weight = self.kernel(op), static_shape(op.operands[1])
         if weight is None or not kernel or min(weight) < 1:
             return False
@@ -135,7 +135,7 @@ class Window(Promise):
 
     def pads(self, op: OnnxOp) -> tuple[tuple[int, int], ...] | None:
         """
-        Zeros before and behind each axis; None if auto_pad needs a size that is not known, or if the op spreads.
+        Zeros before and after each axis; None if auto_pad needs an unknown size, or if the op spreads.
 
         SAME makes ceil(size / stride) results and pads both ends alike, an odd zero behind (UPPER) or before (LOWER):
         ONNX's Conv, "auto_pad".
@@ -164,7 +164,7 @@ class Window(Promise):
         return tuple(pads)
 
     def geometry(self, op: OnnxOp) -> Geometry | Blocked:
-        """All sizes of `op`, none known of a tensor of unknown rank; or what makes it no usual convolution."""
+        """All sizes of `op`, DYNAMIC for tensors of unknown rank; `Blocked` for irregular attributes."""
         weight = static_shape(op.operands[1])
         if weight is None or len(weight) < 3:
             return UNKNOWN_WEIGHT

@@ -1,8 +1,8 @@
 """
-How many multiply-adds an op takes, and of what: the products that it sums, element by element, as its definition says.
+Number of multiply-adds of an op, and the kind of numbers multiplied, by the op's definition.
 
-What stands for nothing is counted too: taps of a convolution that lie on the padding, positions that a mask leaves out.
-An axis of unknown size counts as 1, so that what is counted of an open batch is what one sample takes; where not even
+Products without effect are counted too: taps of a convolution on the padding, positions that a mask excludes.
+An axis of unknown size counts as 1, so that the count for an open batch is that of one sample; where not even
 the rank is known, each element of the weight counts once.
 """
 
@@ -25,11 +25,11 @@ from qdialect.promises.casts import DequantizeForm
 from qdialect.promises.kernels import KERNELS
 
 MANY = 64
-"""More axes than tensors have."""
+"""Count for a tensor of unknown rank: more axes than tensors have."""
 
 
 class Numbers(StrEnum):
-    """What an op multiplies."""
+    """Kind of numbers that an op multiplies."""
 
     INTEGER = "integer"
     """Integers with integers."""
@@ -47,7 +47,7 @@ def sizes(value: SSAValue | None) -> tuple[int, ...] | None:
 
 
 def open_sizes(op: OnnxOp) -> int:
-    """How many sizes of the operands and results are not known; `MANY` for each of unknown rank."""
+    """Number of unknown sizes of the operands and results; `MANY` for each of unknown rank."""
     shapes = (shape_of(v.type) for v in (*op.operands, *op.results))
     return sum(MANY if shape is None else shape.count(DYNAMIC) for shape in shapes)
 
@@ -61,12 +61,12 @@ class Multiplies(Promise):
     factors: tuple[int, ...] = (0, 1)
     """The inputs that are multiplied, by place, the weight behind the activation."""
     integers: bool = False
-    """Whether the op multiplies integers by its definition; it may quantize its activation itself."""
+    """True if the op multiplies integers by its definition; it may quantize its activation itself."""
     packed: bool = False
-    """Whether the weight is integers that are dequantized as the op goes."""
+    """True if the weight is stored as integers that the kernel dequantizes."""
 
     def numbers(self, op: OnnxOp) -> Numbers:
-        """What the op multiplies, as it is written."""
+        """Kind of numbers that the op multiplies, by its operands' types and producers."""
         if self.integers:
             return Numbers.INTEGER
         if self.packed:
@@ -81,7 +81,7 @@ class Multiplies(Promise):
 
 
 def _is_dequantized(value: SSAValue) -> bool:
-    """Whether a value is of a quantized type, or dequantized, perhaps with its elements moved behind that."""
+    """True if a value is quantized, or dequantized with at most layout ops after the dequantize."""
     while quantized_of(value.type) is None:
         if not isinstance(value, OpResult) or isinstance(value.op, DequantizeOp):
             return isinstance(value, OpResult)
@@ -97,7 +97,7 @@ def _is_dequantized(value: SSAValue) -> bool:
 
 
 def _convolution(weight: int) -> Callable[[OnnxOp], int | None]:
-    """Every element of the result sums over a filter: the weight (outputs, inputs of a group, *kernel)."""
+    """Elements of the result times the size of a filter. weight: (outputs, inputs per group, *kernel)."""
 
     def count(op: OnnxOp) -> int | None:
         result, shape = sizes(op.results[0]), sizes(op.input(weight))
@@ -109,7 +109,7 @@ def _convolution(weight: int) -> Callable[[OnnxOp], int | None]:
 
 
 def _transposed(op: OnnxOp) -> int | None:
-    """Every element of the operand goes into a filter's worth of results: (inputs, outputs of a group, *kernel)."""
+    """Elements of the operand times the size of a filter. weight: (inputs, outputs per group, *kernel)."""
     x, weight = sizes(op.operands[0]), sizes(op.input(1))
     if not weight:
         return None

@@ -1,0 +1,1 @@
+"""Printer and parser of modules, and upstream MLIR's text."""

@@ -1,8 +1,8 @@
 """
-The tosa dialect as upstream MLIR has it, of the operations that are written here, held to TOSA 1.0's integer profile.
+The tosa dialect of upstream MLIR: the operations that lowering produces, verified against TOSA 1.0's integer profile.
 
-xDSL has a few of them, without the specification's constraints and without any of convolutions, shapes or tables; so
-all are defined here, and their verifier says what a validator of the profile pro_int would.
+xDSL has a few of them, without the specification's constraints and without convolutions, shapes or tables; so
+all are defined here, and their verifier rejects what a validator of the profile pro_int would.
 """
 
 from xdsl.ir import Dialect

@@ -1,4 +1,4 @@
-"""What the operations of the tosa dialect share: the profile's tables of types, and what an operand must be."""
+"""Base classes of tosa operations: the profile's table of types, constant operands, equal ranks, zero points."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ PURE = Pure()
 
 
 class TosaOp(IRDLOperation):
-    """An operation of TOSA 1.0, integer profile. Its types must be a row of the profile's."""
+    """An operation of TOSA 1.0, integer profile. Its types must be a row of the profile's table."""
 
     TYPES: ClassVar[tuple[str, ...]] = ()
-    """Elements of the operands in order, and of the result: `i8 i8 -> i32`."""
+    """Rows of the table: element types of the operands in order and of the result, `i8 i8 -> i32`."""
     ANY_COUNT: ClassVar[bool] = False
-    """Whether a row's one operand stands for any number."""
+    """True if the operation is variadic: a row's one operand stands for all."""
     CONSTANTS: ClassVar[tuple[str, ...]] = ()
-    """The operands that compilers read when they compile."""
+    """Operands that must be compile-time constants."""
     RANKS: ClassVar[dict[str, int]] = {}
-    """Operands and results that have one rank."""
+    """Required rank of operands and results, by name."""
     ZERO_POINTS: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """Operands that are zero points, each with what it is of."""
+    """Zero-point operands, each with the operand or result that it applies to."""
 
     def verify_(self) -> None:
         sizes(self.results[0])
@@ -43,11 +43,11 @@ class TosaOp(IRDLOperation):
         self.check()
 
     def check(self) -> None:
-        """Raise VerifyException for what the operation itself demands."""
+        """Raise VerifyException if a constraint of this operation does not hold."""
 
 
 class ElementOp(TosaOp):
-    """A function of each element of `input1`."""
+    """An elementwise function of `input1`."""
 
     input1 = operand_def()
     output = result_def()
@@ -59,5 +59,5 @@ class ElementOp(TosaOp):
 
 
 def alike(*elements: str, more: str = "") -> tuple[str, ...]:
-    """Rows of one operand and the result of one element; `more`: operands behind."""
+    """Rows in which operand and result have one element type; `more`: element types of further operands."""
     return tuple(f"{e} {more}-> {e}" for e in elements)

@@ -1,5 +1,5 @@
 """
-What the TOSA 1.0 specification demands of operations of its integer profile, pro_int, at level 8K.
+Constraints of the TOSA 1.0 specification on operations of its integer profile, pro_int, at level 8K.
 
 The constraints T1, T2, ... are numbered in docs/spec.md; each is an ERROR_IF of the specification's pseudocode, a row
 of its tables of types, or a limit of the level.
@@ -26,22 +26,22 @@ from qdialect.dialects.onnx_types import DYNAMIC
 from qdialect.dialects.tosa.types import ShapeType
 
 MAX_RANK = 6
-"""Of level 8K, as are the next two."""
+"""Greatest rank at level 8K, whose limits the next two are as well."""
 MAX_KERNEL = 8192
 MAX_STRIDE = 8192
 LARGEST_IMAGE = 16384
 LARGEST_NUMERATOR = 1 << 11
-"""Of a Resize's scale: an 8-bit image is interpolated in 32 bits."""
+"""Greatest numerator of a Resize's scale, which keeps the interpolation of 8-bit images in 32 bits."""
 
 
 def require(holds: bool, message: str) -> None:
-    """Raise VerifyException with `message` unless it holds."""
+    """Raise VerifyException with `message` unless `holds`."""
     if not holds:
         raise VerifyException(message)
 
 
 def sizes(value: SSAValue) -> tuple[int, ...]:
-    """The sizes of a tensor."""
+    """The shape of a tensor, checked to be static, of rank 6 at most and without sizes of 0."""
     type = value.type
     if not isinstance(type, TensorType) or DYNAMIC in (shape := type.get_shape()):  # T1
         raise VerifyException(f"a tensor of sizes that are known is expected, got {type}")
@@ -51,7 +51,7 @@ def sizes(value: SSAValue) -> tuple[int, ...]:
 
 
 def element(value: SSAValue) -> str:
-    """The name of a tensor's element type; `shape` of a list of sizes."""
+    """The name of a tensor's element type; `shape` for a `!tosa.shape`."""
     if isinstance(value.type, ShapeType):
         count = value.type.rank.data
         require(count <= MAX_RANK, f"a list of {count} sizes is above {MAX_RANK}")  # T2
@@ -81,7 +81,7 @@ def attribute_ints(attribute: Attribute) -> tuple[int, ...]:
 
 
 def check_types(op: Operation, rows: Sequence[str], same: bool = False) -> None:
-    """T3: the elements are a row of the profile's table; `same`: any number of operands of one element."""
+    """T3: the element types are a row of the table. same: any number of operands, all of one element type."""
     operands = [element(v) for v in op.operands]
     if same:
         require(len(set(operands)) == 1, f"the operands have several element types: {', '.join(operands)}")
@@ -91,25 +91,25 @@ def check_types(op: Operation, rows: Sequence[str], same: bool = False) -> None:
 
 
 def check_ranks(ranks: Sequence[tuple[str, SSAValue, int]]) -> None:
-    """T4: name, value and rank of each."""
+    """T4: each value has its rank. ranks: (name, value, rank)."""
     for name, value, rank in ranks:
         actual = len(sizes(value))
         require(actual == rank, f"{name} has rank {rank}, not {actual}")
 
 
 def check_range(name: str, value: int, low: int, high: int, axis: str) -> None:
-    """Raise VerifyException unless `value` is from `low` on and below `high`."""
+    """Raise VerifyException unless low <= value < high."""
     require(low <= value < high, f"the {name} {value} along {axis} is out of range")
 
 
 def check_constants(values: Sequence[tuple[str, SSAValue]]) -> None:
-    """T5: what compilers read when they compile."""
+    """T5: operands that must be compile-time constants. values: (name, value)."""
     for name, value in values:
         require(is_constant(value), f"{name} is a constant")
 
 
 def check_zero_point(name: str, zero_point: SSAValue, of: SSAValue) -> None:
-    """T6: one element of the type of the tensor that it is of, 0 unless that has 8 bits."""
+    """T6: a zero point is one element of the type of tensor `of`, and 0 unless that type has 8 bits."""
     require(sizes(zero_point) == (1,), f"{name} has one element, not {list(sizes(zero_point))}")
     require(element(zero_point) == element(of), f"{name} is {element(of)}, not {element(zero_point)}")
     known = values_of(zero_point)
@@ -123,7 +123,7 @@ def check_window(
     dilations: Sequence[int] = (1, 1),
     least_pad: int = 0,
 ) -> None:
-    """T7: the attributes' counts and ranges. kernel, strides, dilations: (y, x); pads: (top, bottom, left, right)."""
+    """T7: counts and ranges of attributes. kernel, strides, dilations: (y, x); pads: (top, bottom, left, right)."""
     counts = [len(kernel), len(pads), len(strides), len(dilations)]
     require(counts == [2, 4, 2, 2], "a window has two sizes, four pads, two strides and two dilations")
     require(min(kernel) >= 1, f"the kernel {list(kernel)} is below 1")
@@ -156,13 +156,13 @@ def check_windows_fit(
 
 
 def check_shape(value: SSAValue, expected: Sequence[int], name: str = "the result") -> None:
-    """T9: a tensor's sizes are what follows from the others."""
+    """T9: a tensor has the shape that the operands and attributes imply."""
     actual = sizes(value)
     require(actual == tuple(expected), f"{name} has shape {list(expected)}, not {list(actual)}")
 
 
 def check_broadcast(operands: Sequence[SSAValue], result: SSAValue) -> None:
-    """T10: equal ranks, and along each axis one size but for 1s."""
+    """T10: equal ranks, and along each axis equal sizes or 1."""
     shapes = [sizes(v) for v in operands]
     require(len({len(s) for s in shapes}) == 1, "the operands have several ranks")
     expected: list[int] = []
@@ -191,7 +191,7 @@ def known_sizes(value: SSAValue, name: str, count: int) -> list[int]:
 
 
 def check_dense(values: Any, result: Attribute) -> None:
-    """T13: a constant holds as many elements of its type as its result."""
+    """T13: a constant has the element type and the number of elements of its result."""
     if isinstance(result, ShapeType):
         type: Any = values.get_type()
         holds = isinstance(type.get_element_type(), IndexType) and type.get_shape() == (result.rank.data,)

@@ -1,4 +1,4 @@
-"""What is computed element by element, and over one axis."""
+"""tosa operations: elementwise arithmetic, table, rescale, and reductions along one axis."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Binary(TosaOp):
 
 @irdl_op_definition
 class AddOp(_Binary):
-    """input1 + input2; beyond 32 bits the specification leaves open what it is."""
+    """input1 + input2; overflow of 32 bits is undefined."""
 
     name = "tosa.add"
 
@@ -54,7 +54,7 @@ class SubOp(_Binary):
 
 @irdl_op_definition
 class MaximumOp(_Binary):
-    """The greater one."""
+    """max(input1, input2)."""
 
     name = "tosa.maximum"
     nan_mode = opt_prop_def(NanModeAttr, default_value=NanModeAttr(NanMode.PROPAGATE))
@@ -62,7 +62,7 @@ class MaximumOp(_Binary):
 
 @irdl_op_definition
 class MinimumOp(_Binary):
-    """The lesser one."""
+    """min(input1, input2)."""
 
     name = "tosa.minimum"
     nan_mode = opt_prop_def(NanModeAttr, default_value=NanModeAttr(NanMode.PROPAGATE))
@@ -70,7 +70,7 @@ class MinimumOp(_Binary):
 
 @irdl_op_definition
 class IntDivOp(_Binary):
-    """input1 / input2, towards zero; a divisor of 0 is left open."""
+    """input1 / input2, rounded towards zero; division by 0 is undefined."""
 
     name = "tosa.intdiv"
 
@@ -86,7 +86,7 @@ class ArithmeticRightShiftOp(_Binary):
 
 @irdl_op_definition
 class LogicalLeftShiftOp(_Binary):
-    """input1 << input2; what leaves the 32 bits is lost."""
+    """input1 << input2, truncated to 32 bits."""
 
     name = "tosa.logical_left_shift"
     TYPES: ClassVar[tuple[str, ...]] = SHIFTED
@@ -94,7 +94,7 @@ class LogicalLeftShiftOp(_Binary):
 
 @irdl_op_definition
 class ClzOp(ElementOp):
-    """The zeros in front of the first bit that is set; 32 of 0."""
+    """Count of leading zeros; 32 for 0."""
 
     name = "tosa.clz"
     TYPES: ClassVar[tuple[str, ...]] = alike("i32")
@@ -208,7 +208,7 @@ class RescaleOp(TosaOp):
         require(2 <= min(shifts) and max(shifts) <= 62, "a shift is out of 2 to 62")
 
     def _check_signs(self) -> None:
-        """T27: what may be read or written as unsigned; T6: zero points, of u16 0 or 32768."""
+        """T27: element types that input_unsigned and output_unsigned allow; T6: zero points, 0 or 32768 for u16."""
         ends = [element(self.input), element(self.output)]
         unsigned = [bool(self.input_unsigned.value.data), bool(self.output_unsigned.value.data)]
         require(not all(unsigned), "the input and the output are not both unsigned")
@@ -223,7 +223,7 @@ class RescaleOp(TosaOp):
 
 
 class _Reduction(TosaOp):
-    """Along `axis`, which becomes 1."""
+    """A reduction along `axis`, whose size becomes 1."""
 
     input = operand_def()
     output = result_def()
@@ -239,7 +239,7 @@ class _Reduction(TosaOp):
 
 @irdl_op_definition
 class ReduceSumOp(_Reduction):
-    """The sum."""
+    """Sum along `axis`."""
 
     name = "tosa.reduce_sum"
     TYPES: ClassVar[tuple[str, ...]] = alike("i32")
@@ -247,7 +247,7 @@ class ReduceSumOp(_Reduction):
 
 @irdl_op_definition
 class ReduceMaxOp(_Reduction):
-    """The greatest."""
+    """Maximum along `axis`."""
 
     name = "tosa.reduce_max"
     TYPES: ClassVar[tuple[str, ...]] = alike("i8", "i16", "i32")
@@ -256,7 +256,7 @@ class ReduceMaxOp(_Reduction):
 
 @irdl_op_definition
 class ReduceMinOp(_Reduction):
-    """The least."""
+    """Minimum along `axis`."""
 
     name = "tosa.reduce_min"
     TYPES: ClassVar[tuple[str, ...]] = alike("i8", "i16", "i32")

@@ -1,4 +1,4 @@
-"""Constants, and what moves elements."""
+"""tosa operations: constants, identity, reshape, transpose, concat, slice, pad."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ConstShapeOp(TosaOp):
 
 @irdl_op_definition
 class IdentityOp(ElementOp):
-    """The same elements, as another value."""
+    """A copy of `input1`."""
 
     name = "tosa.identity"
     TYPES: ClassVar[tuple[str, ...]] = alike(*_MOVED)
@@ -75,7 +75,7 @@ class IdentityOp(ElementOp):
 
 @irdl_op_definition
 class ReshapeOp(TosaOp):
-    """The same elements, in order, in another shape."""
+    """`input1` in another shape, elements in the same order."""
 
     name = "tosa.reshape"
     TYPES: ClassVar[tuple[str, ...]] = alike(*_MOVED, more="shape ")
@@ -96,7 +96,7 @@ class ReshapeOp(TosaOp):
 
 @irdl_op_definition
 class TransposeOp(TosaOp):
-    """Axis `perms[k]` becomes axis k."""
+    """`input1` transposed: axis `perms[k]` becomes axis k."""
 
     name = "tosa.transpose"
     TYPES: ClassVar[tuple[str, ...]] = alike(*_MOVED)
@@ -117,7 +117,7 @@ class TransposeOp(TosaOp):
 
 @irdl_op_definition
 class ConcatOp(TosaOp):
-    """One behind the other along `axis`."""
+    """The operands concatenated along `axis`."""
 
     name = "tosa.concat"
     TYPES: ClassVar[tuple[str, ...]] = ("i1 -> i1", "i8 -> i8", "i32 -> i32")
@@ -139,7 +139,7 @@ class ConcatOp(TosaOp):
 
 @irdl_op_definition
 class SliceOp(TosaOp):
-    """`size` elements along each axis from `start` on."""
+    """A slice of `size` elements along each axis, starting at `start`."""
 
     name = "tosa.slice"
     TYPES: ClassVar[tuple[str, ...]] = alike(*_MOVED, more="shape shape ")
@@ -165,7 +165,7 @@ class SliceOp(TosaOp):
 
 @irdl_op_definition
 class PadOp(TosaOp):
-    """`pad_const` before and behind each axis; padding: (before, behind) of each in turn."""
+    """`input1` padded with `pad_const`; padding: (before, after) of each axis in turn."""
 
     name = "tosa.pad"
     TYPES: ClassVar[tuple[str, ...]] = tuple(f"{e} shape {e} -> {e}" for e in _MOVED)

@@ -1,4 +1,4 @@
-"""Sums of products and of windows: convolutions, products of matrices, pools, interpolation."""
+"""tosa operations: convolutions, matrix product, pooling, resize."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Convolution(TosaOp):
     traits = traits_def(PURE)
 
     def outputs(self) -> int:
-        """How many channels the weight makes."""
+        """Number of output channels of the weight."""
         return sizes(self.weight)[0]
 
     def check(self) -> None:
@@ -63,7 +63,7 @@ class _Convolution(TosaOp):
         self.check_images()
 
     def check_channels(self, channels: int) -> None:
-        """T16: the weight is of the input's channels."""
+        """T16: the weight has as many input channels as the input."""
         inputs = sizes(self.weight)[3]
         require(inputs == channels, f"the weight is for {inputs} channels, the input has {channels}")
 
@@ -76,7 +76,7 @@ class _Gathering(_Convolution):
     dilation = prop_def(_INTS)
 
     def kernel(self) -> tuple[int, ...]:
-        """The window's sizes, (y, x)."""
+        """Size of the window, (y, x)."""
         return sizes(self.weight)[1:3]
 
     def check_images(self) -> None:
@@ -158,7 +158,7 @@ class MatMulOp(TosaOp):
 
 
 class _Pool(TosaOp):
-    """A window of pixels becomes one."""
+    """Pooling: one result pixel per window. input: (N, H, W, C); output: (N, H', W', C)."""
 
     RANKS: ClassVar[dict[str, int]] = {"input": 4, "output": 4}
 
@@ -183,7 +183,7 @@ class _Pool(TosaOp):
 
 @irdl_op_definition
 class MaxPool2DOp(_Pool):
-    """The greatest of each window; pads are never it."""
+    """Maximum of each window, padding excluded."""
 
     name = "tosa.max_pool2d"
     TYPES: ClassVar[tuple[str, ...]] = ("i8 -> i8",)
@@ -193,7 +193,7 @@ class MaxPool2DOp(_Pool):
 
 @irdl_op_definition
 class AvgPool2DOp(_Pool):
-    """The mean of each window, pads not counted, ties up."""
+    """Mean of each window, padding excluded, ties rounded up."""
 
     name = "tosa.avg_pool2d"
     TYPES: ClassVar[tuple[str, ...]] = ("i8 i8 i8 -> i8",)
@@ -237,13 +237,13 @@ class ResizeOp(TosaOp):
         for axis, name in enumerate("yx"):
             n, d = scales[2 * axis : 2 * axis + 2]
             offset, border = offsets[axis], borders[axis]
-            for what, value, low, high in (  # T19
+            for quantity, value, low, high in (  # T19
                 ("scale's numerator", n, 1, LARGEST_NUMERATOR + 1),
                 ("scale's denominator", d, 1, 16 * n),
                 ("offset", offset, -n, 16 * n),
                 ("border", border, -16 * n, n),
             ):
-                check_range(what, value, low, high, name)
+                check_range(quantity, value, low, high, name)
             span = (image[axis] - 1) * n - offset + border
             require(not span % d, f"the scale's {d} does not divide {span} along {name}")  # T19
             expected.append(span // d + 1)

@@ -43,7 +43,7 @@ class ShapeType(ParametrizedAttribute, TypeAttribute):
 
 
 class ResizeMode(StrEnum):
-    """How a Resize finds a pixel between others."""
+    """Interpolation mode of a Resize."""
 
     NEAREST_NEIGHBOR = "NEAREST_NEIGHBOR"
     BILINEAR = "BILINEAR"
