@@ -1,6 +1,6 @@
 """
-How an operation is written with other operations: the forms that passes read and write.
+Forms: descriptions of how an operation is written with other operations, which passes apply in either direction.
 
-What an op promises is a fact and stands below the generated op classes (`qdialect/promises/`); a form builds IR from
-them, and stands above.
+A promise is a fact about an op and lies below the generated op classes (`qdialect/promises/`); a form builds IR of
+these classes and lies above them.
 """

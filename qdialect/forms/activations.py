@@ -1,4 +1,4 @@
-"""The activation functions of recurrent ops, as ONNX's own ops (the list is that of the operators' definitions)."""
+"""Activation functions of LSTM, GRU and RNN as ONNX ops; the list is that of the operators' definitions."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from qdialect.reasons import Blocked
 
 
 class Activation(NamedTuple):
-    """A function of the list, with its parameters."""
+    """An activation function by name, with its parameters."""
 
     name: str
     alpha: float | None = None
     beta: float | None = None
 
     def apply(self, build: Builder, x: SSAValue, role: str) -> SSAValue:
-        """The function of `x`."""
+        """The activation of `x`."""
         return FUNCTIONS[self.name].write(self, build, x, role)
 
 
 class Function(NamedTuple):
-    """How a function is written, and its parameters where a model leaves them out."""
+    """An activation function: its builder, and the defaults of its parameters."""
 
     write: Callable[[Activation, Builder, SSAValue, str], SSAValue]
     alpha: float | None = None
@@ -73,7 +73,7 @@ FUNCTIONS: dict[str, Function] = {
     "ScaledTanh": Function(_scaled_tanh, 1.0, 1.0),
 }
 BY_LOWER = {name.lower(): name for name in FUNCTIONS}
-"""onnxruntime reads the names in any case."""
+"""Names by their lower case: onnxruntime ignores case."""
 
 
 def _floats(op: OnnxOp, name: str) -> list[float]:
@@ -105,7 +105,7 @@ def activations_of(op: OnnxOp, defaults: Sequence[str], directions: int) -> list
 
 
 def clipped(build: Builder, x: SSAValue, bound: float) -> SSAValue:
-    """`x` within (-bound, bound); as it is if `bound` is 0."""
+    """`x` clipped to [-bound, bound]; `x` itself if `bound` is 0."""
     if not bound:
         return x
     if build.opset < CLIP_WITH_INPUTS:

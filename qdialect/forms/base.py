@@ -1,4 +1,4 @@
-"""What a form is."""
+"""`Form`, the base class of forms, and the keys of their tables."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from qdialect.dialects.onnx_base import OnnxOp
 
 @dataclass(frozen=True)
 class Form:
-    """One way in which an operation is written with others."""
+    """One way to write an operation with others."""
 
 
 def form_key(op_class: type[Operation]) -> tuple[str, str]:
-    """What tables of forms call a class: domain and name of an operator of ONNX, dialect and name of any other."""
+    """Key of a class in tables of forms: domain and name of an ONNX operator, dialect and name of other ops."""
     if issubclass(op_class, OnnxOp) and op_class.SCHEMA is not None:
         return op_class.SCHEMA.domain, op_class.SCHEMA.name
     dialect, _, name = op_class.name.partition(".")

@@ -1,4 +1,4 @@
-"""Operations in order, each named after the operation that they are parts of."""
+"""`Builder`: builds the parts of an operation, each named after the operation and its role in it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from qdialect.ops.generated import op_named
 AXES_AS_INPUT = 13
 """The first opset whose Squeeze and Unsqueeze take their axes as an operand."""
 SPLIT_INTO = 18
-"""The first opset whose Split is told the number of its results."""
+"""The first opset whose Split has the attribute `num_outputs`."""
 
 
 class Builder(Nodes):
     """
-    Operations to put in the place of `whole`, in order.
+    New operations that replace `whole`, in order.
 
-    A part is called after `whole` and the role it has there; a shape is a tuple with DYNAMIC for unknown sizes.
+    A part is named after `whole` and its role there; a shape is a tuple with DYNAMIC for unknown sizes.
     """
 
     def __init__(self, whole: OnnxOp, prefix: str = "", opset: int = 0):
@@ -34,7 +34,7 @@ class Builder(Nodes):
         super().__init__()
 
     def within(self, part: str = "") -> Builder:
-        """Another list of operations, for a subgraph; its names have `part` in front."""
+        """A builder for a subgraph; its names are prefixed with `part`."""
         return Builder(self._whole, f"{self.prefix}/{part}" if part else self.prefix, self.opset)
 
     def all(
@@ -46,7 +46,7 @@ class Builder(Nodes):
         roles: Sequence[str] = (),
         regions: Sequence[Region] = (),
     ) -> list[SSAValue]:
-        """The results of an ONNX op, called after their `roles`; the node is called after the first."""
+        """The results of a new ONNX op, named after their `roles`; the node is named after the first."""
         op = op_named("", name).build(inputs, types, attributes, regions)
         if roles:
             names = [f"{self.prefix}/{role}" for role in roles]
@@ -63,7 +63,7 @@ class Builder(Nodes):
         element: Attribute | None = None,
         **attributes: Attribute,
     ) -> SSAValue:
-        """The result of an ONNX op: of the first operand's type, but for what `shape` and `element` say."""
+        """The result of a new ONNX op, of the first operand's type unless `shape` or `element` override it."""
         first = next(value for value in inputs if value is not None)
         sizes = known_shape(first.type) if shape is None else tuple(shape)
         type = tensor_type(element or known_element(first.type), sizes)
@@ -76,13 +76,13 @@ class Builder(Nodes):
         return self.one("Unsqueeze", [value, self.constant(np.array([axis]))], shape)
 
     def pick(self, value: SSAValue, index: int) -> SSAValue:
-        """Element `index` of the first axis, which goes."""
+        """Element `index` along the first axis, which is removed."""
         shape = known_shape(value.type)
         place = self.constant(np.array(index))
         return self.one("Gather", [value, place], shape[1:], axis=int_attr(0))
 
     def split(self, value: SSAValue, parts: int, axis: int, roles: Sequence[str] = ()) -> list[SSAValue]:
-        """`value` in equal parts along `axis`."""
+        """`value` split into equal parts along `axis`."""
         shape = list(known_shape(value.type))
         if parts == 1:
             return [value]

@@ -1,4 +1,4 @@
-"""What both lowerings share: parameters as constants, quantized values as the integers that are stored."""
+"""Helpers of the lowerings to ONNX: parameters as constants, values as stored integers, clamps, Q and DQ nodes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CLIP_OF_BYTES = 12
 
 
 def _graph_block(op: Operation) -> Block:
-    """The block of the graph that `op` is in, subgraphs left behind."""
+    """The block of the outermost graph that contains `op`."""
     while (scope := op.parent_op()) is not None and not isinstance(scope, FuncOp):
         op = scope
     return block_of(op)
@@ -50,7 +50,7 @@ class Parameters:
         self._pairs: dict[tuple[Block, UniformType], tuple[SSAValue, SSAValue]] = {}
 
     def of(self, type: UniformType, user: Operation, name: str) -> tuple[SSAValue, SSAValue]:
-        """Scale and zero point of `type` where `user` can take them; `name` is what their tensor is called."""
+        """Scale and zero point of `type` as constants that dominate `user`, named after tensor `name`."""
         block = _graph_block(user)
         pair_of_values = self._pairs.get((block, type))
         if pair_of_values is None:
@@ -67,7 +67,7 @@ class Parameters:
         return pair_of_values
 
     def name_after_users(self, ops: Iterable[Operation]) -> None:
-        """Call them after the first of `ops` that casts with them: that is the same when these are read again."""
+        """Name the constants after the first of `ops` that uses them, so that the names are stable when read again."""
         zero_points = dict(self._pairs.values())
         for op in ops:
             is_cast = isinstance(op, OnnxOp) and len(op.operands) == 3
@@ -80,7 +80,7 @@ class Parameters:
 
 
 def stored(value: SSAValue) -> tuple[SSAValue, list[Operation]]:
-    """The integers of a quantized value, and the operations, not inserted yet, that read them."""
+    """The stored integers of a quantized value, and the new operations, not inserted yet, that compute them."""
     type = uniform_of(value.type)
     if isinstance(value, OpResult):
         if isinstance(value.op, StorageCastOp):
@@ -94,7 +94,7 @@ def stored(value: SSAValue) -> tuple[SSAValue, list[Operation]]:
 
 
 def clamped(value: SSAValue, type: UniformType) -> list[Operation]:
-    """An integer Clip to the storage bounds, where they are narrower than the storage's width; else nothing."""
+    """An integer Clip to the storage bounds if they are narrower than the storage's width; else no operations."""
     if type.storage.is_full_range:
         return []
     nodes, dtype = Nodes(), BY_ATTRIBUTE[storage_element(type)].dtype
@@ -104,7 +104,7 @@ def clamped(value: SSAValue, type: UniformType) -> list[Operation]:
 
 
 def clamps_integers(type: UniformType, user: Operation) -> bool:
-    """Whether runtimes have a Clip of such integers, where `user` stands: of bytes, since opset 12."""
+    """True if Clip takes the stored integers of `type` in the opset of `user`: 8 bits, from opset 12 on."""
     return type.storage.width == BYTE_BITS and (opset_of(user, "") or 13) >= CLIP_OF_BYTES
 
 
@@ -112,10 +112,10 @@ def clamped_real(
     value: SSAValue, type: UniformType, user: Operation, *, always: bool = False
 ) -> list[Operation]:
     """
-    A clamp of reals that are quantized next, to what the storage bounds stand for: the same integers as a clamp behind.
+    A clamp of reals, quantized next, to the reals of the storage bounds: equal to a clamp of the integers afterwards.
 
-    A Clip, or Max and Min where the bounds differ by channel or Clip takes none as operands. Nothing where the bounds
-    are the storage's own, unless it must be said `always`, or the rank is not known along which they run.
+    A Clip, or Max and Min if the bounds differ by channel or Clip takes none as operands. No operations if the bounds
+    are the full range of the storage, unless `always`, or if the rank is unknown along which they run.
     """
     shape = shape_of(value.type)
     if (
@@ -135,7 +135,7 @@ def clamped_real(
 
 
 def under_clamp(value: SSAValue, clamp: Sequence[Operation]) -> SSAValue | None:
-    """What `value` clamps as `clamp` does, which `clamped_real` has written elsewhere; None if it is no such clamp."""
+    """The operand of the clamp that defines `value`, if equal to `clamp`, as `clamped_real` builds it; else None."""
     for op in reversed(clamp):
         if isinstance(op, ConstantOp):
             continue
@@ -151,7 +151,7 @@ def under_clamp(value: SSAValue, clamp: Sequence[Operation]) -> SSAValue | None:
 
 
 def _real_end(end: int, type: UniformType, shape: Sequence[int], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """What a stored integer stands for: (), or an array that broadcasts along the type's axis."""
+    """The real value of stored integer `end`: (), or an array that broadcasts along the type's axis."""
     stored = np.full(type.scales.shape, end, np.int32)
     real = numerics.dequantize(
         stored, type.scales, type.zero_points, dtype
@@ -165,7 +165,7 @@ def cast_op(
     """A QuantizeLinear or DequantizeLinear node, in the domain that has it for the type."""
     scale, zero_point = parameters.of(type, user, name)
     opset = opset_of(user, "") or 13
-    # What ONNX's own casts cannot say yet, onnxruntime's say in every opset.
+    # What ONNX's casts lack in an old opset, com.microsoft's have in every opset.
     beyond = (type.storage.width not in (8, 32) and opset < 21) or (type.axis is not None and opset < 13)
     attributes = {}
     if type.axis is not None:

@@ -1,4 +1,4 @@
-"""What a step of LSTM, GRU and RNN computes, from the input's product and the states before it."""
+"""One step of LSTM, GRU and RNN as ONNX ops: new states from the input's product and the old states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qdialect.forms.activations import Activation, clipped
 from qdialect.forms.builder import Builder
 
 Product = Callable[[Builder, SSAValue, str], SSAValue]
-"""What multiplies rows with a weight, from them and the role of the result."""
+"""Builds the product of rows with a weight, from a builder, the rows and the role of the result."""
 
 
 def by_matrix(weight: SSAValue) -> Product:
@@ -27,30 +27,30 @@ def by_matrix(weight: SSAValue) -> Product:
 
 
 class Cell(NamedTuple):
-    """One direction, as a step sees it."""
+    """Parameters of one direction of a layer, for building one step."""
 
     build: Builder
     """Builds the body; names begin with the direction."""
     recurrent: Sequence[Product]
-    """Multiply with the recurrent weights, [hidden, gates * hidden], or by what these are multiplied with."""
+    """Products with the recurrent weight, [hidden, gates * hidden], or with its parts that are multiplied apart."""
     bias: SSAValue | None
-    """What is added to the recurrent product, where that is not one sum with the input's."""
+    """Bias added to the recurrent product; None if it is part of the input's product."""
     activations: Sequence[Activation]
     clip: float
     coupled: bool
-    """Whether the forget gate is what the input gate leaves."""
+    """True if the forget gate is 1 - input gate (`input_forget`)."""
 
     def gate(self, x: SSAValue, function: int, role: str) -> SSAValue:
-        """An activation of a sum."""
+        """Activation `function` of `x`, clipped before."""
         return self.activations[function].apply(self.build, clipped(self.build, x, self.clip), role)
 
     def product(self, h: SSAValue, weight: int, role: str) -> SSAValue:
-        """A state times a recurrent weight."""
+        """State `h` times recurrent weight `weight`."""
         return self.recurrent[weight](self.build, h, role)
 
 
 Step = Callable[[Cell, SSAValue, Sequence[SSAValue]], list[SSAValue]]
-"""The states after a step, the hidden one first, from the input's product and the states before it."""
+"""Builds the new states, the hidden state first, from the input's product and the old states."""
 
 
 class Kind(NamedTuple):

@@ -1,8 +1,8 @@
 """
-Ops that are several ops in one: what they decompose into, and what composes into them.
+Composite ops: their decomposition into simpler ops, and the composition of ops into them.
 
     Gemm(A, B, C) = alpha * (A' B') + beta * C
-    BatchNormalization(x) = x * factor + shift, as its promise to be affine says
+    BatchNormalization(x) = x * factor + shift, by its promise `Affine`
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Parts = Sequence["Operation"]
 
 
 class Decomposed(NamedTuple):
-    """Simpler ops in order, and what stands in for the results of the op that they are."""
+    """Simpler ops in order, and the values that replace the results of the decomposed op."""
 
     ops: Parts
     results: Sequence[SSAValue]
@@ -38,15 +38,15 @@ class Decomposes(Form):
     """The op can be written as simpler ops."""
 
     parts: Callable[[OnnxOp], Parts | Decomposed | Blocked]
-    """They; without `Decomposed`, the last makes the op's result."""
+    """The simpler ops; unless in `Decomposed`, the last one defines the op's result."""
 
 
 @dataclass(frozen=True)
 class TakesBias(Form):
-    """The op and an addition behind it are one op."""
+    """The op followed by an addition can be written as one op."""
 
     whole: Callable[[OnnxOp, SSAValue], OnnxOp | Blocked]
-    """The one op, from the op and the bias; or why there is none."""
+    """The one op, from the op and the bias; or `Blocked`."""
 
 
 def _scaled(value: SSAValue, factor: float, nodes: Nodes) -> SSAValue:
@@ -71,7 +71,7 @@ def _gemm_parts(op: OnnxOp) -> Parts | Blocked:
 
 
 def _affine_parts(op: OnnxOp) -> Parts | Blocked:
-    """What an affine op with a map along channels does, as a Mul and an Add."""
+    """A Mul and an Add that compute an affine op with a map along channels."""
     map, rank = affine_map(op.results[0]), rank_of(op.operands[0])
     if not isinstance(map, AffineMap):
         return map or Blocked("no-channels", "it has no channels")

@@ -1,4 +1,4 @@
-"""Recurrent ops as kernels that take weights in 8 bits and quantize activations whenever they run."""
+"""Recurrent ops as dynamically quantized kernels: 8-bit weights, activations quantized at run time."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ FLOAT = BY_NUMPY["float32"].attribute
 
 @dataclass(frozen=True)
 class QuantizesItself(Form):
-    """A kernel takes the op's weights in 8 bits and quantizes what they are multiplied with whenever it runs."""
+    """The op has a kernel that takes its weights in 8 bits and quantizes its activations at run time."""
 
     kernel: str
     size: Callable[[OnnxOp], int | None]
-    """What decides whether it is the faster one: the hidden units; None if not known."""
+    """Number of hidden units, which decides whether the kernel is faster; None if unknown."""
     blocked: Callable[[OnnxOp], Blocked | None]
-    """Why the kernel does not compute this one."""
+    """`Blocked` if the kernel does not support the op; None if it does."""
     parts: Callable[[OnnxOp], Sequence[Operation]]
-    """The kernel's node and its constants; the last makes the results."""
+    """The kernel's node and its constants; the last operation defines the results."""
 
 
 def _hidden_units(op: OnnxOp) -> int | None:
@@ -41,7 +41,7 @@ def _hidden_units(op: OnnxOp) -> int | None:
 
 
 def _columns_in_8_bits(weight: npt.NDArray[np.float32]) -> list[Operation]:
-    """(directions, gates, inputs) as (directions, inputs, gates) of integers, their scales and zero points."""
+    """A weight (directions, gates, inputs) as integers (directions, inputs, gates), their scales and zero points."""
     turned = np.ascontiguousarray(weight.transpose(0, 2, 1))
     reach = np.abs(turned).max(axis=1).astype(np.float64) if turned.size else np.zeros(turned.shape[::2])
     scales = np.where(reach > 0, reach / 127, 1).astype(np.float32)

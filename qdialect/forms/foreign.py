@@ -1,4 +1,4 @@
-"""Nodes that are other ops of ONNX in another layout of their operands, or by another name."""
+"""Nodes of other domains or layouts as ONNX's own ops: NhwcMaxPool, MatMulNBits, and special cases of Sum and PRelu."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from qdialect.promises.weight_only import unpacked_weight
 from qdialect.reasons import Blocked
 
 FIRST_WITH_BLOCKS = 21
-"""The first opset whose DequantizeLinear knows blocks and 4 bits."""
+"""The first opset whose DequantizeLinear has blocks and 4-bit integers."""
 FIRST_INTEGER_POOL = 12
 """The first opset whose MaxPool takes integers."""
 FLOAT_SUMS = (0, 1)
@@ -32,19 +32,19 @@ TO_FIRST, TO_LAST = (0, 3, 1, 2), (0, 2, 3, 1)
 
 @dataclass(frozen=True)
 class StandsFor(Form):
-    """The node can be written as ONNX's own ops, the last of which makes its result."""
+    """The node can be written as ONNX's own ops, the last of which defines its result."""
 
     parts: Callable[[OnnxOp], Sequence[Operation] | Blocked | None]
     """
-    None where it stands for nothing. If the last of them turns its operand's axes, a user that turns them back can take
-    that operand.
+    The ops; None if the node has no such form. If the last one is a Transpose, a user that undoes it can take its
+    operand.
     """
     written: bool
-    """Whether lowering to QOperator form writes the node again from these ops."""
+    """True if lowering to QOperator form writes the node again from these ops."""
 
 
 def perm_of(op: Operation) -> tuple[int, ...] | None:
-    """How an op turns the axes of its operand; None if that is not what it does, or it does not say how."""
+    """The permutation of a Transpose; None for other ops, and if `perm` is absent."""
     if not isinstance(op, TRANSPOSE):
         return None
     perm = op.ints_attr("perm")
@@ -97,7 +97,7 @@ def _product_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
 
 
 def _sum_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
-    """Sum of two: Add, which more is known of."""
+    """Sum of two operands as Add, which has promises."""
     if len(op.operands) != 2:
         return Blocked("not-two", f"an Add has two operands, this Sum {len(op.operands)}")
     nodes = Nodes()
@@ -106,7 +106,7 @@ def _sum_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
 
 
 def _prelu_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
-    """PRelu of one slope: LeakyRelu, which has an integer kernel and takes half of the time in float."""
+    """PRelu with one slope as LeakyRelu, which has an integer kernel and takes half the time in float."""
     slope = constant_array(op.input(1))
     if slope is None or slope.size != 1 or slope.dtype != np.float32:
         return Blocked("several-slopes", "a LeakyRelu has one constant slope, of float32")

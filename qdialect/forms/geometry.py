@@ -1,4 +1,4 @@
-"""Which elements ops look at: windows of pools, axes of reductions, pixels of a resize."""
+"""Geometry of ops for lowering: windows of pools, axes of reductions, source pixels of a resize."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Pool(NamedTuple):
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
     pads: tuple[tuple[int, int], ...]
-    """Such that the windows end where the operand does, or beyond its last pixels."""
+    """Padding before and after each axis, the latter up to the end of the last window."""
     stated: tuple[tuple[int, int], ...]
-    """What the model says of them."""
+    """Padding as stated in the model."""
 
 
 def pool(op: OnnxOp) -> Pool:
@@ -58,7 +58,7 @@ def pool(op: OnnxOp) -> Pool:
 
 
 def pool_counts(op: OnnxOp, window: Pool) -> npt.NDArray[np.float32]:
-    """How many elements the mean at each place is of."""
+    """Number of elements under the window at each position, f32, broadcasting to the result: the mean's divisor."""
     shape, result = known_shape(op.operands[0].type)[2:], known_shape(op.results[0].type)[2:]
     every = bool(op.int_attr("count_include_pad", 0))
     counts = np.ones((), np.float32)
@@ -72,7 +72,7 @@ def pool_counts(op: OnnxOp, window: Pool) -> npt.NDArray[np.float32]:
 
 
 def reduced_axes(op: OnnxOp) -> list[int] | Blocked:
-    """The axes that a reduction takes together, counted from the front."""
+    """The reduced axes, non-negative."""
     rank = len(known_shape(op.operands[0].type))
     if op.op_type.startswith("Global"):
         return list(range(2, rank))
@@ -83,7 +83,7 @@ def reduced_axes(op: OnnxOp) -> list[int] | Blocked:
 
 
 def nearest(op: OnnxOp) -> dict[int, npt.NDArray[np.int64]] | Blocked:
-    """Which pixel of the operand each of a nearest Resize is, along each axis: ONNX's operators.md, "Resize"."""
+    """Source index of each pixel of a nearest Resize, by axis: ONNX's operators.md, "Resize"."""
     shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
     mode, rule = (
         op.str_attr("coordinate_transformation_mode", "half_pixel"),

@@ -1,7 +1,7 @@
 """
-Ops of older opsets as the ops that newer ones have: what was an attribute is an operand, what is gone is other ops.
+Opset upgrades: ops of older opsets as newer ones write them, attributes as operands, removed ops as other ops.
 
-Only ops whose form changed are here. The others are the same op under a newer number, or newer opsets take more types.
+Only ops whose form changed are listed. Others are identical in newer opsets, or merely take more types there.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TO_THE_END = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class NewerForm(Form):
-    """The op as opset `since` and later ones write it; the last part makes its results."""
+    """The op as opset `since` and later ones write it; the last part defines its results."""
 
     since: int
     parts: Callable[[OnnxOp], Parts | Blocked]
@@ -47,7 +47,7 @@ def _list(values: Sequence[float] | npt.NDArray[np.generic], dtype: str = "int64
 def _built(
     op: OnnxOp, name: str, inputs: Sequence[SSAValue | None], attributes: Mapping[str, Attribute]
 ) -> OnnxOp:
-    """An op with the results of `op`."""
+    """A new op `name` with the results of `op`."""
     types = [None if value is None else value.type for value in op.outputs]
     return op_named("", name).build(inputs, types, attributes)
 
@@ -65,7 +65,7 @@ def _operand(op: OnnxOp, value: Attribute) -> ConstantOp | Blocked:
 
 
 def _attributes_as_inputs(places: Mapping[str, int], op: OnnxOp) -> Parts | Blocked:
-    """The attributes of `places` become operands there."""
+    """Attributes become operands. places: operand index by attribute name."""
     rest = dict(op.onnx_attributes)
     inputs, constants = list(op.inputs), list[Operation]()
     for name, place in places.items():
@@ -81,7 +81,7 @@ def _attributes_as_inputs(places: Mapping[str, int], op: OnnxOp) -> Parts | Bloc
 
 
 def _without(names: Sequence[str], op: OnnxOp) -> Parts | Blocked:
-    """Attributes go that mean nothing at inference."""
+    """The op without attributes that have no effect at inference."""
     if not any(name in op.properties for name in names):
         return [_built(op, op.op_type, op.inputs, op.onnx_attributes)]
     rest = {k: v for k, v in op.onnx_attributes.items() if k not in names}
@@ -89,7 +89,7 @@ def _without(names: Sequence[str], op: OnnxOp) -> Parts | Blocked:
 
 
 def _dropout(op: OnnxOp) -> Parts | Blocked:
-    """Dropout drops nothing at inference: neither its ratio nor its seed means anything."""
+    """Dropout, which at inference is a copy: ratio and seed are dropped."""
     if any(mask.first_use for mask in op.results[1:]):
         return Blocked(
             "dropout-mask",
@@ -111,7 +111,7 @@ def _normalization(op: OnnxOp) -> Parts | Blocked:
 
 
 def _softmax(op: OnnxOp) -> Parts | Blocked:
-    """Over all axes from `axis` on together, which is by default the second."""
+    """Softmax before opset 13, over all axes from `axis` on together, by default the second."""
     rank, axis = rank_of(op.operands[0]), op.int_attr("axis", 1)
     if axis == -1 or (rank is not None and normal_axis(axis, rank) == rank - 1):
         return [_built(op, op.op_type, op.inputs, {"axis": int_attr(-1)})]
@@ -129,7 +129,7 @@ def _softmax(op: OnnxOp) -> Parts | Blocked:
 
 
 def _resize(op: OnnxOp) -> Parts | Blocked:
-    """Upsample, and Resize without a region: pixels are counted from the corner, the nearest is the one before."""
+    """Upsample, and Resize of opset 10, as Resize: asymmetric coordinates, nearest pixel rounded down."""
     constants, scales = list[Operation](), op.input(1)
     if isinstance(old_scales := op.properties.get("scales"), DenseArrayBase):
         constants.append(_list(numbers(old_scales), "float32"))
@@ -148,7 +148,7 @@ def _resize(op: OnnxOp) -> Parts | Blocked:
 
 
 def _split_in(op: OnnxOp) -> Parts | Blocked:
-    """Equal parts, of which there are as many as results."""
+    """Split without sizes: equal parts, as many as results."""
     rest = dict(op.onnx_attributes)
     if op.input(1) is None:
         rest["num_outputs"] = int_attr(len(op.outputs))
@@ -174,13 +174,13 @@ def _number(op: OnnxOp, name: str, default: float) -> float:
 
 
 def _typed(op: OnnxOp) -> list[Attribute]:
-    """The type of a removed op's result: its operand's, where nothing says it."""
+    """The type of a removed op's result: its operand's if unknown."""
     known = element_of(op.results[0].type) in BY_ATTRIBUTE
     return [op.results[0].type if known else op.operands[0].type]
 
 
 def _crop(op: OnnxOp) -> Parts | Blocked:
-    """Crop of images: `border` pixels go at the left, the top, the right and the bottom; `scale` is what is left."""
+    """Crop of images: removes `border` pixels, (left, top, right, bottom), or keeps `scale`, (height, width)."""
     border, scale = [int(v) for v in _numbers(op, "border")], [int(v) for v in _numbers(op, "scale")]
     shape, element = shape_of(op.operands[0].type), element_of(op.operands[0].type)
     if len(border) != 4 or len(scale) not in (0, 2):
@@ -211,7 +211,7 @@ def _scaled(factor: float, shift: npt.NDArray[np.float32], op: OnnxOp) -> Parts:
 
 
 def _image_scaler(op: OnnxOp) -> Parts | Blocked:
-    """ImageScaler: x * scale + bias of each channel."""
+    """ImageScaler: x * scale + bias, one bias per channel."""
     shift = np.array(_numbers(op, "bias"), np.float32).reshape(-1, 1, 1)
     return _scaled(_number(op, "scale", 1.0), shift, op)
 

@@ -1,4 +1,4 @@
-"""Building operations one behind the other: Transpose, Reshape, constants and any other, each by its first result."""
+"""`Nodes`: a list of new ONNX operations under construction: Transpose, Reshape, constants and any other."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from qdialect.ir.names import location, node_name
 from qdialect.ops.generated import op_named
 
 Value = int | Sequence[int] | Attribute
-"""An attribute: INT, INTS, or one that is there already."""
+"""An attribute value: an integer for INT, integers for INTS, or an attribute."""
 
 
 class Nodes:
     """New operations in order, not inserted yet."""
 
     def __init__(self, op: Operation | None = None):
-        """`op`: the operation after whose node the new ones are named; without, the driver names them."""
+        """op: the operation after which the new ones are named; if None, the driver names them."""
         self.ops: list[Operation] = []
         self._name = None if op is None else node_name(op)
         self._ints: dict[tuple[int, ...], SSAValue] = {}
@@ -40,7 +40,7 @@ class Nodes:
         """
         An operator with one result.
 
-        result: its type, or its shape, of the elements of the first input. attributes: None is none.
+        result: its type, or its shape with the element type of the first input.
         """
         if not isinstance(result, Attribute):
             result = self.like(inputs, result)
@@ -51,7 +51,7 @@ class Nodes:
         return self.append(new)
 
     def append(self, op: Operation) -> SSAValue:
-        """An operation that is built already; its first result."""
+        """Append an operation; its first result."""
         self.ops.append(op)
         return op.results[0]
 
@@ -63,14 +63,14 @@ class Nodes:
         name: str = "",
         type: Attribute | None = None,
     ) -> SSAValue:
-        """A constant. name: its tensor's; type: its quantized type, if `values` are what is stored."""
+        """A constant. name: of its tensor; type: its quantized type, if `values` are stored integers."""
         new = ConstantOp.of(from_array(np.asarray(values, dtype)), type)
         if name:
             new.location = location("", [name])
         return self.append(new)
 
     def ints(self, values: Sequence[int], role: str) -> SSAValue:
-        """An int64 list for the node that the operations are named after, written once."""
+        """A constant list of int64, named after `op` and `role`, built once per list."""
         key = tuple(values)
         if key not in self._ints:
             self._ints[key] = self.constant(
@@ -79,17 +79,17 @@ class Nodes:
         return self._ints[key]
 
     def transpose(self, x: SSAValue, perm: Sequence[int], result: Attribute | None = None) -> SSAValue:
-        """`x` with axis `perm[k]` as its axis k. result: its type, where more is known of it."""
+        """Transpose: `x` with axis `perm[k]` as axis k. result: its type, if more precise than the permuted one."""
         shape = shape_of(x.type) or (DYNAMIC,) * len(perm)
         return self.add("Transpose", [x], result or [shape[p] for p in perm], {"perm": perm})
 
     def reshape(self, x: SSAValue, sizes: Sequence[int], result: Attribute | Sequence[int]) -> SSAValue:
-        """`x` in another shape. sizes: what Reshape is told, -1 for one that it finds itself."""
+        """Reshape of `x`. sizes: the operand `shape`, with -1 for a size to infer."""
         return self.add("Reshape", [x, self.constant(sizes, np.int64)], result)
 
     @staticmethod
     def like(inputs: Sequence[SSAValue | None], shape: Sequence[int]) -> Attribute:
-        """The type of that shape with the elements of the first of the inputs that are there."""
+        """The tensor type of `shape` with the element type of the first present input."""
         first = next(value for value in inputs if value is not None)
         return tensor_type(known_element(first.type), tuple(shape))
 

@@ -1,6 +1,6 @@
 """
-Ops on images of stored integers, written with channels last: onnxruntime's kernels of bytes are up to thirty times
-faster so, and the Transposes around them cancel those of convolutions.
+Ops on images of stored integers in channels-last layout, where onnxruntime's 8-bit kernels are up to thirty times
+faster; the Transposes around them cancel with those of convolutions.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from qdialect.reasons import Blocked
 TO_LAST, TO_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 
 FEW = 4096
-"""Bytes of an image that one kernel moves in less time than it takes to call several."""
+"""Size of an image in bytes up to which one kernel is faster than several calls."""
 NO_IMAGE = Blocked("no-kernel", "channels last is a form of images whose sizes are known, and not small")
 
 
 def _sizes(x: SSAValue) -> tuple[int, int, int] | None:
-    """Channels, height and width of images that are not small, in a batch of any size."""
+    """Channels, height and width of images of more than `FEW` bytes, batch of any size; None for others."""
     shape = shape_of(x.type)
     if shape is None or len(shape) != 4 or DYNAMIC in shape[1:] or prod(shape[1:]) < FEW:
         return None
@@ -52,7 +52,7 @@ def _max_pool(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 
 
 def _largest(x: SSAValue, op: OnnxOp) -> Built | Blocked:
-    """The greatest of all pixels of each channel, as a pool whose window is the whole image."""
+    """Global maximum of each channel, as a MaxPool over the whole image."""
     shape = shape_of(x.type)
     if shape is None or len(shape) not in (3, 4) or DYNAMIC in shape[1:] or prod(shape[1:]) < FEW:
         return NO_IMAGE
@@ -77,7 +77,7 @@ def _reduce_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 
 
 def _global_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
-    """Where the window is not known, ReduceMax, whose axes became an operand with opset 18."""
+    """GlobalMaxPool; as ReduceMax if the window is unknown, whose axes are an operand from opset 18 on."""
     pooled = _largest(x, op)
     if isinstance(pooled, Built):
         return pooled
@@ -96,7 +96,7 @@ def _global_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 
 
 def _arranged(x: SSAValue, parts: Sequence[int], perm: Sequence[int], sizes: Sequence[int]) -> Built:
-    """Each pixel's bytes, channels last, cut into parts, in another order, as pixels of other sizes."""
+    """Channels last: each pixel reshaped to `parts`, transposed by `perm`, reshaped to pixels of `sizes`."""
     batch, nodes = (shape_of(x.type) or (DYNAMIC,))[0], Nodes()
     cut = nodes.reshape(nodes.transpose(x, TO_LAST), [-1, *parts], (batch, *parts))
     turned = nodes.transpose(cut, [0, *(1 + p for p in perm)])
@@ -112,7 +112,7 @@ def _depth_to_space(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Block
     (channels, height, width), block = image, op.int_attr("blocksize", 1)
     left, result = channels // block**2, (height * block, width * block, channels // block**2)
     nodes = Nodes()
-    if op.str_attr("mode", "DCR") == "CRD":  # whole channels are moved twenty times faster than bytes apart
+    if op.str_attr("mode", "DCR") == "CRD":  # moving whole channels is twenty times faster than single bytes
         order = np.arange(channels).reshape(left, block * block).T.reshape(-1)
         x = nodes.add("Gather", [x, nodes.constant(order)], shape_of(x.type) or (), {"axis": 1})
     built = _arranged(x, (height, width, block, block, left), (0, 2, 1, 3, 4), result)
@@ -132,7 +132,7 @@ def _space_to_depth(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Block
 
 
 def _resize(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
-    """Each pixel as often as the image grows, where that is what the nearest one is: Tile repeats its channels."""
+    """A nearest Resize by integer factors as Tile, which repeats the channels of each pixel."""
     before, result = shape_of(x.type), _sizes(op.results[0])
     if before is None or DYNAMIC in before[1:] or result is None:
         return NO_IMAGE

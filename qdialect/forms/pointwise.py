@@ -1,6 +1,6 @@
 """
-Products with one matrix as convolutions of one pixel: onnxruntime's kernel of these writes bytes with channels last in
-less time than those of products do, and the Transposes around it cancel those that it wants.
+Products with a constant matrix as 1x1 convolutions: onnxruntime's channels-last kernel writes 8-bit results faster than
+its kernels of matrix products do, and the Transposes around it cancel with those of its layout.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ RANKS = (3, 4)
 
 @dataclass(frozen=True)
 class AsPointwise(Form):
-    """The op on quantized types, with a constant matrix of its own, is a convolution of one pixel."""
+    """The op on quantized types, with a constant matrix used by it alone, can be a 1x1 convolution."""
 
     kernel: str
-    """What the op's own kernel is called where costs are."""
+    """Name of the op's own kernel in the tables of costs."""
     matches: Callable[[OnnxOp], bool]
-    """Whether it is one."""
+    """True if the op has this form."""
     parts: Callable[[OnnxOp], Sequence[Operation]]
-    """Operations, the last of which makes the op's result."""
+    """The operations; the last one defines the op's result."""
 
     def rows(self, op: OnnxOp) -> int | None:
-        """The rows of one image; None if they are not known."""
+        """Number of rows of one image, the pixels; None if unknown."""
         shape = known_shape(op.operands[0].type)
         rows = shape[1:-1] if len(shape) > 2 else shape[:1]
         return None if DYNAMIC in rows else int(np.prod(rows, dtype=np.int64))
 
 
 def _is_product(op: OnnxOp) -> bool:
-    """The weight may not be another op's too: it would be stored twice."""
+    """True for a product whose weight has no other user: it would be stored twice."""
     stored, rank = constant_array(op.operands[1]), rank_of(op.operands[0])
     return rank in RANKS and stored is not None and stored.ndim == 2 and op.operands[1].has_one_use()
 
@@ -86,7 +86,7 @@ def _product(op: OnnxOp) -> Sequence[Operation]:
 
 
 def _gemm(op: OnnxOp) -> Sequence[Operation]:
-    """The rows are those of one image."""
+    """Gemm: its rows are the pixels of one image."""
     nodes, stored = Nodes(op), known_array(op.operands[1])
     sizes = (1, *known_shape(op.operands[0].type))
     image = nodes.reshape(op.operands[0], sizes, sizes)

@@ -1,5 +1,5 @@
 """
-LSTM, GRU and RNN as what they compute: one product with the input of all steps, and a Scan with the steps' own.
+Decomposition of LSTM, GRU and RNN: one product with the input of all steps, and a Scan over the steps.
 
     gates[t] = x[t] W' + h[t-1] R' + b      x W' + b for all t at once, h R' inside
     LSTM     c[t] = f * c[t-1] + i * g      h[t] = o * tanh(c[t])
@@ -46,7 +46,7 @@ DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, 
 
 
 class Layer(NamedTuple):
-    """What is read of an op: operands by place, time first, and sizes (DYNAMIC if not known)."""
+    """A recurrent op as read: its kind, operands, functions, and sizes (DYNAMIC if unknown); time is the first axis."""
 
     op: OnnxOp
     kind: Kind
@@ -58,21 +58,21 @@ class Layer(NamedTuple):
     activations: Sequence[Sequence[Activation]]
     lengths: SSAValue | None
     resets_last: bool
-    """GRU: whether the reset gate comes after the product, `linear_before_reset`."""
+    """GRU: True if the reset gate follows the product (`linear_before_reset`)."""
 
     @property
     def batch_first(self) -> bool:
-        """Whether operands and results have the batch as their first axis."""
+        """True if the batch is the first axis of operands and results."""
         return self.op.int_attr("layout", 0) == 1
 
     @property
     def roles(self) -> list[str]:
-        """What the directions are called."""
+        """Names of the directions."""
         return ["reverse" if back else "forward" for back in self.reverse]
 
 
 def _read(op: OnnxOp, kind: Kind) -> Layer | Blocked:
-    """The guards, and what they read."""
+    """The layer of `op`, or `Blocked` for unsupported attributes, types or shapes."""
     opset = opset_of(op, "") or FIRST_RANGE
     x, weight, recurrent = shape_of(op.operands[0].type), op.input(1), op.input(2)
     if op.input(7) is not None:
@@ -121,7 +121,7 @@ def _input_weight(layer: Layer) -> SSAValue:
 
 
 def _projected(layer: Layer, x: SSAValue) -> tuple[list[SSAValue], list[SSAValue | None]]:
-    """x W' + b of all steps in one product, by direction; and the biases that join the recurrent product."""
+    """x W' + b of all steps in one product, by direction; and the biases to add to the recurrent products."""
     build, count = layer.build, len(layer.reverse)
     right = _input_weight(layer)
     columns = known_shape(right.type)[1]
@@ -139,7 +139,7 @@ def _projected(layer: Layer, x: SSAValue) -> tuple[list[SSAValue], list[SSAValue
 
 
 def _recurrent_weights(layer: Layer, direction: int) -> list[SSAValue]:
-    """R transposed, [hidden, gates * hidden]; of a GRU whose reset gate comes first, without and for the new gate."""
+    """R transposed, [hidden, gates * hidden]; for a GRU whose reset gate comes first, the new gate's part apart."""
     build, weight = layer.build, layer.op.operands[2]
     whole = build.transpose(build.pick(weight, direction), (1, 0))
     if layer.kind is not KINDS["GRU"] or layer.resets_last:
@@ -158,7 +158,7 @@ def _shape_of(build: Builder, value: SSAValue, axis: int) -> SSAValue:
 
 
 def _initial(layer: Layer, x: SSAValue) -> list[list[SSAValue]]:
-    """The states before the first step, by direction: [batch, hidden], zero if the op has none."""
+    """Initial states by direction, [batch, hidden], zero if the op has none."""
     build, rows = layer.build, [list[SSAValue]() for _ in layer.reverse]
     zero: SSAValue | None = None
     for place, _ in enumerate(layer.kind.states, 5):
@@ -176,7 +176,7 @@ def _initial(layer: Layer, x: SSAValue) -> list[list[SSAValue]]:
 
 
 def _typed(value: SSAValue, layer: Layer, directions: int) -> SSAValue:
-    """An initial state whose sizes are known as far as the layer's are: a copy says them where its type does not."""
+    """An initial state with the sizes of the layer in its type, by a copy if its own type lacks them."""
     shape = (directions, layer.batch, layer.hidden)
     if layer.batch_first:
         shape = (layer.batch, directions, layer.hidden)
@@ -195,7 +195,7 @@ def _zeros(layer: Layer, x: SSAValue) -> SSAValue:
 
 
 def _mask(layer: Layer, x: SSAValue, lengths: SSAValue) -> SSAValue:
-    """Whether a step is one of its sequence: [steps, batch, 1]."""
+    """Mask of the steps within each sequence's length, booleans [steps, batch, 1]."""
     build, steps = layer.build, layer.steps
     if steps != DYNAMIC:
         times = build.constant(np.arange(steps).reshape(-1, 1))
@@ -211,7 +211,7 @@ def _mask(layer: Layer, x: SSAValue, lengths: SSAValue) -> SSAValue:
 
 
 def _or_zero(layer: Layer, state: SSAValue) -> SSAValue:
-    """A last state, zero where a sequence has no step: that is what onnxruntime gives, not the initial state."""
+    """A last state, zero for a sequence without steps: onnxruntime returns zero, not the initial state."""
     assert layer.lengths is not None
     build, batch = layer.build, layer.batch
     whole = build.one("Cast", [layer.lengths], (batch,), element=i64, to=int_attr(7))
@@ -222,7 +222,7 @@ def _or_zero(layer: Layer, state: SSAValue) -> SSAValue:
 
 
 def _reversed(layer: Layer, value: SSAValue, role: str = "") -> SSAValue:
-    """Each sequence of `value`, [steps, batch, ...], from its last element to its first."""
+    """Each sequence of `value`, [steps, batch, ...], reversed."""
     assert layer.lengths is not None
     lengths = layer.build.one("Cast", [layer.lengths], (layer.batch,), element=i64, to=int_attr(7))
     axes = {"time_axis": int_attr(0), "batch_axis": int_attr(1)}
@@ -230,7 +230,7 @@ def _reversed(layer: Layer, value: SSAValue, role: str = "") -> SSAValue:
 
 
 class Loop(NamedTuple):
-    """The Scan's operands and its body's arguments, by direction."""
+    """Operands of the Scan and arguments of its body, by direction."""
 
     states: Sequence[Sequence[SSAValue]]
     inputs: Sequence[SSAValue]
@@ -238,7 +238,7 @@ class Loop(NamedTuple):
 
 
 def _row(value: SSAValue) -> Attribute:
-    """The type of one element of the first axis."""
+    """The type of a slice along the first axis."""
     return tensor_type(known_element(value.type), known_shape(value.type)[1:])
 
 
@@ -278,7 +278,7 @@ def _body(
 
 
 def _scanned(layer: Layer, loop: Loop, region: Region) -> tuple[list[list[SSAValue]], list[SSAValue]]:
-    """The states behind the last step and the hidden states of all, by direction."""
+    """The states after the last step, and the hidden states of all steps, by direction."""
     count = len(layer.reverse)
     state = tensor_type(FLOAT, (layer.batch, layer.hidden))
     rows = tensor_type(FLOAT, (layer.steps, layer.batch, layer.hidden))
@@ -302,7 +302,7 @@ def _scanned(layer: Layer, loop: Loop, region: Region) -> tuple[list[list[SSAVal
 
 
 def _stacked(layer: Layer, values: Sequence[SSAValue], axis: int, role: str) -> SSAValue:
-    """The directions side by side, along an axis of their own."""
+    """The directions stacked along a new axis."""
     build, shape = layer.build, list(known_shape(values[0].type))
     shape.insert(axis, 1)
     apart = [build.unsqueeze(value, axis, shape) for value in values]
@@ -313,7 +313,7 @@ def _stacked(layer: Layer, values: Sequence[SSAValue], axis: int, role: str) -> 
 
 
 def _results(layer: Layer, last: Sequence[Sequence[SSAValue]], steps: Sequence[SSAValue]) -> list[SSAValue]:
-    """Those of Y, Y_h and Y_c that the op has."""
+    """Y, Y_h and Y_c, as far as the op has them."""
     results = list[SSAValue]()
     build = layer.build
     for place, output in enumerate(layer.op.outputs):

@@ -1,7 +1,7 @@
 """
-DynamicQuantizeLSTM as what it computes, step by step: an LSTM whose products are of integers.
+Decomposition of DynamicQuantizeLSTM, unrolled: an LSTM with integer products.
 
-    gates[t] = (q(x)[t] W') * s + q(h[t-1]) R' * s' + b      q: by the range that occurs, of all steps or of one
+    gates[t] = (q(x)[t] W') * s + q(h[t-1]) R' * s' + b      q: DynamicQuantizeLinear, of all steps or of one
 
 onnxruntime quantizes all steps of the input at once, and the hidden state before each step's product.
 """
@@ -31,7 +31,7 @@ FLOAT, BYTE = BY_NUMPY["float32"].attribute, BY_NUMPY["uint8"].attribute
 FLOAT_CODE = 1
 """TensorProto.FLOAT, for Cast."""
 MOST_STEPS = 64
-"""Each step is operations of its own."""
+"""Greatest number of steps that are unrolled."""
 KIND = KINDS["LSTM"]
 
 
@@ -46,7 +46,7 @@ class _Layer(NamedTuple):
 
 
 class _Quantized(NamedTuple):
-    """Rows quantized by the range that occurs."""
+    """Rows quantized by DynamicQuantizeLinear."""
 
     stored: SSAValue
     scale: SSAValue
@@ -61,7 +61,7 @@ class _Quantized(NamedTuple):
 
 
 class _Weight(NamedTuple):
-    """The integers of one direction, transposed, their scales and zero points."""
+    """The weight of one direction: integers, transposed, their scales and zero points."""
 
     stored: SSAValue
     scale: SSAValue
@@ -73,7 +73,7 @@ class _Weight(NamedTuple):
         return _Weight(*(layer.build.pick(value, direction) for value in values if value is not None))
 
     def times(self, build: Builder, rows: _Quantized, role: str) -> SSAValue:
-        """The real product with rows."""
+        """The product with quantized rows, dequantized."""
         shape = (known_shape(rows.stored.type)[0], known_shape(self.stored.type)[1])
         operands = [rows.stored, self.stored, rows.zero, self.zero]
         sums = build.one("MatMulInteger", operands, shape, element=i32)
@@ -82,7 +82,7 @@ class _Weight(NamedTuple):
         return build.one("Mul", [real, scale], role=role)
 
     def product(self) -> Product:
-        """Products with rows that are quantized for it."""
+        """The product with real rows, which are quantized first."""
         return lambda build, rows, role: self.times(build, _Quantized.of(build, rows, role), role)
 
 
@@ -143,7 +143,7 @@ def _initial(layer: _Layer, direction: int) -> list[SSAValue]:
 def _directed(
     layer: _Layer, direction: int, inputs: Sequence[SSAValue]
 ) -> tuple[list[SSAValue], list[SSAValue]]:
-    """The hidden states of all steps of one direction, first step first; and the states behind the last."""
+    """The hidden states of all steps of one direction, in order of time; and the states after the last one."""
     op, back = layer.op, layer.reverse[direction]
     product = _Weight.of(layer, direction, (2, 10, 11)).product()
     clip, coupled = op.float_attr("clip", 0.0), op.int_attr("input_forget", 0) == 1
@@ -158,7 +158,7 @@ def _directed(
 
 
 def _stacked(build: Builder, values: Sequence[SSAValue], shape: tuple[int, ...], axis: int) -> SSAValue:
-    """Values of that shape one behind the other."""
+    """Values of `shape` stacked along `axis`."""
     rows = [build.one("Reshape", [value, build.constant(np.array(shape))], shape) for value in values]
     if len(rows) == 1:
         return rows[0]

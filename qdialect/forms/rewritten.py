@@ -1,7 +1,6 @@
 """
-Ops without an integer kernel that another op's kernel computes: a difference is a sum with the second operand's sign
-turned, a line a sum with a constant, a mean of all pixels is a global average pool, a mean of those under a window a
-convolution.
+Ops without an integer kernel, written with ops that have one: Sub as Add with the second operand negated, HardSigmoid
+as Add with a constant, a mean of all pixels as a global average pool, an average pool as a depthwise convolution.
 """
 
 from __future__ import annotations
@@ -34,37 +33,37 @@ from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 @dataclass(frozen=True)
 class KernelOfAnother(Form):
-    """The op on quantized types, one scale each, is other ops on such types."""
+    """The op on per-tensor quantized types can be written as other ops on such types."""
 
     kernel: str
-    """The kernel that these need, of as many operands as the op has quantized ones."""
+    """Name of the kernel that these need, with as many operands as the op has quantized ones."""
     parts: Callable[[OnnxOp], Sequence[Operation] | Blocked]
-    """The other ops; the last makes the op's result."""
+    """The other ops; the last one defines the op's result."""
     on_integers: Callable[[OnnxOp], Sequence[str]] = lambda op: ()
-    """Ops that they have on stored integers besides."""
+    """Further ops among them, on stored integers."""
     constants: int = 0
-    """Operands of that kernel besides the op's, of the first one's integers."""
+    """Number of further operands of that kernel, constants of the first operand's storage type."""
 
 
 @dataclass(frozen=True)
 class AsConvolution(Form):
-    """The op on quantized types, one scale each, is a convolution of each channel by itself with a constant weight."""
+    """The op on per-tensor quantized types is a depthwise convolution with a constant weight."""
 
     weight: Callable[[OnnxOp, int], tuple[npt.NDArray[np.int8], np.float32] | Blocked]
-    """From the op and its channels: what is stored of the weight, (channels, 1, kernel), and its scale."""
+    """From the op and its number of channels: the stored weight, (channels, 1, kernel), and its scale."""
     attributes: Sequence[str]
-    """Those of the op that the convolution has too."""
+    """Attributes that the convolution takes from the op."""
 
 
 def negated(type: UniformType) -> UniformType:
-    """The type of the numbers of `type` with their sign turned, as stored by `numerics.mirror`."""
+    """The type of the negated values of `type`, as stored by `numerics.mirror`."""
     s = type.storage
     low, high, zero_point = numerics.mirror(np.array([s.high, s.low, type.zero_point], s.dtype)).tolist()
     return type.replace(storage=Storage.make(s.width, s.signed, low, high), zero_points=zero_point)
 
 
 def _difference(op: OnnxOp) -> Sequence[Operation] | Blocked:
-    """x - y = x + -y: of each stored y the bits are turned, and so are the zero point's."""
+    """x - y = x + -y: the bits of each stored y, and of its zero point, are inverted."""
     x, y = op.operands[:2]
     type, tensor = uniform_of(y.type), constant(y)
     nodes, negative_type = Nodes(), with_element(y.type, negated(type))
@@ -96,7 +95,7 @@ def _clamped_line(op: OnnxOp) -> Sequence[Operation] | Blocked:
     shift = nodes.constant(np.array(one if beta else zero, x.storage.dtype), type=tensor_type(level, ()))
     line = nodes.add("Add", [steep, shift], op.results[0].type)
     low, high = y.quantize(np.array([0, 1], np.float32)).tolist()
-    if low > y.storage.low and high == y.storage.high:  # as which such a clamp is read
+    if low > y.storage.low and high == y.storage.high:  # as such a clamp is read
         nodes.add("Relu", [line], op.results[0].type)
     elif (low, high) != (y.storage.low, y.storage.high):
         clamp = clip_between(low, high, op, line, y)
@@ -107,7 +106,7 @@ def _clamped_line(op: OnnxOp) -> Sequence[Operation] | Blocked:
 
 
 def _mean(op: OnnxOp) -> Sequence[Operation] | Blocked:
-    """Over all pixels, channels first or last."""
+    """A mean over all pixels, channels first or last, as GlobalAveragePool."""
     shape = shape_of(op.operands[0].type)
     if shape is None:
         return UNKNOWN_RANK
@@ -128,7 +127,7 @@ def _mean(op: OnnxOp) -> Sequence[Operation] | Blocked:
 
 
 def _ones(op: OnnxOp, channels: int) -> tuple[npt.NDArray[np.int8], np.float32] | Blocked:
-    """A mean, where each window has as many pixels as every other one."""
+    """An average pool whose windows all have as many pixels: a weight of ones, scaled."""
     if op.int_attr("ceil_mode", 0) or op.str_attr("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
         return Blocked(
             "ragged-pool", "a window may end beyond the operand, where the mean is of fewer pixels"

@@ -1,4 +1,4 @@
-"""Ops that other ops compute too, bit for bit: what a target that is slow on them is given, and how that is read."""
+"""Bit-identical rewrites of ops for targets on which they are slow, and their inverses: PRelu as Max or Min and Mul."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ BROADCASTS = 8
 
 @dataclass(frozen=True)
 class Spelled(Form):
-    """The op as others that compute the same."""
+    """The op can be written as other ops with bit-identical results."""
 
     parts: Callable[[OnnxOp], Sequence[Operation] | None]
-    """They, the last of which makes the op's result; None where they would compute something else."""
+    """The other ops, the last of which defines the op's result; None if the results would differ."""
 
 
 def _slopes(x: SSAValue, slope: SSAValue | None, result: SSAValue) -> Array | None:
     """
-    Several constant slopes of one that is multiplied, all in float32 and of the shape of `x`; none along an axis whose
-    size is not known: the product would say it, and the choice again be another op's when it is read.
+    Several constant slopes of `x`, float32, that broadcast to its shape; None otherwise, and if a sloped axis has an
+    unknown size: the product's type would then state it, and reading the result back would differ.
     """
     array, shape = constant_array(slope), shape_of(x.type)
     if array is None or array.size == 1 or shape is None or shape != shape_of(result.type):
@@ -44,11 +44,11 @@ def _slopes(x: SSAValue, slope: SSAValue | None, result: SSAValue) -> Array | No
 
 def _chooser(slopes: Array) -> str | None:
     """
-    The op that chooses between x and x * slope as PRelu does: where no slope is above 1, the product is not above x if
+    The op, Max or Min, of x and x * slope that equals PRelu: if no slope is above 1, the product is not above x if
     x is positive and not below it if x is negative, also as rounded; likewise the other way round.
     """
     if not np.isfinite(slopes).all() or not slopes.all():
-        return None  # 0 times infinity is no number
+        return None  # 0 times infinity is NaN
     return "Max" if (slopes <= 1).all() else "Min" if (slopes >= 1).all() else None
 
 
@@ -65,7 +65,7 @@ def _prelu(op: OnnxOp) -> Sequence[Operation] | None:
 
 
 def read_prelu(op: OnnxOp) -> Sequence[Operation] | None:
-    """The PRelu that a Max or Min of a value and its product with constants is."""
+    """The PRelu that equals a Max or Min of a value and its product with constants; None if none does."""
     if len(op.operands) != 2:
         return None
     for x, product in (op.operands, reversed(op.operands)):

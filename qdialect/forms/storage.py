@@ -1,6 +1,6 @@
 """
-What an op does to stored integers where that is not what it does to real numbers: Relu clamps at the zero point, Clip
-and Pad quantize their constants.
+Ops on stored integers where they differ from the op on real numbers: Relu clamps at the zero point, Clip and Pad
+quantize their constants.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 
 LARGEST_MASK = 1 << 20
-"""Bytes of a Trilu's mask: a sequence of 1,024 tokens."""
+"""Greatest size of a Trilu's mask in bytes: a sequence of 1,024 tokens."""
 
 
 class Built(NamedTuple):
-    """New operations, and the op type whose kernel they need."""
+    """New operations, and the name of the op whose kernel they need."""
 
     ops: Sequence[Operation]
     kernel: str
@@ -54,11 +54,11 @@ Build = Callable[["OnnxOp", "SSAValue", UniformType], "Built | Blocked"]
 
 @dataclass(frozen=True)
 class StorageForm(Form):
-    """The op on stored integers: from the op, its operand as integers, and the type that they have in common."""
+    """The op on stored integers. build: from the op, its operand as integers, and the type of operand and result."""
 
     build: Build
     slow_in_float: bool = False
-    """Whether the float kernel takes longer than it takes to quantize its operand, and the integers then."""
+    """True if quantizing the operand and running the integer kernel is faster than the float kernel."""
 
 
 def _stored(values: npt.NDArray[np.generic], type: UniformType, op: OnnxOp) -> ConstantOp | Blocked:
@@ -108,7 +108,7 @@ def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
 
 
 def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
-    """Where, since Trilu itself fills with the integer 0, and few runtimes have one for bytes."""
+    """Trilu as Where: Trilu itself fills with the integer 0, and few runtimes have one for 8-bit integers."""
     kept = triangle(op)
     if isinstance(kept, Blocked):
         return kept
@@ -148,7 +148,7 @@ def _center_crop_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Bloc
 
 
 def _index_of_greatest(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
-    """Along the last axis: along any other, onnxruntime's kernel of bytes takes twice the time of that of floats."""
+    """ArgMax along the last axis: along others, onnxruntime's 8-bit kernel takes twice the time of the float one."""
     rank = rank_of(x)
     if rank is None or normal_axis(op.int_attr("axis", 0), rank) != rank - 1:
         return Blocked("strided-search", f"{op.op_type} of bytes is fast along the last axis only")
@@ -169,10 +169,10 @@ STORAGE_FORMS: dict[tuple[str, str], StorageForm] = {
 
 @dataclass(frozen=True)
 class StorageReading(Form):
-    """A clamp or Pad of integers as the op on their type: the inverse of a `StorageForm`."""
+    """A clamp or Pad of stored integers read as the op on a quantized type: the inverse of a `StorageForm`."""
 
     build: Build
-    """From the op on integers, its operand as quantized value, and the quantized type."""
+    """Builds the op from the one on integers, its operand as a quantized value, and the quantized type."""
 
 
 def _only_integer(op: OnnxOp, place: int) -> int | None:
@@ -181,7 +181,7 @@ def _only_integer(op: OnnxOp, place: int) -> int | None:
 
 
 def _real_bound(stored: int | None, type: UniformType, edge: int) -> tuple[list[ConstantOp], SSAValue | None]:
-    """A stored bound as a real constant; none where the storage range is the bound already."""
+    """A stored bound as a real constant; None if it is the storage bound."""
     if stored is None or stored == edge:
         return [], None
     bound = ConstantOp.of(from_array(type.dequantize(np.array(stored), BY_ATTRIBUTE[type.expressed].dtype)))
@@ -191,7 +191,7 @@ def _real_bound(stored: int | None, type: UniformType, edge: int) -> tuple[list[
 def clip_between(
     low: int | None, high: int | None, op: Operation, x: SSAValue, type: UniformType
 ) -> Built | Blocked:
-    """Clip of `x`, of `type`, to stored bounds, with the result's shape of `op`."""
+    """Clip of `x`, of `type`, to stored bounds, with the result shape of `op`."""
     if not type.is_per_tensor:
         return CLIP_PER_AXIS
     if low is not None and high is not None and low > high:

@@ -1,7 +1,7 @@
 """
-The forms of each operator, by kind; of what is no operator of ONNX, by its dialect and name.
+The forms of each op, by kind: ONNX operators by domain and name, other ops by dialect and name.
 
-Those in upstream MLIR stand in tables of their own, `forms/linalg` and `forms/tosa`, beside the passes that write them.
+Forms in upstream MLIR are in tables of their own, `forms/linalg` and `forms/tosa`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FormT = TypeVar("FormT", bound=Form)
 
 @cache
 def form_of(op_class: type[Operation], kind: type[FormT]) -> FormT | None:
-    """The form of a kind that operations of a class have; None if they have none."""
+    """The form of class `kind` for operations of a class; None if they have none."""
     key = form_key(op_class)
     forms = (table.get(key) for table in TABLES)
     return next((form for form in forms if isinstance(form, kind)), None)

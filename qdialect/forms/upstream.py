@@ -1,9 +1,9 @@
 """
-What forms in upstream MLIR are built with: tensors of signless integers and floats, of static shapes, in two layouts.
+`Site`, the base of builders in upstream MLIR: signless integer and float tensors, static shapes, two layouts.
 
-A tensor of rank 4 may have its channels last, (N, H, W, C), where ONNX has (N, C, H, W): the form of an op chooses what
-it wants, and a transpose is built where two disagree. So the transposes between neighbours are never built, and ONNX's
-own between the two layouts are a change of name.
+A tensor of rank 4 may have its channels last, (N, H, W, C), where ONNX has (N, C, H, W): the form of an op chooses
+the layout, and a transpose is built where two forms disagree. So no transposes are built between forms that agree, and
+ONNX's own transposes between the two layouts build nothing.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from qdialect.ir.values import constant
 from qdialect.reasons import Blocked
 
 TO_LAST, TO_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
-"""The transposes between the layouts: channels last, and back to where ONNX has them."""
+"""Permutations between the layouts: channels last, and channels first as in ONNX."""
 SMALL = 64
-"""Elements up to which equal constants are one."""
+"""Greatest number of elements of constants that are merged if equal."""
 DYNAMIC_SHAPE = Blocked(
     "dynamic-shape", "a size is not known", "say it: --batch N, or --sizes NAME=N for others"
 )
@@ -64,7 +64,7 @@ _INTEGERS = frozenset(
 
 
 def upstream_element(element: Attribute) -> Attribute | None:
-    """The element of upstream tensors that holds an ONNX element: integers signless, of a byte at least."""
+    """The upstream element type of an ONNX element type: integers signless, 8 bits at least; None if there is none."""
     known = BY_ATTRIBUTE.get(element)
     if known is None or (known.numpy not in _KINDS and known.numpy not in _INTEGERS):
         return None
@@ -74,7 +74,7 @@ def upstream_element(element: Attribute) -> Attribute | None:
 
 
 def upstream_type(type: Attribute) -> TensorType[Attribute] | Blocked:
-    """The upstream tensor that holds what a value does, as stored; or why there is none."""
+    """The upstream tensor type of a value, quantized ones as stored; or `Blocked`."""
     shape, stored = shape_of(type), element_of(stored_type(type))
     element = None if stored is None else upstream_element(stored)
     if element is None:
@@ -83,39 +83,39 @@ def upstream_type(type: Attribute) -> TensorType[Attribute] | Blocked:
 
 
 def dense(array: npt.NDArray[Any]) -> DenseIntOrFPElementsAttr[Any]:
-    """An array as a dense attribute, its bytes as they are, integers signless. Not for bool: upstream packs it."""
+    """An array as a dense attribute with the same bytes, integers signless. Not for bool: upstream packs it."""
     element = upstream_element(BY_NUMPY[array.dtype.name].attribute)
     type: Any = tensor_type(element or BY_NUMPY[array.dtype.name].attribute, array.shape)
     return DenseIntOrFPElementsAttr(type, BytesAttr(np.ascontiguousarray(array).tobytes()))
 
 
 class Lowered(NamedTuple):
-    """A value's upstream tensor."""
+    """The upstream tensor of a value, and its layout."""
 
     value: SSAValue
     last: bool = False
-    """Whether its channels are last, where ONNX has them behind the batch."""
+    """True if channels are last, False for ONNX's order of axes."""
 
 
 @dataclass
 class Values:
-    """What has been lowered of a function."""
+    """The lowered values of a function, so far."""
 
     lowered: dict[SSAValue, Lowered] = field(default_factory=dict[SSAValue, Lowered])
     moved: dict[tuple[SSAValue, bool], SSAValue] = field(
         default_factory=dict[tuple[SSAValue, bool], SSAValue]
     )
-    """Tensors, and constants of ONNX, in the one layout or the other."""
+    """Transposed tensors and constants, by value and layout (True: channels last)."""
     constants: dict[tuple[bytes, str, tuple[int, ...]], SSAValue] = field(
         default_factory=dict[tuple[bytes, str, tuple[int, ...]], SSAValue]
     )
 
 
 class Site(ABC):
-    """Where one operation is lowered: its operands as upstream tensors, new operations in order, its results."""
+    """Builder of one operation's lowering: its operands as upstream tensors, the new operations, its results."""
 
     DIALECT: ClassVar[str]
-    """The dialect, as remarks call it."""
+    """Name of the dialect in remarks."""
 
     def __init__(self, op: Operation, values: Values):
         self.op, self._values = op, values
@@ -125,7 +125,7 @@ class Site(ABC):
 
     @abstractmethod
     def dense_constant(self, array: npt.NDArray[Any]) -> SSAValue:
-        """A constant, as the dialect has them."""
+        """A constant of the dialect."""
 
     @abstractmethod
     def transposed(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
@@ -133,15 +133,15 @@ class Site(ABC):
 
     @abstractmethod
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """The elements of `value`, in order, in another shape."""
+        """`value` reshaped, elements in the same order."""
 
     def emit(self, op: Operation) -> SSAValue:
-        """An operation, behind those that are there; its first result."""
+        """Append an operation; its first result."""
         self.ops.append(op)
         return op.results[0]
 
     def constant(self, array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> SSAValue:
-        """A constant; small ones that are equal are one."""
+        """A constant; equal small ones are merged."""
         values = np.asarray(array, dtype)
         if values.size > SMALL:
             return self.dense_constant(values)
@@ -152,7 +152,7 @@ class Site(ABC):
         return known
 
     def transpose(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
-        """`value` with axis `order[k]` as its axis k: a reshape where the order of elements is the same."""
+        """`value` with axis `order[k]` as its axis k; a reshape if the order of elements is unchanged."""
         shape = known_shape(value.type)
         if tuple(order) == tuple(range(len(order))):
             return value
@@ -162,12 +162,12 @@ class Site(ABC):
         return self.transposed(value, order)
 
     def is_last(self, value: SSAValue) -> bool:
-        """Whether a value's tensor has its channels last."""
+        """True if a value's tensor has its channels last."""
         known = self._values.lowered.get(value)
         return known is not None and known.last
 
     def operand(self, value: SSAValue, *, last: bool = False) -> SSAValue:
-        """A value's tensor, with its channels where ONNX has them or, of rank 4, `last`."""
+        """A value's tensor in ONNX's layout, or, if of rank 4 and `last`, with channels last."""
         known = self._values.lowered.get(value)
         source = value if known is None else known.value
         if known is not None and known.last == last:
@@ -190,33 +190,33 @@ class Site(ABC):
         return self.constant(np.ascontiguousarray(array.transpose(TO_LAST)) if last else array)
 
     def alike(self, *values: SSAValue) -> tuple[list[SSAValue], bool]:
-        """Tensors of several values in one layout, that of most computed ones; whether their channels are last."""
+        """Tensors of several values in one layout, that of most computed ones; True if channels are last."""
         full = [v for v in values if len(known_shape(v.type)) == len(TO_LAST)]
         computed = [v for v in full if constant(v) is None]
         last = len(full) == len(values) and 2 * sum(map(self.is_last, computed)) > len(computed)
         return [self.operand(v, last=last) for v in values], last
 
     def axis(self, axis: int, *, last: bool) -> int:
-        """Where an axis of ONNX's is in a tensor of that layout."""
+        """Index of ONNX's axis `axis` in a tensor of the layout."""
         return TO_LAST.index(axis) if last else axis
 
     def shape(self, value: SSAValue, *, last: bool = False) -> tuple[int, ...]:
-        """The shape of a value's tensor in that layout."""
+        """The shape of a value's tensor in the layout."""
         shape = known_shape(value.type)
         return tuple(shape[axis] for axis in TO_LAST) if last else shape
 
     def give(self, result: SSAValue, value: SSAValue, *, last: bool = False) -> None:
-        """Say which tensor a result of the operation is."""
+        """Set the tensor of a result of the operation."""
         self.results[result] = Lowered(value, last)
 
     def commit(self) -> None:
-        """What was built is in the function."""
+        """Record that the operations built have been inserted into the function."""
         self._values.moved |= self._new.moved
         self._values.constants |= self._new.constants
 
 
 def per_tensor(value: SSAValue) -> UniformType | Blocked | None:
-    """The quantized type of a value, if it has one scale; None if it is not quantized."""
+    """The quantized type of a value, None if it is not quantized; `Blocked` unless per tensor."""
     type = quantized_of(value.type)
     if type is not None and not type.is_per_tensor:
         return Blocked("activation-per-axis", "an activation has a scale for each channel")
@@ -228,6 +228,6 @@ Build = Callable[[Any, Any], Blocked | None]
 
 @dataclass(frozen=True)
 class UpstreamForm(Form):
-    """The op in a dialect of upstream MLIR. `build(op, site)`: guards, then operations, then `site.give`."""
+    """The form of an op in a dialect of upstream MLIR. `build(op, site)`: guards, then operations, then `site.give`."""
 
     build: Build

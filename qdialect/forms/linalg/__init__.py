@@ -1,1 +1,1 @@
-"""How operations are written in linalg, arith, math and tensor of upstream MLIR, with onnxruntime's arithmetic."""
+"""Lowering of operations to linalg, arith, math and tensor of upstream MLIR, with onnxruntime's arithmetic."""

@@ -1,4 +1,4 @@
-"""Ops that learn their parameters when they run: quantization by the range that occurs, one-hot rows."""
+"""linalg forms of DynamicQuantizeLinear and OneHot."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from qdialect.ir.values import normal_axis
 from qdialect.reasons import Blocked
 
 STEPS = 255.0
-"""Of an unsigned byte."""
+"""Number of steps of u8."""
 
 
 def _byte(body: Body, steps: SSAValue, zero: SSAValue | None) -> SSAValue:
-    """saturate(rint(steps) + zero) as an unsigned byte; zero: f32, a whole number."""
+    """saturate(rint(steps) + zero) as u8; zero: f32, a whole number."""
     low, high = body.number(0, f32), body.number(STEPS, f32)
     whole = body.do(math.RoundEvenOp(steps))
     moved = whole if zero is None else body.do(arith.AddfOp(whole, zero))
@@ -31,9 +31,9 @@ def _byte(body: Body, steps: SSAValue, zero: SSAValue | None) -> SSAValue:
 
 def _dynamic_quantize(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     """
-    ONNX's DynamicQuantizeLinear: the range with 0 in it, in 255 steps.
+    ONNX's DynamicQuantizeLinear: the operand's range, extended to 0, in 255 steps.
 
-    A range of zeros alone has scale 1 in onnxruntime, so that nothing is divided by zero.
+    A tensor of zeros has scale 1 in onnxruntime, to avoid a division by zero.
     """
     last = site.is_last(op.operands[0])
     x = site.operand(op.operands[0], last=last)
@@ -66,7 +66,7 @@ def _dynamic_quantize(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def _one_hot(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    """The second of two values where the new axis counts to the index, the first elsewhere; below 0 from the end."""
+    """OneHot: the second value at the index along the new axis, else the first; indices may be negative."""
     kind = known_element(op.operands[0].type)
     if not isinstance(kind, IntegerType):
         return Blocked("element-type", "the indices are no integers")

@@ -1,4 +1,4 @@
-"""Elementwise ops: real numbers of each operand, one function, the result quantized again, all in one generic op."""
+"""linalg forms of elementwise ops: dequantize, function and quantize in the body of one `linalg.generic`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OTHER_ELEMENT = Blocked("element-type", "the op is written in linalg for float32
 
 
 def _read(site: LinalgSite, value: SSAValue, shape: Sequence[int], *, last: bool) -> Operand:
-    """An operand that is broadcast to a result of `shape`, which is of ONNX's axes."""
+    """An operand that is broadcast to a result of `shape`, in ONNX's order of axes."""
     own = site.shape(value)
     first = len(shape) - len(own)
     kept = [k for k, size in enumerate(own) if size == shape[first + k]]
@@ -39,7 +39,7 @@ def _read(site: LinalgSite, value: SSAValue, shape: Sequence[int], *, last: bool
 
 
 def _joined(op: OnnxOp, site: LinalgSite, function: Function, places: Sequence[int]) -> Blocked | None:
-    """`function` of the operands at `places`, broadcast, in the layout of those that are as large as the result."""
+    """`function` of the operands at `places`, broadcast, in the layout of those that have the result's shape."""
     values = [op.operands[place] for place in places]
     types = [per_tensor(value) for value in (*values, op.results[0])]
     for type in types:
@@ -66,7 +66,7 @@ def _joined(op: OnnxOp, site: LinalgSite, function: Function, places: Sequence[i
 
 def _element(value: SSAValue):
     type = upstream_type(value.type)
-    assert not isinstance(type, Blocked)  # the sweep has asked
+    assert not isinstance(type, Blocked)  # the sweep has checked it
     return type.element_type
 
 
@@ -87,12 +87,12 @@ def _unary(function: Function, op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def floats(function: Function) -> LinalgForm:
-    """A function of real numbers of all operands."""
+    """The form of a function of the real values of all operands."""
     return LinalgForm(partial(_floats, function))
 
 
 def unary(function: Function) -> LinalgForm:
-    """A function of real numbers of the first operand."""
+    """The form of a function of the real values of the first operand."""
     return LinalgForm(partial(_unary, function))
 
 
@@ -217,7 +217,7 @@ def _compared(predicate: str, integers: str) -> LinalgForm:
 
 
 def _arithmetic(float_kind: type, integer_kind: type) -> LinalgForm:
-    """Of real numbers, or of plain integers, as shapes are computed with."""
+    """The form of an arithmetic op on real values, or on plain integers as in shape computations."""
 
     def build(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         places = range(len(op.operands))
@@ -233,7 +233,7 @@ def _arithmetic(float_kind: type, integer_kind: type) -> LinalgForm:
 
 
 def _where(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    """Of stored integers of one type, or of any plain elements."""
+    """Where on stored integers of one type, or on plain elements of any type."""
     types = {quantized_of(v.type) for v in (*op.operands[1:], op.results[0])}
     if len(types) > 1:
         return _joined(op, site, lambda body, args, _: body.do(arith.SelectOp(*args)), [0, 1, 2])
@@ -243,7 +243,7 @@ def _where(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 def _stored(
     op: OnnxOp, site: LinalgSite, compute: Callable[[Body, Sequence[SSAValue]], SSAValue]
 ) -> Blocked | None:
-    """`compute` of what is stored."""
+    """`compute` of the stored elements."""
     shape = site.shape(op.results[0])
     operands = [_read(site, value, shape, last=False) for value in op.operands]
     site.give(op.results[0], site.generic(operands, shape, _element(op.results[0]), compute))
@@ -359,7 +359,7 @@ UNARY: dict[str, Function] = {
     "Sigmoid": lambda body, args, op: sigmoid(body, args[0]), "Softplus": _softplus, "Sqrt": _op(math.SqrtOp),
     "Tanh": _op(math.TanhOp), "Gelu": _gelu,
 }  # fmt: skip
-"""Functions of one real number."""
+"""Unary functions, by op."""
 
 ELEMENTWISE_FORMS: dict[tuple[str, str], LinalgForm] = {
     **{("", name): unary(function) for name, function in UNARY.items()},

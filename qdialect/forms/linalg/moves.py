@@ -1,4 +1,4 @@
-"""Ops that move elements: what is stored goes where the op says, whatever it stands for."""
+"""linalg forms of ops that move elements: slices, joins, gathers, pads, reshapes and transposes of stored elements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OTHER_TYPE = Blocked(
 
 
 def _moves(op: OnnxOp, place: int = 0) -> Blocked | None:
-    """Why what is stored cannot be moved as it is."""
+    """`Blocked` if the stored elements cannot be moved unchanged: operand and result differ in type."""
     a, b = quantized_of(op.operands[place].type), quantized_of(op.results[0].type)
     if (a is None) != (b is None) or (a is not None and b is not None and a.is_per_tensor and a != b):
         return OTHER_TYPE
@@ -59,7 +59,7 @@ def _reshape(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def requantized_to(site: LinalgSite, value: SSAValue, result: SSAValue, *, last: bool) -> SSAValue | Blocked:
-    """What a value stores, in the steps of a result's type."""
+    """The stored elements of a value, requantized to the type of `result`."""
     source, target = per_tensor(value), per_tensor(result)
     if isinstance(source, Blocked) or isinstance(target, Blocked) or (source is None) != (target is None):
         return OTHER_TYPE
@@ -125,7 +125,7 @@ def _slice(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def _picked(op: OnnxOp, site: LinalgSite, rows: dict[int, npt.NDArray[np.int64]]) -> Blocked | None:
-    """The operand's elements at places along axes, which constants list."""
+    """The operand's elements at constant indices along axes. rows: indices, by axis."""
     if (blocked := _moves(op)) is not None:
         return blocked
     last = site.is_last(op.operands[0])
@@ -146,7 +146,7 @@ def _picked(op: OnnxOp, site: LinalgSite, rows: dict[int, npt.NDArray[np.int64]]
 
 
 def _gather(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    """A row of the operand for each index; one below zero counts from the end."""
+    """Gather: a slice of the operand for each index; negative indices count from the end."""
     if (blocked := _moves(op)) is not None:
         return blocked
     x, indices = site.operand(op.operands[0]), site.operand(op.operands[1])
@@ -197,15 +197,15 @@ def _pad(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def _repeated(size: int, pad: tuple[int, int], mode: str) -> npt.NDArray[np.int64]:
-    """Which elements of an axis a Pad that repeats some, or cuts some off, puts where."""
+    """Source indices along an axis of a Pad in a mode that repeats elements; negative pads remove some."""
     (before, behind), places = pad, np.arange(size)
     inside = places[max(-before, 0) : size - max(-behind, 0)]
-    style: Any = mode  # numpy and ONNX call edge, reflect and wrap alike
+    style: Any = mode  # edge, reflect and wrap have the same names in numpy and ONNX
     return np.pad(inside, (max(before, 0), max(behind, 0)), style)
 
 
 def _filling(op: OnnxOp) -> float | Blocked:
-    """What a Pad of one element puts around others, as stored."""
+    """The stored element that a constant Pad adds."""
     value, type = op.input(2), quantized_of(op.results[0].type)
     real = real_constant(value) if value is not None else np.float32(op.float_attr("value", 0.0))
     if real is None:

@@ -1,4 +1,4 @@
-"""What is normalized by reductions over axes: softmax, layer and batch normalization."""
+"""linalg forms of Softmax, LogSoftmax, LayerNormalization and the like, and BatchNormalization."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _with_rows(
     axes: Sequence[int],
     kind: Callable[[Body, SSAValue, SSAValue], SSAValue],
 ) -> SSAValue:
-    """Elements, each with what was reduced of its row."""
+    """`kind` of each element of `x` and of the reduction of its row. rows: `x` reduced over `axes`."""
     shape = known_shape(x.type)
     kept = [loop(k) for k in range(len(shape)) if k not in axes]
     return site.generic(
@@ -55,7 +55,7 @@ def _with_rows(
 
 
 def _softmax(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    """exp(x - max) / sum, along one axis; LogSoftmax its logarithm."""
+    """Softmax, exp(x - max) / sum along one axis, and LogSoftmax, its logarithm."""
     types = types_of(op)
     if isinstance(types, Blocked):
         return types
@@ -127,7 +127,7 @@ def _batch_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     x, channel = site.operand(value, last=last), [loop(site.axis(1, last=last))]
     shape = known_shape(x.type)
     known = [real_constant(one) for one in op.operands[1:5]]
-    if all(one is not None for one in known):  # counted in advance
+    if all(one is not None for one in known):  # constants: folded here
         scale, shift, mean, variance = (np.asarray(one, np.float32) for one in known)
         factor = scale / np.sqrt(variance + epsilon)
         more = [site.constant(one, np.float32) for one in (factor, shift - mean * factor)]

@@ -1,4 +1,4 @@
-"""Products of matrices: MatMul and Gemm of two activations, or of one and a weight."""
+"""linalg forms of matrix products: MatMul, Gemm and MatMulInteger, of two activations or with a constant weight."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ SIGNED_WEIGHT = Blocked(
 
 
 class _Right(NamedTuple):
-    """The second operand of a product."""
+    """The right operand of a matrix product."""
 
     value: SSAValue
     zero: int
     sums: np.ndarray[tuple[int, ...], np.dtype[np.int64]] | None
-    """Of each column, if it is constant: what the zero point of the first operand takes away."""
+    """Sum of each column, if constant: the factor of the left operand's zero point."""
 
 
 def _right(op: OnnxOp, site: LinalgSite, *, integer: bool, columns: int) -> _Right | Blocked:
@@ -70,7 +70,7 @@ def _multiplied(
     right: _Right,
     turned: tuple[bool, bool] = (False, False),
 ) -> SSAValue | Blocked:
-    """The product as the result's elements. turned: whether an operand of two axes stands transposed."""
+    """The product as the result's elements. turned: True for an operand of rank 2 that is transposed."""
     integer, bias = is_integer(op), bias_of(op)
     if isinstance(bias, Blocked):
         return bias
@@ -121,7 +121,7 @@ def _matrix(
     first: bool,
     turned: bool,
 ) -> Operand:
-    """A matrix, or a stack of some, as an operand of a product."""
+    """A matrix, or a batch of matrices, as an operand of a product."""
     shape = known_shape(value.type)
     count = min(len(shape), 2)
     lead = len(shape) - count
@@ -129,7 +129,7 @@ def _matrix(
     inner = inner[::-1] if turned else inner
     axes = loops(batch)[batch - lead :]
     kept = [place for place in range(lead) if shape[place] != 1]
-    if len(kept) < lead:  # repeated for each of a stack, or a stack of one
+    if len(kept) < lead:  # broadcast over the batch, or a batch of one
         value = site.reshape(value, [*(shape[p] for p in kept), *shape[lead:]])
     return Operand(value, [*(axes[p] for p in kept), *inner])
 
@@ -172,7 +172,7 @@ def _gemm(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def _integer_matmul(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    """MatMulInteger: sums of stored integers above zero points that are known when it runs."""
+    """MatMulInteger: sums of products of integers minus zero points, which may be computed."""
     value, zeros = op.operands[1], (op.input(2), op.input(3))
     array, above = constant_array(value), None if zeros[1] is None else constant_array(zeros[1])
     counts = [1 if zero is None else prod(known_shape(zero.type)) for zero in zeros]
@@ -181,7 +181,7 @@ def _integer_matmul(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     left = above_zero(site, op.operands[0], zeros[0])
     if array is None or (zeros[1] is not None and above is None):
         right = above_zero(site, value, zeros[1])
-    else:  # zero points of columns are along the last axis
+    else:  # zero points per column: along the last axis
         zero = np.int16(0) if above is None else above.astype(np.int16)
         right = site.constant(narrow(array.astype(np.int16) - zero))
     site.give(op.results[0], _sums(site, left, right, known_shape(op.results[0].type)))

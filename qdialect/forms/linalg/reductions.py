@@ -1,4 +1,4 @@
-"""Pools, and reductions over axes."""
+"""linalg forms of pools and of reductions over axes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from qdialect.reasons import Blocked
 
 LEAST = float(np.finfo(np.float32).min)
 FAR = 1 << 62
-"""Behind all elements of a tensor."""
+"""An index greater than any of a tensor."""
 Function = Callable[[Body, SSAValue], SSAValue]
 Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
 OTHER_ELEMENT = Blocked("element-type", "the op is written in linalg for quantized numbers and float32 alone")
@@ -32,21 +32,21 @@ OTHER_TYPE = Blocked("other-type", "the result is of another quantized type than
 
 
 def stored_element(value: SSAValue) -> Attribute:
-    """The upstream element of a value, which is known to have one."""
+    """The upstream element type that stores a value's elements; the value must have one."""
     type = upstream_type(value.type)
     assert not isinstance(type, Blocked)  # the sweep has asked
     return type.element_type
 
 
 class Types(NamedTuple):
-    """Of an op that reduces: the operand's and the result's quantized type."""
+    """Quantized types of a reduction's operand and result; None for float32."""
 
     x: UniformType | None
     y: UniformType | None
 
 
 def types_of(op: OnnxOp) -> Types | Blocked:
-    """The types of an op of quantized numbers or float32, or why it is none."""
+    """The types of a reduction on quantized elements or float32, or `Blocked`."""
     x, y = per_tensor(op.operands[0]), per_tensor(op.results[0])
     if isinstance(x, Blocked):
         return x
@@ -59,7 +59,7 @@ def types_of(op: OnnxOp) -> Types | Blocked:
 
 
 def _step(types: Types, fold: Fold | None) -> Compute:
-    """One element more: of floats by `fold`, of integers their sum above the zero point."""
+    """Step of a reduction: `fold` of floats; for integers the sum of the differences to the zero point."""
 
     def step(body: Body, args: Sequence[SSAValue]) -> SSAValue:
         if fold is not None:
@@ -88,7 +88,7 @@ def _mul(body: Body, a: SSAValue, b: SSAValue) -> SSAValue:
 def _finish(
     site: LinalgSite, total: SSAValue, types: Types, divisor: SSAValue | float, place: int | None = None
 ) -> SSAValue:
-    """A sum as the result: divided, in its steps. divisor: a number, or a tensor whose first axis is axis `place`."""
+    """A sum, divided and quantized to the result's type. divisor: a number, or a tensor from axis `place` on."""
     shape = known_shape(total.type)
     operands = [Operand(total, loops(len(shape)))]
     if isinstance(divisor, SSAValue):
@@ -112,7 +112,7 @@ def _finish(
 
 
 def stored_in(type: UniformType) -> Attribute:
-    """The upstream element that a quantized one is stored in."""
+    """The upstream element type of a quantized type's storage."""
     return IntegerType(max(type.storage.width, 8))
 
 
@@ -125,7 +125,7 @@ def _pooled(
     start: tuple[Attribute, float],
     beside: SSAValue | None = None,
 ) -> tuple[SSAValue, bool]:
-    """Every window's elements, taken together by `step` from `start`; whether channels are last."""
+    """Each window reduced by `step` from `start`; True if the result's channels are last."""
     shape = known_shape(op.operands[0].type)
     last = len(shape) == 4
     pads = [*window.pads, (0, 0)] if last else [(0, 0), *window.pads]
@@ -173,7 +173,7 @@ def _max_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 def _indices(
     op: OnnxOp, site: LinalgSite, window: Pool, largest: SSAValue, filling: float, *, last: bool
 ) -> SSAValue:
-    """Where in the operand, counted along its rows, the first of the largest elements under each window stands."""
+    """Flat index in the operand of the first of the largest elements under each window."""
     shape = known_shape(op.operands[0].type)
     count, first, channel = len(window.kernel), 1 if last else 2, site.axis(1, last=last)
 
@@ -224,7 +224,7 @@ def _average_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 def reduced(
     site: LinalgSite, x: SSAValue, axes: Sequence[int], element: Attribute, first: float, step: Compute
 ) -> SSAValue:
-    """A tensor without `axes`, whose elements `step` takes together."""
+    """A tensor reduced over `axes` by `step` from `first`; the axes are removed."""
     shape = known_shape(x.type)
     kept = [k for k in range(len(shape)) if k not in axes]
     order = [*kept, *axes]
@@ -252,7 +252,7 @@ def _mean(is_mean: bool, op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def _in_shape(op: OnnxOp, site: LinalgSite, value: SSAValue, axes: Sequence[int], *, last: bool) -> SSAValue:
-    """What is left of a reduction, in ONNX's order of axes and with those of one element that it keeps."""
+    """The result of a reduction in ONNX's order of axes, with axes of size 1 if keepdims says so."""
     rank = len(known_shape(op.operands[0].type))
     if last:
         physical = [k for k in (0, 2, 3, 1) if k not in axes]
@@ -262,7 +262,7 @@ def _in_shape(op: OnnxOp, site: LinalgSite, value: SSAValue, axes: Sequence[int]
 
 
 def _folded(fold: Fold, first: float, op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    """ReduceMax and its like: of floats, or of stored integers of one type."""
+    """ReduceMax and ReduceMin of floats, or of stored integers of one type."""
     types, axes = types_of(op), reduced_axes(op)
     if isinstance(types, Blocked):
         return types
@@ -292,7 +292,7 @@ def _op(kind: type) -> Function:
 
 
 def _norm(before: Function, after: Function, op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    """after(the sum of before(x)), of real numbers."""
+    """after(sum of before(x)) on real values, as ReduceL2 and the like."""
     types, axes = types_of(op), reduced_axes(op)
     if isinstance(types, Blocked):
         return types

@@ -1,7 +1,7 @@
 """
-onnxruntime's arithmetic on one element: dequantize, quantize, requantize, as `qdialect.numerics` has them.
+onnxruntime's scalar arithmetic in arith and math ops: dequantize, quantize, requantize, as in `qdialect.numerics`.
 
-Products and quotients are f32, rounded half to even; each step is one operation, so nothing is contracted.
+Products and quotients are f32, rounded half to even; each step is one operation, so that nothing is fused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def widened(body: Body, value: SSAValue, type: UniformType) -> SSAValue:
 
 
 def centred(body: Body, value: SSAValue, type: UniformType) -> SSAValue:
-    """A stored integer less its zero point, i32."""
+    """A stored integer minus its zero point, i32."""
     wide, zero = widened(body, value, type), int(type.zero_point)
     return body.do(arith.SubiOp(wide, body.number(zero, i32))) if zero else wide
 
@@ -42,7 +42,7 @@ def quantized(body: Body, value: SSAValue, type: UniformType) -> SSAValue:
 
 def rounded(body: Body, steps: SSAValue, type: UniformType) -> SSAValue:
     """
-    saturate(rint(steps) + zero point), as stored; the least value for what is no number, as onnxruntime.
+    saturate(rint(steps) + zero point), as stored; the least value for NaN, as in onnxruntime.
 
     Clamped before the zero point is added, so that no sum is rounded.
     """
@@ -50,7 +50,7 @@ def rounded(body: Body, steps: SSAValue, type: UniformType) -> SSAValue:
 
 
 def rounded_above(body: Body, steps: SSAValue, zero: SSAValue | int, type: UniformType) -> SSAValue:
-    """`rounded`, above a zero point that is a number, or an element, i32, of a tensor of them."""
+    """`rounded`, with a zero point that is a number or an i32 value."""
     storage, ends = type.storage, list[SSAValue]()
     for end in (storage.low, storage.high):
         if isinstance(zero, int):

@@ -1,4 +1,4 @@
-"""What linalg forms are built with: `linalg.generic` with a body, reshapes, pads, slices."""
+"""`LinalgSite`, the builder of linalg forms: `linalg.generic` with a body, reshapes, pads, slices."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ from qdialect.forms.upstream import Site, UpstreamForm, dense
 from qdialect.ir.values import real_constant
 
 Axes = Sequence[AffineExpr]
-"""Which element an operand gives: an expression of the loops for each of its axes."""
+"""Indexing map of an operand: an affine expression of the loop indices for each of its axes."""
 
 
 @dataclass(frozen=True)
 class LinalgForm(UpstreamForm):
-    """The op in linalg."""
+    """The form of an op in linalg."""
 
 
 class Body:
-    """Operations on elements, in order, in the body of a generic op."""
+    """Builder of the body of a `linalg.generic`."""
 
     def __init__(self) -> None:
         self.ops: list[Operation] = []
 
     def do(self, op: Operation) -> SSAValue:
-        """An operation behind the others; its first result."""
+        """Append an operation; its first result."""
         self.ops.append(op)
         return op.results[0]
 
     def give(self, value: SSAValue) -> None:
-        """Let the body end with the element that it makes."""
+        """End the body: yield `value`."""
         self.ops.append(YieldOp(value))
 
     def number(self, value: float, type: Attribute) -> SSAValue:
@@ -66,28 +66,28 @@ class Body:
 
 
 Compute = Callable[[Body, Sequence[SSAValue]], SSAValue]
-"""The element of the result, from those of the operands and, behind them, the result's so far."""
+"""Builds the element of the result from those of the operands and, last, the accumulator."""
 
 
 class Operand(NamedTuple):
-    """A tensor that a generic op reads."""
+    """An operand of a generic op: a tensor and its indexing map."""
 
     value: SSAValue
     axes: Axes
 
 
 def loop(place: int) -> AffineExpr:
-    """The counter of a loop."""
+    """The index of loop `place`."""
     return AffineExpr.dimension(place)
 
 
 def loops(count: int, first: int = 0) -> list[AffineExpr]:
-    """Counters of loops, one behind the other."""
+    """Indices of `count` consecutive loops from `first` on."""
     return [loop(k) for k in range(first, first + count)]
 
 
 class LinalgSite(Site):
-    """Where one operation is written in linalg."""
+    """Builder of one operation's lowering to linalg."""
 
     DIALECT: ClassVar[str] = "linalg"
 
@@ -98,7 +98,7 @@ class LinalgSite(Site):
         return self.each([bytes_], i1, lambda body, args: body.do(arith.TruncIOp(args[0], i1)))
 
     def real(self, value: SSAValue) -> npt.NDArray[np.float32] | None:
-        """The real numbers of a constant, or of what is lowered to one, as a dequantize of a constant is."""
+        """The real values of a constant, or of a value that is lowered to one, such as a dequantized constant."""
         if (known := real_constant(value)) is not None:
             return np.asarray(known, np.float32)
         lowered = self._values.lowered.get(value)
@@ -109,7 +109,7 @@ class LinalgSite(Site):
         return np.frombuffer(held.data.data, np.float32).reshape(held.get_shape())
 
     def empty(self, shape: Sequence[int], element: Attribute) -> SSAValue:
-        """A tensor whose elements are written before they are read."""
+        """A `tensor.empty`."""
         return self.emit(tensor.EmptyOp([], tensor_type(element, tuple(shape))))
 
     def generic(
@@ -124,10 +124,10 @@ class LinalgSite(Site):
         axes: Axes | None = None,
     ) -> SSAValue:
         """
-        A tensor of `shape`, element by element.
+        A `linalg.generic` with a result of `shape`.
 
-        over: loops behind those of the result's axes, which `compute` reduces over, from `init`.
-        axes: where the result's axes are among the loops, by default the first ones, in order.
+        over: number of reduction loops, after those of the result's axes; `init` is the initial value.
+        axes: indexing map of the result, by default the first loops, in order.
         """
         count = len(shape) + over
         out = loops(len(shape)) if axes is None else list(axes)
@@ -152,22 +152,22 @@ class LinalgSite(Site):
         )
 
     def each(self, values: Sequence[SSAValue], element: Attribute, compute: Compute) -> SSAValue:
-        """Element by element of tensors of one shape."""
+        """Elementwise `compute` on tensors of one shape."""
         shape = known_shape(values[0].type)
         return self.generic([Operand(v, loops(len(shape))) for v in values], shape, element, compute)
 
     def filled(self, shape: Sequence[int], element: Attribute, value: float) -> SSAValue:
-        """A tensor of equal elements."""
+        """A tensor of equal elements, of `value`."""
         return self.generic([], shape, element, lambda body, args: body.number(value, element))
 
     def spread(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """A tensor repeated along axes that it has not, or of which it has one element."""
+        """A tensor broadcast to `shape`."""
         return self.generic(
             [self.broadcast(value, shape)], shape, known_element(value.type), lambda body, args: args[0]
         )
 
     def broadcast(self, value: SSAValue, shape: Sequence[int]) -> Operand:
-        """A tensor as an operand of a result of `shape`: without the axes along which it has one element."""
+        """A tensor as an operand that is broadcast to `shape`: its axes of size 1 are removed."""
         own = known_shape(value.type)
         first = len(shape) - len(own)
         kept = [k for k, size in enumerate(own) if size == shape[first + k]]
@@ -187,7 +187,7 @@ class LinalgSite(Site):
         old, new = known_shape(value.type), tuple(shape)
         if old == new:
             return value
-        if not old or not new:  # xDSL has no reassociation of no axes
+        if not old or not new:  # xDSL rejects an empty reassociation
             only = Operand(value, [AffineExpr.constant(0)] * len(old))
             return self.generic([only], new, known_element(value.type), lambda body, args: args[0])
         groups = _groups(old, new)
@@ -217,7 +217,7 @@ class LinalgSite(Site):
         )
 
     def padded(self, value: SSAValue, pads: Sequence[tuple[int, int]], filling: float) -> SSAValue:
-        """A tensor with equal elements before and behind each axis."""
+        """A tensor padded with `filling`. pads: (before, after) of each axis."""
         if not any(map(any, pads)):
             return value
         shape, element = known_shape(value.type), known_element(value.type)
@@ -237,7 +237,7 @@ class LinalgSite(Site):
         sizes: Sequence[int],
         strides: Sequence[int] | None = None,
     ) -> SSAValue:
-        """A slice of a tensor."""
+        """A slice of a tensor: `tensor.extract_slice`."""
         strides = strides or [1] * len(sizes)
         if tuple(sizes) == known_shape(value.type):
             return value
@@ -246,7 +246,7 @@ class LinalgSite(Site):
     def put(
         self, value: SSAValue, into: SSAValue, offsets: Sequence[int], strides: Sequence[int]
     ) -> SSAValue:
-        """`into` with the elements of `value` at places of it."""
+        """`into` with `value` inserted: `tensor.insert_slice`."""
         return self.emit(
             tensor.InsertSliceOp.from_static_parameters(
                 value, into, offsets, known_shape(value.type), strides
@@ -259,7 +259,7 @@ def _listed(groups: Sequence[Sequence[int]]) -> ArrayAttr[Any]:
 
 
 def _groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-    """The finest groups of neighbouring axes of two shapes that hold as many elements."""
+    """The finest groups of adjacent axes of two shapes with equal numbers of elements, for a reassociation."""
     groups: list[tuple[list[int], list[int]]] = []
     i = j = 0
     while i < len(old) and j < len(new):
@@ -271,7 +271,7 @@ def _groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], lis
             else:
                 right, second, j = right * new[j], [*second, j], j + 1
         groups.append((first, second))
-    if groups:  # axes of one element are left
+    if groups:  # trailing axes of size 1 remain
         groups[-1][0].extend(range(i, len(old)))
         groups[-1][1].extend(range(j, len(new)))
     return groups

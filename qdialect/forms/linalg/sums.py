@@ -1,4 +1,4 @@
-"""Sums of products: the integers of the operands, what zero points add, and what becomes of a sum."""
+"""Sums of products in linalg: operands minus zero points, initial values, bias, and requantized results."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ FLOAT32_ONLY = Blocked("element-type", "what is computed in float is so in float
 
 
 class Sum(NamedTuple):
-    """A sum of products, i32 or f32, along with what it stands for."""
+    """A sum of products, i32 or f32, with its scale and the bias to add."""
 
     value: SSAValue
     scale: npt.NDArray[np.float32] | None
-    """What a step of it is worth, () or one for each output channel; None of a sum of floats."""
+    """Scale of the sum, () or one for each output channel; None for a sum of floats."""
     bias: npt.NDArray[np.float32] | None
-    """What is still to be added, one for each output channel."""
+    """Real bias not yet added, one for each output channel; None if there is none."""
     channel: int
     """The axis of output channels."""
 
 
 def is_integer(op: OnnxOp) -> bool:
-    """Whether the products of a linear op are of 8-bit integers, signed or constant; else they are of floats."""
+    """True if a linear op multiplies integers: of 8 bits, per tensor and signed activation; else floats."""
     x, w = (quantized_of(v.type) for v in op.operands[:2])
     if x is None or w is None or x.storage.width > 8 or w.storage.width > 8 or w.blocks:
         return False
@@ -46,7 +46,7 @@ def is_integer(op: OnnxOp) -> bool:
 
 
 def factor(site: LinalgSite, value: SSAValue, *, integer: bool, last: bool = False) -> SSAValue | Blocked:
-    """An operand of products: its integers, or its real numbers in f32."""
+    """A factor of products: its stored integers, or its real values in f32."""
     tensor, type = site.operand(value, last=last), per_tensor(value)
     if isinstance(type, Blocked):
         return type
@@ -58,7 +58,7 @@ def factor(site: LinalgSite, value: SSAValue, *, integer: bool, last: bool = Fal
 
 
 def above_zero(site: LinalgSite, value: SSAValue, zero: SSAValue | None, *, last: bool = False) -> SSAValue:
-    """Stored integers of ONNX less one zero point that is known when the op runs, i16."""
+    """Stored integers of ONNX minus one zero point, which may be computed, i16."""
     unsigned = BY_ATTRIBUTE[known_element(value.type)].numpy.startswith("u")
     x, shape = site.operand(value, last=last), site.shape(value, last=last)
     operands = [Operand(x, loops(len(shape)))]
@@ -73,7 +73,7 @@ def above_zero(site: LinalgSite, value: SSAValue, zero: SSAValue | None, *, last
 
 
 def centred_weight(array: npt.NDArray[Any], type: UniformType, axis: int) -> npt.NDArray[Any]:
-    """Stored weights less their zero points, in as few bits as hold them: i8 or i16."""
+    """Stored weights minus their zero points, i8 if all fit, else i16."""
     if not type.zero_points.any():
         return np.asarray(array, np.int8) if array.dtype != np.uint8 else array.astype(np.int16)
     zero = numerics.expand_parameters(type.zero_points.astype(np.int16), array.shape, axis)
@@ -81,12 +81,12 @@ def centred_weight(array: npt.NDArray[Any], type: UniformType, axis: int) -> npt
 
 
 def narrow(wide: npt.NDArray[np.int16]) -> npt.NDArray[Any]:
-    """Integers in i8, if that holds them all."""
+    """Integers as i8 if all fit, else unchanged."""
     return wide.astype(np.int8) if -128 <= wide.min(initial=0) and wide.max(initial=0) <= 127 else wide
 
 
 def product(integer: bool, zeros: tuple[int, int] = (0, 0)) -> Compute:
-    """`sum + a * b`: of integers, widened and less their zero points, or of floats."""
+    """`sum + a * b` of floats, or of integers, widened, minus their zero points."""
 
     def integers(body: Body, args: Sequence[SSAValue]) -> SSAValue:
         wide: list[SSAValue] = []
@@ -108,7 +108,7 @@ def start(
     element: Attribute,
     added: npt.NDArray[Any] | None,
 ) -> SSAValue:
-    """What a sum starts from: zeros, or a number for each output channel."""
+    """Initial value of a sum: zeros, or a number for each output channel."""
     if added is None or not added.any():
         return site.filled(shape, element, 0)
     dtype = np.float32 if element == f32 else np.int32
@@ -118,7 +118,7 @@ def start(
         one = site.reshape(one, [])
 
     def own(body: Body, args: Sequence[SSAValue]) -> SSAValue:
-        # IREE 3.13 takes a copy of one row for the constant itself, and then finds that it is written to.
+        # IREE 3.13 elides a copy of one row and then rejects the write to the constant itself.
         is_copy = element == f32 and added.size == prod(shape)
         return body.do(arith.AddfOp(args[0], body.number(0, f32))) if is_copy else args[0]
 
@@ -126,7 +126,7 @@ def start(
 
 
 def wrapped(sums: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """What i32 holds of integers: sums wrap, and wrap back."""
+    """Integers modulo 2^32 as i32: partial sums may wrap, the total wraps back."""
     return sums.astype(np.int64).astype(np.uint32).view(np.int32)
 
 
@@ -134,12 +134,12 @@ class Bias(NamedTuple):
     """The bias of a linear op, a number for each output channel."""
 
     steps: npt.NDArray[np.int64] | None
-    """In steps of the sum."""
+    """The bias in steps of the sum; None for a sum of floats."""
     real: npt.NDArray[np.float32] | None
 
 
 def bias_of(op: OnnxOp) -> Bias | Blocked:
-    """What a linear op adds to its sums: steps of sums of integers, real numbers of others."""
+    """The bias of a linear op: steps for a sum of integers, real values for others."""
     value = op.input(2)
     if value is None:
         return Bias(None, None)
@@ -153,7 +153,7 @@ def bias_of(op: OnnxOp) -> Bias | Blocked:
 
 
 def finished(op: OnnxOp, site: LinalgSite, sum: Sum) -> SSAValue | Blocked:
-    """A sum as the result's elements: its integers, or real numbers."""
+    """A sum as elements of the result: stored integers, or real values."""
     type = per_tensor(op.results[0])
     if isinstance(type, Blocked):
         return type
@@ -194,7 +194,7 @@ def finished(op: OnnxOp, site: LinalgSite, sum: Sum) -> SSAValue | Blocked:
 
 
 def stored_type(value: SSAValue) -> Attribute:
-    """The upstream type of a value, which is known to have one."""
+    """The upstream element type that stores a value; the value must have one."""
     type = upstream_type(value.type)
     if isinstance(type, Blocked):
         raise ValueError(type.message)

@@ -18,4 +18,4 @@ LINALG_FORMS: dict[tuple[str, str], LinalgForm] = {
     **REDUCING_FORMS,
     **WINDOW_FORMS,
 }
-"""How each op is written in linalg, by domain and name; what is no operator of ONNX by its dialect."""
+"""linalg forms by domain and name of ONNX operators, by dialect and name of other ops."""

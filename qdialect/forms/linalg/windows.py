@@ -1,4 +1,4 @@
-"""Convolutions: one generic op over all loops, images of rank 4 with their channels last."""
+"""linalg forms of convolutions: one generic op over all loops, rank 4 with channels last."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ NEGATIVE_PADS = Blocked("negative-pads", "the window reaches beyond its pads, so
 
 
 class Slide(NamedTuple):
-    """A window that slides over (N, groups of channels, sizes), gathering."""
+    """Sizes of a gathering convolution on (N, groups of channels, spatial sizes)."""
 
     groups: int
     inputs: int
-    """Channels of a group, and `outputs` of the result's."""
+    """Input channels per group, and `outputs` per group."""
     outputs: int
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
@@ -51,7 +51,7 @@ class Slide(NamedTuple):
 
 
 class Loops:
-    """The loops of a convolution by what they count; an axis of one channel or group has none."""
+    """Loops of a convolution by name (n, g, o, c, p0, k0, ...); an axis of one channel or group has none."""
 
     def __init__(self, slide: Slide, *, last: bool):
         self.slide, self.last = slide, last
@@ -64,31 +64,31 @@ class Loops:
         self.loop: dict[str, AffineExpr] = {name: loop(k) for k, name in enumerate(names)}
 
     def sizes(self, batch: int) -> dict[str, int]:
-        """How far the loops of the result count."""
+        """Trip counts of the loops over the result."""
         s = self.slide
         pixels = {f"p{k}": size for k, size in enumerate(s.results)}
         return {"n": batch, "g": s.groups, "o": s.outputs, **pixels}
 
     def pixel(self, k: int) -> AffineExpr:
-        """Where the window sees a pixel along axis k."""
+        """Index of the input pixel along spatial axis k."""
         stride, dilation = self.slide.strides[k], self.slide.dilations[k]
         at, tap = self.loop[f"p{k}"], self.loop[f"k{k}"]
         return (at * stride if stride > 1 else at) + (tap * dilation if dilation > 1 else tap)
 
     def x(self) -> list[AffineExpr]:
-        """Which element of the activation is read."""
+        """Indexing map of the activation."""
         channels = [self.loop[name] for name in "gc" if name in self.loop]
         pixels = [self.pixel(k) for k in range(len(self.slide.kernel))]
         return [self.loop["n"], *pixels, *channels] if self.last else [self.loop["n"], *channels, *pixels]
 
     def w(self) -> list[AffineExpr]:
-        """Which element of the weight, laid out by `laid_out`, is read."""
+        """Indexing map of the weight, in the layout of `laid_out`."""
         taps = [self.loop[f"k{k}"] for k in range(len(self.slide.kernel))]
         g, o, c = ([self.loop[name]] if name in self.loop else [] for name in "goc")
         return [*taps, *g, *c, *o] if self.last else [*g, *o, *c, *taps]
 
     def laid_out(self, weight: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """A weight (groups, outputs, inputs, kernel) in the order of `w`."""
+        """A weight (groups, outputs, inputs, kernel) in the layout of `w`."""
         taps = tuple(range(3, weight.ndim))
         kept = [("g", 0), ("c", 2), ("o", 1)] if self.last else [("g", 0), ("o", 1), ("c", 2)]
         inner = tuple(axis for name, axis in kept if name in self.loop)
@@ -99,14 +99,14 @@ class Loops:
 
 
 def _split(shape: tuple[int, ...], loops: Loops, channels: tuple[int, ...]) -> list[int]:
-    """A shape of images with their channels as groups and the channels of each."""
+    """A shape with its channel axis split into groups and channels per group."""
     return [*shape[:-1], *channels] if loops.last else [shape[0], *channels, *shape[2:]]
 
 
 def slid(
     op: OnnxOp, site: LinalgSite, x: SSAValue, weight: npt.NDArray[Any], slide: Slide, *, last: bool
 ) -> SSAValue | Blocked:
-    """The result of a window on a padded operand; weight: real numbers or stored ones, (g, outputs, inputs, kernel)."""
+    """The convolution of a padded operand; weight: real or stored values, (groups, outputs, inputs, kernel)."""
     integer, bias = is_integer(op), bias_of(op)
     if isinstance(bias, Blocked):
         return bias
@@ -133,7 +133,7 @@ def gathered(
     *,
     last: bool,
 ) -> SSAValue:
-    """The sums of a window's products, i32 of integers, f32 of floats. added: a number for each output channel."""
+    """The sums of a convolution, i32 for integers, f32 for floats. added: a number for each output channel."""
     loops, integer, shape = Loops(slide, last=last), weight.dtype.kind != "f", known_shape(x.type)
     count = slide.groups * slide.outputs
     channels = tuple(size for name, size in (("g", slide.groups), ("c", slide.inputs)) if name in loops.loop)
@@ -149,7 +149,7 @@ def gathered(
 
 
 def _weight(op: OnnxOp, site: LinalgSite, axis: int) -> npt.NDArray[Any] | Blocked:
-    """The weight of a convolution: integers less their zero points, or real numbers."""
+    """The weight of a convolution: integers minus their zero points, or real values."""
     array, type = constant_array(op.operands[1]), quantized_of(op.operands[1].type)
     if array is not None and type is not None and is_integer(op):
         return centred_weight(array, type, axis)
@@ -158,7 +158,7 @@ def _weight(op: OnnxOp, site: LinalgSite, axis: int) -> npt.NDArray[Any] | Block
 
 
 def _padding(op: OnnxOp) -> float:
-    """What a real zero is stored as."""
+    """The stored padding element that represents real zero."""
     return int(uniform_of(op.operands[0].type).zero_point) if is_integer(op) else 0.0
 
 
@@ -173,7 +173,7 @@ def split_weight(weight: npt.NDArray[Any], g: Geometry) -> npt.NDArray[Any]:
 
 
 class _Window(NamedTuple):
-    """A convolution whose sizes are all known."""
+    """A convolution with static sizes."""
 
     geometry: Geometry
     pads: Sequence[tuple[int, int]]
@@ -214,7 +214,7 @@ def _convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 def _transposed_pads(op: OnnxOp, g: Geometry) -> list[tuple[int, int]]:
     """
-    How many results ONNX's ConvTranspose drops before and behind each axis, what it adds as output_padding less.
+    Result pixels that ONNX's ConvTranspose drops before and after each axis, minus its output_padding.
 
     ONNX's operators.md, "ConvTranspose": the total follows from the result's size, an odd one drops more at the end
     for SAME_UPPER.
@@ -233,7 +233,7 @@ def _transposed_pads(op: OnnxOp, g: Geometry) -> list[tuple[int, int]]:
 
 
 def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    """A convolution of the operand with zeros between its pixels, by the weight turned around."""
+    """A transposed convolution as a convolution of the operand, zeros between its pixels, with the flipped weight."""
     g = WINDOWS[op.domain, op.op_type].geometry(op)
     if isinstance(g, Blocked):
         return g
@@ -268,7 +268,7 @@ def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def _integer_convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    """ConvInteger: sums of stored integers above zero points that are known when it runs."""
+    """ConvInteger: sums of products of integers minus zero points, which may be computed."""
     window = _window(op)
     if isinstance(window, Blocked):
         return window

@@ -1,8 +1,8 @@
 """
-What is computed element by element.
+TOSA forms of elementwise ops.
 
-A sum, difference or greatest of two is one of i32 in steps 2^-k of the result's, k as large as 32 bits allow, so that
-what is lost by the first rescales does not count; a product is one of i32; a clamp is one of the stored integers.
+Sums, differences and maxima are computed in i32 in steps 2^-k of the result's scale, k as large as 32 bits allow, so
+that the error of the first rescales is negligible; products in i32; clamps on the stored integers.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from qdialect.promises.monotone import clip_bounds, stored_bounds
 from qdialect.reasons import COMPUTED_BOUND, Blocked
 
 Bounds = Callable[[OnnxOp, UniformType], "tuple[int, int] | Blocked"]
-"""The least and greatest stored integer of a clamp, from the op and its result's type."""
+"""Maps an op and its result's type to the least and greatest stored integer of the clamp."""
 FINEST = 20
-"""Bits below a step: 255 of them are far from 32 bits, and their sums too."""
+"""Greatest number of fraction bits k: sums of 255 steps stay well within 32 bits."""
 REACH = 255
-"""The farthest that i8 is from its zero point."""
+"""Greatest |q - zero_point| of i8."""
 COARSE = Blocked("scale-ratio", "an operand's scale is too far above the result's for sums in 32 bits")
 
 
 class Operands:
-    """Operands of one rank, in the layout of those that are as large as the result."""
+    """Operands reshaped to one rank, in the layout of those that have the result's shape."""
 
     def __init__(self, op: OnnxOp, site: TosaSite, values: Sequence[SSAValue]):
         shape = known_shape(op.results[0].type)
@@ -47,7 +47,7 @@ class Operands:
         self.last = bool(whole) and len(shape) == len(TO_LAST) and site.alike(*whole)[1]
 
     def tensor(self, place: int) -> SSAValue:
-        """An operand of that rank and layout."""
+        """An operand as an i8 tensor of that rank and layout."""
         value = self._values[place]
         own = known_shape(value.type)
         if len(own) == self._rank:
@@ -56,17 +56,17 @@ class Operands:
         return self._site.transpose(tensor, TO_LAST) if self.last else tensor
 
     def constant(self, value: SSAValue) -> npt.NDArray[Any] | None:
-        """What a constant holds, of that rank and layout; None if the value is computed."""
+        """The elements of a constant in that rank and layout; None if the value is computed."""
         array = constant_array(value)
         return None if array is None else self.laid(array)
 
     def laid(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """An array that is broadcast to the result, of that rank and layout."""
+        """An array that broadcasts to the result, in that rank and layout."""
         array = array.reshape((1,) * (self._rank - array.ndim) + array.shape)
         return np.ascontiguousarray(array.transpose(TO_LAST)) if self.last else array
 
     def wide(self, place: int, type: UniformType, scale: float) -> SSAValue:
-        """An operand above its zero point, times `scale`, in i32: of a constant too."""
+        """(operand - zero point) * scale in i32; operand may be constant."""
         array = self.constant(self._values[place])
         if array is None:
             return self._site.rescaled(self.tensor(place), scale, (type.zero_point, 0))
@@ -75,24 +75,24 @@ class Operands:
         return self._site.constant(numerics.rescale(array, *factors, type.zero_point, 0, *bounds, np.int32))
 
     def term(self, place: int, term: Term, bits: int) -> SSAValue:
-        """A term of a sum in steps 2^-bits of the result's, i32."""
+        """A term of a sum in steps 2^-bits of the result's scale, i32."""
         if term.type is not None:
             return self.wide(place, term.type, term.ratio * 2.0**bits)
         return self._site.constant(np.rint(self.laid(term.real) * 2.0**bits), np.int32)
 
 
 class Term(NamedTuple):
-    """A term of a sum: i8 values, or real constants."""
+    """A term of a sum: an i8 tensor, or real constants."""
 
     ratio: float
-    """Steps of the result in one of the term's 255."""
+    """Scale of the term over the scale of the result."""
     type: UniformType | None
     real: npt.NDArray[np.float64]
-    """Constants without a type, in steps of the result."""
+    """Real constants in steps of the result; None for an i8 tensor."""
 
 
 def _terms(values: Sequence[SSAValue], y: UniformType) -> tuple[list[Term], int] | Blocked:
-    """The terms of a sum, and the bits below the result's steps that 32 bits leave."""
+    """The terms of a sum, and the number of fraction bits k that 32 bits allow."""
     terms: list[Term] = []
     for value in values:
         real = constant_array(value) if quantized_of(value.type) is None else None
@@ -109,7 +109,7 @@ def _terms(values: Sequence[SSAValue], y: UniformType) -> tuple[list[Term], int]
 
 
 def _aligned(kind: type[Operation], op: OnnxOp, site: TosaSite) -> Blocked | None:
-    """`kind` of operands in steps 2^-k of the result's."""
+    """The tosa op `kind` of operands in steps 2^-k of the result's scale."""
     if isinstance(y := activation(op.results[0]), Blocked):
         return y
     found = _terms(op.operands, y)
@@ -125,7 +125,7 @@ def _aligned(kind: type[Operation], op: OnnxOp, site: TosaSite) -> Blocked | Non
 
 
 def _faithful(terms: list[Term], y: UniformType, bits: int) -> list[Term]:
-    """Two terms of bytes, their ratios moved so that near ties of the sum fall as onnxruntime's."""
+    """Two i8 terms, their ratios adjusted so that near ties of the sum round as in onnxruntime."""
     types = [term.type for term in terms if term.type is not None]
     if len(terms) != 2 or len(types) != 2:
         return terms
@@ -137,7 +137,7 @@ def _faithful(terms: list[Term], y: UniformType, bits: int) -> list[Term]:
 
 
 def _chosen(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    """A constant mask: a * mask + b * (1 - mask), for few NPUs have a select."""
+    """Where with a constant mask: a * mask + b * (1 - mask), since few NPUs have a select."""
     if isinstance(y := activation(op.results[0]), Blocked):
         return y
     found = _terms(op.operands[1:], y)
@@ -157,7 +157,7 @@ def _chosen(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 
 def _scaled(op: OnnxOp, site: TosaSite, place: int, factor: npt.NDArray[Any]) -> Blocked | None:
-    """An operand times real constants, which may be negative: a product in i32."""
+    """An operand times real constants, which may be negative, as a product in i32."""
     types = activations(op.operands[place], op.results[0])
     if isinstance(types, Blocked):
         return types
@@ -174,7 +174,7 @@ def _scaled(op: OnnxOp, site: TosaSite, place: int, factor: npt.NDArray[Any]) ->
 
 
 def _sloped(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    """What is above zero, and what is below times a constant slope: two products, for a slope may be negative."""
+    """LeakyRelu and PRelu: max(x, 0) + slope * min(x, 0), two products, since a slope may be negative."""
     types, slope = activations(op.operands[0], op.results[0]), real_constant(op.operands[1])
     if isinstance(types, Blocked):
         return types
@@ -219,7 +219,7 @@ def _product(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 
 def _held(bounds: Bounds, op: OnnxOp, site: TosaSite) -> Blocked | None:
-    """A clamp, of the integers that the result stores."""
+    """A clamp of the result's stored integers."""
     types = activations(op.operands[0], op.results[0])
     if isinstance(types, Blocked):
         return types
@@ -249,7 +249,7 @@ def _between(op: OnnxOp, type: UniformType) -> tuple[int, int] | Blocked:
 
 
 def looked_up(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    """A Gather from 256 bytes, by bytes: `lower-to-table` writes functions of 8 bits so, of u8 at the graph's ends."""
+    """A Gather from 256 entries by 8-bit indices, as `lower-to-table` writes it, as a table."""
     table, index = constant_array(op.operands[0]), op.operands[1]
     if (
         table is None
@@ -262,14 +262,14 @@ def looked_up(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if quantized_of(op.results[0].type) is None:
         return FLOAT
     last = site.is_last(index)
-    # The entries stand in the order of bytes, those of TOSA begin with -128.
+    # The entries are in the order of unsigned bytes; TOSA's begin with -128.
     value = site.looked_up(site.operand(index, last=last), np.roll(table, 128).astype(np.int8))
     site.give(op.results[0], value, last=last)
     return None
 
 
 def is_bytes(value: SSAValue) -> bool:
-    """Whether a tensor is of i8."""
+    """True if a tensor's elements are i8."""
     return getattr(value.type, "element_type", None) == i8
 
 

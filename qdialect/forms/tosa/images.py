@@ -1,8 +1,8 @@
 """
-Resize: pixel o of the result stands at (o * d + offset) / n of the operand, in whole numbers.
+TOSA form of Resize: pixel o of the result is at (o * d + offset) / n of the operand, all integers.
 
-Of linear interpolation that is ONNX's own coordinate, and the sums of four pixels are of i32 in steps 1 / (n_y * n_x).
-Of the nearest pixel ONNX rounds in four ways, TOSA in one, so an offset is looked for that picks the same pixels.
+For linear interpolation that is ONNX's own coordinate, and the sums of four pixels are i32 in steps 1 / (n_y * n_x).
+For the nearest pixel ONNX has four roundings, TOSA one, so an offset is searched that selects the same pixels.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from qdialect.ir.values import constant_array
 from qdialect.reasons import Blocked
 
 LARGEST_NUMERATOR = 1 << 11
-"""Of a scale that TOSA takes."""
+"""Greatest numerator of a scale that TOSA allows."""
 MODE = Blocked("resize-mode", "TOSA has no such interpolation, or not from these sizes")
 
 
 class _Line(NamedTuple):
-    """Where the pixels of an axis stand."""
+    """Coordinates of the pixels along an axis: (o * d + offset) / n."""
 
     n: int
     d: int
@@ -41,7 +41,7 @@ class _Line(NamedTuple):
         return (new - 1) * self.d - (old - 1) * self.n + self.offset
 
     def is_legal(self, old: int, new: int) -> bool:
-        """Whether TOSA takes it: docs/spec.md, T19."""
+        """True if TOSA allows the parameters: docs/spec.md, T19."""
         border = self.border(old, new)
         return (
             0 < self.n <= LARGEST_NUMERATOR
@@ -51,7 +51,7 @@ class _Line(NamedTuple):
         )
 
     def nearest(self, old: int, new: int) -> Rows:
-        """The pixels that TOSA picks."""
+        """Indices of the nearest pixels that TOSA selects."""
         at = np.arange(new) * self.d + self.offset
         below = at // self.n
         over = 2 * (at - below * self.n) >= self.n
@@ -73,7 +73,7 @@ def _lines(old: int, new: int, mode: str) -> _Line | None:
 
 
 def _states_its_sizes(op: OnnxOp) -> bool:
-    """Whether the scales, if stated, are the ratio of the sizes: else coordinates are counted by another."""
+    """True if the scales, if stated, equal the ratios of the sizes: otherwise coordinates follow the scales."""
     stated = constant_array(op.input(2))
     if stated is None or not stated.size or op.ints_attr("axes") is not None:
         return op.ints_attr("axes") is None and (op.input(3) is not None or stated is not None)
@@ -103,7 +103,7 @@ def _linear(op: OnnxOp, site: TosaSite) -> Blocked | None:
     x, y = types
     parts = y_line.n * x_line.n
     ratio = np.float32(x.scale) / np.float32(y.scale) / np.float32(parts)
-    # TOSA's Resize knows no zero point: the weights of the four pixels sum to `parts`, so it is taken off behind.
+    # TOSA's Resize has no zero point: the weights of the four pixels sum to `parts`, so it is subtracted afterwards.
     if (blocked := takes(ratio, (REACH + 1) * parts)) is not None:
         return blocked
     sums = _resized(site, op, (y_line, x_line), ResizeMode.BILINEAR)

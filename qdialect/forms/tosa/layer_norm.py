@@ -1,10 +1,10 @@
 """
-LayerNormalization in integers: y = d sqrt(N) / sqrt(q) * gamma + beta of rows of N elements.
+TOSA form of LayerNormalization, in integers: y = d sqrt(N) / sqrt(q) * gamma + beta of rows of N elements.
 
 d, N times how far an element is from its row's mean, is exact, and q, the sum of the row's d * d and of N^3 epsilon, is
 kept to 31 bits. Shifted left by an even number of bits, 2 h, it is a number m of 30 or 31 bits. 1 / sqrt(m) begins with
 a table of the upper 8 bits and is Newton's r (3 - m r r) / 2 twice, about as near as 27 bits are; d is shifted by h.
-What the result is multiplied with is of 31 bits and may be negative, which a rescale does not take: it is a product.
+The factor of the result has 31 bits and may be negative, which a rescale rejects: it is applied as a product.
 """
 
 from __future__ import annotations
@@ -32,34 +32,34 @@ from qdialect.numerics import tables
 from qdialect.reasons import Blocked
 
 LONGEST = 1 << 14
-"""Elements of a row: beyond, d does not fit in what a sum of squares leaves."""
+"""Greatest number of elements of a row for which the sum of squares fits."""
 ROOT_BITS = 27
-"""Of 1 / sqrt(m / 2^31), which is from 1 to 2."""
+"""Fraction bits of 1 / sqrt(m / 2^31), which is from 1 to 2."""
 NEWTON_STEPS = 2
-"""Of one number a row. After the first, 2^-15 off, one result in ten thousand is on the other side of a tie."""
+"""Newton steps, on one number per row. After one, 2^-15 off, one result in ten thousand rounds differently."""
 WHOLE_BITS = 30
-"""What a number has at most, so that a sum of two has 31."""
+"""Greatest number of bits of a term, so that a sum of two has 31."""
 FINEST, COARSEST = 20, 6
-"""Bits below a step of the result in front of the last rescale."""
+"""Most and fewest fraction bits of the result before the last rescale."""
 
 
 class _Row(NamedTuple):
-    """The numbers of a row that are known in advance."""
+    """Compile-time constants of a row."""
 
     size: int
     lost: int
-    """Bits that are left out of each square, so that their sum has 30."""
+    """Low bits dropped from each square, so that their sum has 30 bits."""
     small: int
-    """N^3 epsilon, in steps of the squares'."""
+    """N^3 epsilon, in steps of the squares."""
 
     @property
     def bits(self) -> int:
-        """d sqrt(2^31 / q) has 15.5 bits and half of those that are lost; this many fit in below."""
+        """Fraction bits that fit below d sqrt(2^31 / q), which has 15.5 bits and half of `lost`."""
         return int(WHOLE_BITS - 15.5 - self.lost / 2)
 
     @property
     def unit(self) -> float:
-        """What a step of d / sqrt(m) stands for, with those bits below."""
+        """Real value of one step of d / sqrt(m) with `bits` fraction bits."""
         return self.size**0.5 * 2.0 ** -(15.5 + self.lost / 2 + self.bits)
 
 
@@ -91,7 +91,7 @@ def _normalized(site: TosaSite, value: SSAValue, x: UniformType, row: _Row) -> S
     )
     twice = site.binary(tosa.AddOp, half, half)
     root = _inverse_root(site, site.binary(tosa.LogicalLeftShiftOp, total, twice))
-    # A shift by one number for each row, and one operand broadcast: some NPUs want both of one shape.
+    # A shift by one number per row, that operand broadcast: some NPUs require equal shapes.
     return site.product(site.binary(tosa.LogicalLeftShiftOp, apart, half), root, ROOT_BITS - row.bits)
 
 
@@ -140,7 +140,7 @@ def _layer_norm(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 
 def _wide(array: npt.NDArray[np.float64], shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
-    """Factors for each element of a row (1, N)."""
+    """An array broadcast to `shape`, as factors (1, N) of a row's elements."""
     return np.broadcast_to(array, shape).reshape(1, -1)
 
 

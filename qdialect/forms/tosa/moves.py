@@ -1,4 +1,4 @@
-"""Ops that move elements, as slices, joins, reshapes and transposes of stored integers; casts at the graph's ends."""
+"""TOSA forms of ops that move elements: slices, joins, reshapes and transposes; casts at graph inputs and outputs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ OTHER_TYPE = Blocked(
     "other-type", "the result is of another quantized type than what is moved", "requantize it"
 )
 MOST_PIECES = 64
-"""Slices that one op becomes, at most."""
+"""Greatest number of slices for one op."""
 PIECES = Blocked("many-pieces", f"the elements come from more than {MOST_PIECES} pieces of the operand")
 REPEATS: dict[str, Literal["reflect", "edge", "wrap"]] = {
     "reflect": "reflect",
     "edge": "edge",
     "wrap": "wrap",
 }
-"""The modes of Pad that put elements of the operand where there are none: numpy.pad has them too."""
+"""Modes of Pad that repeat elements of the operand, and numpy.pad's names for them."""
 FLOAT_END = "--integer-io lets the graph take and give integers"
 FLOAT_INSIDE = "quantize what is computed in float between these integers"
 
@@ -43,7 +43,7 @@ Rows = npt.NDArray[np.int64]
 
 
 def _moves(op: OnnxOp) -> Blocked | None:
-    """Why what is stored cannot be moved as it is."""
+    """`Blocked` if the stored elements cannot be moved unchanged: operand and result differ in type."""
     a, b = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
     if a is None or b is None:
         return FLOAT
@@ -76,7 +76,7 @@ def _reshaped(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 
 def _same(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    """The same numbers in another type, one end of which may be stored unsigned."""
+    """A cast between quantized types as a rescale; operand or result may be unsigned."""
     x, y = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
     if x is None or y is None:
         return FLOAT
@@ -170,7 +170,7 @@ def picked(site: TosaSite, x: SSAValue, axis: int, rows: Rows) -> SSAValue | Blo
 
 
 def _picked(op: OnnxOp, site: TosaSite, rows: dict[int, Rows]) -> Blocked | None:
-    """The operand's elements at places along axes, which constants list."""
+    """The operand's elements at constant indices along axes. rows: indices, by axis."""
     if (blocked := _moves(op)) is not None:
         return blocked
     last = site.is_last(op.operands[0])
@@ -197,7 +197,7 @@ def _slice(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 
 def _gather(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    """Rows that a constant lists; or a table of 256 entries that bytes are looked up in."""
+    """Gather by constant indices; or from a table of 256 entries by 8-bit indices."""
     listed, shape = constant_array(op.operands[1]), known_shape(op.operands[0].type)
     if listed is None:
         return looked_up(op, site)
@@ -274,7 +274,7 @@ def _padded(
 
 
 def _depth_and_space(to_space: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
-    """A reshape that takes a size apart, a transpose, a reshape."""
+    """DepthToSpace and SpaceToDepth as reshape, transpose, reshape."""
     if (blocked := _moves(op)) is not None:
         return blocked
     n, c, h, w = known_shape(op.operands[0].type)
@@ -291,7 +291,7 @@ def _depth_and_space(to_space: bool, op: OnnxOp, site: TosaSite) -> Blocked | No
 
 
 def _read(op: StorageCastOp, site: TosaSite) -> Blocked | None:
-    """The stored integers, under another name."""
+    """A storage cast: the same tensor."""
     type = op.element_type
     if type.storage.width != 8:
         return Blocked("storage-type", f"the integer profile computes with i8, not with {type.storage.name}")
@@ -301,7 +301,7 @@ def _read(op: StorageCastOp, site: TosaSite) -> Blocked | None:
 
 
 def _index(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    """Bytes as the indices of a table: the table takes the bytes."""
+    """A cast of 8-bit values to table indices: the table takes the 8-bit values themselves."""
     readers = [use.operation for use in op.results[0].uses]
     indexes = all(
         isinstance(r, OnnxOp) and r.op_type == "Gather" and r.operands[1] is op.results[0] for r in readers

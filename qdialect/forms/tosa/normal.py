@@ -1,5 +1,5 @@
 """
-Softmax and quotients in integers.
+TOSA forms of Softmax and Div, in integers.
 
 Softmax is exp of how far an element is below its row's greatest, over the sum of these. Such a difference is one of 256
 stored values, whose exp, in steps of 2^-bits, is read from three tables of 8 bits. One over the sum is Newton's
@@ -29,15 +29,15 @@ from qdialect.promises.kernels import softmax_axis
 from qdialect.reasons import Blocked
 
 MOST_BITS = 22
-"""Of exp(0) = 1: with the step of a result of 2^-8 that is 30 bits."""
+"""Greatest number of fraction bits of exp, where exp(0) = 1: 30 bits at a result scale of 2^-8."""
 LEAST_BITS = 12
 RECIPROCAL_BITS = 28
-"""Of one over a sum, which is at most 1."""
+"""Fraction bits of one over a sum, which is at most 1."""
 CLOSE_ENOUGH = 2.0**-16
-"""The relative error of a reciprocal at which Newton's steps end: 2^-8 of a result's step."""
+"""Relative error of a reciprocal at which Newton's iteration ends: 2^-8 of a result's step."""
 BYTES = 3
 DIVIDED_BITS, LEAST_DIVIDED_BITS = 12, 4
-"""Below a step of a quotient: numerators of 2^(bits + 8) are as large as a rescale makes of bytes."""
+"""Most and fewest fraction bits of a quotient: a rescale of i8 gives numerators up to 2^(bits + 8)."""
 LONG_ROW = Blocked("long-row", "the sum of so many exponentials leaves too few bits for each")
 
 
@@ -98,7 +98,7 @@ def _divided(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """
     An integer division of a numerator in steps 2^-k of the result's, towards zero, then one rescale.
 
-    Where the divisor is zero it is taken as 1, and the numerator as so large that the result saturates: 0 / 0 is 0.
+    A divisor of zero is replaced by 1, and its numerator by one so large that the result saturates: 0 / 0 is 0.
     """
     types = activations(*op.operands, op.results[0])
     if isinstance(types, Blocked):

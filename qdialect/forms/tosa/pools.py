@@ -1,5 +1,5 @@
 """
-Windows and axes that become one element: means are depthwise convolutions with ones, so that only one rescale rounds.
+TOSA forms of pools and reductions: means are depthwise convolutions with ones, so that only one rescale rounds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OTHER_TYPE = Blocked(
     "other-type", "the result is of another quantized type than what is compared", "requantize it"
 )
 LARGEST_WINDOW = 64
-"""Pixels along an axis of a mean that is a convolution; beyond, NPU compilers have no kernel, so sums go by axis."""
+"""Greatest size of a mean's window as a convolution; NPU compilers lack larger kernels, so sums go axis by axis."""
 
 
 def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
@@ -76,7 +76,7 @@ def fitted(
     strides: Sequence[int],
     pads: Sequence[tuple[int, int]],
 ) -> tuple[SSAValue, list[int]]:
-    """The operand, channels last, without pixels that no window reaches, and pads (top, bottom, left, right)."""
+    """The operand, channels last, without pixels outside all windows, and pads (top, bottom, left, right)."""
     image, result = site.operand(op.operands[0], last=True), site.shape(op.results[0], last=True)
     counts, amounts = list(known_shape(image.type)), list[int]()
     for axis, (before, _) in enumerate(pads):
@@ -88,8 +88,8 @@ def fitted(
 
 def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """
-    Sums of windows, pads 0, over how many elements each is of. Where that differs by place, each sum is first
-    multiplied by what its count lacks of the least common multiple.
+    Sums of windows, zero padding, divided by their numbers of elements. If these differ by position, each sum is first
+    multiplied by the least common multiple over its count.
     """
     types, window = activations(op.operands[0], op.results[0]), pool(op)
     if isinstance(types, Blocked):
@@ -131,7 +131,7 @@ def window_sums(
     strides: Sequence[int],
     pads: Sequence[int],
 ) -> SSAValue:
-    """What the pixels of each window are above their zero point, summed: a depthwise convolution with ones."""
+    """Sums of (pixel - zero point) over each window, i32: a depthwise convolution with ones."""
     channels = result[-1]
     operands = [
         image,
@@ -152,7 +152,7 @@ def window_sums(
 
 
 def _summed(is_mean: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
-    """A mean or sum over axes: over all pixels of images as a window, else axis by axis."""
+    """A mean or sum over axes: over all pixels of images as one window, else axis by axis."""
     types, axes = activations(op.operands[0], op.results[0]), reduced_axes(op)
     if isinstance(types, Blocked):
         return types
@@ -182,7 +182,7 @@ def _summed(is_mean: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 
 def _give(op: OnnxOp, site: TosaSite, value: SSAValue, last: bool) -> None:
-    """A tensor with the axes that were reduced, of size 1, as the result."""
+    """Set a tensor, with its reduced axes of size 1, as the result."""
     result = op.results[0]
     if last and len(known_shape(result.type)) == len(TO_LAST):
         site.give(result, value, last=True)
@@ -192,7 +192,7 @@ def _give(op: OnnxOp, site: TosaSite, value: SSAValue, last: bool) -> None:
 
 
 def along(site: TosaSite, kind: type[Operation], value: SSAValue, axis: int) -> SSAValue:
-    """A reduction along one axis, which becomes 1."""
+    """A reduction along one axis, whose size becomes 1."""
     shape = list(known_shape(value.type))
     if shape[axis] == 1:
         return value

@@ -1,7 +1,7 @@
 """
-What forms in TOSA's integer profile are built with.
+`TosaSite`, the builder of forms in TOSA's integer profile.
 
-Every value is i8 with a zero point, every sum i32. What leaves a sum is rescaled by a multiplier and a shift
+Every value is i8 with a zero point, every sum i32. Results of sums are rescaled by a multiplier and a shift
 (`numerics.rescale`), with the ratio of scales that onnxruntime computes in float32, which 31 bits hold.
 """
 
@@ -40,7 +40,7 @@ from qdialect.reasons import Blocked
 
 LOW, HIGH = -128, 127
 EVEN_BITS = 16
-"""Below a step of a result whose ties go to even: about what float32 has there."""
+"""Fraction bits of a result whose ties go to even: about the precision of float32 there."""
 NAN_MODE = tosa.NanModeAttr(NanMode.PROPAGATE)
 FLOAT = Blocked(
     "float-value", "a float is no value of the integer profile", "quantize every operand and result"
@@ -53,11 +53,11 @@ LARGE_SUM = Blocked(
 
 @dataclass(frozen=True)
 class TosaForm(UpstreamForm):
-    """The op in TOSA's integer profile: a class of `close`, at most one step from the op between casts."""
+    """The form of an op in TOSA's integer profile. Its class is `close`: at most one step from the op between casts."""
 
 
 def activation(value: SSAValue) -> UniformType | Blocked:
-    """The type of a value that the profile can hold: i8 of one scale."""
+    """The quantized type of a value, if the profile supports it: i8, per tensor; else `Blocked`."""
     type = quantized_of(value.type)
     if type is None:
         return FLOAT
@@ -73,7 +73,7 @@ def activation(value: SSAValue) -> UniformType | Blocked:
 
 
 def activations(*values: SSAValue) -> list[UniformType] | Blocked:
-    """The types of values that the profile can hold."""
+    """The quantized types of values, if the profile supports all; else `Blocked`."""
     types: list[UniformType] = []
     for value in values:
         if isinstance(type := activation(value), Blocked):
@@ -88,7 +88,7 @@ def array_attr(values: Sequence[int], element: IntegerType = i64) -> DenseArrayB
 
 
 def takes(scales: npt.ArrayLike, largest: int) -> Blocked | None:
-    """Why values of a magnitude cannot be multiplied by `scales`."""
+    """`Blocked` if values of magnitude `largest` cannot be rescaled by `scales`."""
     try:
         _, shift = numerics.rescale_factors(scales)
     except ValueError:
@@ -99,7 +99,7 @@ def takes(scales: npt.ArrayLike, largest: int) -> Blocked | None:
 
 
 class TosaSite(Site):
-    """Where one operation is written in TOSA."""
+    """Builder of one operation's lowering to TOSA."""
 
     DIALECT: ClassVar[str] = "TOSA's integer profile"
 
@@ -117,7 +117,7 @@ class TosaSite(Site):
         return self.emit(tosa.ConstShapeOp.create(result_types=[result], properties={"values": attribute}))
 
     def zero_point(self, value: int, element: Attribute = i8) -> SSAValue:
-        """A zero point of a tensor of such elements."""
+        """A zero-point constant for a tensor of `element`."""
         return self.constant([value], np.int8 if element == i8 else np.int32)
 
     def make(
@@ -128,7 +128,7 @@ class TosaSite(Site):
         element: Attribute = i32,
         **properties: Attribute,
     ) -> SSAValue:
-        """The result of an operation, of that shape and element."""
+        """The result of a new operation `kind`, of `shape` and `element`."""
         type = tensor_type(element, tuple(int(s) for s in shape))
         return self.emit(kind.create(operands=operands, result_types=[type], properties=properties))
 
@@ -143,14 +143,14 @@ class TosaSite(Site):
         return self.make(tosa.ReshapeOp, [value, self.sizes(shape)], shape, element_type(value))
 
     def sliced(self, value: SSAValue, starts: Sequence[int], counts: Sequence[int]) -> SSAValue:
-        """`counts` elements along each axis from `starts` on."""
+        """A slice of `counts` elements along each axis, starting at `starts`."""
         if known_shape(value.type) == tuple(counts):
             return value
         operands = [value, self.sizes(starts), self.sizes(counts)]
         return self.make(tosa.SliceOp, operands, counts, element_type(value))
 
     def joined(self, values: Sequence[SSAValue], axis: int) -> SSAValue:
-        """Tensors one behind the other."""
+        """Tensors concatenated along `axis`."""
         if len(values) == 1:
             return values[0]
         shape = list(known_shape(values[0].type))
@@ -177,7 +177,7 @@ class TosaSite(Site):
         element: Attribute = i32,
         unsigned: tuple[bool, bool] = (False, False),
     ) -> SSAValue:
-        """`numerics.rescale`. scale: one, or one for each of the last axis; the pairs: of operand and result."""
+        """`numerics.rescale`. scale: one, or one per index of the last axis; pairs: (operand, result)."""
         factors = numerics.rescale_factors(np.atleast_1d(scale))
         return self._rescaled(value, factors, zero_points, element, unsigned)
 
@@ -210,28 +210,28 @@ class TosaSite(Site):
         )
 
     def quantized(self, sum: SSAValue, scale: npt.ArrayLike, type: UniformType) -> SSAValue:
-        """A sum in steps of `scale` result steps, as i8 of the result's type."""
+        """A sum, each step of which is `scale` result steps, as i8 of the result's type."""
         return self.within(self.rescaled(sum, scale, (0, type.zero_point), i8), type)
 
     def requantized_sum(
         self, sum: SSAValue, ratio: npt.NDArray[np.float32] | np.float32, type: UniformType
     ) -> SSAValue:
-        """As `quantized`, near ties as onnxruntime's product with the ratio in float32 has them."""
+        """As `quantized`; near ties round as onnxruntime's float32 product with the ratio."""
         zero = type.zero_point
         factors = faithful_factors(np.atleast_1d(ratio), type.storage.low - zero, type.storage.high - zero)
         return self.within(self._rescaled(sum, factors, (0, zero), i8), type)
 
     def mean(self, sum: SSAValue, scale: np.float32, type: UniformType) -> SSAValue:
-        """As `requantized_sum`; ties to even where sums of a mean tie often: those of n equal scales do, at n / 2."""
+        """As `requantized_sum`; ties to even if sums tie often, as means of n elements at equal scales do."""
         if not numerics.ties_often(scale):
             return self.requantized_sum(sum, scale, type)
         return self.even(self.rescaled(sum, float(scale) * 2.0**EVEN_BITS), EVEN_BITS, type, type.zero_point)
 
     def even(self, fine: SSAValue, bits: int, type: UniformType, origin: int = 0) -> SSAValue:
         """
-        i32 values in steps 2^-bits of the result's as i8, ties to what is even above `origin`, as onnxruntime has them.
+        i32 values in steps 2^-bits of the result's scale as i8, ties to even relative to `origin`, as in onnxruntime.
 
-        Ties up give a first result. Where that is odd, one of the fine steps less makes a tie, and nothing else, round
+        A first result rounds ties up. Where it is odd, subtracting one fine step makes ties, and nothing else, round
         down.
         """
         up = self.rescaled(fine, 2.0**-bits, (0, type.zero_point), i8)
@@ -239,29 +239,29 @@ class TosaSite(Site):
         return self.quantized(self.binary(tosa.SubOp, fine, self.rescaled(is_odd, 1.0)), 2.0**-bits, type)
 
     def within(self, value: SSAValue, type: UniformType) -> SSAValue:
-        """i8 values held to the bounds of a type's storage."""
+        """i8 values clamped to the bounds of a type's storage."""
         return self.clamped(value, type.storage.low, type.storage.high)
 
     def clamped(self, value: SSAValue, low: int, high: int) -> SSAValue:
-        """i8 values held between two bounds."""
+        """i8 values clamped to [low, high]."""
         if (low, high) == (LOW, HIGH):
             return value
         bounds = {"min_val": IntegerAttr(low, i8), "max_val": IntegerAttr(high, i8)}
         return self.make(tosa.ClampOp, [value], known_shape(value.type), i8, nan_mode=NAN_MODE, **bounds)
 
     def centred(self, value: SSAValue, type: UniformType) -> SSAValue:
-        """i32 of what i8 values are above their zero point."""
+        """i8 values minus their zero point, i32."""
         return self.rescaled(value, 1.0, (type.zero_point, 0))
 
     def requantized(self, value: SSAValue, old: UniformType, new: UniformType) -> SSAValue:
-        """i8 values of one type as those of another."""
+        """i8 values requantized from type `old` to `new`."""
         if (old.scales, old.zero_points) == (new.scales, new.zero_points):
             return self.within(value, new) if old.storage != new.storage else value
         ratio = np.float32(old.scale) / np.float32(new.scale)
         return self.within(self.rescaled(value, ratio, (old.zero_point, new.zero_point), i8), new)
 
     def looked_up(self, value: SSAValue, table: npt.NDArray[np.int8]) -> SSAValue:
-        """What `table` holds for each value, its first entry for -128."""
+        """A table lookup of i8 values; the first entry is for -128."""
         return self.make(tosa.TableOp, [value, self.constant(table, np.int8)], known_shape(value.type), i8)
 
 
@@ -272,5 +272,5 @@ def element_type(value: SSAValue) -> Attribute:
 
 
 def flag(value: bool) -> BoolAttr:
-    """A truth."""
+    """A boolean attribute."""
     return BoolAttr(int(value), i1)

@@ -1,4 +1,4 @@
-"""Sums of products: convolutions as TOSA's, products with a constant matrix as 1x1 convolutions, others as matmul."""
+"""TOSA forms of linear ops: convolutions, products with a constant matrix as 1x1 convolutions, others as matmul."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ DILATED = Blocked("dilated-spread", "TOSA's transposed convolution has no dilati
 
 
 class _Factors(NamedTuple):
-    """What a linear op multiplies its activation with, and what its sums stand for."""
+    """A linear op with a constant weight: types, i8 weight, bias, and ratio of scales."""
 
     x: UniformType
     y: UniformType
     weight: npt.NDArray[np.int8]
-    """As ONNX has it."""
+    """The weight in ONNX's layout."""
     zero: int
     bias: npt.NDArray[np.int32]
-    """One for each output channel."""
+    """Bias of each output channel, in steps of the sum."""
     ratio: npt.NDArray[np.float32]
-    """Steps of the result for one of a sum: one, or one for each output channel."""
+    """Scale of the sum over the scale of the result: one, or one for each output channel."""
 
     def of(self, weights: slice, channels: slice) -> _Factors:
-        """Those of a group: of the weight's first axis `weights`, of the output channels `channels`."""
+        """The factors of one group: slice `weights` of the weight's first axis, `channels` of the output channels."""
         ratio = self.ratio if self.ratio.size == 1 else self.ratio[channels]
         return self._replace(weight=self.weight[weights], bias=self.bias[channels], ratio=ratio)
 
@@ -94,7 +94,7 @@ def _bias(op: OnnxOp, channels: int) -> npt.NDArray[np.int32] | Blocked:
 
 
 def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
-    """What is known of a linear op with a constant weight; or what the profile cannot say of it."""
+    """The factors of a linear op with a constant weight, or `Blocked` if the profile cannot express it."""
     linear, types = LINEAR[op.domain, op.op_type], activations(op.operands[0], op.results[0])
     if isinstance(types, Blocked):
         return types
@@ -123,8 +123,8 @@ def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
 
 def _trimmed(site: TosaSite, image: SSAValue, geometry: Geometry) -> tuple[SSAValue, list[int]]:
     """
-    An image of which windows leave no rest, and pads (top, bottom, left, right): pads behind that no window reaches are
-    left out, then pixels.
+    An image that the windows cover without remainder, and pads (top, bottom, left, right): trailing pads that no window
+    reaches are dropped, then pixels.
     """
     counts, pads = list(known_shape(image.type)), list[int]()
     for axis, (before, _) in enumerate(geometry.pads or ()):
@@ -182,7 +182,7 @@ def _operands(site: TosaSite, x: SSAValue, f: _Factors, weight: npt.NDArray[np.i
 
 
 def _image(site: TosaSite, value: SSAValue) -> SSAValue:
-    """An activation as (N, H, W, C): one of a single spatial axis has H = 1."""
+    """An activation as (N, H, W, C); H = 1 for a single spatial axis."""
     if len(known_shape(value.type)) == 4:
         return site.operand(value, last=True)
     n, c, w = known_shape(value.type)
@@ -198,7 +198,7 @@ def _give_image(site: TosaSite, result: SSAValue, image: SSAValue) -> None:
 
 
 def _two_axes(geometry: Geometry) -> Geometry | Blocked:
-    """A convolution's sizes as those of one of images."""
+    """The sizes of a convolution with one spatial axis as those with two."""
     if geometry.axes == 2:
         return geometry
     if geometry.axes != 1:
@@ -220,7 +220,7 @@ def _two_axes(geometry: Geometry) -> Geometry | Blocked:
 
 
 def _convolution(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    """Each group by itself, but for depthwise ones: TOSA has no others."""
+    """A convolution, each group by itself unless depthwise: TOSA has no other groups."""
     window = WINDOWS[op.domain, op.op_type]
     stated = window.geometry(op)
     geometry = stated if isinstance(stated, Blocked) else _two_axes(stated)
@@ -283,7 +283,7 @@ def _by_constant(
 def _by_matrix(
     op: OnnxOp, site: TosaSite, left: SSAValue, right: SSAValue, types: Sequence[UniformType]
 ) -> Blocked | None:
-    """A product of two activations, or of stacks of matrices: the batches of one shape, or of one matrix."""
+    """A product of two activations, or batches of matrices: equal batch shapes, or a batch of one matrix."""
     a, b, y = types
     first, second = list(known_shape(left.type)), list(known_shape(right.type))
     if len(first) < 2 or len(second) < 2:
