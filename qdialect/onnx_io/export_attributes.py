@@ -1,4 +1,4 @@
-"""xDSL attributes and types as ONNX messages: the inverse of `importer_attributes`."""
+"""Export of xDSL attributes and types to ONNX messages: the inverse of `import_attributes`."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 WriteTensor = Callable[[TensorData, "TensorProto", "int | None"], None]
 """
-Writes an initializer: its bytes into the message, or elsewhere. The number is its place among those of the graph,
+Writes an initializer: its bytes into the message, or elsewhere. The number is its index among the graph's initializers,
 None in a subgraph.
 """
 
 LEAST_ASIDE = 1024
-"""Bytes; the copies that a smaller tensor saves cost less than its piece of the file."""
+"""Least size, in bytes, of initializers left out of the message: for smaller ones a piece of their own costs more."""
 
 
 def write_raw(data: TensorData, proto: TensorProto, place: int | None = None) -> None:
@@ -63,14 +63,14 @@ def write_shape(data: TensorData, proto: TensorProto) -> None:
 
 
 class LargeAside:
-    """Leaves the bytes of the graph's large initializers out of the message, for `wire.join`."""
+    """Writer that leaves the bytes of the graph's large initializers out of the message, for `wire.join`."""
 
     def __init__(self) -> None:
         self.large: dict[int, TensorData] = {}
         """Those that were left out, by place."""
 
     def __call__(self, data: TensorData, proto: TensorProto, place: int | None) -> None:
-        """Write a tensor's type; a small one with its bytes."""
+        """Write a tensor's type, and its bytes if it is small."""
         if place is None or data.strings is not None or data.nbytes < LEAST_ASIDE:
             write_raw(data, proto)
         else:
@@ -91,7 +91,7 @@ def _write_sparse(value: SparseTensorAttr, proto: Any) -> None:
 
 def write_attribute(name: str, value: Attribute, kind: AttributeKind | None, proto: AttributeProto) -> None:
     """
-    Write one attribute. `kind` is what the schema says; it decides for an empty list, whose kind does not show.
+    Write one attribute. `kind` is that of the schema; it determines the kind of an empty list.
 
     Raises UserError for an attribute that ONNX has no kind for.
     """
@@ -151,7 +151,7 @@ def _write_list(values: Sequence[Attribute], kind: AttributeKind | None, proto: 
 
 
 def write_type(type: Attribute, names: Sequence[str], proto: TypeProto) -> None:
-    """Write a value's type; a quantized element as what it is stored in. `names` are those of symbolic sizes."""
+    """Write a value's type, a quantized element as its storage type. names: of symbolic sizes."""
     match type:
         case TensorType() | UnrankedTensorType():
             _write_tensor_type(type, names, proto.tensor_type)

@@ -1,7 +1,7 @@
 """
-A module into ONNX messages. Names that survive keep their place; a name that two values claim goes to the first.
+Exporter: a module to ONNX messages. Existing names are kept; a name that two values claim goes to the first.
 
-Quantized types must be gone by now: `lower-to-qdq` or `lower-to-qoperator` has written them as nodes and constants.
+The module has no quantized types: `lower-to-qdq` or `lower-to-qoperator` has written them as nodes and constants.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 Stated = tuple[Attribute, str, dict[str, Attribute]]
-"""The type of a graph's output, its name, and what else is known of it."""
+"""Type, name and further attributes of a graph's output."""
 
 
 class _Names(UniqueNames):
@@ -50,20 +50,20 @@ class _Names(UniqueNames):
         self._names: dict[SSAValue, str] = {}
 
     def give(self, value: SSAValue, name: str) -> str:
-        """Name a value for good. The name must be free."""
+        """Name a value. The name must be free."""
         self.take(name)
         self._names[value] = name
         return name
 
     def of(self, value: SSAValue) -> str:
-        """A value's name."""
+        """The name of a value, chosen on first use."""
         name = self._names.get(value)
         if name is None:
             name = self._names[value] = self.fresh(wish(value))
         return name
 
     def named(self, value: SSAValue) -> bool:
-        """Whether a value has a name already."""
+        """True if a value has a name already."""
         return value in self._names
 
 
@@ -115,7 +115,7 @@ class _Exporter:
     def _outputs(
         self, block: Block, values: Sequence[SSAValue], stated: Iterable[Stated], graph: GraphProto
     ) -> None:
-        """Write a block's operations so that `values` come out as what is stated of each."""
+        """Write a block's operations and its outputs `values`, each with its stated type and name."""
         copies: list[tuple[SSAValue, str]] = []
         for value, (type, name, row) in zip(values, stated, strict=True):
             owner = value.owner
@@ -174,7 +174,7 @@ class _Exporter:
             write_type(result.type, symbol_names(row), info.type)
 
     def _node_name(self, wish: str) -> str:
-        """onnxruntime and its tools take node names for unique."""
+        """A unique node name: onnxruntime and its tools assume uniqueness."""
         return self.nodes.fresh(wish) if wish else ""
 
     def _node(self, op: OnnxOp, node: NodeProto) -> None:
@@ -258,8 +258,8 @@ class _Exporter:
         self.names = outer
 
     def _annotations(self, func: FuncOp, graph: GraphProto) -> None:
-        """Write quantization annotations on the tensors that bear them now."""
-        for tensor, parameters in list(_annotated(func, self.names)):  # all named before new names are taken
+        """Write the quantization annotations of tensors."""
+        for tensor, parameters in list(_annotated(func, self.names)):  # name all tensors before their parameters
             annotation = graph.quantization_annotation.add(tensor_name=tensor)
             for key, value in _tensors(parameters):
                 name = self.names.fresh(f"{tensor}_{key.lower()}")
@@ -268,7 +268,7 @@ class _Exporter:
 
 
 def _the_graph(module: ModuleOp) -> FuncOp:
-    """The one function of a module whose operations stand in order. UserError for any other module."""
+    """The only function of a module, its operations in order of dominance. UserError for any other module."""
     try:
         verify_order(module)
     except VerifyException as error:
@@ -292,7 +292,7 @@ def _write_header(attributes: Mapping[str, Attribute], proto: ModelProto) -> Non
 
 
 def _annotated(func: FuncOp, names: _Names) -> Iterator[tuple[str, Attribute]]:
-    """The tensors with quantization annotations, and these: of operations, then what the function says of others."""
+    """(tensor name, annotation) pairs: those on operations, then those that the function has for other tensors."""
     block, written = func.body.block, set[str]()
     for op in (func, *block.ops):
         values = block.args if op is func else op.results
@@ -310,13 +310,13 @@ def _annotated(func: FuncOp, names: _Names) -> Iterator[tuple[str, Attribute]]:
 
 
 def _tensors(parameters: Attribute) -> Iterator[tuple[str, TensorAttr]]:
-    """The tensors of an annotation by their keys."""
+    """The tensors of an annotation, with their keys."""
     if isinstance(parameters, DictionaryAttr):
         yield from ((key, value) for key, value in parameters.data.items() if isinstance(value, TensorAttr))
 
 
 def _still_holds(parameters: Attribute, value: SSAValue) -> bool:
-    """Whether an annotation of integers counts them from a zero point of their type: they may be read anew as u8."""
+    """True for annotations of floats, and of integers of their zero point's type: a tensor may have become u8."""
     zero_point = parameters.data.get("ZERO_POINT_TENSOR") if isinstance(parameters, DictionaryAttr) else None
     element = element_of(value.type)
     if not isinstance(zero_point, TensorAttr) or not isinstance(element, IntegerType):
@@ -367,6 +367,6 @@ def export_model(module: ModuleOp, write: WriteTensor = write_raw) -> ModelProto
     """
     The ONNX message of a module. `write` puts initializers into it, or beside it; attributes always hold their own.
 
-    Raises UserError for what ONNX cannot say: operations of other dialects, quantized types.
+    Raises UserError for operations of other dialects and for quantized types, which ONNX cannot express.
     """
     return _Exporter(module, write).model()

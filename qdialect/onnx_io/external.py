@@ -1,4 +1,4 @@
-"""A model's large tensors in one file beside it, written block by block: never more than one block in memory."""
+"""External data: a model's large tensors in one file beside it, written with at most one block in memory."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from onnx import TensorProto
 
 TOO_LARGE = 1_800_000_000
-"""Bytes of tensors; a message holds less than 2 GiB, and names and nodes need room too."""
+"""Bytes of tensors above which a model needs external data: a message, names and nodes included, is below 2 GiB."""
 
 LEAST = 1024
-"""Bytes; smaller tensors stay in the model, where shape inference and readers look for them."""
+"""Least size of external tensors, in bytes: shape inference and readers expect smaller ones in the model."""
 
 ALIGNMENT = 4096
-"""Bytes; onnxruntime maps a tensor where it stands in the file if it starts at a page."""
+"""Alignment of tensors in the file, in bytes: onnxruntime maps those that start at a page."""
 
 
 def tensor_bytes(module: ModuleOp) -> int:
@@ -43,11 +43,11 @@ def tensor_bytes(module: ModuleOp) -> int:
 
 
 _SOURCES: WeakKeyDictionary[ModuleOp, tuple[str, frozenset[str]]] = WeakKeyDictionary()
-"""The file that a module was read from, and the files beside it that hold its tensors."""
+"""By module: the file that it was read from, and the files beside it that hold its tensors."""
 
 
 def note_sources(module: ModuleOp, path: Path) -> None:
-    """Remember which files the model at `path` needs: a module may go on without the tensors that it read."""
+    """Record the files that the model at `path` needs, for `check_sources`: the module may drop tensors later."""
     model, files = os.path.realpath(path), set[str]()
     for op in operations(module):
         values = (v.data.slice for v in op.properties.values() if isinstance(v, TensorAttr))
@@ -72,7 +72,7 @@ def check_sources(module: ModuleOp, output: Path, *beside: Path) -> None:
 
 
 class ExternalWriter:
-    """Puts large tensors into one file, made when the first comes; the same bytes of a file go in once."""
+    """Writes large tensors to one file, created for the first one; equal slices of a file are written once."""
 
     def __init__(self, outputs: Outputs, model: Path):
         self.path = model.with_name(f"{model.name}.data")
@@ -83,7 +83,7 @@ class ExternalWriter:
         self._written: dict[TensorData | FileSlice, int] = {}
 
     def __call__(self, data: TensorData, proto: TensorProto, place: int | None = None) -> None:
-        """Write a tensor's type and where its bytes now are; a small tensor goes into the message."""
+        """Write a tensor's type and the location of its bytes; a small tensor goes into the message."""
         if data.strings is not None or data.nbytes < LEAST:
             write_raw(data, proto)
             return

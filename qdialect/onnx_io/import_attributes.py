@@ -1,4 +1,4 @@
-"""ONNX attributes and value types as xDSL attributes and types."""
+"""Import of ONNX attributes and value types as xDSL attributes and types."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 def check_text(value: str) -> None:
-    """Raises UserError for a name or text that is not UTF-8: protobuf then gives the bytes."""
+    """Raises UserError for a name or text that is not UTF-8, for which protobuf returns bytes."""
     if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UserError(f"a name in the model is not UTF-8: {value!r:.80}", "export the model again")
 
@@ -149,7 +149,7 @@ def _tensor_type(number: int, proto: TypeProto.Tensor | TypeProto.SparseTensor) 
 def _size(dimension: TypeProto.Tensor.Shape.Dimension) -> int:  # pyright: ignore
     if not dimension.HasField("dim_value"):
         return DYNAMIC
-    # onnxruntime reads -1 as a size that is not known; other negative sizes mean nothing.
+    # onnxruntime reads -1 as an unknown size; other negative sizes have no meaning.
     return dimension.dim_value if dimension.dim_value >= 0 else DYNAMIC
 
 
@@ -167,12 +167,12 @@ def opset_imports(imports: Iterable[OperatorSetIdProto]) -> DictionaryAttr:
 
 
 def string_dictionary(entries: Iterable[StringStringEntryProto]) -> DictionaryAttr:
-    """Metadata."""
+    """A dictionary attribute of string entries."""
     return DictionaryAttr({string(e.key).data: string(e.value) for e in entries})
 
 
 def described(value: ValueInfoProto) -> dict[str, Attribute]:
-    """What a graph's input or output is called and said of, besides its type."""
+    """Attributes of a graph's input or output: name, symbolic sizes, documentation, metadata."""
     attributes: dict[str, Attribute] = {"onnx.name": string(value.name)}
     if names := symbols(value.type):
         attributes["onnx.dims"] = ArrayAttr([string(n) for n in names])
@@ -186,7 +186,7 @@ def described(value: ValueInfoProto) -> dict[str, Attribute]:
 
 
 def constant_value(attributes: dict[str, Attribute]) -> dict[str, Attribute]:
-    """A Constant node's attributes with the value as a tensor, whichever way it was given."""
+    """A Constant node's attributes with the value as a tensor, in whichever attribute it was."""
     match attributes:
         case {"value_float": FloatAttr() as number}:
             value: npt.NDArray[Any] = np.array(number.value.data, np.float32)
@@ -204,7 +204,7 @@ def constant_value(attributes: dict[str, Attribute]) -> dict[str, Attribute]:
 def custom_properties(
     domain: str, node: NodeProto, attributes: dict[str, Attribute], regions: dict[str, list[Region]]
 ) -> dict[str, Attribute]:
-    """The properties of an operator that the snapshot does not know."""
+    """The properties of an operator without a schema in the snapshot."""
     properties: dict[str, Attribute] = {"domain": string(domain), "op_type": string(node.op_type)}
     if attributes:
         properties["attrs"] = DictionaryAttr(attributes)
@@ -217,7 +217,7 @@ def custom_properties(
 
 
 def describe(op: Operation, node: NodeProto) -> None:
-    """Carry what a node says for people and tools."""
+    """Copy a node's documentation and metadata to `op`."""
     if node.doc_string:
         op.attributes["onnx.doc"] = string(node.doc_string)
     if node.metadata_props:

@@ -1,4 +1,4 @@
-"""Nodes of graphs, subgraphs and function bodies as operations."""
+"""Import of nodes of graphs, subgraphs and function bodies as operations."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
 
 MAX_DEPTH = 64
-"""How deep graphs may nest in attributes; onnx's own reader stops at about 30."""
+"""Greatest nesting depth of graphs in attributes; onnx's own reader fails at about 30."""
 
 
 @cache
@@ -53,7 +53,7 @@ def _dims(names: tuple[tuple[str, ...], ...]) -> Attribute:
 
 
 def named_location(node: str, tensors: Sequence[str] = ()) -> LocationAttr:
-    """The location that says these ONNX names. Raises UserError for a name that is not UTF-8."""
+    """The location with these ONNX names. Raises UserError for a name that is not UTF-8."""
     for name in (node, *tensors):
         check_text(name)
     return location(node, tensors)
@@ -207,7 +207,7 @@ class NodeImporter:
         """
         The operation, or None if the opset does not have it in this form.
 
-        That is no error: onnxruntime knows some operators in opsets that came before them. They are carried as
+        That is no error: onnxruntime accepts some operators in opsets older than they are. They are carried as
         `onnx.Custom`, which promises nothing to any pass.
         """
         assert cls.SCHEMA is not None

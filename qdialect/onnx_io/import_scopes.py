@@ -1,4 +1,4 @@
-"""What the importer knows of a graph's values by name: their types as the message states them, and who makes them."""
+"""Name scopes of the importer: the values of a graph by name, and their types as stated in the message."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Types:
-    """What is known of the values of one graph, by name."""
+    """Stated types of the values of one graph, by name."""
 
     def __init__(self, infos: Sequence[ValueInfoProto]):
-        """infos: of what is stated twice, as an input that is an output too, a later one with a shape counts."""
+        """infos: if a value occurs twice, as an input that is also an output, a later one with a shape wins."""
         self._infos: dict[str, ValueInfoProto] = {}
         for info in infos:
             if info.name not in self._infos or info.type.tensor_type.HasField("shape"):
@@ -35,7 +35,7 @@ class Types:
 
 
 class Scope:
-    """The values that a node can name, those of the graphs around it included."""
+    """The values visible to a node, those of enclosing graphs included."""
 
     def __init__(self, outer: Scope | None = None):
         self._outer = outer

@@ -1,8 +1,8 @@
 """
-ONNX tensors as handles, taken out of the model's messages.
+Import of ONNX tensors as handles on their bytes.
 
-A tensor's bytes stay where they are: in one buffer taken from the message, or in the external file, which is mapped
-only when somebody looks. Nothing outside the model's folder is read.
+A tensor's bytes are not copied: they stay in one buffer taken from the message, or in the external file, which is
+mapped only on access. Nothing outside the model's folder is read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def external_slice(tensor: TensorProto, folder: Path | None, length: int) -> FileSlice:
     """
-    Where a tensor's external data lies.
+    The location of a tensor's external data.
 
     Raises UserError if `inside` refuses the path, or if the file does not hold the bytes.
     """
@@ -109,7 +109,7 @@ def _keep_or_clear(tensor: TensorProto, data: TensorData) -> None:
     if data.nbytes > KEPT_FOR_INFERENCE:
         for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data"):
             tensor.ClearField(field)
-        # What is left of it must not be mistaken for data that is there.
+        # The remaining tensor must not be mistaken for one with data.
         tensor.data_location = 1  # pyright: ignore[reportAttributeAccessIssue]
         del tensor.external_data[:]
         tensor.external_data.add(key="location", value="taken")
@@ -121,9 +121,9 @@ def _keep_or_clear(tensor: TensorProto, data: TensorData) -> None:
 
 class TensorTable:
     """
-    The tensors of a model by where they stand. The large ones are taken out of the messages.
+    The tensors of a model by their position. Large ones are removed from the messages.
 
-    Small ones remain there too, so that shape inference on what is left costs little and misses nothing.
+    Small ones remain there too, so that shape inference on the messages is cheap and complete.
     """
 
     def __init__(self, model: ModelProto, folder: Path | None, large: Mapping[int, memoryview]):
@@ -163,12 +163,12 @@ class TensorTable:
 
 
 def _names_taken(node: NodeProto) -> set[str]:
-    """The tensors that a node takes, those that the graphs in its attributes take from around them included."""
+    """Names of a node's inputs, including those that graphs in its attributes capture."""
     names = set(node.input)
     for attribute in node.attribute:
         for graph in [attribute.g] if attribute.HasField("g") else attribute.graphs:
             inner = {output.name for output in graph.output}.union(*map(_names_taken, graph.node))
-            # A name that the graph gives itself is its own, whatever it means outside.
+            # A name that the graph defines shadows the one outside.
             inner.difference_update(value.name for value in graph.input)
             inner.difference_update(tensor.name for tensor in graph.initializer)
             inner.difference_update(tensor.values.name for tensor in graph.sparse_initializer)
@@ -179,7 +179,7 @@ def _names_taken(node: NodeProto) -> set[str]:
 
 def in_order(nodes: Sequence[NodeProto]) -> list[tuple[int, NodeProto]]:
     """
-    The nodes with their places, each after what makes its inputs.
+    The nodes with their indices in topological order.
 
     ONNX asks for that order, but onnxruntime reads graphs that break it. Raises UserError for a cycle.
     """
@@ -188,7 +188,7 @@ def in_order(nodes: Sequence[NodeProto]) -> list[tuple[int, NodeProto]]:
     if all(k > max(need, default=-1) for k, need in enumerate(needs)):
         return list(enumerate(nodes))
     order: list[int] = []
-    state = [0] * len(nodes)  # 0 not seen, 1 under way, 2 done
+    state = [0] * len(nodes)  # 0 not visited, 1 in progress, 2 done
     for start in range(len(nodes)):
         stack = [start]
         while stack:

@@ -1,8 +1,8 @@
 """
-ONNX messages into a module: `func.func @main` is the graph.
+Importer: ONNX messages to a module, whose `func.func @main` is the graph.
 
 Names become locations, initializers and Constant nodes `onnx.Constant`, graphs in attributes regions, model-local
-functions `onnx.Function`. What a message says that the IR has no word for travels in attributes called `onnx.*`.
+functions `onnx.Function`. Fields of a message without an equivalent in the IR become attributes called `onnx.*`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def _states_types(graph: GraphProto) -> bool:
-    """Whether the model states types that can be inferred: those that ops of other domains make are written always."""
+    """True if the model states inferable types; those of results of other domains' ops are always stated."""
     inferable = {name for node in graph.node if node.domain in ("", "ai.onnx") for name in node.output}
     return any(info.name in inferable for info in graph.value_info)
 
@@ -111,7 +111,7 @@ class _Importer:
         return func
 
     def _annotate(self, graph: GraphProto, scope: Scope, func: FuncOp) -> None:
-        """Put each quantization annotation on what makes the tensor, with the parameters' values in it."""
+        """Attach each quantization annotation, with its parameters' values, to the op that defines the tensor."""
         tensors = {t.name: k for k, t in enumerate(graph.initializer)}
         by_name: dict[str, Attribute] = {}
         for annotation in graph.quantization_annotation:
@@ -126,7 +126,7 @@ class _Importer:
                 assert isinstance(value, OpResult | BlockArgument)
                 owner.attributes[f"{ANNOTATION}{value.index}"] = DictionaryAttr(parameters)
                 by_name[annotation.tensor_name] = DictionaryAttr(parameters)
-        if by_name:  # the op may go, and the tensor stay
+        if by_name:  # the op may be erased while the tensor's name survives
             func.attributes["onnx.annotations"] = DictionaryAttr(by_name)
 
     def _function(self, index: int, function: FunctionProto) -> FunctionOp:

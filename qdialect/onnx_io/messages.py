@@ -1,8 +1,8 @@
 """
-ONNX models as messages, before the IR: reading, and what onnx's own C++ does to them.
+ONNX models as protobuf messages: reading, limits, shape inference and function inlining by onnx's own C++.
 
-A model is untrusted. What would make that code run out of stack, memory or time is refused or left out before it
-is called; docs/limits.md has the numbers.
+A model is untrusted. Input that would make that code run out of stack, memory or time is refused or removed before
+the call; docs/limits.md lists the limits.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 FIRST_CASTS = 10
 """The first opset with QuantizeLinear and DequantizeLinear."""
 MOST_INLINED = 1_000_000
-"""Nodes, after functions are put in the place of their calls: twenty functions that each call the next twice are
-a million."""
+"""Greatest number of nodes after inlining of functions: twenty functions that each call the next twice give a
+million."""
 
 MOST_SECONDS = 2
 MOST_MEMORY = 1 << 30
 """
-Seconds of the processor, one more for each 10,000 nodes, and bytes that onnx's shape inference may take; it takes
-0.3 s for so many nodes.
+Limits of onnx's shape inference: seconds of processor time, one more for each 10,000 nodes, and bytes; it takes
+0.3 s for 10,000 nodes.
 """
 
 KEPT_FOR_INFERENCE = 1024
@@ -40,18 +40,18 @@ KEPT_FOR_INFERENCE = 1024
 
 Key = tuple[str, str, str]
 APART = sys.platform == "linux"
-"""Whether shape inference runs in a process of its own, which models that are trusted can do without."""
+"""True if shape inference runs in a process of its own, as untrusted models need."""
 
 
 class Model(NamedTuple):
-    """A model as it is read."""
+    """A model as read from a file or message."""
 
     proto: ModelProto
     large: Mapping[int, memoryview]
-    """The raw data of the graph's large initializers, by place; the message is without."""
+    """Raw data of the graph's large initializers, by index; the message lacks it."""
 
     def whole(self) -> ModelProto:
-        """The message with all data in it, copied."""
+        """A copy of the message with all data in it."""
         for place, raw in self.large.items():
             self.proto.graph.initializer[place].raw_data = bytes(raw)
         return self.proto
@@ -129,8 +129,8 @@ def check_functions(model: ModelProto) -> None:
 
 def _apart(work: Callable[[], bytes], seconds: int) -> bytes:
     """
-    What `work` gives, from a process of its own that may take so many seconds and `MOST_MEMORY`; b"" if it takes more,
-    fails or crashes. It must be C++ that knows nothing of this process's threads.
+    The result of `work`, run in a child process limited to `seconds` and `MOST_MEMORY`; b"" if it exceeds a limit,
+    fails or crashes. It must be C++ code independent of this process's threads.
     """
     import resource
     import warnings
@@ -168,9 +168,9 @@ def _address_space() -> int:
 @contextmanager
 def _own_casts(model: ModelProto) -> Generator[list[int]]:
     """
-    Casts of the domain com.microsoft as ONNX's own, for as long as it lasts; gives their places.
+    Context in which casts of the domain com.microsoft are ONNX's own; yields their indices.
 
-    Shape inference knows nothing of other domains and of all that comes behind.
+    Shape inference stops at nodes of other domains.
     """
     casts = ("QuantizeLinear", "DequantizeLinear")
     if max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0) < FIRST_CASTS:
@@ -186,7 +186,7 @@ def _own_casts(model: ModelProto) -> Generator[list[int]]:
 
 
 def _forget_invented_sizes(graph: GraphProto) -> None:
-    """Let a size that inference has no name for have none: it counts them, so that another run gives another name."""
+    """Remove names that inference invents for unknown sizes: they contain a counter and differ from run to run."""
     for info in (*graph.output, *graph.value_info):
         for size in info.type.tensor_type.shape.dim:
             if size.dim_param.startswith("unk__"):
@@ -198,9 +198,9 @@ def _forget_invented_sizes(graph: GraphProto) -> None:
 
 def inferred(model: ModelProto) -> ModelProto:
     """
-    The model with the types that onnx's shape inference finds; as it is if inference gives up.
+    The model with the types that onnx's shape inference infers; unchanged if inference fails.
 
-    It carries the elements of shapes along, and ranks: lists that a model can make as long as it likes.
+    Inference propagates elements of shapes, lists whose length a model controls, hence the limits.
     """
     infer = onnx_parts.infer_shapes()  # loaded before the fork: not anew in each child
     try:
@@ -218,12 +218,12 @@ def inferred(model: ModelProto) -> ModelProto:
             typed.graph.node[k].domain = MICROSOFT
         _forget_invented_sizes(typed.graph)
         return typed
-    except Exception:  # RuntimeError, ValueError and its own; none of them makes the model unreadable
+    except Exception:  # RuntimeError, ValueError and onnx's own; the model is readable without inference
         return model
 
 
 def inline_functions(model: ModelProto) -> ModelProto:
-    """The model with each model-local function put in the place of its calls, by onnx's own inliner."""
+    """The model with all calls of model-local functions inlined, by onnx's own inliner."""
     from onnx import inliner
 
     try:

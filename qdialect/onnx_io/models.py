@@ -1,4 +1,4 @@
-"""Models in and out, whatever they are kept in: ONNX files and messages, text."""
+"""`load` and `save`: models from and to ONNX files, messages and MLIR text."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def load(source: Source, *, folder: str | Path | None = None, keep_functions: bo
     """
     Read a model into a module, whose `func.func @main` is the graph.
 
-    source: the path of an ONNX model, or of text that ends in `.mlir`; the bytes of an ONNX model; or a message, which
-        stays as it is.
+    source: the path of an ONNX model, or of a text file `.mlir`; the bytes of an ONNX model; or a message, which
+        is not modified.
     folder: where the external data of bytes and messages lies; None if they may have none.
     keep_functions: whether model-local functions stay; else they are inlined. Text is read as it is.
 
-    Raises UserError for a file that cannot be read, for what is no ONNX model or one that ONNX does not allow, and,
+    Raises UserError for a file that cannot be read, for an invalid ONNX model, and,
     with its place, for text that is no module or does not verify. Raises TypeError for a source of another type.
     """
     if isinstance(source, str | Path):
@@ -92,7 +92,7 @@ def to_model(module: ModuleOp) -> ModelProto:
     """
     The ONNX message of a module, with all tensors in it.
 
-    Raises UserError if the module holds what ONNX cannot say, or if a file with its tensors cannot be read.
+    Raises UserError if ONNX cannot express the module, or if a file with its tensors cannot be read.
     """
     return export_model(module)
 
@@ -105,7 +105,7 @@ def save(module: ModuleOp, path: str | Path, *, external_data: bool | None = Non
     external_data: whether large tensors go to `<path>.data` beside the model; None: if they would not fit into one
         message. Both files appear or neither. Beside text, constants of more than 64 elements go to `<stem>.weights`.
 
-    Raises UserError if the module holds what ONNX cannot say, if a file cannot be read or written, or if the output
+    Raises UserError if ONNX cannot express the module, if a file cannot be read or written, or if the output
     holds tensors of the model that the module was read from.
     """
     path = Path(path)

@@ -1,4 +1,4 @@
-"""Opsets and IR versions newer than onnxruntime reads: lowered where nothing in use has changed since."""
+"""Opset and IR versions newer than onnxruntime supports, lowered if no operator in use has changed since."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qdialect.ir.names import called
 
 MAX_OPSET = 26
 MAX_IR_VERSION = 13
-"""What onnxruntime 1.31 reads."""
+"""Greatest IR version that onnxruntime 1.31 reads."""
 
 IMPORTS = "onnx.opset_import"
 
@@ -39,7 +39,7 @@ def _lowered(imports: Attribute) -> DictionaryAttr:
 
 
 def _same(op: OnnxOp, ours: Version, theirs: Version) -> bool:
-    """Whether the newer version only takes more types or attributes, none of which `op` has."""
+    """True if the newer version only adds types or attributes that `op` does not use."""
     for old, new in ((ours.inputs, theirs.inputs), (ours.outputs, theirs.outputs)):
         if [(p.name, p.option) for p in old] != [(p.name, p.option) for p in new]:
             return False
@@ -65,9 +65,9 @@ def _check(op: OnnxOp) -> None:
 
 def lower_opsets(module: ModuleOp) -> None:
     """
-    Let the module import opset `MAX_OPSET` and state IR version `MAX_IR_VERSION` if it has newer ones.
+    Lower the module's opset to `MAX_OPSET` and its IR version to `MAX_IR_VERSION` if they are newer.
 
-    Raises UserError if an op in use has changed since, or may have: the opset is newer than the snapshot.
+    Raises UserError if an op in use has changed since, or may have, in an opset newer than the snapshot.
     """
     scopes: list[Operation] = [module, *(op for op in module.ops if isinstance(op, FunctionOp))]
     newest = max(
@@ -92,7 +92,7 @@ def lower_opsets(module: ModuleOp) -> None:
 
 
 def import_domains(module: ModuleOp) -> None:
-    """Import every domain that an op belongs to: passes write nodes of domains that the model did not use."""
+    """Add imports for the domains of all ops: passes write nodes of domains that the model did not import."""
     imports = module.attributes.get(IMPORTS)
     if not isinstance(imports, DictionaryAttr):
         return

@@ -1,4 +1,4 @@
-"""The two parts of the onnx package that reading and writing models need: the messages, and the C++ behind it."""
+"""Fast import of the two parts of the onnx package in use: the protobuf messages and the C++ extension."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ CODE = "onnx.onnx_cpp2py_export"
 
 def load_alone() -> None:
     """
-    Load the parts without the package around them, of which nothing else is needed: 13 ms instead of 37.
+    Load the parts without the rest of the package: 13 ms instead of 37.
 
-    Only for a process that is ours: a package imported later does not have them as its attributes.
+    Only for processes of our own commands: an onnx package imported later lacks them as attributes.
     """
     package = find_spec("onnx") if "onnx" not in sys.modules else None
     for name in (MESSAGES, CODE):
@@ -33,10 +33,10 @@ def _part(name: str) -> ModuleType:
 
 
 def messages() -> Any:
-    """The module of the messages: ModelProto, GraphProto, ..."""
+    """The module of protobuf messages: ModelProto, GraphProto, ..."""
     return _part(MESSAGES)
 
 
 def infer_shapes() -> Callable[[bytes, bool, bool, bool], bytes]:
-    """onnx's shape inference on a serialized model; flags: check types, be strict, carry elements of shapes along."""
+    """onnx's shape inference on a serialized model; flags: check_type, strict_mode, data_prop."""
     return _part(CODE).shape_inference.infer_shapes

@@ -1,9 +1,9 @@
 """
-What is not known of a value's type, learnt from what makes it.
+Inference of unknown types and sizes of values from the operations that define them.
 
-onnx's shape inference knows nothing of com.microsoft, so behind a QLinearAdd every type is unknown. A QOperator
-node has the shape of the op that it stands for and the element of its zero point: there onnx's inference goes on. It
-stops at Loop too, whose rounds may change a shape; where operand, argument and what is yielded agree, they do not.
+onnx's shape inference stops at ops of com.microsoft, so all types behind a QLinearAdd are unknown. A QOperator node has
+the shape of the op that it computes and the element type of its zero point: there inference is resumed. onnx's stops at
+Loop too, whose iterations may change a shape; if operand, argument and yielded value agree, they do not.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ if TYPE_CHECKING:
     from onnx import TypeProto
 
 CASTS = 21
-"""The opset whose casts are those of com.microsoft: they take 16 bits."""
+"""The opset whose casts are inferred in place of com.microsoft's: they take 16 bits."""
 Cast = QuantizeOp | DequantizeOp | StorageCastOp
 SMALL = 1024
-"""Constants of up to this many elements can be shapes, axes or repeats; inference reads them."""
+"""Greatest number of elements of constants that inference reads as shapes, axes or repeats."""
 
 
 def _is_known(value: SSAValue) -> bool:
@@ -66,17 +66,17 @@ def _is_known(value: SSAValue) -> bool:
 
 
 def is_complete(op: Operation) -> bool:
-    """Whether the types of all results are known, with all sizes."""
+    """True if the types of all results are known, with all sizes."""
     return all(static_shape(result) is not None and _is_known(result) for result in op.results)
 
 
 def is_typed(op: Operation) -> bool:
-    """Whether the element types and ranks of all results are known."""
+    """True if the element types and ranks of all results are known."""
     return all(map(_is_known, op.results))
 
 
 def is_list(value: SSAValue) -> bool:
-    """Whether a value is a list of integers that may be a shape, axes or repeats."""
+    """True if a value is a short list of integers, which may be a shape, axes or repeats."""
     shape = static_shape(value)
     if shape is None or len(shape) > 1 or prod(shape) > SMALL:
         return False
@@ -84,7 +84,7 @@ def is_list(value: SSAValue) -> bool:
 
 
 def fits(value: SSAValue, op: OnnxOp) -> bool:
-    """Whether `value` can be in place of the op's first result: of its type, but for sizes that only this knows."""
+    """True if `value` can replace the op's first result: equal types, except for sizes unknown in `value`."""
     known, result = value.type, op.results[0].type
     if known == result:
         return True
@@ -92,7 +92,7 @@ def fits(value: SSAValue, op: OnnxOp) -> bool:
         return False
     block = value.owner if isinstance(value.owner, Block) else value.owner.parent
     if block is op.parent and not isinstance(value.owner, OnnxOp | QuantizeOp):
-        return False  # a graph that yields it would say less of its result
+        return False  # a graph that yields it would state a less precise result
     if isinstance(known, UnrankedTensorType):
         return True
     if not isinstance(known, TensorType) or known.get_num_dims() != result.get_num_dims():
@@ -101,20 +101,20 @@ def fits(value: SSAValue, op: OnnxOp) -> bool:
 
 
 def _maker(value: SSAValue) -> SSAValue:
-    """What a value is cast from, through casts."""
+    """The value below any casts."""
     while isinstance(value, OpResult) and isinstance(value.op, Cast):
         value = value.op.operands[0]
     return value
 
 
 def _can_learn(value: SSAValue, op: OnnxOp) -> bool:
-    """Whether what is known of the op's result may be said of `value`, which an op beside it makes."""
+    """True if the result type of `op` may be set on `value`: an op in the same block defines it."""
     maker = _maker(value).owner
     return isinstance(maker, OnnxOp) and maker.parent is op.parent
 
 
 def fitted(value: SSAValue, op: OnnxOp, rewriter: Rewriter) -> SSAValue:
-    """What is in place of the op's first result, with what is known of that: not of a branch, which may not run."""
+    """`value`, with the sizes of the op's first result, which it replaces; not those of a branch, which may not run."""
     result = op.results[0].type
     if value.type == result:
         return value
@@ -127,19 +127,19 @@ def fitted(value: SSAValue, op: OnnxOp, rewriter: Rewriter) -> SSAValue:
 
 
 def _resize(value: SSAValue, like: Attribute, rewriter: Rewriter) -> None:
-    """Give `value`, and what is cast from it, the sizes of another type."""
+    """Give `value`, and the results of casts of it, the sizes of type `like`."""
     _resize_casts(rewriter.retype(value, with_element(like, known_element(value.type))), like, rewriter)
 
 
 def _resize_casts(value: SSAValue, like: Attribute, rewriter: Rewriter) -> None:
-    """The same for what is cast from `value`: a cast has one shape on both sides."""
+    """Give the results of casts of `value` the sizes of type `like`: a cast preserves the shape."""
     for use in list(value.uses):
         if isinstance(use.operation, Cast):
             _resize(use.operation.results[0], like, rewriter)
 
 
 def inside_first(op: Operation) -> Iterator[Operation]:
-    """All operations below `op`, those of subgraphs before the op that they belong to, and it."""
+    """All operations in `op` in post-order: subgraphs before their op, `op` last."""
     for region in op.regions:
         for block in region.blocks:
             for inner in block.ops:
@@ -148,7 +148,7 @@ def inside_first(op: Operation) -> Iterator[Operation]:
 
 
 def infer_unknown(module: Operation) -> None:
-    """Infer the types of all results that have none, in the order of the ops, and the sizes that follow from them."""
+    """Infer all unknown result types, in the order of the ops, and the sizes that follow from them."""
     learnt: set[SSAValue] = set()
     for op in list(inside_first(module)):
         if is_typed(op) and (is_complete(op) or learnt.isdisjoint(op.operands)):
@@ -157,7 +157,7 @@ def infer_unknown(module: Operation) -> None:
 
 
 def infer(op: Operation) -> list[SSAValue]:
-    """Learn the types of an op's results from its operands; the results of which more is known now."""
+    """Infer the types of an op's results from its operands; returns the results whose types became more precise."""
     before = [result.type for result in op.results]
     if isinstance(op, Cast):
         element = element_of(op.results[0].type)
@@ -197,7 +197,7 @@ def _learn(op: OnnxOp) -> None:
 
 
 def _stated(op: OnnxOp) -> list[Attribute | None]:
-    """The elements of results of which the schema says that they are an operand's."""
+    """Element types of results that the schema ties to an operand's type variable; None for others."""
     version = op.SCHEMA.versions[-1] if op.SCHEMA is not None else None
     types: list[Attribute | None] = []
     for k, result in enumerate(op.outputs):
@@ -214,7 +214,7 @@ def _stated(op: OnnxOp) -> list[Attribute | None]:
 
 
 def _yielded(op: OnnxOp) -> list[Attribute | None]:
-    """The types that subgraphs give their results: branches agree on one, rounds keep it or stack theirs."""
+    """Result types that follow from subgraphs: equal in all branches; kept or stacked over iterations."""
     types: list[Attribute | None] = [None] * len(op.results)
     promise = op.get_trait(Carries)
     slots = [] if promise is None else promise.slots(op)
@@ -222,7 +222,7 @@ def _yielded(op: OnnxOp) -> list[Attribute | None]:
     for slot in slots:
         alternatives = {value.type for _, _, value in yields(op, slot)}
         if slot.operand is not None and (inside := argument(op, slot)) is not None:
-            alternatives |= {op.operands[slot.operand].type, inside.type}  # else a round may change the shape
+            alternatives |= {op.operands[slot.operand].type, inside.type}  # else an iteration may change the shape
         if slot.result is None or len(alternatives) != 1:
             continue
         type = alternatives.pop()
@@ -234,7 +234,7 @@ def _yielded(op: OnnxOp) -> list[Attribute | None]:
 
 
 def yielded_types(op: OnnxOp, region: Region) -> list[Attribute]:
-    """The types of what a subgraph yields; a branch yields what its op is known to give, if it runs."""
+    """The types that a subgraph yields; for a branch, refined by the result types of its op."""
     end = region.block.last_op
     types: list[Attribute] = [] if end is None else [value.type for value in end.operands]
     promise = op.get_trait(Carries)
@@ -246,7 +246,7 @@ def yielded_types(op: OnnxOp, region: Region) -> list[Attribute]:
 
 
 def _rounds(op: OnnxOp, slots: Sequence[Slot]) -> int | None:
-    """How many rounds there are, if what comes in row by row says it; None if its rows are not the first axis'."""
+    """Number of iterations of a Scan from its sliced inputs, DYNAMIC if unknown; None if not sliced along axis 0."""
     if any(any(axes or ()) for axes in map(op.ints_attr, ("scan_input_axes", "scan_output_axes"))):
         return None
     shapes = [shape_of(op.operands[s.operand].type) for s in slots if s.stacked and s.operand is not None]
@@ -255,7 +255,7 @@ def _rounds(op: OnnxOp, slots: Sequence[Slot]) -> int | None:
 
 
 def _carriers(value: Any) -> Sequence[SSAValue]:
-    """What the op that a node stands for takes as floats: all but a condition."""
+    """The values that the op of a QOperator node takes as floats: all but a condition."""
     values = [v for (_, part), v in value.cells.items() if part == "v" and v is not None]
     return [v for v in values if element_of(v.type) != i1]
 
@@ -265,13 +265,13 @@ def _set(results: Sequence[OpResult], types: Sequence[Attribute | None]) -> None
         if type is not None and (own := quantized_of(result.type)) is not None:
             type = (
                 with_element(type, own) if _suits(own, type) else None
-            )  # inference knows what it stands for
+            )  # inference knows the op that it computes
         if type is not None and _says_more(type, result):
             PlainRewriter.replace_value_with_new_type(result, type)
 
 
 def _suits(element: UniformType, type: Attribute) -> bool:
-    """Whether there may be a tensor of `element` in the shape of `type`: a scale for each of so many channels."""
+    """True if a tensor of the shape of `type` may have element `element`: the number of scales fits its axis."""
     shape = shape_of(type)
     if element.is_per_tensor or shape is None:
         return element.is_per_tensor
@@ -279,7 +279,7 @@ def _suits(element: UniformType, type: Attribute) -> bool:
 
 
 def _says_more(type: Attribute, value: SSAValue) -> bool:
-    """Whether `type` is the value's own and gives sizes that are not known yet."""
+    """True if `type` refines the type of `value`: that is unknown, or lacks sizes."""
     return not _is_known(value) or _is_more(type, value.type)
 
 
@@ -315,7 +315,7 @@ def _inferred(
     real: dict[SSAValue, Attribute] | None = None,
     opset: int = 0,
 ) -> list[Attribute | None]:
-    """The types of the results that are there, None where inference finds none; `real` overrides operand types."""
+    """The inferred types of the present results, None if inference fails; `real` overrides operand types."""
     import onnx.helper
     import onnx.numpy_helper
     import onnx.shape_inference
@@ -338,7 +338,7 @@ def _inferred(
         schema = onnx.defs.get_schema(op.op_type, opset, "")
         imports = [onnx.helper.make_opsetid("", opset)]
         inferred = onnx.shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=imports)
-    except Exception:  # inference gives up on operands that it does not know
+    except Exception:  # inference fails on operands of unknown types
         return [None for v in outputs if v is not None]
     protos = [inferred.get(f"o{k}") for k, v in enumerate(outputs) if v is not None]
     return [None if p is None else value_type(p) for p in protos]

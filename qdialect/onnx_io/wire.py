@@ -1,8 +1,8 @@
 """
-Large initializers of an ONNX model beside its message, as bytes that nobody copies: `split` takes them out of a
-serialized model, `join` puts them in again. protobuf reads and writes all the rest.
+The protobuf wire format of large initializers, without copies of their bytes: `split` removes them from a
+serialized model, `join` inserts them. protobuf reads and writes all other fields.
 
-A message is a list of fields: a tag, number * 8 + kind, and a value, whose kind says where it ends
+A message is a list of fields: a tag, number * 8 + kind, and a value, whose kind determines its end
 (https://protobuf.dev/programming-guides/encoding/).
 """
 
@@ -11,25 +11,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 VARINT, EIGHT_BYTES, LENGTH, FOUR_BYTES = 0, 1, 2, 5
-"""Kinds of values; after a `LENGTH` come as many bytes."""
+"""Wire types; a `LENGTH` is followed by as many bytes."""
 
 GRAPH, INITIALIZER, RAW_DATA = (number * 8 + LENGTH for number in (7, 5, 9))
 """Tags in ModelProto, GraphProto, TensorProto."""
 
 LARGEST = (1 << 31) - 1
-"""Bytes of a message."""
+"""Greatest size of a message in bytes."""
 
 Piece = memoryview | bytes | int
-"""Bytes of a message, or the place of an initializer whose raw data stands there."""
+"""Bytes of a message, or the index of an initializer whose raw data belongs there."""
 Edit = Callable[[int, int], "tuple[list[Piece], int] | None"]
-"""What to write for the initializer between two offsets, and its length; None: what is there."""
+"""Maps the offsets of an initializer to its replacement and the length of that; None keeps it."""
 
 
 def split(message: bytes, least: int) -> tuple[bytes, dict[int, memoryview]]:
     """
-    A serialized ModelProto without raw data of more than `least` bytes, and these by the place of their initializer.
+    A serialized ModelProto without raw data of more than `least` bytes, and that data by index of its initializer.
 
-    A message that is not well-formed comes back as it is, for protobuf to refuse.
+    A malformed message is returned unchanged, for protobuf to refuse.
     """
     view, large = memoryview(message), dict[int, memoryview]()
     places = iter(range(len(message)))
@@ -54,9 +54,9 @@ def split(message: bytes, least: int) -> tuple[bytes, dict[int, memoryview]]:
 
 def join(message: bytes, sizes: Mapping[int, int]) -> list[Piece]:
     """
-    A serialized ModelProto with raw data of so many bytes in the initializers at these places, piece by piece.
+    A serialized ModelProto, in pieces, with raw data of so many bytes in initializers. sizes: bytes by index.
 
-    Raises ValueError if the whole is larger than a message may be.
+    Raises ValueError if the message exceeds `LARGEST`.
     """
     view = memoryview(message)
     places = iter(range(len(message)))
@@ -94,7 +94,7 @@ def _edited(
 
 
 def _fields(view: memoryview, start: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """Tag, begin, begin of the value and end of each field. Raises ValueError or IndexError for what is no message."""
+    """Tag, start, start of the value and end of each field. Raises ValueError or IndexError if malformed."""
     at = start
     while at < end:
         begin = at
@@ -116,7 +116,7 @@ def _fields(view: memoryview, start: int, end: int) -> Iterator[tuple[int, int, 
 
 
 def _read_varint(view: memoryview, at: int) -> tuple[int, int]:
-    """A number, seven bits a byte, lowest first, and where it ends."""
+    """A varint, seven bits per byte, lowest first, and the offset of its end."""
     value = shift = 0
     while (byte := view[at]) >= 0x80:
         value |= (byte & 0x7F) << shift

@@ -1,5 +1,5 @@
 """
-`--check-numerics`: what each pass did to the numbers, judged by the oracle form per op.
+`--check-numerics`: comparison of values before and after each pass, op by op, against the pass's class of exactness.
 
 How a pass is judged. The oracle form of the module is run before the pass, every tensor an output. A value of the
 module after the pass is *the same* as one before it if they share an ONNX tensor name or a graph output (or, without

@@ -1,4 +1,4 @@
-"""Input data for a model: `.npz` files keyed by graph input name, cut into batches that the model takes."""
+"""Input data for a model: `.npz` files keyed by graph input name, split into batches of the model's size."""
 
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,10 +29,10 @@ def load_npz(path: str) -> Arrays:
     if not Path(path).is_file():
         raise UserError(f"cannot read data '{path}', no such file", "give an .npz file")
     try:
-        # The archive is given, not the path: numpy would leave the file open when it is no archive.
+        # An open file instead of the path: numpy would leave the file open if it is no archive.
         with open(path, "rb") as file:
             archive = np.load(file, allow_pickle=False)
-            if isinstance(archive, np.ndarray):  # a .npy file, whatever its name
+            if isinstance(archive, np.ndarray):  # a .npy file under another name
                 raise UserError(
                     f"'{path}' holds one array without a name", "save it with numpy.savez(path, input=...)"
                 )
@@ -67,7 +67,7 @@ def batches(arrays: Arrays, inputs: Sequence[Input], *, strict: bool = False) ->
 
 
 def _converts(have: np.dtype[Any], wanted: np.dtype[Any], strict: bool) -> bool:
-    """Whether data of one type may be given as another: bytes of an image are no numbers from 0 to 1."""
+    """True if data of dtype `have` may feed an input of `wanted`; strict: bytes of an image are no floats in [0, 1]."""
     if not strict or have == wanted:
         return have == wanted or np.can_cast(have, wanted, "same_kind")
     return np.can_cast(have, wanted, "safe") and (have.kind == "f") == (wanted.kind == "f")
@@ -106,7 +106,7 @@ def _count(array: npt.NDArray[Any], entry: Input) -> int:
 def _cut(array: npt.NDArray[Any], entry: Input, k: int, count: int) -> npt.NDArray[Any]:
     first = entry.shape[0] if array.ndim else None
     if first is None and array.ndim and count > 1 and array.shape[0] == count:
-        return array[k : k + 1]  # one for each batch of another input
+        return array[k : k + 1]  # one per batch of another input
     if first is None or array.shape[0] == first:
         return array
     return array[k * first : (k + 1) * first]

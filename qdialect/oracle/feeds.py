@@ -1,4 +1,4 @@
-"""Inputs for a model where the user gives none: seeded, of the sizes and ranges that the model asks for."""
+"""Random input data for a model: seeded, of the shapes, types and ranges that the model expects."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from qdialect.oracle.session import Array
 from qdialect.promises.casts import QuantizeForm
 
 INTEGERS = 2
-"""Inputs of 16 bits and more are below this: they are indices, lengths and masks."""
+"""Exclusive bound of integer inputs of 16 bits and more: they are indices, lengths and masks."""
 SIZES = (1, 8, 32, 224, 512)
-"""What sizes that the model leaves open may be, tried in order; the first axis is the batch and stays 1."""
+"""Sizes tried in order for open dimensions; the first axis is the batch and stays 1."""
 OVERSHOOT = 1.1
-"""How far beyond the range of its quantize a float input goes: saturation is looked at too."""
+"""Factor by which a float input exceeds the range of its quantize, to cover saturation."""
 
 
 def random_feeds(module: ModuleOp, *, seed: int = 0, size: int = SIZES[0]) -> dict[str, Array]:
@@ -115,7 +115,7 @@ def fitting_feeds(module: ModuleOp, *, seed: int = 0) -> dict[str, Array]:
     """
     Random feeds of the first open size with which the oracle runs the module.
 
-    Raises UserError if there is none, with onnxruntime's word on the first.
+    Raises UserError if there is none, with onnxruntime's message for the first.
     """
     first: UserError | None = None
     for size in SIZES if _is_open(module) else SIZES[:1]:
@@ -132,7 +132,7 @@ def fitting_feeds(module: ModuleOp, *, seed: int = 0) -> dict[str, Array]:
 
 
 def retyped_feeds(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[str, Array]:
-    """Feeds as a module takes them whose inputs have become integers since (`integer-io`): quantized as it notes."""
+    """Feeds for a module whose inputs have become integers (`integer-io`), quantized with its recorded parameters."""
     noted, taken = noted_interface(module), dict(feeds)
     for name, value in zip(input_names(module), main_of(module).body.block.args, strict=True):
         element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]

@@ -3,8 +3,8 @@ The oracle form: every op on quantized types written as dequantize, op, quantize
 
     op(a, b) : T   ->  QuantizeLinear(op(DequantizeLinear(a), DequantizeLinear(b)))
 
-Nothing is merged or moved: it is what an op on quantized types means, and what every pass is judged by. A value can be
-cut: its users take a graph input instead of what computes it, which is still an output.
+Nothing is merged or moved: it defines the meaning of ops on quantized types and is the reference of every pass. A value
+can be cut: its users take a graph input instead of its producer, which is still an output.
 """
 
 from __future__ import annotations

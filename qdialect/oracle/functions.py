@@ -1,4 +1,4 @@
-"""`--check-numerics` for text that holds several functions: each is a graph of its own, and judged as one."""
+"""`--check-numerics` for text with several functions: each is checked as a graph of its own."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from qdialect.rewriting.manager import PassManager
 
 @dataclass
 class Checked:
-    """What a check of several functions came to; a function that is beyond its class ends it."""
+    """Result of checking several functions; the first difference beyond its class ends the check."""
 
     judged: list[str] = field(default_factory=list[str])
-    """The functions in which every pass keeps its class."""
+    """Names of the functions in which every pass keeps its class."""
     unjudged: dict[str, str] = field(default_factory=dict[str, str])
-    """Why a function could not be run."""
+    """Reason why a function could not be run, by name."""
 
     def summary(self) -> str:
-        """What was judged, in a line."""
+        """The result in one line."""
         text = f"check-numerics: every pass keeps its class in {len(self.judged)} functions"
         if self.unjudged:
             reasons = "; ".join(f"@{name}: {reason}" for name, reason in self.unjudged.items())
@@ -35,12 +35,12 @@ class Checked:
 
 
 def count_functions(module: ModuleOp) -> int:
-    """How many graphs a module holds."""
+    """Number of functions of a module."""
     return sum(isinstance(op, FuncOp) for op in module.ops)
 
 
 def apart(module: ModuleOp) -> list[tuple[str, ModuleOp]]:
-    """Each function in a copy of the module that has no other, by its name."""
+    """(name, module) of each function, in a copy of the module without the others."""
     modules: list[tuple[str, ModuleOp]] = []
     for func in module.ops:
         if isinstance(func, FuncOp):
@@ -63,7 +63,7 @@ def check_functions(module: ModuleOp, passes: Sequence[ModulePass], context: Con
         except BeyondClass as error:
             raise BeyondClass(error.finding, f"in @{name}, ") from error
         except (UserError, DiagnosticException, VerifyException) as error:
-            # The run that follows says what is wrong with a pass; here is only what keeps it from being judged.
+            # The run that follows reports errors of passes; here only what prevents the check is recorded.
             checked.unjudged[name] = " ".join(str(error).split())
         else:
             checked.judged.append(name)

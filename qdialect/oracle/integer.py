@@ -1,8 +1,8 @@
 """
-What a graph in TOSA's integer profile computes, by `numerics` alone: the judge of the integer-only arithmetic.
+Interpreter of TOSA's integer profile, in terms of `numerics`: the reference of the integer-only arithmetic.
 
 Sums and products are exact in 64 bits and must fit in 32; a rescale is `numerics.rescale`. Arm's reference model gives
-the same of every value. The other judge, onnxruntime, is of the other arithmetic (`oracle/form.py`).
+equal values throughout. The reference of the other arithmetic is onnxruntime (`oracle/form.py`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _number(op: Operation, name: str) -> int:
 
 
 def _sum32(values: Array) -> Array:
-    """Numbers that have to fit in 32 bits."""
+    """`values`, checked to fit in 32 bits. UserError if they do not."""
     if values.size and np.abs(values).max() > numerics.INT32_MAX:
         raise UserError("a sum does not fit in 32 bits", "report this: no pass writes such a graph")
     return values.astype(np.int32)
@@ -58,14 +58,14 @@ def _constant(op: Operation, inputs: Sequence[Array]) -> Array:
 
 
 def _windows(image: Array, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> Array:
-    """(N, H', W', C, KH, KW) of a padded image (N, H, W, C)."""
+    """Windows (N, H', W', C, KH, KW) of a padded image (N, H, W, C)."""
     span = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
     windows = sliding_window_view(image, span, (1, 2))
     return windows[:, :: strides[0], :: strides[1], :, :: dilations[0], :: dilations[1]]
 
 
 def _centred(inputs: Sequence[Array]) -> tuple[Array, Array]:
-    """The image and weight of a convolution above their zero points, in f64, which holds every sum."""
+    """Image and weight of a convolution minus their zero points, in f64, which holds every sum."""
     x, w, _, x_zero, w_zero = (i.astype(np.float64) for i in inputs)
     return x - x_zero, w - w_zero
 
@@ -232,14 +232,14 @@ def run_integer(module: ModuleOp, feeds: Sequence[Array]) -> list[Array]:
 
 
 def stored_bytes(array: Array) -> Array:
-    """An array as the profile holds it: bytes signed."""
+    """An array as the profile stores it: 8-bit values signed."""
     stored = np.ascontiguousarray(array)
     return stored.view(np.int8) if stored.dtype == np.uint8 else stored
 
 
 def value_of(op: Operation, inputs: Sequence[Array]) -> Array:
     """
-    What one operation of the profile makes of its operands.
+    The result of one operation of the profile.
 
     Raises UserError for an operation that has no rule, and if a sum does not fit in 32 bits.
     """

@@ -1,4 +1,4 @@
-"""How far numbers may be apart by their class of exactness."""
+"""Tolerances of the classes of exactness, and the comparison of arrays against them."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from qdialect.exactness import Exactness
 from qdialect.numerics import Array
 
 CLOSE_FLOAT = 1e-4
-"""Of the largest magnitude."""
+"""Tolerance of floats in class `close`, relative to the largest magnitude."""
 ROUNDING = 2.0**-22
-"""Of a real number: two units in the last place of float32."""
+"""Tolerance for rounding of a real number, relative: two units in the last place of float32."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One value that is beyond a class."""
+    """One value whose difference exceeds a class."""
 
     tensor: str
     op: str
     node: str
-    """What computes it now."""
+    """The node that computes the value after the pass."""
     detail: str
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The first pass beyond its class."""
+    """The first pass that exceeds its class."""
 
     pass_name: str
     exactness: str
@@ -46,7 +46,7 @@ class Finding:
 
 
 def step_of(op: DequantizeOp, real: Array) -> Array:
-    """One step of what a dequantize makes, at each of its elements; with room for rounding the product."""
+    """One quantization step at each element of a dequantize's result, plus rounding of the product."""
     type = op.element_type
     scales = numerics.expand_parameters(type.scales, real.shape, type.axis, type.blocks)
     largest = np.abs(real[np.isfinite(real)]).max(initial=0.0)
@@ -54,7 +54,7 @@ def step_of(op: DequantizeOp, real: Array) -> Array:
 
 
 def beyond(wanted: Array, got: Array, exactness: Exactness, step: Array | None = None) -> str | None:
-    """How far `got` is beyond the class; None if it is within. `step`: of real numbers that count as integers."""
+    """Message on how far `got` exceeds the class; None if it does not. step: of reals that count as integers."""
     if wanted.shape != got.shape:
         return f"the shape is {list(got.shape)}, it was {list(wanted.shape)}"
     if exactness is Exactness.LOSSY or wanted.dtype.kind not in "iufbV":

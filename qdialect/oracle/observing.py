@@ -1,5 +1,5 @@
 """
-What the oracle has for each value of a module: all of them, or those that some operations make from values known.
+Values of a module as the oracle form computes them: all, or those of some operations from known operands.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from qdialect.oracle.form import is_visible, main_of, oracle_form
 from qdialect.oracle.session import run
 
 OUTPUT = "output "
-"""In front of a graph output's name."""
+"""Prefix of a graph output's label."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What the oracle had for a value."""
+    """A value as the oracle form computed it."""
 
     stored: Array
-    """Its elements, of quantized types the stored integers."""
+    """Elements; the stored integers for quantized types."""
     type: UniformType | None
     computed: bool
-    """Whether an op made it, not a constant."""
+    """True for the result of an op, False for a constant."""
 
 
 def names_of(module: ModuleOp) -> dict[SSAValue, list[str]]:
-    """The ONNX tensor names of the values that ops of the graph make; graph outputs count as `output NAME` besides."""
+    """ONNX tensor names of the results of the graph's ops; graph outputs are also labelled `output NAME`."""
     func = main_of(module)
     names: dict[SSAValue, list[str]] = {}
     for op in func.body.block.ops:
@@ -58,7 +58,7 @@ def names_of(module: ModuleOp) -> dict[SSAValue, list[str]]:
 
 
 def input_names(module: ModuleOp) -> list[str]:
-    """The graph's inputs, as ONNX calls them."""
+    """ONNX names of the graph's inputs."""
     func = main_of(module)
     rows = func.arg_attrs.data if func.arg_attrs is not None else ()
     names: list[str] = []
@@ -70,7 +70,7 @@ def input_names(module: ModuleOp) -> list[str]:
 
 def observe(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[SSAValue, Seen]:
     """
-    What the oracle form of `module` computes for every tensor of the graph, and what its constants hold.
+    The values of every tensor of the graph by the oracle form of `module`, and of its constants.
 
     `feeds` is keyed by graph input name. Raises UserError if onnxruntime cannot run the oracle form.
     """
@@ -90,8 +90,8 @@ def computed(
     ops: Collection[Operation] | None = None,
 ) -> dict[SSAValue, Array]:
     """
-    What the oracle form of `module` computes, or only what it takes to compute `ops` of the graph. Values that are
-    `known` are taken as they are by those that use them, and computed all the same if their op is one of `ops`.
+    The values that the oracle form of `module` computes, or only those needed for `ops` of the graph. Users of `known`
+    values take them as given; they are computed all the same if their op is one of `ops`.
 
     Raises UserError if onnxruntime cannot run the oracle form.
     """
@@ -120,13 +120,13 @@ def computed(
 
 
 def taken(op: Operation) -> Iterator[SSAValue]:
-    """The operands of an op and, if it has subgraphs, those of the ops inside."""
+    """The operands of an op and of all ops in its subgraphs."""
     for one in op.walk():
         yield from one.operands
 
 
 def _with_sources(ops: Collection[Operation], known: Mapping[SSAValue, Array]) -> set[Operation]:
-    """`ops` and, up to values that are known, what makes their operands."""
+    """`ops` and the ops that define their operands, up to known values."""
     needed: set[Operation] = set()
     stack = list(ops)
     block = stack[0].parent
@@ -146,7 +146,7 @@ def is_random(value: SSAValue) -> bool:
 
 
 def as_stored(seen: Seen, type: Attribute) -> Array | None:
-    """What was seen, as a value of `type` would store it; None if the two do not hold the same kind of element."""
+    """A seen value as `type` would store it; None if the two element types are not comparable."""
     now = quantized_of(type)
     element = BY_ATTRIBUTE.get(element_of(stored_type(type)))  # pyright: ignore[reportArgumentType]
     if now is None or seen.type is None or now == seen.type:
@@ -159,13 +159,13 @@ def as_stored(seen: Seen, type: Attribute) -> Array | None:
 
 
 def in_steps(seen: Seen, type: Attribute) -> Array | None:
-    """What was seen, as a value of `type` stores as many steps, of whatever size; None if the two are not quantized."""
+    """A seen value as `type` stores the same number of steps, at any scale; None unless both are quantized."""
     now = quantized_of(type)
     return None if now is None or seen.type is None else _moved(seen.stored, seen.type, now)
 
 
 def _moved(stored: Array, then: UniformType, now: UniformType) -> Array | None:
-    """Integers above another zero point; None if one leaves the storage range, or the parameters are of blocks."""
+    """Integers moved to another zero point; None if one leaves the storage range, or parameters are blocked."""
     if now.blocks or then.blocks:
         return None
     zeros = [

@@ -1,5 +1,5 @@
 """
-What the numbers are: onnxruntime with every optimization off. The reference of every pass, and what computes constants.
+onnxruntime sessions with every optimization off: the reference of every pass, and the evaluator of constants.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 BYTE = BY_NUMPY["uint8"].attribute
 MOST_MEMORY = 2 << 30
-"""Bytes that onnxruntime may take to compute constants: a model may lie about their sizes."""
+"""Greatest memory, in bytes, of computing constants: an untrusted model may ask for any."""
 
 
 @cache
 def _bound_memory() -> None:
-    """Once per process: sessions that ask for it share an allocator with a bound."""
+    """Register, once per process, a bounded allocator that bounded sessions share."""
     import onnxruntime as ort
 
     device = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
@@ -52,21 +52,21 @@ def _bound_memory() -> None:
 
 
 def described(error: Exception) -> str:
-    """onnxruntime's message in one line that is not too long."""
+    """onnxruntime's message as one line, truncated."""
     text = " ".join(str(error).split())
     return text if len(text) < 300 else f"{text[:297]}..."
 
 
 def _options(optimize: bool, threads: int) -> Any:
-    """Of a session, optimized or as the model is written."""
+    """Session options, with all optimizations or with none."""
     import onnxruntime as ort
 
     options = ort.SessionOptions()
     options.log_severity_level, options.intra_op_num_threads = 4, threads
     if not optimize:
-        # A weight that is packed in advance is multiplied in another order than one that is computed.
+        # A prepacked weight is multiplied in another order than a computed one.
         options.add_session_config_entry("session.disable_prepacking", "1")
-        options.enable_mem_pattern = False  # one block for a run would stand beside what the first took
+        options.enable_mem_pattern = False  # a block for the whole run would add to the memory of the first run
     levels = ort.GraphOptimizationLevel
     options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimize else levels.ORT_DISABLE_ALL
     return options
@@ -112,7 +112,7 @@ def session_for(model: ModelProto, outputs: Collection[str]) -> InferenceSession
     """
     A session without optimization, for some of a model's outputs.
 
-    What is no output goes back to onnxruntime's memory once it has been read; an output does not, asked for or not.
+    onnxruntime frees intermediate tensors after their last use, but no graph output, fetched or not.
 
     Raises UserError if onnxruntime refuses the model.
     """
@@ -127,7 +127,7 @@ def session_for(model: ModelProto, outputs: Collection[str]) -> InferenceSession
 
 
 def fused_nodes(model: bytes) -> int:
-    """How many nodes onnxruntime runs, after its own fusions. Raises UserError if it refuses the model."""
+    """Number of nodes that onnxruntime runs, after its own fusions. Raises UserError if it refuses the model."""
     import onnx
     import onnxruntime as ort
 
@@ -161,13 +161,13 @@ def run(
 
 
 def _is_narrow(type: Attribute) -> bool:
-    """Whether elements take less than a byte: numpy has no such, and onnxruntime gives none out."""
+    """True if elements have less than 8 bits: numpy lacks such types, and onnxruntime returns none."""
     element = BY_ATTRIBUTE.get(element_of(stored_type(type)) or type)
     return element is not None and 0 < element.bits < 8
 
 
 def _only_moved(ops: Sequence[OnnxOp]) -> bool:
-    """Whether all that `ops` do to elements of less than a byte is move them."""
+    """True if `ops` only move elements of less than 8 bits."""
     for op in ops:
         promise = op.get_trait(Commutes)
         if promise is None or not promise.moves_storage:
@@ -187,7 +187,7 @@ def _module_of(op: Operation) -> ModuleOp | FunctionOp:
 
 def isolated(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> ModuleOp:
     """
-    A module of its own for `ops`, which depend on constants alone. Quantized types become what is stored.
+    A separate module of `ops`, which depend on constants alone. Quantized types become their storage types.
 
     Elements of less than a byte that are only moved become bytes. Its outputs are called `o0`, `o1`, ... in the order
     of `outputs`.

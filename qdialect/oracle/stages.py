@@ -1,9 +1,9 @@
 """
-`--check-numerics` behind `lower-to-tosa`: each op between casts against what it became in the integer profile.
+`--check-numerics` after `lower-to-tosa`: each op between casts against its lowering to the integer profile.
 
-A stage is what one op became, up to the tensor that holds its result. It starts from the numbers that onnxruntime had
-for the op's operands (`oracle/form.py`), is computed in the integer-only arithmetic (`oracle/integer.py`), and its
-result compared with what onnxruntime had for the op's: so what one stage rounds otherwise does not add up in the next.
+A stage is the lowering of one op, up to the tensor that holds its result. It starts from onnxruntime's values of the
+op's operands (`oracle/form.py`), is computed in the integer-only arithmetic (`oracle/integer.py`), and its result is
+compared with onnxruntime's: so rounding differences of stages do not accumulate.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from qdialect.oracle.integer import stored_bytes, value_of
 from qdialect.rewriting.records import Laid
 
 Known = Callable[[SSAValue], Array | None]
-"""What onnxruntime had for a value of the module before the pass, as stored; None if it had nothing."""
+"""onnxruntime's stored elements of a value of the module before the pass; None if there are none."""
 
 
 class Stage(NamedTuple):
-    """What one op became."""
+    """The lowering of one op, with expected and actual results."""
 
     op: Operation
-    """The last operation of it."""
+    """The last operation of the stage."""
     value: SSAValue
-    """What it made in front of the pass."""
+    """The op's result before the pass."""
     expected: Array
-    """What onnxruntime has for that; as is `got`, with its axes where ONNX has them."""
+    """onnxruntime's elements of that result; as `got`, in ONNX's order of axes."""
     got: Array
-    """What the integer-only arithmetic makes, as many bits signed or not."""
+    """The elements by the integer-only arithmetic, of equal width, signed or not."""
 
 
 def stages(
     module: ModuleOp, feeds: Sequence[Array], lowered: Mapping[SSAValue, Laid], known: Known
 ) -> Iterator[Stage]:
     """
-    The stages of a module that `lower-to-tosa` has written, in order. feeds: its inputs in order. `lowered`: what each
-    tensor holds. What follows an op that stays is computed from what onnxruntime had for the op's results.
+    The stages of a module after `lower-to-tosa`, in order. feeds: its inputs in order. lowered: the value that each
+    tensor holds. Ops behind one that is not lowered are computed from onnxruntime's values of its results.
 
     Raises UserError if a sum does not fit in 32 bits.
     """
@@ -72,5 +72,5 @@ def stages(
 
 
 def _plain(array: Array, order: Sequence[int]) -> Array:
-    """A tensor of which axis k is axis `order[k]` of ONNX's, in ONNX's order."""
+    """A tensor in ONNX's order of axes. order: ONNX's axis of each axis of `array`."""
     return np.ascontiguousarray(array.transpose(np.argsort(order)))

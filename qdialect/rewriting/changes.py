@@ -1,4 +1,4 @@
-"""What rewrites change the IR with: names, symbolic sizes and users are carried along, and a change can be undone."""
+"""`Changes`: the methods by which rewrites change the IR; they carry names and symbolic sizes and can be undone."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT, Journal, is_kept
 
 DIMS = "onnx.dims"
-"""The names of symbolic sizes, one list per result."""
+"""Attribute with the names of symbolic sizes, one list per result."""
 
 
 @cache
 def _is_pure(op_class: type[Operation]) -> bool:
-    """Whether operations of a class may go when nobody takes their results; an end of a block has none and stays."""
+    """True if operations of a class without users may be erased: pure ones that are no terminators."""
     ends = op_class.has_trait(IsTerminator, value_if_unregistered=False)
     return not ends and op_class.has_trait(Pure, value_if_unregistered=False)
 
@@ -36,7 +36,7 @@ def is_dead(op: Operation) -> bool:
 
 
 def _carry_dims(op: Operation, old: SSAValue, new: SSAValue) -> None:
-    """Let `new`, which stands in for a result of `op`, keep the names of its symbolic sizes."""
+    """Copy the names of symbolic sizes of `old`, a result of `op`, to `new`, which replaces it."""
     rows = op.attributes.get(DIMS)
     if not isinstance(rows, ArrayAttr) or not isinstance(old, OpResult) or not isinstance(new, OpResult):
         return
@@ -51,8 +51,8 @@ Values = Sequence[SSAValue]
 
 class Changes(ABC):
     """
-    Changes of the IR. They carry names and symbolic sizes to what stands in for an operation, count rewrites, erase
-    what nobody reads any more, and keep their hands off operations that were asked to stay.
+    Changes of the IR. They carry names and symbolic sizes to replacements, count rewrites, erase dead operations, and
+    leave operations that are kept in float (`--keep-float`) unchanged.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Changes(ABC):
 
     @abstractmethod
     def push(self, op: Operation) -> None:
-        """Look at `op` (again)."""
+        """Put `op` on the worklist."""
 
     def _push_around(self, value: SSAValue) -> None:
         if isinstance(value, OpResult):
@@ -77,13 +77,13 @@ class Changes(ABC):
                 self.push(around)
 
     def _push_last_user(self, value: SSAValue) -> None:
-        """Look again at the user that is left alone with a value: with several, a pattern may have held back."""
+        """Put the only remaining user of a value on the worklist: with several users a pattern may not have matched."""
         if (use := value.first_use) is not None and value.has_one_use():
             self.push(use.operation)
 
     def touch(self, op: Operation) -> None:
         """
-        Say that `op` will compute with other numbers, though none of its operands is another value.
+        Record that `op` will compute with other numbers, although its operands are the same values.
 
         Raises Kept if it was asked to stay in float.
         """
@@ -94,7 +94,7 @@ class Changes(ABC):
         """Insert new operations in front of `anchor`; one without a name is named after the anchor's node."""
         for op in ops:
             if op.location is UNKNOWN_LOC:
-                # A quantize leaves the node's name to it, or their order would tell who has it.
+                # A quantize leaves the node's name to the op, or their order would decide which has it.
                 op.location = location("" if isinstance(op, QuantizeOp) else node_name(anchor))
         place_before(anchor, *ops)
         if self._journal is not None:
@@ -107,14 +107,14 @@ class Changes(ABC):
         self.insert_before(first_of(block), ops)
 
     def insert_after(self, anchor: Operation, ops: Sequence[Operation]) -> None:
-        """Insert new operations behind `anchor`, which ends no block; those without a name take the next node's."""
+        """Insert new operations after `anchor`, which is no terminator; those without a name take the next node's."""
         self.insert_before(next_of(anchor), ops)
 
     def replace(
         self, op: Operation, ops: Sequence[Operation], results: Values | None = None, *, is_same: bool = True
     ) -> None:
         """
-        Replace `op` by new operations; `results` (by default those of the last) stand in for its results.
+        Replace `op` by new operations; `results` (by default those of the last) replace its results.
 
         The operation that makes the first result takes over the names, those of tensors if they hold what they did
         (`is_same`); the remarks go to the new operation of the same kind, if there is one. Raises Kept if `op`, or what
@@ -127,9 +127,9 @@ class Changes(ABC):
         if isinstance(heir, Operation) and heir.location is UNKNOWN_LOC:
             self._locate(heir, op.location if is_same else location(node_name(op)))
         self.insert_before(op, ops)
-        self.touch(op)  # now that what is new can be taken out
+        self.touch(op)  # after the insertion, which can be undone
         self._heirs += [(op, one) for one in ops if one.name == op.name][-1:]
-        if is_kept(op) and isinstance(heir, Operation):  # by a pass that only says otherwise what an op is
+        if is_kept(op) and isinstance(heir, Operation):  # by a pass that only writes the op in another form
             heir.attributes[KEEP_FLOAT] = op.attributes[KEEP_FLOAT]
         for old, new in zip(op.results, results, strict=True):
             _carry_dims(op, old, new)
@@ -139,20 +139,20 @@ class Changes(ABC):
         self.erase(op)
 
     def _inherit(self, old: SSAValue, new: SSAValue) -> None:
-        """Let `new` take the name of `old`, whose numbers it holds."""
+        """Give `new` the name of `old`, whose numbers it holds."""
         if (inherited := inherited_name(old, new)) is not None:
             self._locate(*inherited)
         self._replaced.append((old, new))
 
     def _locate(self, op: Operation, place: LocationAttr) -> None:
-        """Name an operation, which may be there already."""
+        """Set the location of an operation."""
         if self._journal is not None:
             former = op.location
             self._journal.on_undo(lambda: setattr(op, "location", former))
         op.location = place
 
     def _redirect(self, old: SSAValue, new: SSAValue, but: Operation | None = None) -> None:
-        """Let every user of `old` but one take `new`."""
+        """Replace the uses of `old` by `new`, except in operation `but`."""
         if self._journal is not None:
             self._journal.watch(old)
             self._journal.uses(old)
@@ -160,18 +160,18 @@ class Changes(ABC):
         self._push_around(new)
 
     def rescaled(self, op: Operation) -> None:
-        """Say that `op` makes other numbers, which its result's name does not stand for. Raises Kept as `touch`."""
+        """Record that `op` computes other numbers, which are not its result name's. Raises Kept as `touch`."""
         self.touch(op)
         self._locate(op, location(node_name(op)))
         self.retype(op.results[0], op.results[0].type, is_same=False)
 
     def same_steps(self, old: SSAValue, new: SSAValue) -> None:
-        """Say that `new` holds as many steps of its scale as `old` held of another."""
+        """Record that `new` holds the same number of steps as `old`, at another scale."""
         self._in_steps.append((old, new))
 
     def replace_uses(self, old: SSAValue, new: SSAValue, but: Operation | None = None) -> None:
         """
-        Let every user of `old` take `new`, the same numbers; but one operation, which makes `new` from `old`.
+        Replace the uses of `old` by `new`, the same numbers, except in `but`, which computes `new` from `old`.
 
         Raises Kept if that leaves an operation which was asked to stay in float without a user.
         """
@@ -185,7 +185,7 @@ class Changes(ABC):
 
     def set_operand(self, op: Operation, index: int, value: SSAValue) -> None:
         """
-        Let `op` take `value` as its operand `index`; the former producer goes if nothing else needs it.
+        Set operand `index` of `op` to `value`; the former producer is erased if it has no other users.
 
         Raises Kept if `op`, or the producer, was asked to stay in float.
         """
@@ -203,9 +203,9 @@ class Changes(ABC):
 
     def retype(self, value: SSAValue, type: Attribute, *, is_same: bool = True) -> SSAValue:
         """
-        Give a result or a block's argument another type; the value that its users have now.
+        Give a result or a block argument another type; returns the value that replaces it.
 
-        `is_same`: whether it stands for the numbers that it did.
+        is_same: True if it represents the same numbers.
         """
         self.rewrites += 1
         if self._journal is not None:
@@ -218,7 +218,7 @@ class Changes(ABC):
         return new
 
     def erase(self, op: Operation) -> None:
-        """Erase an operation without users, and producers that this leaves without. Raises Kept as `touch` does."""
+        """Erase an operation without users, and producers that become unused. Raises Kept as `touch` does."""
         stack = [op]
         while stack:
             dead = stack.pop()

@@ -1,7 +1,7 @@
 """
-The one driver of all passes: a worklist of operations, patterns chosen by operation class, names carried, dead
-producers erased, blocked rewrites noted, kept operations left alone, and a cap on rewrites that names the pattern which
-does not end.
+The greedy pattern driver of all passes: a worklist of operations, patterns selected by operation class, names carried,
+dead producers erased, blocked rewrites recorded as remarks, kept operations unchanged, and a cap on the number of
+rewrites that names the pattern which does not terminate.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from qdialect.rewriting.remarks import remarks_of
 KEPT = Blocked("kept-float", "it was asked to stay in float")
 
 REWRITES_PER_OP = 64
-"""More rewrites than this per operation, over a whole module, is a pattern that undoes another's work."""
+"""Cap on rewrites per operation of the module: beyond it, a pattern undoes another's work."""
 
 
 class Pattern(ABC):
@@ -36,11 +36,11 @@ class Pattern(ABC):
 
     @abstractmethod
     def accepts(self, op_class: type[Operation]) -> bool:
-        """Whether operations of this class can match: asked once per class, so it looks at traits, not at names."""
+        """True if operations of this class can match: called once per class, so it tests traits, not names."""
 
     @abstractmethod
     def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        """Rewrite around `op` and return None, or return why not; None without a change if `op` does not match."""
+        """Rewrite around `op` and return None, or return the reason why not; None if `op` does not match."""
 
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -52,8 +52,8 @@ class EndlessRewriting(Exception):
 
 class Rewriter(Changes):
     """
-    What a pass changes the IR with: `Changes`, each around an operation of a worklist, chosen with the patterns that
-    accept its class. Remarks follow what stands in for an operation, and a change that is blocked is noted.
+    `Changes` driven by a worklist: applies to each operation the patterns that accept its class. Remarks follow an
+    operation's replacement, and a blocked rewrite is recorded.
     """
 
     def __init__(self, module: ModuleOp, pass_name: str = "", patterns: Sequence[Pattern] = ()):
@@ -116,9 +116,9 @@ class Rewriter(Changes):
 
     def attempt(self, op: OpT, name: str, rewrite: Callable[[OpT, Rewriter], Blocked | None]) -> bool:
         """
-        One rewrite around `op`: all of it or, if it would change what was asked to stay in float, nothing.
+        One rewrite around `op`, a transaction: undone if it would change an operation that is kept in float.
 
-        Returns whether it rewrote anything. Its reason is noted, unless an earlier one is. `name`: the pattern, for
+        Returns True if it rewrote anything. A reason is recorded unless `op` has an earlier one. name: the pattern, for
         `recording`.
         """
         before, pending = self.rewrites, len(self._worklist)
@@ -147,11 +147,11 @@ class Rewriter(Changes):
         return True
 
     def lowered(self, old: SSAValue, tensor: SSAValue, *, last: bool) -> None:
-        """Say that a tensor of another dialect holds what `old` did, its channels where ONNX has them or `last`."""
+        """Record that `tensor`, of another dialect, holds the value `old`. last: with its channels last."""
         self._lowered.append((tensor, Laid(old, last)))
 
     def finish(self, module: ModuleOp) -> None:
-        """Let functions' types say what they return now, and note why what is still there was left alone."""
+        """Update the functions' types to their results, and record the reasons on operations that remain."""
         if self._rolled_back:
             _drop_loose_uses(module)
         refresh_signatures(module)
@@ -160,7 +160,7 @@ class Rewriter(Changes):
 
 
 def _drop_loose_uses(module: ModuleOp) -> None:
-    """Let no operation that was built for a rewrite, and never inserted, count as a user."""
+    """Drop the uses by operations that were built for a rewrite and never inserted."""
     for op in operations(module):
         for value in (*op.results, *(a for region in op.regions for b in region.blocks for a in b.args)):
             for use in tuple(value.uses):
@@ -181,7 +181,7 @@ def erase_unused(module: ModuleOp) -> None:
 
 
 def _as_said(type: Attribute, said: Attribute) -> Attribute:
-    """A tensor type with the sizes that another says of the same tensor, where it has none itself."""
+    """A tensor type with unknown sizes filled in from type `said` of the same tensor."""
     element, shape, other = element_of(type), shape_of(type), shape_of(said)
     if element is None or other is None or (shape is not None and len(shape) != len(other)):
         return type
@@ -191,8 +191,8 @@ def _as_said(type: Attribute, said: Attribute) -> Attribute:
 
 def refresh_signatures(module: ModuleOp) -> None:
     """
-    Let every function's type say what it returns now: a rewrite may have learnt more of a shape. What the function's
-    type says of an output's shape, the operation that makes it now need not know: shape inference ends at some.
+    Update every function's type to its results, whose shapes a rewrite may have refined. Sizes that the function's
+    type states of an output are kept if the defining operation lacks them: shape inference does not cover all.
     """
     for func in module.ops:
         if isinstance(func, FuncOp) and isinstance(end := func.body.block.last_op, ReturnOp):
@@ -205,7 +205,7 @@ def refresh_signatures(module: ModuleOp) -> None:
 
 
 def apply_patterns(module: ModuleOp, pass_name: str, patterns: Sequence[Pattern]) -> int:
-    """Apply patterns until none matches, note what was blocked, and return how many rewrites there were."""
+    """Apply patterns until none matches, record blocked rewrites, and return the number of rewrites."""
     rewriter = Rewriter(module, pass_name, patterns)
     rewriter.run()
     rewriter.finish(module)
@@ -217,8 +217,8 @@ def rewriting(module: ModuleOp, pass_name: str) -> Generator[Rewriter]:
     """
     A rewriter for a pass that finds its operations by itself.
 
-    Each rewrite is an `attempt` with a function. Outside of one nothing holds an operation that was asked to stay in
-    float, nor is a rewrite counted.
+    Each rewrite is an `attempt` with a function. Outside of an `attempt`, kept operations are not protected,
+    and rewrites are not counted.
     """
     rewriter = Rewriter(module, pass_name)
     yield rewriter

@@ -1,10 +1,10 @@
 """
-One rewrite as a transaction: what it did to the IR, in order, so that all of it can be taken back.
+Journal of one rewrite as a transaction: its changes of the IR in order, so that they can be rolled back.
 
-A rewrite finds out late that an operation is in its way which was asked to stay in float: when it erases the last user
-of it, or when it has given one of its operands another type. So every change is noted with its inverse, and each kept
-operation that a change came near with its signature; at the end the signatures must be what they were. Only a module
-that has kept operations is rewritten with a journal.
+A rewrite may detect late that it affects an operation that is kept in float: when it erases the last user of it, or
+after it has given one of its operands another type. So every change is recorded with its inverse, and each kept
+operation next to a change with its signature; at the end the signatures must be unchanged. A journal is used only for
+modules that have kept operations.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ KEEP_FLOAT = "qdialect.keep_float"
 
 
 class Kept(Exception):
-    """A rewrite would change an operation that was asked to stay in float."""
+    """A rewrite would change an operation that is kept in float."""
 
 
 def is_kept(op: object) -> bool:
-    """Whether an operation was asked to stay in float. A pattern asks only where it chooses how far it reaches."""
+    """True if an operation is kept in float. A pattern calls it only to choose how far it reaches."""
     return isinstance(op, Operation) and KEEP_FLOAT in op.attributes
 
 
 def _signature(op: Operation) -> tuple[Attribute, ...]:
-    """The element types that an operation computes on and makes."""
+    """The element types of an operation's operands and results."""
     return tuple(element_type_of(v.type) for v in (*op.operands, *op.results))
 
 
@@ -44,21 +44,21 @@ class Journal:
         self._erased: list[Operation] = []
 
     def touch(self, op: Operation | None) -> None:
-        """An operation is about to change, or to be erased. Raises Kept if it was asked to stay."""
-        if isinstance(op, YieldOp):  # what a subgraph yields, the operation around it makes
+        """Record that `op` is about to be changed or erased. Raises Kept if it is kept in float."""
+        if isinstance(op, YieldOp):  # its operands are results of the parent operation
             op = op.parent_op()
         if is_kept(op):
             raise Kept
 
     def watch(self, value: SSAValue) -> None:
-        """What makes `value` and what reads it must keep its signature."""
+        """The operations that define and use `value`, if kept, must keep their signatures."""
         for op in (value.owner, *(use.operation for use in value.uses)):
             one = op.parent_op() if isinstance(op, Block | YieldOp) else op
             if one is not None and is_kept(one):
                 self._signatures.setdefault(one, _signature(one))
 
     def on_undo(self, action: Callable[[], None]) -> None:
-        """Note how the change that comes next is taken back."""
+        """Record the inverse of the next change."""
         self._undo.append(action)
 
     def inserted(self, ops: Sequence[Operation]) -> None:
@@ -115,23 +115,23 @@ class Journal:
         self._undo.append(undo)
         self._erased.append(op)
         op.detach()
-        for one, _ in operands:  # no user any more, though it can be read: as in drop_all_references
+        for one, _ in operands:  # its operands stay readable but have no use by it: as in drop_all_references
             for value, use in zip(one._operands, one._operand_uses, strict=True):  # pyright: ignore[reportPrivateUsage]
                 value.remove_use(use)
             one._operand_uses = ()  # pyright: ignore[reportPrivateUsage]
 
     def check(self) -> None:
-        """Raises Kept if an operation that was asked to stay computes on other types than before."""
+        """Raises Kept if a kept operation computes on other types than before."""
         for op, signature in self._signatures.items():
             if _signature(op) != signature:
                 raise Kept
 
     def commit(self) -> None:
-        """Let go of what was erased."""
+        """Drop the erased operations for good."""
         for op in self._erased:
             op.drop_all_references()
 
     def rollback(self) -> None:
-        """Take every change back, the last first."""
+        """Undo all changes, the last first."""
         for action in reversed(self._undo):
             action()

@@ -1,4 +1,4 @@
-"""The one loop that runs passes; what looks at them as they run are hooks."""
+"""`PassManager`, the one loop that runs passes, and hooks around each pass: verification, timing."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Applied(NamedTuple):
 
 
 class Hook:
-    """What is done around each pass of a run; each method does nothing unless overridden."""
+    """Callbacks around each pass of a run; each does nothing unless overridden."""
 
     reads_names: ClassVar[bool] = False
-    """Whether it reads the names in the records of rewrites, which take time to collect."""
+    """True if the hook reads the names in the records of rewrites, which take time to collect."""
 
     def before(self, one: ModulePass, module: ModuleOp) -> None:
         """Called with the pass that runs next."""
 
     def after(self, applied: Applied, module: ModuleOp) -> None:
-        """Called with the pass that has run; what it raises ends the run."""
+        """Called after a pass has run; an exception ends the run."""
 
 
 class PassManager:
@@ -50,7 +50,7 @@ class PassManager:
         """
         Run `passes` on `module` in place.
 
-        Raises UserError that names the pass if a pass cannot do its work, and what a hook raises.
+        Raises UserError, naming the pass, if a pass fails on the user's input, and exceptions of hooks.
         """
         for one in passes:
             for hook in self._hooks:

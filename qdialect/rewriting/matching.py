@@ -1,11 +1,11 @@
 """
-Patterns that are typed by what they match, so that `match` reads without an assertion:
+Base classes of patterns, typed by the trait, form or op that they match, so that `match` needs no assertion:
 
     class SinkCast(OnTrait[Commutes]):      every op that promises to commute, with its promise
     class Hoist(OnOp[QuantizeOp]):          operations of one class, or of one of several
     class ReadStorage(OnForm[StorageForm]): every op that has a form of a kind, with the form
 
-The class that stands in the brackets is read when the pattern's class is defined, so it is written once.
+The class in the brackets is read when the pattern's class is defined, so it is written once.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class _Typed(Pattern):
 
 
 class OnTrait(_Typed, Generic[PromiseT]):
-    """A rewrite around ONNX ops that make one kind of promise."""
+    """A rewrite of ONNX ops with promise `PromiseT`."""
 
     def wants(self, promise: PromiseT, /) -> bool:
-        """Whether ops with this promise can match: asked once per class of operations."""
+        """True if ops with this promise can match: called once per class of operations."""
         return True
 
     @abstractmethod
@@ -61,10 +61,10 @@ class OnTrait(_Typed, Generic[PromiseT]):
 
 
 class OnForm(_Typed, Generic[FormT]):
-    """A rewrite around ONNX ops that can be written with others in one kind of way."""
+    """A rewrite of ONNX ops with form `FormT`."""
 
     def wants(self, form: FormT, /) -> bool:
-        """Whether ops with this form can match: asked once per class of operations."""
+        """True if ops with this form can match: called once per class of operations."""
         return True
 
     @abstractmethod
@@ -80,7 +80,7 @@ class OnForm(_Typed, Generic[FormT]):
 
 
 class OnOp(_Typed, Generic[OpT]):
-    """A rewrite around operations of one class, or of a union of classes."""
+    """A rewrite of operations of one class, or of a union of classes."""
 
     @abstractmethod
     def match(self, op: OpT, rewriter: Rewriter, /) -> Blocked | None:

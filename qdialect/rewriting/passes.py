@@ -1,4 +1,4 @@
-"""What every pass of ours is: a list of patterns, a class of exactness, and a sentence in rewrite notation."""
+"""`RewritePass`, the base class of passes: a list of patterns, a class of exactness, a sentence in rewrite notation."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ class RewritePass(ModulePass):
     """A pass that is one greedy set of patterns."""
 
     exactness: ClassVar[Exactness]
-    """How far its rewrites may move numbers without options."""
+    """Class of exactness of its rewrites without options."""
     rewrite: ClassVar[str]
     """The pass in one sentence of rewrite notation, with its licence."""
 
     @property
     def level(self) -> Exactness:
         """
-        How far this application may move numbers, by its options: `exact` keeps to the exact ones of a pass's rewrites,
-        `lossy` adds those that change the meaning.
+        Class of exactness of this application, by its options: `exact` restricts the pass to its exact rewrites,
+        `lossy` adds those that change results by design.
         """
         if getattr(self, "lossy", False):
             return Exactness.LOSSY
         return Exactness.EXACT if getattr(self, "exact", False) else self.exactness
 
     pattern_types: ClassVar[tuple[type[Pattern], ...]] = ()
-    """The patterns, where they take no options."""
+    """The pattern classes, if they take no options."""
 
     def patterns(self) -> Sequence[Pattern]:
-        """The patterns of one application; of those that match, the first rewrites, and the first reason is noted."""
+        """The patterns of one application; the first that matches rewrites, and the first reason is recorded."""
         return [one() for one in self.pattern_types]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -46,7 +46,7 @@ class RewritePass(ModulePass):
 
 def classes_of(pass_type: type[ModulePass]) -> str:
     """The classes of exactness of a pass, in words: `exact or close` has rewrites of both and an option to choose."""
-    # xDSL's own passes say nothing: they move and merge ops, and never change a number.
+    # xDSL's own passes state none: they move and merge ops, and never change a number.
     own = getattr(pass_type, "exactness", Exactness.EXACT)
     options = {field.name for field in fields(pass_type)}
     assert isinstance(own, Exactness)

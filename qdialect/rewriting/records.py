@@ -1,4 +1,4 @@
-"""What was rewritten, for those who look for the rewrite that went wrong, or count them."""
+"""Records of rewrites, for counting them and for attributing a numeric difference to one."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from qdialect.ir.names import called, node_name, tensor_names
 
 
 class Rewritten(NamedTuple):
-    """One rewrite, for those who look for the one that went wrong."""
+    """One rewrite: its pass, its pattern, and the operation around which it happened."""
 
     pass_name: str
     pattern: str
     op: str
-    """How the operation is called."""
+    """Name of the operation in messages."""
     names: frozenset[str]
-    """The names of its node and tensors, and of those around it."""
+    """Names of its node and tensors, and of adjacent ones."""
 
 
 class Laid(NamedTuple):
-    """A value that a tensor of another dialect holds."""
+    """A value that is held by a tensor of another dialect, and its layout."""
 
     value: SSAValue
     last: bool
-    """Whether its channels are last there, where ONNX has them behind the batch."""
+    """True if the tensor has its channels last, False for ONNX's order of axes."""
 
 
 class Records(list[Rewritten]):
@@ -45,7 +45,7 @@ class Records(list[Rewritten]):
         """What was lowered to another dialect, by the tensor that holds it there."""
 
     def replaced(self, old: SSAValue, new: SSAValue) -> None:
-        """Note that `new` came in the place of `old`."""
+        """Record that `new` has replaced `old`."""
         self.stands_for.setdefault(new, old)
         if isinstance(new.owner, StorageCastOp) and new.owner.operands:
             self.stands_for.setdefault(new.owner.operands[0], new)
@@ -56,7 +56,7 @@ _RECORDS: list[Records] = []
 
 @contextmanager
 def recording(*, named: bool = True) -> Generator[Records]:
-    """A list that grows with every rewrite made inside; the names cost time, so they are left out on demand."""
+    """Context that collects the rewrites inside it. named: also their names, which take time."""
     records = Records(named)
     _RECORDS.append(records)
     try:
@@ -66,7 +66,7 @@ def recording(*, named: bool = True) -> Generator[Records]:
 
 
 def named(op: Operation) -> tuple[str, frozenset[str]]:
-    """What a record says of the operation, if somebody reads it."""
+    """Name and adjacent names of an operation for its record; empty if no `recording` collects them."""
     return (called(op), _names_around(op)) if any(one.named for one in _RECORDS) else ("", frozenset())
 
 
@@ -85,8 +85,8 @@ def record(
     lowered: Sequence[tuple[SSAValue, Laid]] = (),
 ) -> None:
     """
-    Note one rewrite, what its operation was called, and the values that came in the place of others; those `in_steps`
-    hold as many steps of another scale; those `lowered` are tensors of another dialect.
+    Record one rewrite: the names of its operation, and pairs (old, new) of replaced values; of `in_steps` the new value
+    holds as many steps at another scale; of `lowered` it is a tensor of another dialect.
     """
     for records in _RECORDS:
         records.in_steps.update((new, old) for old, new in in_steps)

@@ -1,4 +1,4 @@
-"""Why a rewrite did not fire: a table beside the IR, printed by `--remarks` and `qdialect explain`."""
+"""Missed-rewrite remarks: a table beside the IR, printed by `--remarks` and `qdialect explain`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from qdialect.reasons import Blocked
 
 @dataclass(frozen=True)
 class Remark:
-    """One rewrite that one pass would have made, and what stood in the way."""
+    """A rewrite that a pass did not apply to an operation, with the reason."""
 
     pass_name: str
     op: str
     """The operation's name in the IR, as `onnx.Conv`."""
     node: str
-    """The ONNX node, or the tensor it makes if the node has no name."""
+    """The ONNX node's name, or its first result's if the node has none."""
     blocked: Blocked
     location: LocationAttr
-    """Where the op came from: its ONNX names, or its line in a text."""
+    """Location of the op: its ONNX names, or its line in a text."""
 
     def __str__(self) -> str:
         fix = f"; {self.blocked.fix}" if self.blocked.fix else ""
@@ -32,9 +32,9 @@ class Remark:
 
 class RemarkTable:
     """
-    The remarks of one module by the operation that they are on, each once, in the order in which they arose.
+    The remarks of one module by operation, without duplicates, in the order in which they arose.
 
-    Operations are held weakly: those that are erased take their remarks with them, but for `iter`, which lists all.
+    Operations are held weakly: the remarks of an erased one are dropped, except from `iter`, which lists all.
     """
 
     def __init__(self) -> None:
@@ -42,19 +42,19 @@ class RemarkTable:
         self._on: WeakKeyDictionary[Operation, dict[tuple[str, Blocked], Remark]] = WeakKeyDictionary()
 
     def add(self, pass_name: str, op: Operation, blocked: Blocked) -> None:
-        """Note that `pass_name` left `op` alone."""
+        """Record that `pass_name` did not rewrite `op`."""
         remark = Remark(pass_name, op.name, called(op), blocked, op.location)
         self._all[remark] = None
         self._on.setdefault(op, {})[pass_name, blocked] = remark
 
     def moved(self, former: Operation, op: Operation) -> None:
-        """Let the remarks on `former` be on `op`, which comes in its place."""
+        """Move the remarks on `former` to `op`, which replaces it."""
         remarks = self._on.pop(former, None)
         if remarks:
             self._on.setdefault(op, {}).update(remarks)
 
     def on(self, op: Operation) -> list[Remark]:
-        """The remarks on an operation, and on those that it came in the place of; the last pass's last."""
+        """The remarks on an operation and on those that it replaced, in the order of passes."""
         return list(self._on.get(op, {}).values())
 
     def __iter__(self):

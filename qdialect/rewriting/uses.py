@@ -1,4 +1,4 @@
-"""What reads a value: who quantizes it, whether all of them do, and who asks only for its shape."""
+"""Queries on the uses of a value: quantizes of it, their type, and uses of its shape alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IsInteger = Callable[[OnnxOp], bool]
 
 
 def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
-    """The one type that every user of `value` quantizes it to, or why there is none; None if nobody quantizes it."""
+    """The type to which all users of `value` quantize it; `Blocked` if they do not agree; None if none quantizes it."""
     types: set[UniformType] = set()
     others = 0
     for use in value.uses:
@@ -43,7 +43,7 @@ def quantized_uses(value: SSAValue) -> UniformType | Blocked | None:
 
 
 def quantized_anyway(value: SSAValue) -> bool:
-    """Whether a quantize of `value` runs whenever it is made: one beside it, or one in each branch of an If."""
+    """True if every execution that defines `value` quantizes it: in its block, or in each branch of an If."""
     home = value.owner if isinstance(value.owner, Block) else value.owner.parent
     pending = [use.operation.parent for use in value.uses if isinstance(use.operation, QuantizeOp)]
     blocks: set[Block] = set()
@@ -62,14 +62,14 @@ def quantized_anyway(value: SSAValue) -> bool:
 
 
 def read_sizes_of(old: SSAValue, new: SSAValue, rewriter: Rewriter) -> None:
-    """Let what reads only the shape of `old` read that of `new`."""
+    """Redirect users of the shape alone from `old` to `new`."""
     for use in list(old.uses):
         if use.operation.get_trait(SizesOnly) is not None:
             rewriter.set_operand(use.operation, use.index, new)
 
 
 def has_kernel(op: OnnxOp) -> bool:
-    """Whether runtimes have an integer kernel for the op itself."""
+    """True if the op has an integer kernel (promise `Kernels`)."""
     return op.get_trait(Kernels) is not None
 
 
@@ -80,14 +80,14 @@ def more_work(
     sources: Sequence[SSAValue | None] | None = None,
 ) -> Blocked | None:
     """
-    Quantizing more elements than before pays only if an op above makes the integers itself.
+    `Blocked` if moving a quantize above `op` quantizes more elements, unless an op above produces integers itself.
 
-    is_integer: whether an op can. sources: what is quantized above the op, None for what is only dequantized; by
+    is_integer: True if an op can. sources: the values quantized above the op, None for those only dequantized; by
     default its operands.
     """
     if promise.keeps_order or (
         not promise.selects and promise.keeps_all(op)
-    ):  # also where a size is not known
+    ):  # also if a size is unknown
         return None
     operands = promise.operand_values(op)
     before, after = _elements(promise.result_values(op)), _elements(operands)
@@ -106,7 +106,7 @@ def _elements(values: Sequence[SSAValue]) -> int | None:
 
 
 def _makes_integers(value: SSAValue, is_integer: IsInteger) -> bool:
-    """Whether a quantize of `value` would be part of what makes it: a cast undone, a constant, an integer kernel."""
+    """True if a quantize of `value` merges into its producer: an inverse cast, a constant, an integer kernel."""
     if not isinstance(value, OpResult):
         return False
     if isinstance(value.op, DequantizeOp | ConstantOp):

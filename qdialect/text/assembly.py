@@ -1,8 +1,8 @@
 """
-Modules as text: what the design's textual form adds to xDSL's printer and parser.
+Printer and parser of modules: xDSL's, with type aliases, external weights and locations.
 
 Long quantized types print as aliases (`!q0 = ...` on top), large constants go to a file beside the text or
-are elided, and a place in the source that is not known is not printed.
+are elided, and unknown locations are not printed.
 """
 
 import re
@@ -42,10 +42,10 @@ from qdialect.text.signless import merge_pairs, signless_pair
 from qdialect.text.weights import WeightsFile, resolve_slice
 
 Constants = Literal["elide", "inline"] | WeightsFile
-"""What becomes of constants of more than 64 elements: left out, in hex, or in a file beside the text."""
+"""Treatment of constants of more than 64 elements: elided, inline in hex, or in a file beside the text."""
 
 ALIAS_LENGTH = 60
-"""Characters; a longer quantized type is printed once, as an alias."""
+"""Length in characters above which a quantized type is printed once, as an alias."""
 
 
 class ModulePrinter(Printer):
@@ -98,7 +98,7 @@ class ModulePrinter(Printer):
         return text
 
     def print_tensor_payload(self, data: TensorData) -> None:
-        """What stands for a constant's values; the constant's attribute calls this."""
+        """Print a constant's values, or a reference to them; called by the constant's attribute."""
         if isinstance(self.constants, WeightsFile) and data.count > SMALL and data.strings is None:
             offset, length = self.constants.append(data)
             self.print_string_literal(self.constants.name)
@@ -115,7 +115,7 @@ class ModulePrinter(Printer):
             super().print_op(op)
 
     def _print_pair(self, result: OpResult, pair: list[Operation]) -> None:
-        """Two ops in place of the one that `result` is of; its name is that of the second's result."""
+        """Print two ops in place of the one that defines `result`; the second's result has its name."""
         last = pair[-1].results[0]
         if (name := self._ssa_values.get(result)) is not None:
             self._ssa_values[last] = name
@@ -132,7 +132,7 @@ class ModulePrinter(Printer):
 
     @contextmanager
     def _location_of(self, node: Operation | BlockArgument) -> Generator[None]:
-        """Prints the location of `node` only if it is known: `loc(unknown)` on every line would be noise."""
+        """Context that prints the location of `node` only if known, to avoid `loc(unknown)` on every line."""
         outer = self.print_debuginfo
         self.print_debuginfo = self._locations and _says_something(node)
         yield
@@ -140,7 +140,7 @@ class ModulePrinter(Printer):
 
 
 def _says_something(node: Operation | BlockArgument) -> bool:
-    """Whether a location is known, and is not only names that are empty."""
+    """True if a node's location is known and does not consist of empty names."""
     match node.location:
         case FusedLoc(locations=ArrayAttr(data=parts)):
             return not all(isinstance(part, NameLoc) and not part.desc.data for part in parts)
@@ -163,8 +163,8 @@ def print_module(
     Args:
         generic: every op in MLIR's generic form, as upstream's tools verify it.
         locations: with `loc(...)` where it is known.
-        constants: what becomes of constants over 64 elements: "elide", "inline", or a file for them.
-        aliases: whether long quantized types are printed once, on top.
+        constants: treatment of constants over 64 elements: "elide", "inline", or a file for them.
+        aliases: True to print long quantized types once, at the top.
     """
     body = StringIO()
     printer = ModulePrinter(body, generic=generic, locations=locations, constants=constants, aliases=aliases)
@@ -176,7 +176,7 @@ def print_module(
 
 
 class _Lexer(MLIRLexer):
-    """xDSL's lexer, which takes exponential time for a string without an end; here no part is tried twice."""
+    """xDSL's lexer with linear-time string literals: xDSL's takes exponential time for an unterminated string."""
 
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
@@ -193,7 +193,7 @@ class _Lexer(MLIRLexer):
 
 
 class ModuleParser(Parser):
-    """xDSL's parser, which knows the files beside its text and remembers where each op begins."""
+    """xDSL's parser, which resolves files beside its text and records the span of each op."""
 
     def __init__(self, ctx: Context, text: str, name: str, folder: Path | None, *, locate: bool = False):
         """
@@ -252,11 +252,11 @@ class ModuleParser(Parser):
         start = self._start
         try:
             return super()._get_op_by_name(name)
-        except ParseError as error:  # xDSL points at what follows the name
+        except ParseError as error:  # xDSL points at the token after the name
             raise ParseError(start, f"operation '{name}' is not known; check its name and dialect") from error
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
-        """The module. ParseError, with its place, for whatever is wrong with the text."""
+        """The module. ParseError, with its location, for invalid text."""
         if self._current_token.kind is MLIRTokenKind.EOF:
             self.raise_error("the input is empty; it needs a module or ops")
         try:
@@ -266,7 +266,7 @@ class ModuleParser(Parser):
         except ParseError:
             raise
         except (DiagnosticException, UnregisteredConstructException, ValueError, OverflowError) as error:
-            # Attributes verify themselves when they are made, with no idea of the text.
+            # Attributes verify themselves when constructed, without access to the text.
             raise ParseError(self._current_token.span, str(error)) from error
 
 

@@ -1,4 +1,4 @@
-"""Text as a verified module, and what is said of text that is none."""
+"""Parsing and verification of text files, and diagnostics with locations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from qdialect.text.assembly import ModuleParser
 
 
 class _OpenContext(Context):
-    """Knows the dialects of installed packages too, which it looks for when a name is of none of ours."""
+    """A context that also looks up dialects of installed packages, if a name is in none of ours."""
 
     def _look(self, name: str) -> None:
         dialect, dot, _ = name.partition(".")
@@ -63,7 +63,7 @@ class Diagnostic:
 
 
 def verification_error(module: ModuleOp, parser: ModuleParser) -> Diagnostic | None:
-    """What is wrong with a module that has just been parsed, at the op that is wrong; None if it verifies."""
+    """Diagnostic of the first op of a parsed module that does not verify; None if the module verifies."""
     try:
         module.verify()
         if (op := misplaced(module)) is None:
@@ -74,7 +74,7 @@ def verification_error(module: ModuleOp, parser: ModuleParser) -> Diagnostic | N
             return Diagnostic("error", f"'{op.name}' op: {NOT_THERE}", place.file, place.line, place.col)
     except VerifyException as error:
         failure = error
-    # The exception does not name its op: look for the first one that fails by itself.
+    # The exception does not name its op: search for the first one that fails by itself.
     for op in module.walk(reverse=False):
         try:
             op.verify(verify_nested_ops=False)
@@ -87,7 +87,7 @@ def verification_error(module: ModuleOp, parser: ModuleParser) -> Diagnostic | N
 
 def read_text(text: str, name: str, folder: Path | None) -> ModuleOp:
     """
-    The module in a text. `name` is what errors call it; the files that it names are in `folder`.
+    The module in a text. name: of the text in errors; folder: of the files that the text names.
 
     Raises LocatedError, with the place, for text that is no module or does not verify.
     """

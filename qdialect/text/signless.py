@@ -1,9 +1,9 @@
 """
-`quant.scast` as upstream verifies it: its plain side is signless, so that unsigned integers take one more cast.
+`quant.scast` in upstream's form: its storage side is signless, so that unsigned integers take a second cast.
 
     scast(q : u8) : ui8   <->   unrealized_conversion_cast(scast(q : u8) : i8) : ui8       likewise from ui8
 
-MLIR's own tools know nothing else from ui8 to i8. Only the generic form is written so; the reader makes one op of two.
+MLIR has no other cast from ui8 to i8. Only the generic form is written so; the parser merges the pair.
 """
 
 from xdsl.dialects.builtin import IntegerType, Signedness, UnrealizedConversionCastOp
@@ -13,7 +13,7 @@ from qdialect.dialects.quant import StorageCastOp, element_type_of, with_element
 
 
 def _signless(type: Attribute) -> Attribute | None:
-    """The same type of signless integers; None if its integers are not unsigned."""
+    """The type with signless integers; None if its integers are not unsigned."""
     element = element_type_of(type)
     if not isinstance(element, IntegerType) or element.signedness.data is not Signedness.UNSIGNED:
         return None
@@ -21,7 +21,7 @@ def _signless(type: Attribute) -> Attribute | None:
 
 
 def signless_pair(op: StorageCastOp) -> list[Operation]:
-    """The two ops that say the same, the last with the result; none if `op` is what upstream takes."""
+    """The two equivalent ops, the last with the result; empty if upstream accepts `op`."""
     if (plain := _signless(op.input.type)) is not None:
         first = UnrealizedConversionCastOp.get([op.input], [plain])
         pair: list[Operation] = [first, StorageCastOp(first.results[0], op.result.type)]
@@ -37,7 +37,7 @@ def signless_pair(op: StorageCastOp) -> list[Operation]:
 
 
 def _merge(cast: UnrealizedConversionCastOp) -> None:
-    """One `quant.scast` for each pair that `cast` is part of."""
+    """Merge each pair that `cast` is part of into one `quant.scast`."""
     if len(cast.operands) != 1 or len(cast.results) != 1:
         return
     source, result = cast.operands[0], cast.results[0]
@@ -65,6 +65,6 @@ def _merge(cast: UnrealizedConversionCastOp) -> None:
 
 
 def merge_pairs(module: Operation) -> None:
-    """Make one op of each pair, in place."""
+    """Merge all pairs of a module, in place."""
     for op in [op for op in module.walk() if isinstance(op, UnrealizedConversionCastOp)]:
         _merge(op)

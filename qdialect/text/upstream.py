@@ -1,5 +1,5 @@
 """
-Text of upstream MLIR: the generic form, which every version reads, weights as hexadecimal bytes, ONNX's names as
+Printer of upstream MLIR: the generic form, which every version reads, weights as hexadecimal bytes, ONNX's names as
 locations.
 
 The custom forms of tosa differ between LLVM 22 and later versions; generic ones do not.
@@ -32,17 +32,17 @@ from qdialect.ir.walking import operations
 from qdialect.rewriting.remarks import remarks_of
 
 LISTED = 16
-"""Up to this many elements, text shows the values of a constant."""
+"""Greatest number of elements of constants that are printed as numbers."""
 NAMES = ("arg_attrs", "res_attrs")
-"""What a function says of its arguments and results: their names in ONNX, which are comments above it."""
+"""Attributes with the ONNX names of a function's arguments and results, which are printed as comments."""
 OURS = "onnx."
-"""How attributes begin that upstream does not know."""
+"""Prefix of attributes that upstream lacks."""
 FORM = f"{OURS}form"
-"""The attribute of a module that is lowered to a dialect of upstream MLIR: which."""
+"""Attribute of a module with the name of the upstream dialect that it is lowered to."""
 
 
 class _UpstreamPrinter(Printer):
-    """Generic form; constants by their bytes, which xDSL would look at one by one."""
+    """Prints the generic form, with constants by their bytes, which xDSL would visit one by one."""
 
     def __init__(self, stream: IO[str]):
         super().__init__(stream, print_generic_format=True, print_debuginfo=True)
@@ -69,7 +69,7 @@ class _UpstreamPrinter(Printer):
 
 
 def refused(module: ModuleOp) -> list[Operation]:
-    """The operations that no dialect of upstream MLIR has yet."""
+    """The operations that have not been lowered to a dialect of upstream MLIR."""
     return [
         op
         for op in operations(module)
@@ -79,18 +79,18 @@ def refused(module: ModuleOp) -> list[Operation]:
 
 
 def is_upstream(module: ModuleOp) -> bool:
-    """Whether a module was lowered to dialects of upstream MLIR, as far as they go."""
+    """True if a module was lowered to dialects of upstream MLIR, completely or in part."""
     return FORM in module.attributes
 
 
 def upstream_dialect(module: ModuleOp) -> str:
-    """The dialect that a module was lowered to, as remarks call it; empty if it was not."""
+    """Name, in remarks, of the dialect that a module was lowered to; empty if it was not."""
     form = module.attributes.get(FORM)
     return form.data if isinstance(form, StringAttr) else ""
 
 
 def _interface(module: ModuleOp) -> list[str]:
-    """A comment that says what the graph's inputs and outputs are called in ONNX."""
+    """Comment lines with the ONNX names of the graph's inputs and outputs."""
     lines: list[str] = []
     for func in module.ops:
         if isinstance(func, FuncOp):

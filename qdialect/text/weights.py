@@ -1,4 +1,4 @@
-"""Large constants beside a text file: `x.mlir` names bytes in `x.weights` by offset and length."""
+"""Weights file of a text: `x.mlir` refers to bytes in `x.weights` by offset and length."""
 
 from pathlib import Path
 from typing import BinaryIO
@@ -8,7 +8,7 @@ from qdialect.errors import UserError
 from qdialect.files import Outputs, inside
 
 ALIGNMENT = 64
-"""Bytes; every constant starts at a multiple, so that it can be used where the file is mapped."""
+"""Alignment of constants in bytes, so that they can be used from the mapped file."""
 
 
 class WeightsFile:
@@ -24,8 +24,8 @@ class WeightsFile:
         self._written: dict[bytes, int] = {}
 
     def append(self, data: TensorData) -> tuple[int, int]:
-        """Where the bytes of `data` now stand in the file: their offset and length, in bytes."""
-        from hashlib import sha256  # for who writes text: start-up is short
+        """Append the bytes of `data`; their offset and length in the file, in bytes."""
+        from hashlib import sha256  # only for writing text: keeps start-up short
 
         if self._file is None:
             self._file = self._outputs.create(self._path)
@@ -37,7 +37,7 @@ class WeightsFile:
             self._file.write(block)
         if (known := self._written.setdefault(digest.digest(), offset)) == offset:
             self._size = offset + data.nbytes
-        else:  # it is there already: known only now, since the bytes are read once
+        else:  # a duplicate: detected only now, since the bytes are read once
             self._file.seek(self._size)
             self._file.truncate()
         return known, data.nbytes
@@ -45,7 +45,7 @@ class WeightsFile:
 
 def resolve_slice(folder: Path, name: str, offset: int, length: int) -> FileSlice:
     """
-    `length` bytes at `offset` of the file `name` in `folder`; nothing is read yet.
+    A handle on `length` bytes at `offset` of the file `name` in `folder`; reads nothing.
 
     Raises UserError for a path that leaves the folder, a file that does not exist, and bytes that are not in the file.
     """
