@@ -259,7 +259,7 @@ class _Exporter:
 
     def _annotations(self, func: FuncOp, graph: GraphProto) -> None:
         """Write the quantization annotations of tensors."""
-        for tensor, parameters in list(_annotated(func, self.names)):  # name all tensors before their parameters
+        for tensor, parameters in list(_annotated(func, self.names)):  # tensors before their parameters
             annotation = graph.quantization_annotation.add(tensor_name=tensor)
             for key, value in _tensors(parameters):
                 name = self.names.fresh(f"{tensor}_{key.lower()}")

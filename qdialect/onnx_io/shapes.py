@@ -222,7 +222,7 @@ def _yielded(op: OnnxOp) -> list[Attribute | None]:
     for slot in slots:
         alternatives = {value.type for _, _, value in yields(op, slot)}
         if slot.operand is not None and (inside := argument(op, slot)) is not None:
-            alternatives |= {op.operands[slot.operand].type, inside.type}  # else an iteration may change the shape
+            alternatives |= {op.operands[slot.operand].type, inside.type}  # else the shape may change
         if slot.result is None or len(alternatives) != 1:
             continue
         type = alternatives.pop()

@@ -66,7 +66,7 @@ def _options(optimize: bool, threads: int) -> Any:
     if not optimize:
         # A prepacked weight is multiplied in another order than a computed one.
         options.add_session_config_entry("session.disable_prepacking", "1")
-        options.enable_mem_pattern = False  # a block for the whole run would add to the memory of the first run
+        options.enable_mem_pattern = False  # a block for all would add to the first run's memory
     levels = ort.GraphOptimizationLevel
     options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimize else levels.ORT_DISABLE_ALL
     return options

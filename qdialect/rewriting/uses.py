@@ -85,9 +85,7 @@ def more_work(
     is_integer: True if an op can. sources: the values quantized above the op, None for those only dequantized; by
     default its operands.
     """
-    if promise.keeps_order or (
-        not promise.selects and promise.keeps_all(op)
-    ):  # also if a size is unknown
+    if promise.keeps_order or (not promise.selects and promise.keeps_all(op)):  # also if a size is unknown
         return None
     operands = promise.operand_values(op)
     before, after = _elements(promise.result_values(op)), _elements(operands)
