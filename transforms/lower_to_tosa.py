@@ -7,9 +7,11 @@ Write ops on quantized types in TOSA of upstream MLIR, in the integer profile pr
     f(q),  f unary        ->  tosa.table of 256 entries
     op(a)                 ->  as it is, with the reason why the integer profile has no form of it
 
-Close: every op rounds once, by the integer-only arithmetic of `numerics.rescale`, at most one step from the same sums
-in onnxruntime's arithmetic, which ties to even. No float remains: what enters and leaves the graph is integer
-(--integer-io). Sizes have to be known; images have their channels last.
+Close: every op rounds by the integer-only arithmetic of `numerics.rescale`, ties up, at most one step from the same
+sums in onnxruntime's arithmetic, which ties to even. Where ties are common among a layer's sums, as between scales of
+powers of two, ties go to even here too, by a table of what is odd and a second rescale (`numerics.near_ties`). No float
+remains: what enters and leaves the graph is integer (--integer-io). Sizes have to be known; images have their channels
+last.
 """
 
 from xdsl.context import Context

@@ -9,7 +9,7 @@ or, with `blocks`, of the rank of the tensor: one entry for each block.
 
 `rescale` alone is another arithmetic, called *integer only*: a 32-bit multiplier and a shift, ties up. The arithmetic
 of all other functions is called *as onnxruntime*. The 8-bit results that both give for equal sums differ by at most
-one step, and with the multipliers of `near_ties` hardly any differ.
+one step. With the multipliers of `near_ties` hardly any differ; where ties are common, it rounds twice, then to even.
 """
 
 from collections.abc import Sequence
@@ -178,12 +178,6 @@ def product_factors(factors: npt.ArrayLike) -> tuple[npt.NDArray[np.int32], int]
         raise ValueError(f"no product of 32 bits multiplies by {most:g}")
     shift = min(30 - int(np.frexp(most)[1]), 62)
     return np.rint(np.ldexp(factors, shift)).astype(np.int32), shift
-
-
-def ties_often(scale: npt.ArrayLike, among: int = 512) -> bool:
-    """True if k * scale, for an integer k of 1 to `among`, is within float32's error of a tie (half an integer)."""
-    products = np.multiply.outer(np.arange(1, among + 1), np.asarray(scale, np.float64))
-    return bool((np.abs(products - np.floor(products) - 0.5) < 2.0**-18 * np.maximum(products, 1)).any())
 
 
 def rescale_reach(shift: npt.ArrayLike) -> int:

@@ -5,6 +5,9 @@
 !y = !quant.uniform<i8:f32, 0.07:-9>
 !w = !quant.uniform<i8:f32, 0.02>
 !v = !quant.uniform<i8:f32, 0.0198>
+!e = !quant.uniform<i8:f32, 0.0625:3>
+!f = !quant.uniform<i8:f32, 0.125:-9>
+!g = !quant.uniform<i8:f32, 0.03125>
 !b = !quant.uniform<i32:f32, 0.001>
 !u = !quant.uniform<u8:f32, 0.05:131>
 !h = !quant.uniform<i16:f32, 0.01:5>
@@ -31,9 +34,38 @@ func.func @product(%x: tensor<2x3x!x>) -> tensor<2x2x!y> {
 // CHECK: %[[M:.*]] = "tosa.const"() <{values = dense<1943779485> : tensor<1xi32>}>
 // CHECK: "tosa.rescale"(%[[S]], %[[M]],
 func.func @near_tie(%x: tensor<2x3x!x>) -> tensor<2x2x!y> {
-  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6] : tensor<3x2xi8>>} : () -> tensor<3x2x!v>
+  %w = onnx.Constant() {value = #onnx.tensor<[101, -82, 93, 114, 105, -96] : tensor<3x2xi8>>} : () -> tensor<3x2x!v>
   %y = onnx.MatMul(%x, %w) : (tensor<2x3x!x>, tensor<3x2x!v>) -> tensor<2x2x!y>
   func.return %y : tensor<2x2x!y>
+}
+
+// Scales of powers of two: every 32nd sum from 32 on is a tie, and ties go up and down in turn. So sums are rounded
+// twice, the first time to small steps: where the second round would give an odd result, it gets one of them less.
+
+// CHECK-LABEL: func.func @ties_to_even(
+// CHECK: %[[S:.*]] = "tosa.conv2d"
+// CHECK: %[[F:.*]] = "tosa.rescale"(%[[S]], {{.*}} -> tensor<1x1x2x2xi32>
+// CHECK: %[[U:.*]] = "tosa.rescale"(%[[F]], {{.*}} -> tensor<1x1x2x2xi8>
+// CHECK: %[[O:.*]] = "tosa.table"(%[[U]], {{.*}} -> tensor<1x1x2x2xi8>
+// CHECK: %[[W:.*]] = "tosa.rescale"(%[[O]], {{.*}} -> tensor<1x1x2x2xi32>
+// CHECK: %[[L:.*]] = "tosa.sub"(%[[F]], %[[W]])
+// CHECK: "tosa.rescale"(%[[L]], {{.*}} -> tensor<1x1x2x2xi8>
+func.func @ties_to_even(%x: tensor<2x3x!e>) -> tensor<2x2x!f> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6] : tensor<3x2xi8>>} : () -> tensor<3x2x!g>
+  %y = onnx.MatMul(%x, %w) : (tensor<2x3x!e>, tensor<3x2x!g>) -> tensor<2x2x!f>
+  func.return %y : tensor<2x2x!f>
+}
+
+// From steps of 0.0625 to such of 0.125, every second byte is a tie: by a table they go to even, as in float32. From
+// steps of 0.05 none is.
+
+// CHECK-LABEL: func.func @halves(
+// CHECK: %[[A:.*]] = "tosa.table"(%{{.*}}, %{{.*}}) : (tensor<2x3xi8>, tensor<256xi8>) -> tensor<2x3xi8>
+// CHECK: %[[B:.*]] = "tosa.rescale"({{.*}} -> tensor<1x3xi8>
+// CHECK: "tosa.concat"(%[[A]], %[[B]])
+func.func @halves(%x: tensor<2x3x!e>, %z: tensor<1x3x!x>) -> tensor<3x3x!f> {
+  %y = onnx.Concat(%x, %z) {axis = 0 : i64} : (tensor<2x3x!e>, tensor<1x3x!x>) -> tensor<3x3x!f>
+  func.return %y : tensor<3x3x!f>
 }
 
 // The windows leave a column at the end, which is cut off.

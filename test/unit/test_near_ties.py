@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from qdialect import numerics
-from qdialect.numerics.near_ties import Factors, faithful_factors, faithful_ratios
+from qdialect.numerics.near_ties import Rounding, faithful_ratios, faithful_rounding
 from qdialect.oracle.session import run
 
 Ints = npt.NDArray[np.int64]
@@ -16,58 +16,126 @@ PLAIN_RATIO = np.float32(0.0048845904)
 """51,079 of these are 249.5 less 7e-6, which float32 takes for a tie."""
 
 
-def sums_at_ties(ratio: np.float32, zero_point: int) -> Ints:
-    ties = np.arange(LOW - zero_point, HIGH - zero_point) + 0.5
-    nearest = np.rint(ties / float(ratio))
-    return np.unique(np.add.outer(nearest, [-1, 0, 1])).astype(np.int64)
+def results(sums: Ints, rounding: Rounding, low: int, high: int) -> Ints:
+    """Above the zero point, in TOSA's operations: a rescale, or two with a step less where the second is odd."""
+    (multiplier, shift), bits, _ = rounding
+    ends = -numerics.INT32_MAX - 1, numerics.INT32_MAX
+    fine = numerics.rescale(sums, multiplier[0], shift[0], 0, 0, *ends, np.int64)
+    if not bits:
+        return np.clip(fine, low, high)
+    last = numerics.rescale_factors(2.0**-bits)
+    up = numerics.rescale(fine, *last, 0, 0, low, high, np.int64)
+    return np.asarray(numerics.rescale(fine - up % 2, *last, 0, 0, low, high, np.int64))
 
 
-def missed(factors: Factors, ratio: np.float32, zero_point: int) -> Ints:
-    """The sums next to ties of which the results are not onnxruntime's."""
-    sums = sums_at_ties(ratio, zero_point)
-    got = numerics.rescale(sums, factors[0][0], factors[1][0], 0, zero_point, LOW, HIGH, np.int8)
-    return sums[got != numerics.requantize(sums, ratio, zero_point, LOW, HIGH, np.int8)]
+def missed(rounding: Rounding, ratio: np.float32, low: int, sums: Ints) -> Ints:
+    """The sums of which the results, from `low` to `low` + 255, are not onnxruntime's."""
+    wanted = numerics.requantize(sums, ratio, 0, low, low + 255, np.int64)
+    return sums[results(sums, rounding, low, low + 255) != wanted]
+
+
+def all_sums(largest: int) -> Ints:
+    return np.arange(-largest, largest + 1)
+
+
+def plain(ratio: np.float32) -> Rounding:
+    return Rounding(numerics.rescale_factors([ratio]), 0, 0.0)
 
 
 def test_a_sum_that_float32_takes_for_a_tie_goes_to_even():
-    plain = numerics.rescale_factors([PLAIN_RATIO])
-    assert missed(plain, PLAIN_RATIO, LOW).tolist() == [51079]
-    assert missed(faithful_factors([PLAIN_RATIO], 0, 255), PLAIN_RATIO, LOW).tolist() == []
+    sums = all_sums(60_000)
+    assert missed(plain(PLAIN_RATIO), PLAIN_RATIO, 0, sums).tolist() == [51079]
+    rounding = faithful_rounding([PLAIN_RATIO], 0, 255, 60_000)
+    assert (rounding.bits, rounding.missed) == (0, 0)
+    assert missed(rounding, PLAIN_RATIO, 0, sums).tolist() == []
 
 
 def test_each_ratio_gets_a_multiplier_of_its_own_within_the_error_of_float32():
     ratios = np.float32(10.0) ** np.random.default_rng(0).uniform(-3, -0.5, 300).astype(np.float32)
-    plain, shift = numerics.rescale_factors(ratios)
-    faithful, same = faithful_factors(ratios, -100, 155)
+    multiplier, shift = numerics.rescale_factors(ratios)
+    (faithful, same), bits, _ = faithful_rounding(ratios, -100, 155)
+    assert bits == 0
     assert (shift == same).all()
-    moved = np.abs(faithful.astype(np.int64) - plain) / plain
+    moved = np.abs(faithful.astype(np.int64) - multiplier) / multiplier
     assert 0 < np.count_nonzero(moved) < ratios.size
     assert moved.max() <= 2.0**-22
     before, after = (
-        sum(missed((m[k : k + 1], shift[k : k + 1]), r, -28).size for k, r in enumerate(ratios))
-        for m in (plain, faithful)
+        sum(
+            missed(Rounding((m[k : k + 1], shift[k : k + 1]), 0, 0.0), r, -100, all_sums(int(160 / r))).size
+            for k, r in enumerate(ratios)
+        )
+        for m in (multiplier, faithful)
     )
     assert after * 3 < before
 
 
-def test_where_ties_want_opposite_multipliers_the_first_decides():
-    ratio = np.float32(
-        0.0029049297
-    )  # 33 / 11360: all odd multiples of 5,680 are ties, which go up and down in turn
-    assert missed(numerics.rescale_factors([ratio]), ratio, LOW).tolist() == [5680, 28400, 51120]
-    assert missed(faithful_factors([ratio], 0, 255), ratio, LOW).tolist() == [
-        17040,
-        39760,
-        62480,
-        73840,
-        85200,
-    ]
+RATIONAL = np.float32(0.0029049297)
+"""33 / 11360: all odd multiples of 5,680 are ties, which float32 rounds up and down in turn."""
+
+
+def test_ties_that_want_opposite_multipliers_go_to_even_in_two_rounds():
+    largest = 90_000
+    sums = all_sums(largest)
+    assert missed(plain(RATIONAL), RATIONAL, 0, sums).tolist() == [5680, 28400, 51120]
+    rounding = faithful_rounding([RATIONAL], 0, 255, largest)
+    assert rounding.bits > 0
+    assert rounding.missed == 0
+    assert missed(rounding, RATIONAL, 0, sums).tolist() == []
+
+
+def test_ties_that_no_sum_reaches_cost_nothing():
+    rounding = faithful_rounding([RATIONAL], 0, 255, 17_000)
+    assert (rounding.bits, rounding.missed) == (0, 0)
+    assert missed(rounding, RATIONAL, 0, all_sums(17_000)).tolist() == []
+
+
+@pytest.mark.parametrize("low", [-200, -128, -3, 0])
+@pytest.mark.parametrize(
+    "ratio", [2.0**-1, 2.0**-6, 2.0**-9, 5 * 2.0**-11, 51 * 2.0**-13, 1 / 6, 1 / 50, 7 / 1000]
+)
+def test_every_sum_of_a_ratio_with_many_ties_is_onnxruntimes(ratio: float, low: int):
+    scale = np.float32(ratio)
+    largest = int(300 / ratio)
+    before = missed(plain(scale), scale, low, all_sums(largest))
+    rounding = faithful_rounding([scale], low, low + 255, largest)
+    assert before.size > 1
+    assert rounding.bits > 0
+    assert missed(rounding, scale, low, all_sums(largest)).tolist() == []
+
+
+def test_two_rounds_that_help_little_are_not_taken():
+    """Float32 takes but some of this ratio's ties for ties: those of 4.5, 16.5, 34.5, 37.5, and so on."""
+    ratio, sums = np.float32(3 / 9998), all_sums(900_000)
+    rounding = faithful_rounding([ratio], 0, 255, 900_000)
+    assert rounding.bits == 0
+    assert missed(rounding, ratio, 0, sums).size == 11
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1 / 9, 211 * 2.0**-16, 0.1234567, 2.0**-9 + 2.0**-21])
+def test_a_ratio_with_few_ties_takes_one_rescale(ratio: float):
+    scale = np.float32(ratio)
+    largest = int(300 / ratio)
+    rounding = faithful_rounding([scale], -128, 127, largest)
+    assert rounding.bits == 0
+    assert missed(rounding, scale, -128, all_sums(largest)).size <= 1
+
+
+def test_the_share_that_is_said_to_be_missed_is_that_of_all_sums():
+    draw, wrong = np.random.default_rng(11), 0
+    for _ in range(60):
+        ratio = np.float32((2 * draw.integers(1, 40) - 1) / (2 * draw.integers(20, 4000)))
+        low, largest = -int(draw.integers(0, 256)), int(300 / ratio * 2.0 ** draw.uniform(0, 3))
+        rounding = faithful_rounding([ratio], low, low + 255, largest)
+        count = missed(rounding, ratio, low, all_sums(largest)).size
+        assert count == round(rounding.missed * 255 / float(ratio))
+        wrong += count
+    assert wrong > 0
 
 
 @pytest.mark.parametrize("ratio", [0.0, -1.0, np.inf, np.nan])
 def test_ratios_that_no_multiplier_says(ratio: float):
     with pytest.raises(ValueError, match="rescale"):
-        faithful_factors([ratio], LOW, HIGH)
+        faithful_rounding([ratio], LOW, HIGH)
 
 
 def sum_of(ratios: tuple[float, float], zeros: tuple[int, int, int], bits: int) -> npt.NDArray[np.int8]:

@@ -98,11 +98,3 @@ def test_a_value_too_large_for_its_shift_is_refused():
     assert inside.tolist() == [-128, 127]
     with pytest.raises(ValueError, match="too large"):
         numerics.rescale(reach + 1, multiplier, shift, 0, 0, -128, 127, np.int8)
-
-
-@pytest.mark.parametrize(
-    ("scale", "often"),
-    [(0.5, True), (1 / 64, True), (1 / 6, True), (1 / 9, False), (1.0, False), (0.1234567, False)],
-)
-def test_scales_whose_products_tie_often(scale: float, often: bool):
-    assert numerics.ties_often(np.float32(scale)) is often

@@ -38,8 +38,8 @@ def test_a_right_lowering_is_silent(name: str):
 def test_a_wrong_lowering_is_named(monkeypatch: pytest.MonkeyPatch):
     right: Callable[..., Any] = TosaSite.requantized_sum
 
-    def wrong(site: TosaSite, sum: Any, ratio: Any, type: Any) -> Any:
-        return right(site, sum, ratio * np.float32(1.05), type)
+    def wrong(site: TosaSite, sum: Any, ratio: Any, type: Any, largest: int) -> Any:
+        return right(site, sum, ratio * np.float32(1.05), type, largest)
 
     monkeypatch.setattr(TosaSite, "requantized_sum", wrong)
     found = judged("conv")

@@ -213,7 +213,7 @@ def _product(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return blocked
     pair = Operands(op, site, op.operands)
     wide = [pair.wide(k, type, 1.0) for k, type in enumerate((a, b))]
-    result = site.requantized_sum(site.product(wide[0], wide[1]), ratio, y)
+    result = site.requantized_sum(site.product(wide[0], wide[1]), ratio, y, REACH * REACH)
     site.give(op.results[0], result, last=pair.last)
     return None
 

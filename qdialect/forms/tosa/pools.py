@@ -118,7 +118,7 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if (counts != whole).any():
         factors = np.broadcast_to(whole // counts, known_shape(op.results[0].type)[2:])
         sums = site.product(sums, site.constant(factors[None, :, :, None], np.int32))
-    site.give(op.results[0], site.mean(sums, ratio, y), last=True)
+    site.give(op.results[0], site.requantized_sum(sums, ratio, y, largest), last=True)
     return None
 
 
@@ -176,7 +176,7 @@ def _summed(is_mean: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
         sums = site.centred(site.operand(op.operands[0], last=last), x)
         for axis in axes:
             sums = along(site, tosa.ReduceSumOp, sums, site.axis(axis, last=last))
-    mean = site.mean(sums, ratio, y)
+    mean = site.requantized_sum(sums, ratio, y, REACH * count)
     _give(op, site, mean, last)
     return None
 

@@ -35,12 +35,10 @@ from qdialect.dialects.onnx_types import known_shape, quantized_of, tensor_type
 from qdialect.dialects.quant import UniformType
 from qdialect.dialects.tosa.types import NanMode, RoundingMode
 from qdialect.forms.upstream import Site, UpstreamForm, dense
-from qdialect.numerics.near_ties import Factors, faithful_factors
+from qdialect.numerics.near_ties import Factors, faithful_rounding
 from qdialect.reasons import Blocked
 
 LOW, HIGH = -128, 127
-EVEN_BITS = 16
-"""Fraction bits of a result whose ties go to even: about the precision of float32 there."""
 NAN_MODE = tosa.NanModeAttr(NanMode.PROPAGATE)
 FLOAT = Blocked(
     "float-value", "a float is no value of the integer profile", "quantize every operand and result"
@@ -214,20 +212,20 @@ class TosaSite(Site):
         return self.within(self.rescaled(sum, scale, (0, type.zero_point), i8), type)
 
     def requantized_sum(
-        self, sum: SSAValue, ratio: npt.NDArray[np.float32] | np.float32, type: UniformType
+        self, sum: SSAValue, ratio: npt.NDArray[np.float32] | np.float32, type: UniformType, largest: int
     ) -> SSAValue:
-        """As `quantized`; near ties round as onnxruntime's float32 product with the ratio."""
+        """
+        As `quantized`; near ties round as onnxruntime's float32 product with the ratio, by one rescale if few sums
+        would round otherwise, else by two. largest: upper bound of the magnitude of a sum.
+        """
         zero = type.zero_point
-        factors = faithful_factors(np.atleast_1d(ratio), type.storage.low - zero, type.storage.high - zero)
-        return self.within(self._rescaled(sum, factors, (0, zero), i8), type)
+        ends = type.storage.low - zero, type.storage.high - zero
+        factors, bits, _ = faithful_rounding(np.atleast_1d(ratio), *ends, largest)
+        if not bits:
+            return self.within(self._rescaled(sum, factors, (0, zero), i8), type)
+        return self._even(self._rescaled(sum, factors, (0, 0), i32), bits, type, zero)
 
-    def mean(self, sum: SSAValue, scale: np.float32, type: UniformType) -> SSAValue:
-        """As `requantized_sum`; ties to even if sums tie often, as means of n elements at equal scales do."""
-        if not numerics.ties_often(scale):
-            return self.requantized_sum(sum, scale, type)
-        return self.even(self.rescaled(sum, float(scale) * 2.0**EVEN_BITS), EVEN_BITS, type, type.zero_point)
-
-    def even(self, fine: SSAValue, bits: int, type: UniformType, origin: int = 0) -> SSAValue:
+    def _even(self, fine: SSAValue, bits: int, type: UniformType, origin: int) -> SSAValue:
         """
         i32 values in steps 2^-bits of the result's scale as i8, ties to even relative to `origin`, as in onnxruntime.
 
@@ -254,10 +252,17 @@ class TosaSite(Site):
         return self.rescaled(value, 1.0, (type.zero_point, 0))
 
     def requantized(self, value: SSAValue, old: UniformType, new: UniformType) -> SSAValue:
-        """i8 values requantized from type `old` to `new`."""
+        """i8 values requantized from type `old` to `new`: by a table if a rescale rounds some of them otherwise."""
         if (old.scales, old.zero_points) == (new.scales, new.zero_points):
             return self.within(value, new) if old.storage != new.storage else value
         ratio = np.float32(old.scale) / np.float32(new.scale)
+        ends = new.storage.low, new.storage.high
+        stored, factors = np.arange(LOW, HIGH + 1).astype(np.int8), numerics.rescale_factors(ratio)
+        scaled = numerics.rescale(stored, *factors, old.zero_point, new.zero_point, *ends, np.int8)
+        real = numerics.dequantize(stored, old.scale, old.zero_point)
+        wanted = numerics.quantize(real, new.scale, new.zero_point, *ends, np.int8)
+        if (scaled != wanted).any():
+            return self.looked_up(value, wanted)
         return self.within(self.rescaled(value, ratio, (old.zero_point, new.zero_point), i8), new)
 
     def looked_up(self, value: SSAValue, table: npt.NDArray[np.int8]) -> SSAValue:

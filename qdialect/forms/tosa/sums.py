@@ -42,6 +42,8 @@ class _Factors(NamedTuple):
     """Bias of each output channel, in steps of the sum."""
     ratio: npt.NDArray[np.float32]
     """Scale of the sum over the scale of the result: one, or one for each output channel."""
+    largest: int
+    """Upper bound of the magnitude of a sum."""
 
     def of(self, weights: slice, channels: slice) -> _Factors:
         """The factors of one group: slice `weights` of the weight's first axis, `channels` of the output channels."""
@@ -118,7 +120,7 @@ def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
             "accumulator-overflow", f"sums can reach {largest}, int32 ends at {numerics.INT32_MAX}"
         )
     blocked = takes(ratio, largest)
-    return blocked if blocked is not None else _Factors(x, y, weight, zero, bias, ratio)
+    return blocked if blocked is not None else _Factors(x, y, weight, zero, bias, ratio, largest)
 
 
 def _trimmed(site: TosaSite, image: SSAValue, geometry: Geometry) -> tuple[SSAValue, list[int]]:
@@ -154,7 +156,7 @@ def _windowed(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) 
         dilation=array_attr(geometry.dilations),
         acc_type=i32,
     )
-    return site.requantized_sum(sums, f.ratio, f.y)
+    return site.requantized_sum(sums, f.ratio, f.y, f.largest)
 
 
 def _spread(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) -> SSAValue:
@@ -173,7 +175,7 @@ def _spread(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) ->
         stride=array_attr(geometry.strides),
         acc_type=i32,
     )
-    return site.requantized_sum(sums, f.ratio, f.y)
+    return site.requantized_sum(sums, f.ratio, f.y, f.largest)
 
 
 def _operands(site: TosaSite, x: SSAValue, f: _Factors, weight: npt.NDArray[np.int8]) -> list[SSAValue]:
@@ -277,7 +279,7 @@ def _by_constant(
         dilation=ones,
         acc_type=i32,
     )
-    return site.reshape(site.requantized_sum(sums, f.ratio, f.y), known_shape(op.results[0].type))
+    return site.reshape(site.requantized_sum(sums, f.ratio, f.y, f.largest), known_shape(op.results[0].type))
 
 
 def _by_matrix(
@@ -307,7 +309,7 @@ def _by_matrix(
         site.zero_point(b.zero_point),
     ]
     sums = site.make(tosa.MatMulOp, operands, (batch, rows, second[-1]))
-    result = site.requantized_sum(sums, ratio, y)
+    result = site.requantized_sum(sums, ratio, y, reach)
     site.give(op.results[0], site.reshape(result, known_shape(op.results[0].type)))
     return None
 
