@@ -37,6 +37,7 @@ NAMES = (
     "legalize-weights",
     "lower-to-integer",
     "lower-to-linalg",
+    "lower-to-matmul",
     "lower-to-qdq",
     "lower-to-qoperator",
     "lower-to-table",

@@ -4,6 +4,7 @@ Compute what follows from shapes alone, also where some of the sizes are known o
     Shape(x), Size(x)                        ->  constant        where the sizes are known
     Gather(Shape(x), k), Concat(..), a * b   ->  constant        where those that are taken are
     Reshape(x, Concat(Shape(x)[0], c, d))    ->  Reshape(x, [0, c, d]), likewise [-1, c, d], [.., 1] of Expand
+    Resize(x, _, _, Concat(Shape(x)[0], c))  ->  Resize(x, _, [1, c / size])   if that gives c again
 
 Exact: lists of sizes are followed element by element, a size that is not known as a symbol. What is learnt of a shape
 goes on at once to the ops behind it.
@@ -27,7 +28,7 @@ from qdialect.ir.walking import operations
 from qdialect.onnx_io.shapes import Cast, infer
 from qdialect.patterns.sizes import Sizes
 from qdialect.promises.layout import SizesOnly
-from qdialect.promises.sizes import Elements, TakesShape
+from qdialect.promises.sizes import Elements, TakesShape, TakesSizes
 from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
 from qdialect.rewriting.passes import RewritePass
 
@@ -46,6 +47,9 @@ class _Sweep:
         if elements is not None and all(isinstance(e, int) for e in elements):
             self._replace(op, elements)
             return
+        resized = op.get_trait(TakesSizes)
+        if resized is not None:
+            self._scale(op, resized)
         promise = op.get_trait(TakesShape)
         if promise is None or len(op.operands) <= promise.place:
             return
@@ -58,6 +62,21 @@ class _Sweep:
             self.rewriter.set_operand(op, promise.place, sizes.results[0])
             self._learnt.add(sizes.results[0])
             self._learn(op)
+
+    def _scale(self, op: OnnxOp, promise: TakesSizes) -> None:
+        """Factors that are constant for sizes that are computed."""
+        sizes = op.input(promise.place)
+        if sizes is None or constant(sizes) is not None or op.ints_attr("axes") is not None:
+            return
+        if op.str_attr("keep_aspect_ratio_policy", "stretch") != "stretch":
+            return
+        factors = promise.factors(op, self.sizes)
+        if factors is None:
+            return
+        scales = ConstantOp.of(from_array(np.array(factors, np.float32)))
+        inputs = [*op.inputs[: promise.scales], scales.results[0]]
+        new = type(op).build(inputs, [r.type for r in op.results], op.onnx_attributes)
+        self.rewriter.replace(op, [scales, new])
 
     def _learn(self, op: OnnxOp) -> None:
         follows = not self._learnt.isdisjoint(op.operands) and any(

@@ -190,9 +190,26 @@ def _upstream(r: Request) -> Iterator[Stage]:
     yield _stage(
         "fold-float-weights", "constants that forms read as numbers", target=r.target.name, growth=0, least=0
     )
+    if r.form == "linalg":
+        yield _stage("lower-to-matmul", "what interpolates has no form of its own", target=r.target.name)
     yield _stage("fold-layout", "copies, and moves of elements, that casts stood between")
     yield _stage("infer-shapes", "every size has to be known")
     yield _stage(f"lower-to-{r.form}", "the target's dialect, each op by its form")
+
+
+def _choosing(name: str) -> Iterator[Stage]:
+    """The forms that are the fastest on a target, of what has integer kernels there."""
+    yield _stage("fold-requantize", "operands of a join, before their kernels are written")
+    yield _stage("lower-to-table", "one lookup for what has no kernel", target=name)
+    yield _stage("legalize-expressed", "kernels dequantize to float32")
+    yield _stage("rescale-bias", "kernels add int32 in steps of x_scale * w_scale")
+    yield _stage(
+        "choose-convolution-form",
+        "by cost, where an integer kernel takes the bias",
+        "rescale-bias",
+        target=name,
+    )
+    yield _stage("rescale-bias", "of what was a transposed convolution, which has no kernel")
 
 
 def _lowering(r: Request) -> Iterator[Stage]:
@@ -204,17 +221,7 @@ def _lowering(r: Request) -> Iterator[Stage]:
     if r.form != "qoperator":
         yield _stage("rescale-bias", "onnxruntime counts biases as it loads a model", quantize=False)
     if r.form == "qoperator":
-        yield _stage("fold-requantize", "operands of a join, before their kernels are written")
-        yield _stage("lower-to-table", "one lookup for what has no kernel", target=name)
-        yield _stage("legalize-expressed", "kernels dequantize to float32")
-        yield _stage("rescale-bias", "kernels add int32 in steps of x_scale * w_scale")
-        yield _stage(
-            "choose-convolution-form",
-            "by cost, where an integer kernel takes the bias",
-            "rescale-bias",
-            target=name,
-        )
-        yield _stage("rescale-bias", "of what was a transposed convolution, which has no kernel")
+        yield from _choosing(name)
     if r.form != "qdq":
         apart = {"joins": False} if r.options.decompose else {}  # what was taken apart stays so
         options = {"exact": r.is_exact, **apart} if r.form == "qoperator" else {}
@@ -226,6 +233,9 @@ def _lowering(r: Request) -> Iterator[Stage]:
         few = {"elements": sys.maxsize} if r.options.float_weights else {}
         yield _stage("fold-float-weights", "dequantized once, not in each run", target=name, **few)
         yield _batch_norm(r, "a float weight takes factors that a quantized one cannot", depthwise=False)
+        yield _stage(
+            "lower-to-matmul", "what interpolates is priced in float, between its casts", target=name
+        )
     yield _stage("collapse-transpose", "blocks are copied, single elements are not", target=name)
     yield _stage("fold-layout", "copies, and moves of elements, that casts stood between")
     yield _stage(

@@ -39,3 +39,37 @@ def nearest_pixels(old: int, new: int, scale: float, mode: str, rule: str) -> np
     """Index of the pixel nearest to each of `new`, in [0, old). rule: nearest_mode. KeyError as `coordinates`."""
     rounded = _ROUNDINGS[rule](coordinates(old, new, scale, mode))
     return np.clip(rounded, 0, old - 1).astype(np.int64)
+
+
+def interpolation(
+    old: int, new: int, scale: float, mode: str, cubic: float | None = None, *, excludes: bool = False
+) -> Pixels:
+    """
+    The matrix (new, old) by which `old` pixels in a row give `new` ones, as Resize has it.
+
+    cubic: cubic_coeff_a, Keys' a, for a polynomial through four pixels; without, a line through two. excludes:
+    exclude_outside, whether pixels beyond the border have no weight; else they are what the border is. The polynomial
+    is that of R. Keys, Cubic convolution interpolation for digital image processing, 1981. Raises KeyError as
+    `coordinates`.
+    """
+    at = coordinates(old, new, scale, mode)
+    if cubic is None:
+        at = np.clip(at, 0, old - 1)
+    first = np.floor(at)
+    places = (0, 1) if cubic is None else (-1, 0, 1, 2)
+    away = np.abs((at - first)[:, None] - np.array(places, np.float32))
+    weights = 1 - away if cubic is None else _keys(away, np.float32(cubic))
+    pixels = first.astype(np.int64)[:, None] + places
+    if excludes and cubic is not None:
+        weights = np.where((pixels >= 0) & (pixels < old), weights, 0)
+        weights = weights / weights.sum(axis=1, keepdims=True)
+    matrix = np.zeros((new, old), np.float32)
+    np.add.at(matrix, (np.arange(new)[:, None], np.clip(pixels, 0, old - 1)), weights)
+    return matrix
+
+
+def _keys(away: Pixels, a: np.float32) -> Pixels:
+    """Keys' polynomial at distances below 2."""
+    near = ((a + 2) * away - (a + 3)) * away * away + 1
+    far = ((a * away - 5 * a) * away + 8 * a) * away - 4 * a
+    return np.where(away <= 1, near, far)

@@ -1,18 +1,25 @@
-"""Type transfer of Resize with mode nearest, whose results are elements of the operand."""
+"""Resize: type transfer with mode nearest, whose results are elements of the operand; matrices with the other modes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import shape_of
+from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array, normal_axis
+from qdialect.numerics.pixels import Pixels, interpolation
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, follow
+from qdialect.promises.base import Promise
 from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 HALF_A_STEP_OFF = ("tf_half_pixel_for_nn", "tf_crop_and_resize")
 """Coordinate modes that shift pixels even at scale factor 1."""
+TAPS = {"linear": 2, "cubic": 4}
+"""Elements of the operand along an axis that an element of the result is a sum of, by `mode`."""
 
 
 def _not_resized(op: OnnxOp, axis: int) -> int | Blocked:
@@ -41,3 +48,78 @@ def resize_nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[Uniform
     if op.str_attr("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize":
         return Blocked("extrapolates", "Resize fills in a value where it looks beyond the tensor")
     return follow(_not_resized)(op, types)
+
+
+@dataclass(frozen=True)
+class Interpolates(Promise):
+    """
+    Along each axis, elements of the result are sums of those of the operand, with the same weights in every row.
+
+    `matrices`: for each axis that does not stay as it is, its float32 matrix (new size, old size), or the reason why
+    there are none.
+    """
+
+    matrices: Callable[[OnnxOp], Mapping[int, Pixels] | Blocked]
+    taps: Callable[[OnnxOp], int]
+    """Elements of the operand that one of the result is made from, along one axis."""
+
+
+def _matrices(op: OnnxOp) -> Mapping[int, Pixels] | Blocked:
+    way = op.str_attr("mode", "nearest")
+    if way not in TAPS:
+        return Blocked("resize-mode", "Resize picks elements, it computes none")
+    if op.int_attr("antialias", 0) or op.str_attr("keep_aspect_ratio_policy", "stretch") != "stretch":
+        return Blocked("resize-mode", "Resize smooths what it makes smaller, or keeps the ratio of the sizes")
+    steps = _steps(op)
+    if isinstance(steps, Blocked):
+        return steps
+    # Before opset 11 there was one way to count pixels, and the scales were the second operand.
+    newest = op.input(2) is not None or op.input(3) is not None
+    mode = op.str_attr("coordinate_transformation_mode", "half_pixel") if newest else "asymmetric"
+    cubic = op.float_attr("cubic_coeff_a", -0.75) if way == "cubic" else None
+    excludes = bool(op.int_attr("exclude_outside", 0))
+    try:
+        found = {
+            axis: interpolation(old, new, scale, mode, cubic, excludes=excludes)
+            for axis, (old, new, scale) in steps.items()
+        }
+    except KeyError:
+        return Blocked("resize-mode", f"Resize counts pixels by {mode}")
+    return {axis: matrix for axis, matrix in found.items() if not _is_identity(matrix)}
+
+
+def _is_identity(matrix: Pixels) -> bool:
+    return matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, np.eye(len(matrix)))
+
+
+def _steps(op: OnnxOp) -> dict[int, tuple[int, int, float]] | Blocked:
+    """The old size, the new one and the scale of each axis that the op may not leave as it is."""
+    source, target = shape_of(op.operands[0].type), shape_of(op.results[0].type)
+    if source is None or target is None or len(source) != len(target):
+        return UNKNOWN_RANK
+    axes = op.ints_attr("axes")
+    listed = list(range(len(source))) if axes is None else [normal_axis(a, len(source)) for a in axes]
+    stated = constant_array(
+        op.input(2) if op.input(3) is not None or op.input(2) is not None else op.input(1)
+    )
+    scales = stated if stated is not None and stated.size == len(listed) else None
+    if scales is None and op.input(3) is None:
+        return NOT_CONSTANT
+    steps: dict[int, tuple[int, int, float]] = {}
+    for place, axis in enumerate(listed):
+        old, new = source[axis], target[axis]
+        if scales is not None and scales[place] == 1:
+            continue
+        if DYNAMIC in (old, new) or 0 in (old, new):
+            return Blocked("dynamic-shape", f"how long axis {axis} is, or becomes, is not known")
+        steps[axis] = (old, new, new / old if scales is None else float(scales[place]))
+    return steps
+
+
+def _taps(op: OnnxOp) -> int:
+    return TAPS.get(op.str_attr("mode", "nearest"), 1)
+
+
+INTERPOLATES: dict[tuple[str, str], Interpolates] = {
+    ("", "Resize"): Interpolates(_matrices, _taps),
+}

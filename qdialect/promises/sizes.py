@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
+from math import floor, prod
 from typing import NamedTuple, Protocol
 
+import numpy as np
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
@@ -62,6 +63,36 @@ class TakesShape(Promise):
     """Entry of the list that copies the size of the first operand at the same index."""
     infers: bool
     """True if -1 stands for the size that the number of elements implies."""
+
+
+@dataclass(frozen=True)
+class TakesSizes(Promise):
+    """The last operand lists the sizes of the result; another, in its place, factors of those of the first operand."""
+
+    place: int
+    scales: int
+
+    def factors(self, op: OnnxOp, known: Known) -> tuple[float, ...] | None:
+        """
+        The float32 factors that stand for the sizes that `op` computes; None if there are none.
+
+        Sizes are rounded down: a factor that is not exact may be too small for the size that it comes from.
+        """
+        sizes, before = op.input(self.place), known.sizes(op.operands[0])
+        after = None if sizes is None else known.elements(sizes)
+        if after is None or before is None or len(after) != len(before):
+            return None
+        factors: list[float] = []
+        for old, new in zip(before, after, strict=True):
+            if isinstance(old, int) and isinstance(new, int) and old > 0:
+                factors.append(float(np.float32(new) / np.float32(old)))
+                if floor(np.float32(factors[-1]) * np.float32(old)) != new:
+                    return None
+            elif isinstance(old, Symbol) and old == new:
+                factors.append(1.0)
+            else:
+                return None
+        return tuple(factors)
 
 
 @dataclass(frozen=True)
@@ -237,4 +268,5 @@ SHAPES: dict[tuple[str, str], TakesShape] = {
     ("", "Reshape"): TakesShape(1, keeps=0, infers=True),
     ("", "Expand"): TakesShape(1, keeps=1, infers=False),
 }
+TAKES_SIZES: dict[tuple[str, str], TakesSizes] = {("", "Resize"): TakesSizes(3, scales=2)}
 FILLS: dict[tuple[str, str], Fills] = {("", "ConstantOfShape"): Fills(_number)}

@@ -24,8 +24,9 @@ from qdialect.promises.monotone import MONOTONE
 from qdialect.promises.padding import PADDING
 from qdialect.promises.qoperator import QOPERATORS
 from qdialect.promises.recurrent import HIDDEN_STATES
+from qdialect.promises.resizing import INTERPOLATES
 from qdialect.promises.rows import ROWS
-from qdialect.promises.sizes import COUNTS, FILLS, SHAPES
+from qdialect.promises.sizes import COUNTS, FILLS, SHAPES, TAKES_SIZES
 from qdialect.promises.weight_only import COLUMNS, WEIGHT_ONLY
 from qdialect.promises.window import WINDOWS
 from qdialect.promises.work import WORK
@@ -41,10 +42,12 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     LAYOUT,
     COPIES,
     SIZES,
+    INTERPOLATES,
     PERMUTES,
     COUNTS,
     DEFAULTS,
     SHAPES,
+    TAKES_SIZES,
     FILLS,
     FILLING,
     CONTROL,

@@ -123,4 +123,58 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
     %y = onnx.Reshape(%x, %h) {allowzero = 1 : i64} : (tensor<?x6xf32>, tensor<3xi64>) -> tensor<?x3x2xf32>
     func.return %y : tensor<?x3x2xf32>
   }
+
+// Sizes of an image that are known are factors of it; the batch stays as it is.
+
+// CHECK-LABEL: func.func @scales(
+// CHECK-NEXT: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.5, 0.75] : tensor<4xf32>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Resize(%x, _, %[[S]]{{(, _)?}}) {mode = "linear"} : (tensor<?x3x4x8xf32>, tensor<4xf32>) -> tensor<?x3x10x6xf32>
+// CHECK-NEXT: func.return %[[Y]]
+  func.func @scales(%x: tensor<?x3x4x8xf32>) -> tensor<?x3x10x6xf32> {
+    %two = onnx.Constant() {value = #onnx.tensor<[0, 1] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %last = onnx.Constant() {value = #onnx.tensor<[10, 6] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %s = onnx.Shape(%x) : (tensor<?x3x4x8xf32>) -> tensor<4xi64>
+    %n = onnx.Gather(%s, %two) {axis = 0 : i64} : (tensor<4xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %h = onnx.Concat(%n, %last) {axis = 0 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<4xi64>
+    %y = onnx.Resize(%x, _, _, %h) {mode = "linear"} : (tensor<?x3x4x8xf32>, tensor<4xi64>) -> tensor<?x3x10x6xf32>
+    func.return %y : tensor<?x3x10x6xf32>
+  }
+
+// 31 / 7 in float32 is less, and 7 times that is 30, rounded down; another tensor's batch may be another.
+
+// CHECK-LABEL: func.func @unmoved_scales(
+// CHECK-NOT: onnx.Resize(%{{.*}}, _, %{{[0-9]+}}) {mode
+// CHECK: func.return
+  func.func @unmoved_scales(%x: tensor<?x3x7xf32>, %z: tensor<?x3x5xf32>) -> (tensor<?x3x31xf32>, tensor<?x3x14xf32>) {
+    %two = onnx.Constant() {value = #onnx.tensor<[0, 1] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %l = onnx.Constant() {value = #onnx.tensor<[31] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %m = onnx.Constant() {value = #onnx.tensor<[14] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %s = onnx.Shape(%x) : (tensor<?x3x7xf32>) -> tensor<3xi64>
+    %t = onnx.Shape(%z) : (tensor<?x3x5xf32>) -> tensor<3xi64>
+    %n = onnx.Gather(%s, %two) {axis = 0 : i64} : (tensor<3xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %o = onnx.Gather(%t, %two) {axis = 0 : i64} : (tensor<3xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %h = onnx.Concat(%n, %l) {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<3xi64>
+    %i = onnx.Concat(%o, %m) {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<3xi64>
+    %a = onnx.Resize(%x, _, _, %h) {mode = "linear"} : (tensor<?x3x7xf32>, tensor<3xi64>) -> tensor<?x3x31xf32>
+    %b = onnx.Resize(%x, _, _, %i) {mode = "linear"} : (tensor<?x3x7xf32>, tensor<3xi64>) -> tensor<?x3x14xf32>
+    func.return %a, %b : tensor<?x3x31xf32>, tensor<?x3x14xf32>
+  }
+}
+
+// -----
+
+// The sizes are a frame that the image has to fit in.
+
+builtin.module attributes {onnx.opset_import = {ai.onnx = 18 : i64}} {
+// CHECK-LABEL: func.func @unmoved_ratio(
+// CHECK: onnx.Concat
+  func.func @unmoved_ratio(%x: tensor<?x3x7x8xf32>) -> tensor<?x3x?x?xf32> {
+    %two = onnx.Constant() {value = #onnx.tensor<[0, 1] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %last = onnx.Constant() {value = #onnx.tensor<[14, 12] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %s = onnx.Shape(%x) : (tensor<?x3x7x8xf32>) -> tensor<4xi64>
+    %n = onnx.Gather(%s, %two) {axis = 0 : i64} : (tensor<4xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %h = onnx.Concat(%n, %last) {axis = 0 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<4xi64>
+    %y = onnx.Resize(%x, _, _, %h) {mode = "linear", keep_aspect_ratio_policy = "not_larger"} : (tensor<?x3x7x8xf32>, tensor<4xi64>) -> tensor<?x3x?x?xf32>
+    func.return %y : tensor<?x3x?x?xf32>
+  }
 }

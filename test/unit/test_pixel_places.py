@@ -6,7 +6,7 @@ import onnx.numpy_helper as onh
 import pytest
 from onnx import TensorProto
 
-from qdialect.numerics.pixels import coordinates, nearest_pixels
+from qdialect.numerics.pixels import coordinates, interpolation, nearest_pixels
 from qdialect.oracle.session import run
 
 MODES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
@@ -28,6 +28,25 @@ def test_nearest_pixels_are_those_of_onnxruntime(mode: str, rule: str):
         model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
         (pixels,) = run(model.SerializeToString(), {"x": np.arange(old, dtype=np.float32)[None, None]})
         assert pixels.ravel().tolist() == nearest_pixels(old, new, new / old, mode, rule).tolist(), (old, new)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("cubic", "excludes"), [(None, False), (-0.75, False), (-0.5, True)])
+def test_interpolated_pixels_are_those_of_onnxruntime(mode: str, cubic: float | None, excludes: bool):
+    for old, new in ((5, 3), (5, 8), (4, 1), (3, 7), (7, 14), (1, 6)):
+        attributes: dict[str, str | float | int] = {"mode": "linear", "coordinate_transformation_mode": mode}
+        if cubic is not None:
+            attributes |= {"mode": "cubic", "cubic_coeff_a": cubic, "exclude_outside": int(excludes)}
+        node = oh.make_node("Resize", ["x", "", "", "n"], ["y"], **attributes)
+        ends = [
+            oh.make_tensor_value_info(name, TensorProto.FLOAT, [old, k])
+            for name, k in (("x", old), ("y", new))
+        ]
+        graph = oh.make_graph([node], "g", ends[:1], ends[1:], [onh.from_array(np.array([old, new]), "n")])
+        model = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+        (rows,) = run(model.SerializeToString(), {"x": np.eye(old, dtype=np.float32)})
+        matrix = interpolation(old, new, new / old, mode, cubic, excludes=excludes)
+        np.testing.assert_allclose(matrix.T, rows, atol=2e-6, err_msg=f"{old} to {new}")
 
 
 def test_other_modes_are_refused():

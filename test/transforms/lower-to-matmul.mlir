@@ -1,0 +1,86 @@
+// RUN: OPT %s -p lower-to-matmul --print-constants | FILECHECK %s
+// RUN: OPT %s -p lower-to-matmul{target="linalg"} | FILECHECK %s --check-prefix=ALWAYS
+// RUN: DIAGNOSTICS -p lower-to-matmul
+
+// Two pixels in a row become four, one after another: the weights of each are in a column.
+
+// CHECK-LABEL: func.func @last_axis(
+// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1.0, 0.75, 0.25, 0.0, 0.0, 0.25, 0.75, 1.0] : tensor<2x4xf32>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.MatMul(%x, %[[W]]) : (tensor<?x900x2xf32>, tensor<2x4xf32>) -> tensor<?x900x4xf32>
+// CHECK-NEXT: func.return %[[Y]]
+func.func @last_axis(%x: tensor<?x900x2xf32>) -> tensor<?x900x4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0] : tensor<3xf32>>} : () -> tensor<3xf32>
+  %y = onnx.Resize(%x, _, %s) {mode = "linear"} : (tensor<?x900x2xf32>, tensor<3xf32>) -> tensor<?x900x4xf32>
+  func.return %y : tensor<?x900x4xf32>
+}
+
+// The axis that becomes shorter comes first.
+
+// CHECK-LABEL: func.func @image(
+// CHECK: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5] : tensor<2x4xf32>>}
+// CHECK-NEXT: %[[X:.*]] = onnx.MatMul(%[[H]], %x) : (tensor<2x4xf32>, tensor<?x21x4x6xf32>) -> tensor<?x21x2x6xf32>
+// CHECK: %[[W:.*]] = onnx.Constant() {{.*}} : tensor<6x96xf32>
+// CHECK-NEXT: onnx.MatMul(%[[X]], %[[W]]) : (tensor<?x21x2x6xf32>, tensor<6x96xf32>) -> tensor<?x21x2x96xf32>
+func.func @image(%x: tensor<?x21x4x6xf32>) -> tensor<?x21x2x96xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 0.5, 16.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+  %y = onnx.Resize(%x, _, %s) {mode = "linear"} : (tensor<?x21x4x6xf32>, tensor<4xf32>) -> tensor<?x21x2x96xf32>
+  func.return %y : tensor<?x21x2x96xf32>
+}
+
+// An axis in front of the last two has those behind it as one.
+
+// CHECK-LABEL: func.func @volume(
+// CHECK: onnx.Reshape(%x, {{.*}}) : {{.*}} -> tensor<?x9x5x420xf32>
+// CHECK: onnx.MatMul({{.*}}) : (tensor<10x5xf32>, tensor<?x9x5x420xf32>) -> tensor<?x9x10x420xf32>
+// CHECK: onnx.Reshape({{.*}}) : {{.*}} -> tensor<?x9x10x20x21xf32>
+func.func @volume(%x: tensor<?x9x5x20x21xf32>) -> tensor<?x9x10x20x21xf32> {
+  %k = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 1.0, 1.0] : tensor<5xf32>>} : () -> tensor<5xf32>
+  %y = onnx.Resize(%x, _, %k) {mode = "linear"} : (tensor<?x9x5x20x21xf32>, tensor<5xf32>) -> tensor<?x9x10x20x21xf32>
+  func.return %y : tensor<?x9x10x20x21xf32>
+}
+
+// Without a price there is no such kernel; opset 10 counted pixels from the corner.
+
+// CHECK-LABEL: func.func @unmoved_short(
+// CHECK: onnx.Resize
+// ALWAYS-LABEL: func.func @unmoved_short(
+// ALWAYS: onnx.MatMul
+func.func @unmoved_short(%x: tensor<1x2x3xf32>) -> tensor<1x2x4xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.34] : tensor<3xf32>>} : () -> tensor<3xf32>
+  // expected-remark@+1 {{products with rows of so many elements take as long [lower-to-matmul: does-not-pay]}}
+  %y = onnx.Resize(%x, %s) {mode = "linear"} : (tensor<1x2x3xf32>, tensor<3xf32>) -> tensor<1x2x4xf32>
+  func.return %y : tensor<1x2x4xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_modes(
+// CHECK-NOT: onnx.MatMul
+// CHECK: func.return
+func.func @unmoved_modes(%x: tensor<1x21x4x6xf32>) -> (tensor<1x21x4x96xf32>, tensor<1x21x4x96xf32>, tensor<1x21x4x96xf32>, tensor<1x21x4x96xf32>, tensor<1x21x4x6xf32>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.0, 16.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+  %r = onnx.Constant() {value = #onnx.tensor<[0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.5] : tensor<8xf32>>} : () -> tensor<8xf32>
+  %one = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.0, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+  %0 = onnx.Resize(%x, _, %s) {mode = "nearest"} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
+  // expected-remark@+1 {{Resize counts pixels by tf_crop_and_resize [lower-to-matmul: resize-mode]}}
+  %1 = onnx.Resize(%x, %r, %s) {mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize"} : (tensor<1x21x4x6xf32>, tensor<8xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
+  // expected-remark@+1 {{Resize smooths what it makes smaller, or keeps the ratio of the sizes [lower-to-matmul: resize-mode]}}
+  %2 = onnx.Resize(%x, _, %s) {mode = "linear", antialias = 1 : i64} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
+  %3 = onnx.Resize(%x, _, %s) {mode = "nearest"} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
+  %4 = onnx.Resize(%x, _, %one) {mode = "linear"} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x6xf32>
+  func.return %0, %1, %2, %3, %4 : tensor<1x21x4x96xf32>, tensor<1x21x4x96xf32>, tensor<1x21x4x96xf32>, tensor<1x21x4x96xf32>, tensor<1x21x4x6xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_sizes(
+// CHECK-NOT: onnx.MatMul
+// CHECK: func.return
+func.func @unmoved_sizes(%a: tensor<1x21x?x6xf32>, %b: tensor<1x5x?x6xf32>, %c: tensor<*xf32>, %k: tensor<4xf32>, %d: tensor<1x9x4x6xf32>) -> (tensor<1x21x?x6xf32>, tensor<1x10x?x6xf32>, tensor<*xf32>, tensor<1x9x8x6xf32>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+  %t = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 1.0, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+  // expected-remark@+1 {{how long axis 2 is, or becomes, is not known [lower-to-matmul: dynamic-shape]}}
+  %0 = onnx.Resize(%a, _, %s) {mode = "linear"} : (tensor<1x21x?x6xf32>, tensor<4xf32>) -> tensor<1x21x?x6xf32>
+  // expected-remark@+1 {{a size behind the axis is not known, so it is not moved to the end [lower-to-matmul: dynamic-shape]}}
+  %1 = onnx.Resize(%b, _, %t) {mode = "linear"} : (tensor<1x5x?x6xf32>, tensor<4xf32>) -> tensor<1x10x?x6xf32>
+  %2 = onnx.Resize(%c, _, %s) {mode = "linear"} : (tensor<*xf32>, tensor<4xf32>) -> tensor<*xf32>
+  // expected-remark@+1 {{an axis, index or size that decides where scales go is computed [lower-to-matmul: computed-parameter]}}
+  %3 = onnx.Resize(%d, _, %k) {mode = "linear"} : (tensor<1x9x4x6xf32>, tensor<4xf32>) -> tensor<1x9x8x6xf32>
+  func.return %0, %1, %2, %3 : tensor<1x21x?x6xf32>, tensor<1x10x?x6xf32>, tensor<*xf32>, tensor<1x9x8x6xf32>
+}

@@ -1,0 +1,131 @@
+"""
+Write an interpolation as products with a constant matrix for each axis.
+
+    Resize(x : ?xCxHxW) {linear, cubic}  ->  MatMul(h, MatMul(x, w))      h : (new H, H), w : (W, new W)
+
+Close: the same sums of float32 in another order, of finite elements. onnxruntime interpolates element by element, a
+cubic one a hundred times slower than the products, one of a single axis or of three ten times; the costs that were
+measured decide. A target without a price for it has no such kernel, and gets the products. An axis that becomes shorter
+comes first. A quantize behind it stays: the sums are rounded as they were.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar, NamedTuple
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
+from qdialect.exactness import Exactness
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.names import wish
+from qdialect.numerics.pixels import Pixels
+from qdialect.promises.resizing import Interpolates
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import RewritePass
+from qdialect.targets import Target, target
+from qdialect.targets.pricing import WORTH
+
+INTERPOLATION, PRODUCT = "Interpolation", "Gemm"
+"""Where the costs of an element of the result are, and those of a product."""
+IMAGES = (2, 4)
+"""Ranks of tensors for whose last two axes there is a kernel of its own."""
+
+
+class Step(NamedTuple):
+    """One axis, and the matrix (new size, old size) by which its elements are multiplied."""
+
+    axis: int
+    matrix: Pixels
+
+
+class LowerToMatMul(OnTrait[Interpolates]):
+    """An interpolation of float32, of which the sizes of the axes are known."""
+
+    def __init__(self, target: Target):
+        self._target = target
+
+    def match(self, op: OnnxOp, promise: Interpolates, rewriter: Rewriter, /) -> Blocked | None:
+        shape = shape_of(op.operands[0].type)
+        if shape is None or len(shape) < 2 or element_of(op.operands[0].type) != f32 or promise.taps(op) == 1:
+            return None
+        matrices = promise.matrices(op)
+        if isinstance(matrices, Blocked):
+            return matrices
+        steps = ordered(matrices)
+        if not steps:
+            return None
+        if any(DYNAMIC in shape[step.axis :] for step in steps if step.axis < len(shape) - 2):
+            return Blocked(
+                "dynamic-shape", "a size behind the axis is not known, so it is not moved to the end"
+            )
+        if not self._pays(promise.taps(op), shape, steps):
+            return Blocked("does-not-pay", "products with rows of so many elements take as long")
+        rewriter.replace(op, _products(op, shape, steps).ops)
+        return None
+
+    def _pays(self, taps: int, shape: Sequence[int], steps: Sequence[Step]) -> bool:
+        """Whether the products take less; a size that is not known counts as one."""
+        if INTERPOLATION not in self._target.costs:
+            return True
+        costs, product = self._target.costs[INTERPOLATION], self._target.costs[PRODUCT]
+        last = len(shape) in IMAGES and all(step.axis >= len(shape) - 2 for step in steps)
+        new, time = [1 if size == DYNAMIC else size for size in shape], 0.0
+        for axis, matrix in steps:
+            new[axis] = len(matrix)
+            products = prod(new) * matrix.shape[1]
+            time += product["product"] * products + product["written"] * prod(new) + product["call"]
+        kernel = "linear" if taps == 2 and last else "linear_volume" if taps == 2 else "cubic"
+        return time < WORTH * (costs[kernel] * prod(new) + costs["call"])
+
+
+def ordered(matrices: Mapping[int, Pixels]) -> list[Step]:
+    """The axes that become shorter by most in front: what stands behind them has fewer elements."""
+    steps = [Step(axis, matrices[axis]) for axis in sorted(matrices, reverse=True)]
+    return sorted(steps, key=lambda step: step.matrix.shape[0] / step.matrix.shape[1])
+
+
+def _products(op: OnnxOp, shape: Sequence[int], steps: Sequence[Step]) -> Nodes:
+    nodes, x, sizes = Nodes(op), op.operands[0], list(shape)
+    for axis, matrix in steps:
+        x = _along(nodes, x, sizes, Step(axis, matrix), f"{wish(op.results[0]) or op.op_type}_weights_{axis}")
+        sizes[axis] = len(matrix)
+    nodes.ops[-1].location = op.location
+    return nodes
+
+
+def _along(nodes: Nodes, x: SSAValue, sizes: Sequence[int], step: Step, name: str) -> SSAValue:
+    """The product along one axis; one in front of the last two has those behind it as one."""
+    axis, matrix = step
+    after = [*sizes[:axis], len(matrix), *sizes[axis + 1 :]]
+    if axis == len(sizes) - 1:
+        return nodes.add("MatMul", [x, nodes.constant(matrix.T.copy(), name=name)], after)
+    weights = nodes.constant(matrix, name=name)
+    if axis == len(sizes) - 2:
+        return nodes.add("MatMul", [weights, x], after)
+    behind = prod(sizes[axis + 1 :])
+    keep = [0] * axis
+    rows = nodes.reshape(x, [*keep, sizes[axis], behind], [*sizes[:axis], sizes[axis], behind])
+    product = nodes.add("MatMul", [weights, rows], [*sizes[:axis], len(matrix), behind])
+    return nodes.reshape(product, [*keep, *after[axis:]], after)
+
+
+@dataclass(frozen=True)
+class LowerToMatmulPass(RewritePass):
+    """Interpolations become products with constant matrices."""
+
+    name = "lower-to-matmul"
+    exactness: ClassVar[Exactness] = Exactness.CLOSE
+    rewrite: ClassVar[str] = (
+        "Resize(x) {linear, cubic} -> MatMul(h, MatMul(x, w)): the same sums in another order"
+    )
+
+    target: str = "onnxruntime"
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [LowerToMatMul(target(self.target))]
