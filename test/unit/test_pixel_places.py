@@ -1,5 +1,7 @@
 """Where the pixels of a resized image stand is where onnxruntime looks for them."""
 
+from typing import Any
+
 import numpy as np
 import onnx.helper as oh
 import onnx.numpy_helper as onh
@@ -34,7 +36,7 @@ def test_nearest_pixels_are_those_of_onnxruntime(mode: str, rule: str):
 @pytest.mark.parametrize(("cubic", "excludes"), [(None, False), (-0.75, False), (-0.5, True)])
 def test_interpolated_pixels_are_those_of_onnxruntime(mode: str, cubic: float | None, excludes: bool):
     for old, new in ((5, 3), (5, 8), (4, 1), (3, 7), (7, 14), (1, 6)):
-        attributes: dict[str, str | float | int] = {"mode": "linear", "coordinate_transformation_mode": mode}
+        attributes: dict[str, Any] = {"mode": "linear", "coordinate_transformation_mode": mode}
         if cubic is not None:
             attributes |= {"mode": "cubic", "cubic_coeff_a": cubic, "exclude_outside": int(excludes)}
         node = oh.make_node("Resize", ["x", "", "", "n"], ["y"], **attributes)
