@@ -64,17 +64,11 @@ def _is_quantized_next(value: SSAValue) -> bool:
     return False
 
 
-def _gathers(op: OnnxOp) -> bool:
-    """Whether `op` is a convolution whose result is made from what is under a window."""
-    window = op.get_trait(Window)
-    return window is not None and window.gathers
-
-
 def _is_refused(op: OnnxOp) -> bool:
     """Whether onnxruntime would make of a product and its casts a kernel that refuses its several scales."""
     x = op.operands[0]
     type = quantized_of(x.owner.operands[0].type if isinstance(x.owner, DequantizeOp) else x.type)
-    if type is None or _gathers(op):
+    if type is None or op.get_trait(Window) is not None:
         return False
     w = op.operands[1]
     weight = quantized_of(w.owner.operands[0].type if isinstance(w.owner, DequantizeOp) else w.type)

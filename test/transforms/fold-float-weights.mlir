@@ -63,6 +63,26 @@ func.func @unmoved_quantized_next(%x: tensor<3x1xf32>) -> tensor<3x2x!y> {
 
 // -----
 
+// Nor does the weight of a transposed convolution become float for its scale for each channel: its dequantizes run as they
+// are, where an integer product of two would be refused.
+
+// CHECK-LABEL: func.func @unmoved_scales_of_channels(
+// CHECK: onnx.ConvTranspose(%x, %r, _)
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32:1, {0.5, 0.25}>
+!y = !quant.uniform<u8:f32, 0.1>
+func.func @unmoved_scales_of_channels(%q: tensor<1x1x3x4x!x>) -> tensor<1x2x3x4x!y> {
+  %x = quant.dcast %q : tensor<1x1x3x4x!x> to tensor<1x1x3x4xf32>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x2x1x1xi8>>} : () -> tensor<1x2x1x1x!w>
+  %r = quant.dcast %w : tensor<1x2x1x1x!w> to tensor<1x2x1x1xf32>
+  // expected-remark@+1 {{onnxruntime would quantize a float weight in front of a quantize [fold-float-weights: quantized-next]}}
+  %m = onnx.ConvTranspose(%x, %r) : (tensor<1x1x3x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x3x4xf32>
+  %y = quant.qcast %m : tensor<1x2x3x4xf32> to tensor<1x2x3x4x!y>
+  func.return %y : tensor<1x2x3x4x!y>
+}
+
+// -----
+
 // The weight is computed, or the result quantized: nothing to do.
 
 // CHECK-LABEL: func.func @unmoved_quantized(
