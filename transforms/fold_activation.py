@@ -4,6 +4,7 @@ Drop activations that change no stored integer.
     Relu(q), Clip(q)  ->  q      if the bounds, as stored integers, are the ends of the storage range
     Clip(q, 0, c)     ->  Relu(q)   if the type expresses nothing beyond c; likewise PRelu with a slope of 0
     LeakyRelu(q) : T  ->  q      if the type expresses nothing below zero; likewise PRelu, Elu, Abs
+    LeakyRelu(q) : U  ->  qcast(dcast(q)) : U    likewise to the same numbers as integers of the other signedness
     Max(q, c), Min(q, c)  ->  q   if the type expresses nothing beyond c; else Relu(q), Clip(q)
     HardSigmoid(q)    ->  q      if alpha is 1, beta 0, and the type expresses nothing outside [0, 1]
 
@@ -12,16 +13,17 @@ Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; of 
 
 from collections.abc import Sequence
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
-from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.onnx_types import quantized_of, shape_of, uniform_of
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.exactness import Exactness
 from qdialect.forms.storage import StorageReading
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.ops.generated import op_named
 from qdialect.patterns.cleanup import cleanups
-from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps
+from qdialect.promises.clamping import CLIP_WITH_INPUTS, Clamp, Keeps, are_alike
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnOp
@@ -43,9 +45,11 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
             return None
         kept = op.operands[place]
         type = quantized_of(kept.type)
-        if type is None or not fits(kept, op):
+        if type is None:
             return None
         redundant = any(one is not None and one.is_redundant(op, type) for one in (clamp, keeps))
+        if not fits(kept, op):
+            return _requantize(op, kept, rewriter) if redundant else None
         if not redundant and (clamp is None or (keeps is not None and clamp.bounds(op) is None)):
             return None  # it computes, as it should
         if not redundant and clamp is not None and clamp.is_at_zero(op, type):
@@ -54,6 +58,14 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
             return WIDER
         rewriter.replace(op, [], [fitted(kept, op, rewriter)])
         return None
+
+
+def _requantize(op: OnnxOp, kept: SSAValue, rewriter: Rewriter) -> None:
+    """What is left of an op that changes nothing, but makes integers of the other signedness."""
+    before, after = uniform_of(kept.type), quantized_of(op.results[0].type)
+    if after is not None and shape_of(kept.type) == shape_of(op.results[0].type) and are_alike(before, after):
+        real = DequantizeOp(kept)
+        rewriter.replace(op, [real, QuantizeOp(real.results[0], after)])
 
 
 def _spell_relu(op: OnnxOp, rewriter: Rewriter) -> Blocked | None:

@@ -2,8 +2,10 @@
 Drop casts that undo each other.
 
     qcast(dcast(q)) : T -> T       ->  q
+    dcast(qcast(dcast(q) : T) : T)  ->  dcast(q)     where not every integer survives that, but every number does
     scast(scast(q)) : T -> i -> T  ->  q
     qcast(x) : T, qcast(x) : T     ->  one qcast, behind x; likewise where each x is a dcast of one value
+    scast(i) : T, scast(i) : T     ->  one scast, behind i
     qcast(x) : T<l:h>              ->  clip(qcast(x) : T)     the range of the type is written as that clamp
     If: yield qcast(dcast(a : U)) : T in each branch  ->  yield a; one qcast(dcast(...)) : T behind
 

@@ -6,6 +6,7 @@ xDSL's constructors verify what is known here to be right, at 20 us an operation
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from math import prod
 
@@ -152,6 +153,8 @@ class UniqueNames:
 
 PARAMETERS = ("_scale", "_zero_point")
 """Suffixes of the names of constant scales and zero points."""
+_COUNTS = re.compile(r"(_[0-9]+)+$")
+"""What `UniqueNames` writes behind a name that is taken."""
 
 
 def merge_constants(module: ModuleOp) -> None:
@@ -201,7 +204,8 @@ def _parameter(value: SSAValue) -> tuple[object, ...] | None:
         or prod(constant.value.type.get_shape()) != 1
     ):
         return None
-    suffix = next((one for one in PARAMETERS if tensor_name(constant).endswith(one)), "")
+    name = _COUNTS.sub("", tensor_name(constant))
+    suffix = next((one for one in PARAMETERS if name.endswith(one)), "")
     return (constant.parent, suffix, value.type, constant.value.array().tobytes()) if suffix else None
 
 
@@ -214,7 +218,11 @@ def settle_names(module: ModuleOp) -> None:
     settled = _settled(ops, known)
     for op in ops:
         ours = op.location is UNKNOWN_LOC or isinstance(op.location, NameLoc | FusedLoc)
-        if op.results and ours and not isinstance(op, DequantizeOp | StorageCastOp):
+        if (
+            op.results
+            and ours
+            and (not isinstance(op, DequantizeOp | StorageCastOp) or op.results[0] in settled)
+        ):
             old, new = tensor_names(op), [settled.get(r) or known.fresh(wish(r)) for r in op.results]
             if new != old:
                 helps = isinstance(op, QuantizeOp) and not any(old)
@@ -268,4 +276,5 @@ def inherited_name(old: SSAValue, new: SSAValue) -> tuple[Operation, LocationAtt
         return None
     names = [*tensor_names(new.op), *[""] * len(new.op.results)][: len(new.op.results)]
     names[new.index] = name
-    return new.op, location(node_name(new.op), names)
+    node = node_name(new.op) or (node_name(old.op) if type(new.op) is type(old.op) else "")
+    return new.op, location(node, names)

@@ -28,6 +28,7 @@ from qdialect.ops.generated import op_named
 from qdialect.patterns.unfused import part, summed
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
+from qdialect.promises.clamping import are_alike
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
@@ -64,8 +65,7 @@ def _is_second(op: OnnxOp) -> bool:
     a, b = dequantize_type(cast), quantize_type(op)
     if isinstance(a, Blocked) or isinstance(b, Blocked) or not (a.is_per_tensor and b.is_per_tensor):
         return False
-    alike = a.scale == b.scale and a.storage.width == b.storage.width
-    return alike and a.zero_point - a.storage.low == b.zero_point - b.storage.low
+    return are_alike(a, b)
 
 
 def pair_moved(module: ModuleOp) -> None:

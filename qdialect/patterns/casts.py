@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import UnrankedTensorType
+from functools import cache
+
+import numpy as np
+from xdsl.dialects.builtin import Float16Type, UnrankedTensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, opset_of
 from qdialect.dialects.onnx_types import quantized_of
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.forms.storage import clip_between
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
-from qdialect.promises.clamping import CLIP_WITH_INPUTS
+from qdialect.promises.clamping import CLIP_WITH_INPUTS, MOST
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp
@@ -33,6 +37,43 @@ class FoldRequantize(OnOp[QuantizeOp]):
         return None
 
 
+@cache
+def settles(type: UniformType) -> bool:
+    """
+    Whether the numbers that `type` expresses are themselves when they are quantized and read again, whichever integers
+    say them: where these do not survive the way through float, every one is tried.
+    """
+    if type.round_trips:
+        return True
+    low, high = type.storage.low, type.storage.high
+    if type.blocks or not isinstance(type.expressed, Float16Type) or (high - low) * type.scales.size > MOST:
+        return False
+    stored = np.arange(low, high + 1)
+    for scale, zero in zip(type.scales.reshape(-1), type.zero_points.reshape(-1), strict=True):
+        first = numerics.dequantize(stored, scale, zero, np.float16)
+        again = numerics.quantize(first, scale, zero, low, high, type.storage.dtype)
+        if not np.array_equal(first, numerics.dequantize(again, scale, zero, np.float16)):
+            return False
+    return True
+
+
+class ReadThrough(OnOp[DequantizeOp]):
+    """dcast of a qcast of a dcast: a type expresses what it is dequantized from, though another integer may say it."""
+
+    def match(self, op: DequantizeOp, rewriter: Rewriter, /) -> Blocked | None:
+        cast = op.operands[0].owner
+        real = cast.operands[0] if isinstance(cast, QuantizeOp) else None
+        if real is None or not isinstance(real.owner, DequantizeOp):
+            return None
+        if (
+            real.owner.element_type == op.element_type
+            and real.type == op.results[0].type
+            and settles(op.element_type)
+        ):
+            rewriter.replace(op, [], [real])
+        return None
+
+
 class FoldStorageCasts(OnOp[StorageCastOp]):
     """scast of a scast."""
 
@@ -44,6 +85,26 @@ class FoldStorageCasts(OnOp[StorageCastOp]):
         same = quantized_of(wanted) is not None and quantized_of(wanted) == quantized_of(q.type)
         if q.type == wanted or (same and isinstance(wanted, UnrankedTensorType)):  # q knows more of its shape
             rewriter.replace(op, [], [q])
+        return None
+
+
+class MergeReadings(OnOp[StorageCastOp]):
+    """Equal readings of integers: what is quantized again from one, and from another, is seen to be the same."""
+
+    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
+        source, type, block = op.operands[0], op.results[0].type, op.parent
+        if quantized_of(type) is None or block is None or block.first_op is None:
+            return None
+        users = [use.operation for use in source.uses]
+        same = [u for u in users if isinstance(u, StorageCastOp) and u.parent is block and _alike(u, op)]
+        if len(same) < 2:
+            return None
+        above = source.op.next_op if isinstance(source, OpResult) and source.op.parent is block else None
+        one = StorageCastOp(source, type)
+        one.location = op.location
+        rewriter.insert_before(above or block.first_op, [one])
+        for cast in same:
+            rewriter.replace(cast, [], one.results)
         return None
 
 

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import Operation
 
 from qdialect.patterns.boundaries import RequantizeBehind
-from qdialect.patterns.casts import FoldRequantize, FoldStorageCasts, MergeQuantizes, ReadNarrowing
+from qdialect.patterns.casts import (
+    FoldRequantize,
+    FoldStorageCasts,
+    MergeQuantizes,
+    MergeReadings,
+    ReadNarrowing,
+    ReadThrough,
+)
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 
@@ -31,7 +38,15 @@ class _Silent(Pattern):
 
 def cast_patterns() -> Sequence[Pattern]:
     """The patterns of `fold-casts`."""
-    return [FoldRequantize(), MergeQuantizes(), FoldStorageCasts(), RequantizeBehind(), ReadNarrowing()]
+    return [
+        FoldRequantize(),
+        ReadThrough(),
+        MergeQuantizes(),
+        MergeReadings(),
+        FoldStorageCasts(),
+        RequantizeBehind(),
+        ReadNarrowing(),
+    ]
 
 
 def silent(patterns: Iterable[Pattern]) -> list[Pattern]:

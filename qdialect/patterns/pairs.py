@@ -52,14 +52,13 @@ class PairWriter:
         self._quantized: dict[SSAValue, _Quantized] = {}
         self._dequantized: dict[tuple[SSAValue, Block], SSAValue] = {}
         self._joining: set[Operation] = set()
-        self._places: dict[Operation, int] = {}
-        """Where operations stand in the module."""
+        self._readings: dict[Operation, list[Operation]] = {}
+        """Each DequantizeLinear, and what was written for it alone: its integers' quantize, then itself."""
 
     def write(self, module: ModuleOp) -> None:
         """Replace all casts of a module, in which no op is on quantized types any more."""
         ops = operations(module)
         self._joining = {op for op in ops if self._target.own_pairs and _joins(op)}
-        self._places = {op: place for place, op in enumerate(ops)}
         for op in ops:
             if op.parent is None:
                 continue  # its last user has gone
@@ -70,6 +69,7 @@ class PairWriter:
             elif isinstance(op, StorageCastOp):
                 self._store(op)
         _erase_unused(module)
+        self._place(module)
         self._parameters.name_after_users(operations(module))
 
     def _store(self, op: StorageCastOp) -> None:
@@ -135,30 +135,30 @@ class PairWriter:
         key = source, block
         shared = self._dequantized.get(key)
         if shared is None:
-            anchor = self._first_user(source, op)
-            new = self._reading(source, anchor)
+            new = self._reading(source, op)
             self._dequantized[key] = new.results[0]
-            self._rewriter.insert_before(anchor, [new])
-            self._rewriter.replace(op, [], new.results)
+            self._readings[new] = [new]
+            self._rewriter.replace(op, [new])
         else:
             self._rewriter.replace(op, [], [shared])
 
-    def _first_user(self, source: SSAValue, cast: Operation) -> Operation:
-        """What reads the real numbers of `source` first in the block of `cast`."""
-        users: list[Operation] = []
-        for use in source.uses:
-            if isinstance(use.operation, DequantizeOp) and use.operation.parent is cast.parent:
-                users += [other.operation for other in use.operation.results[0].uses]
-        first = min(users, key=lambda user: self._places.get(user, len(self._places)))
-        while first.parent is not cast.parent and (around := first.parent_op()) is not None:
-            first = around
-        return first
+    def _place(self, module: ModuleOp) -> None:
+        """
+        Let each dequantize stand in front of its first reader, in the order of that one's operands: where it stood
+        before says which pass wrote it, which is another when the model is read again.
+        """
+        for op in operations(module):
+            for operand in op.operands:
+                for part in self._readings.pop(operand.owner, ()) if isinstance(operand, OpResult) else ():
+                    if part.parent is not None:
+                        _put_before(op, part)
 
     def _pair(self, known: _Quantized, source: SSAValue, use: Use) -> None:
         name, anchor = wish(source), use.operation
         own = self._node(known.real, known.type, anchor, name, f"{name}_QuantizeLinear")
         read = StorageCastOp(own[-1].results[0], source.type)
         new = self._reading(read.results[0], anchor)
+        self._readings[new] = [*own, read, new]
         self._rewriter.insert_before(anchor, [*own, read, new])
         self._rewriter.set_operand(use.operation, use.index, new.results[0])
 
@@ -196,6 +196,16 @@ def _erase_unused(module: ModuleOp) -> None:
         if unused and op.has_trait(Pure) and not op.regions:
             op.detach()
             op.erase()
+
+
+def _put_before(reader: Operation, op: Operation) -> None:
+    """Move `op` in front of what reads it, which may be in a subgraph of another operation of its block."""
+    block = op.parent
+    assert block is not None
+    while reader.parent is not block and (around := reader.parent_op()) is not None:
+        reader = around
+    op.detach()
+    block.insert_op_before(op, reader)
 
 
 def _joins(user: Operation) -> bool:

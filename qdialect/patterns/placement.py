@@ -16,6 +16,7 @@ from xdsl.ir import OpResult, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.patterns.casts import settles
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.control import Carries
@@ -146,8 +147,10 @@ class Reals:
 
     def exact(self, value: SSAValue) -> SSAValue | None:
         """The real numbers that `value` is quantized from, if its type expresses all of them."""
-        real = real_under(value)
-        return real if real is not None and self._grid_type(real) == quantized_of(value.type) else None
+        real, type = real_under(value), quantized_of(value.type)
+        if real is None or type is None or self._grid_type(real) != type:
+            return None
+        return real if settles(type) else None
 
     def without_pair(self, value: SSAValue, *, free: bool) -> SSAValue | None:
         """The real numbers that a float op takes for `value` with no pair of casts in between, if it may."""

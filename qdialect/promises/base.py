@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.traits import OpTrait
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import quantized_of, with_element
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, tensor_type, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.reasons import Blocked
 
@@ -66,6 +66,17 @@ class Carried(NamedTuple):
     results: list[UniformType | None]
 
 
+def _sized(type: Attribute) -> Attribute:
+    """`type`, whose scales say how long the axis is along which there is one for each element."""
+    element, shape = quantized_of(type), shape_of(type)
+    if element is None or element.axis is None or element.blocks or shape is None:
+        return type
+    sizes = list(shape)
+    if element.axis < len(sizes) and sizes[element.axis] == DYNAMIC:
+        sizes[element.axis] = element.scales.size
+    return tensor_type(element, tuple(sizes))
+
+
 @dataclass(frozen=True)
 class Commutes(Promise):
     """
@@ -113,7 +124,7 @@ class Commutes(Promise):
         for place, operand in zip(self.operands(op), operands, strict=True):
             values[place] = operand
         for place, element in zip(self.results(op), elements, strict=True):
-            result_types[place] = with_element(result_types[place], element)
+            result_types[place] = _sized(with_element(result_types[place], element))
         return op.__class__.create(
             operands=values, result_types=result_types, properties=op.properties, attributes=op.attributes
         )

@@ -56,6 +56,14 @@ CLAMPS: dict[tuple[str, str], Clamp] = {
 }
 
 
+def are_alike(type: UniformType, other: UniformType) -> bool:
+    """Whether two types express the same real numbers, by the same integers but for their signedness."""
+    a, b = type.storage, other.storage
+    if (a.width, a.high - a.low) != (b.width, b.high - b.low):
+        return False
+    return type.replace(storage=b, zero_points=type.zero_points - a.low + b.low) == other
+
+
 @dataclass(frozen=True)
 class Keeps(Promise):
     """The op is the identity on some real numbers."""

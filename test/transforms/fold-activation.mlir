@@ -363,3 +363,22 @@ func.func @sizes_of_a_branch(%x: tensor<?x1xf32>, %c: tensor<i1>) -> tensor<?x1x
   } : (tensor<i1>) -> tensor<?x1xf32>
   func.return %y : tensor<?x1xf32>
 }
+
+// It changes no number, but makes integers of the other signedness: a requantize that only shifts them.
+
+// CHECK-LABEL: func.func @other_signedness(
+// CHECK-NEXT: %[[D:.*]] = quant.dcast %q
+// CHECK-NEXT: %[[R:.*]] = quant.qcast %[[D]] : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8<7:255>:f32, 0.02:7>>
+// CHECK-NEXT: func.return %[[R]]
+func.func @other_signedness(%q: tensor<2x3x!quant.uniform<i8<-121:127>:f32, 0.02:-121>>) -> tensor<2x3x!quant.uniform<u8<7:255>:f32, 0.02:7>> {
+  %y = onnx.LeakyRelu(%q) {alpha = 0.17 : f32} : (tensor<2x3x!quant.uniform<i8<-121:127>:f32, 0.02:-121>>) -> tensor<2x3x!quant.uniform<u8<7:255>:f32, 0.02:7>>
+  func.return %y : tensor<2x3x!quant.uniform<u8<7:255>:f32, 0.02:7>>
+}
+
+// CHECK-LABEL: func.func @unmoved_other_scale(
+// CHECK-NEXT: %[[R:.*]] = onnx.LeakyRelu(%q)
+// CHECK-NEXT: func.return %[[R]]
+func.func @unmoved_other_scale(%q: tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.03>> {
+  %y = onnx.LeakyRelu(%q) {alpha = 0.17 : f32} : (tensor<2x3x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x3x!quant.uniform<u8:f32, 0.03>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.03>>
+}

@@ -22,6 +22,49 @@ func.func @pair_with_a_reader(%q: tensor<3x2x!quant.uniform<i16:f32:1, {0.5:300,
   func.return %y, %x : tensor<3x2x!quant.uniform<i16:f32:1, {0.5:300,0.25:-7}>>, tensor<3x2xf32>
 }
 
+// Not every u16 survives the way through f16, but its number does: it is read from the first.
+
+// CHECK-LABEL: func.func @read_through(
+// CHECK-NEXT: %[[X:.*]] = quant.dcast %q
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[X]]
+// CHECK-NEXT: func.return %[[Q]], %[[X]]
+func.func @read_through(%q: tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>) -> (tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>, tensor<3x2xf16>) {
+  %x = quant.dcast %q : tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>> to tensor<3x2xf16>
+  // expected-remark@+1 {{not every stored integer survives the way through float [fold-casts: wide-storage]}}
+  %y = quant.qcast %x : tensor<3x2xf16> to tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>
+  %z = quant.dcast %y : tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>> to tensor<3x2xf16>
+  func.return %y, %z : tensor<3x2x!quant.uniform<u16:f16, 6.25e-05:7>>, tensor<3x2xf16>
+}
+
+// Integers that are read twice under one type are read once, so that what quantizes their numbers again is one, too.
+
+// CHECK-LABEL: func.func @equal_readings(
+// CHECK-NEXT: %[[Q:.*]] = quant.scast %i
+// CHECK-NEXT: %[[X:.*]] = quant.dcast %[[Q]]
+// CHECK-NEXT: %[[R:.*]] = quant.qcast %[[X]]
+// CHECK-NEXT: func.return %[[R]], %[[R]]
+func.func @equal_readings(%i: tensor<3x2xui8>) -> (tensor<3x2x!quant.uniform<u8:f32, 0.5:9>>, tensor<3x2x!quant.uniform<u8:f32, 0.5:9>>) {
+  %a = quant.scast %i : tensor<3x2xui8> to tensor<3x2x!quant.uniform<u8:f32, 0.02:7>>
+  %x = quant.dcast %a : tensor<3x2x!quant.uniform<u8:f32, 0.02:7>> to tensor<3x2xf32>
+  // expected-remark@+1 {{a pair with other parameters rounds a second time [fold-casts: other-parameters]}}
+  %y = quant.qcast %x : tensor<3x2xf32> to tensor<3x2x!quant.uniform<u8:f32, 0.5:9>>
+  %b = quant.scast %i : tensor<3x2xui8> to tensor<3x2x!quant.uniform<u8:f32, 0.02:7>>
+  %u = quant.dcast %b : tensor<3x2x!quant.uniform<u8:f32, 0.02:7>> to tensor<3x2xf32>
+  %v = quant.qcast %u : tensor<3x2xf32> to tensor<3x2x!quant.uniform<u8:f32, 0.5:9>>
+  func.return %y, %v : tensor<3x2x!quant.uniform<u8:f32, 0.5:9>>, tensor<3x2x!quant.uniform<u8:f32, 0.5:9>>
+}
+
+// Under two types they are other numbers.
+
+// CHECK-LABEL: func.func @unmoved_readings_of_two_types(
+// CHECK-NEXT: quant.scast %i
+// CHECK-NEXT: quant.scast %i
+func.func @unmoved_readings_of_two_types(%i: tensor<3x2xui8>) -> (tensor<3x2x!quant.uniform<u8:f32, 0.02:7>>, tensor<3x2x!quant.uniform<u8:f32, 0.02:8>>) {
+  %a = quant.scast %i : tensor<3x2xui8> to tensor<3x2x!quant.uniform<u8:f32, 0.02:7>>
+  %b = quant.scast %i : tensor<3x2xui8> to tensor<3x2x!quant.uniform<u8:f32, 0.02:8>>
+  func.return %a, %b : tensor<3x2x!quant.uniform<u8:f32, 0.02:7>>, tensor<3x2x!quant.uniform<u8:f32, 0.02:8>>
+}
+
 // Two quantizes that say the same are one, behind what they quantize.
 
 // CHECK-LABEL: func.func @equal_quantizes(

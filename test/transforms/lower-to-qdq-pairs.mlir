@@ -76,7 +76,7 @@ func.func @integers(%x: tensor<2x3xi8>) -> tensor<3x3xf32> {
 // CHECK-LABEL: func.func @joined(
 // CHECK: %[[P:.*]] = onnx.DequantizeLinear(
 // CHECK: %[[Q:.*]] = onnx.DequantizeLinear(
-// CHECK-NEXT: %[[C:.*]] = onnx.Concat(%[[Q]], %[[P]])
+// CHECK-NEXT: %[[C:.*]] = onnx.Concat(%[[P]], %[[Q]])
 // CHECK-NEXT: onnx.QuantizeLinear(%[[C]],
 func.func @joined(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<6xf32> {
   %q = quant.qcast %y : tensor<3xf32> to tensor<3x!y>

@@ -244,6 +244,18 @@ func.func @compress(%q: tensor<5x3x!quant.uniform<u8:f32, 0.02:13>>, %i: tensor<
   func.return %y : tensor<2x3xf32>
 }
 
+// As many scales stay as elements do: what was not known of the size is known now.
+
+// CHECK-LABEL: func.func @compress_along(
+// CHECK: %[[M:.*]] = onnx.Compress(%q, %i{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<u8:f32:0, {0.5:3,0.125:9}>>
+// CHECK-NEXT: quant.dcast %[[M]] : tensor<2x3x!quant.uniform<u8:f32:0, {0.5:3,0.125:9}>> to tensor<2x3xf32>
+func.func @compress_along(%q: tensor<4x3x!quant.uniform<u8:f32:0, {0.5:3,0.25:7,0.125:9,2.0:5}>>) -> tensor<?x3xf32> {
+  %i = onnx.Constant() {value = #onnx.tensor<[1, 0, 1, 0] : tensor<4xi1>>} : () -> tensor<4xi1>
+  %r = quant.dcast %q : tensor<4x3x!quant.uniform<u8:f32:0, {0.5:3,0.25:7,0.125:9,2.0:5}>> to tensor<4x3xf32>
+  %y = onnx.Compress(%r, %i) {axis = 0 : i64} : (tensor<4x3xf32>, tensor<4xi1>) -> tensor<?x3xf32>
+  func.return %y : tensor<?x3xf32>
+}
+
 // CHECK-LABEL: func.func @slice_other_axis(
 // CHECK: %[[M:.*]] = onnx.Slice(%q, %{{.*}}, %d, %e{{.*}}) {{.*}}-> tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>>
 // CHECK-NEXT: %[[R:.*]] = quant.dcast %[[M]] : tensor<2x3x!quant.uniform<i8:f32:1, {0.5:3,0.25:-7,0.125}>> to tensor<2x3xf32>
