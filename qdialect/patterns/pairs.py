@@ -22,6 +22,7 @@ from qdialect.forms.casts import (
     under_clamp,
 )
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names, wish
+from qdialect.ir.place import block_of
 from qdialect.ir.walking import operations
 from qdialect.promises.base import Commutes
 from qdialect.rewriting.driver import Rewriter
@@ -200,8 +201,7 @@ def _erase_unused(module: ModuleOp) -> None:
 
 def _put_before(reader: Operation, op: Operation) -> None:
     """Move `op` in front of what reads it, which may be in a subgraph of another operation of its block."""
-    block = op.parent
-    assert block is not None
+    block = block_of(op)
     while reader.parent is not block and (around := reader.parent_op()) is not None:
         reader = around
     op.detach()
