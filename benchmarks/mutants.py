@@ -26,12 +26,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 
-from mutation.changes import Mutant, mutants
+from mutation.changes import Live, Mutant, mutants
 from mutation.inline import Inline
 from mutation.probes import Recorder, tests
 
@@ -115,6 +115,7 @@ class Judge:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Judge all mutants."""
         gc.collect()
+        self.live = Live()
         gc.freeze()  # what a fork does not touch stays shared
         record = self._record(session)
         items = {item.nodeid: item for item in session.items}
@@ -136,7 +137,7 @@ class Judge:
         return Record(**json.loads(self.path.read_text()))
 
     def _run_all(self, items: Sequence[pytest.Item], new: Sequence[Mutant], record: Record) -> int:
-        recorder = Recorder(ROOT, new)
+        recorder = Recorder(ROOT, new, self.live)
         items[0].config.pluginmanager.register(recorder)
         self._run(items)
         record.seconds |= recorder.seconds
@@ -146,7 +147,7 @@ class Judge:
         return 0
 
     def _judge(self, mutant: Mutant, items: Sequence[pytest.Item], seconds: Sequence[float]) -> int:
-        if not mutant.apply(ROOT):
+        if not mutant.apply(ROOT, self.live):
             return UNKNOWN
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         for test, following, usual in zip_longest(items, items[1:], seconds):
@@ -165,13 +166,12 @@ class Judge:
 
 
 def chosen(paths: Sequence[str], count: int, seed: int) -> list[Mutant]:
-    """So many mutants of the files and folders, those of functions that can be changed."""
+    """So many mutants of the files and folders."""
     roots = [ROOT / p for p in paths]
     files = [f for root in roots for f in (sorted(root.rglob("*.py")) if root.is_dir() else [root])]
     every = [mutant for f in files for mutant in mutants(f, ROOT)[1].values()]
     print(f"{len(every)} mutants in {len(files)} files", flush=True)
-    ordered = sorted(every, key=lambda mutant: mutant.order(seed))
-    return list(islice((mutant for mutant in ordered if mutant.function.live()), count))
+    return sorted(every, key=lambda mutant: mutant.order(seed))[:count]
 
 
 def main() -> int:

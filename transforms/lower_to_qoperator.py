@@ -98,7 +98,7 @@ class LowerToKernel(OnTrait[Kernels]):
                 return Blocked("float-operand", f"operand {k} is float", "quantize every operand")
             if not isinstance(type.expressed, Float32Type):
                 return Blocked("expressed-type", f"the kernels compute in f32, not in {type.expressed}")
-            if not type.is_per_tensor and (linear is None or k != 1 or not _rank_two_or_conv(op)):
+            if not type.is_per_tensor and (linear is None or k != 1 or not _fits(op, linear, type)):
                 return Blocked("per-axis", f"operand {k} has a scale for each channel, the kernel takes one")
             types.append(type)
         if result is not None and not result.is_per_tensor:
@@ -130,7 +130,7 @@ class LowerToKernel(OnTrait[Kernels]):
         element = Float32Type() if result is None else storage_element(result)
         cls = op_named(kernel.domain, kernel.op_type)
         known = cls.SCHEMA.attribute_kinds if cls.SCHEMA else {}
-        attributes = {k: v for k, v in op.onnx_attributes.items() if k in known and k not in kernel.drops}
+        attributes = {k: v for k, v in op.onnx_attributes.items() if k in known}
         attributes = dict(sorted((attributes | kernel.extra(op)).items()))  # in one order, stated or not
         node = cls.build(inputs, [with_element(op.results[0].type, element)], attributes)
         node.location = op.location
@@ -176,13 +176,10 @@ def _quantized_places(op: OnnxOp, kernel: Kernel) -> list[int]:
     return [int(token[0]) for token in kernel.inputs.split() if token[1] == "s" and token[0] != "y"]
 
 
-def _rank_two_or_conv(op: OnnxOp) -> bool:
-    """Whether the kernel's per-column scales fit the weight: a batch of matrices has none."""
-    linear = op.get_trait(Linear)
-    type = quantized_of(op.operands[1].type)
-    if linear is None or type is None or type.axis is None:
-        return False
-    return type.axis == linear.weight_axis(op) and type.axis < 2
+def _fits(op: OnnxOp, linear: Linear, weight: UniformType) -> bool:
+    """Whether the weight's scales are those of the kernel's columns: a batch of matrices has none."""
+    axis = linear.weight_axis(op)
+    return axis is not None and weight.axis == axis < 2
 
 
 def _bias_guard(op: OnnxOp, kernel: Kernel, types: Sequence[UniformType]) -> Blocked | None:

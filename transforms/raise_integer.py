@@ -56,10 +56,9 @@ class _Chain(NamedTuple):
     """What the tensor of the bias is called."""
 
     @property
-    def bias(self) -> Array:
-        """The bias that was added, integer or float; 0 without one."""
-        biases = (self.integer_bias, self.float_bias)
-        return next((b for b in biases if b is not None), np.zeros(1, np.float32))
+    def bias(self) -> Array | None:
+        """The bias that was added, integer or float."""
+        return self.float_bias if self.integer_bias is None else self.integer_bias
 
 
 def _constant_name(op: OnnxOp | None) -> str:
@@ -119,8 +118,6 @@ def _factors(cast: OnnxOp, rank: int | None, axis: int, *, several: bool) -> tup
         return RUN_TIME
     if not factor.size:
         return EMPTY_AXIS
-    if factor.dtype != np.float32 or not (np.isfinite(factor).all() and (factor > 0).all()):
-        return SCALE_VALUE
     return last, factor
 
 
@@ -157,7 +154,7 @@ def _types(op: OnnxOp, draft: OnnxOp, factor: Array) -> tuple[UniformType, Unifo
         x = known_x
     scales = np.asarray(factor / x_scale, np.float32)
     if not (np.isfinite(scales).all() and (scales > 0).all()):
-        return Blocked("scale-value", "the weight's scale leaves float32")
+        return SCALE_VALUE
     if not scales.ndim and not w_zero.ndim:
         if known_w is not None and abs(known_w.scale - scales) <= 2 * BIAS_TOLERANCE * scales:
             return x, known_w.replace(zero_points=w_zero)
@@ -195,12 +192,11 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
         chain = _chain(op, promise.channel_axis)
         if isinstance(chain, Blocked):
             return chain
-        name, biased = promise.name, chain.integer_bias is not None or chain.float_bias is not None
-        if biased and (promise.with_bias == name or [rank_of(o) for o in op.operands[:2]] == [2, 2]):
-            name = promise.with_bias
-        elif biased:
-            return self._without_bias(op, promise, chain, rewriter)
-        return self._raise(op, name, chain, rewriter)
+        if chain.bias is None:
+            return self._raise(op, promise.name, chain, rewriter)
+        if promise.with_bias == promise.name or [rank_of(o) for o in op.operands[:2]] == [2, 2]:
+            return self._raise(op, promise.with_bias, chain, rewriter)
+        return self._without_bias(op, promise, chain, rewriter)
 
     def _without_bias(
         self, op: OnnxOp, promise: IntegerProduct, chain: _Chain, rewriter: Rewriter
@@ -231,10 +227,10 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
             casts, read = as_type(value, type)
             reads += casts
             operands.append(read)
-        if name != op.get_trait(IntegerProduct).name or _has_bias(chain):  # pyright: ignore[reportOptionalMemberAccess]
+        if chain.bias is not None:
             if channels is None:
                 return Blocked("unknown-shape", "the number of output channels is not known")
-            bias = _bias(chain, *types, channels)
+            bias = _bias(chain, np.broadcast_to(chain.bias, (channels,)), *types)
             reads.append(bias)
             operands.append(bias.results[0])
         new = cls.build(operands, [chain.last.results[0].type], op.onnx_attributes)
@@ -243,13 +239,8 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
         return None
 
 
-def _has_bias(chain: _Chain) -> bool:
-    return chain.integer_bias is not None or chain.float_bias is not None
-
-
-def _bias(chain: _Chain, x: UniformType, w: UniformType, channels: int) -> ConstantOp:
-    """The bias as operand, one value for each channel: int32 in steps of x_scale * w_scale, or float as it was."""
-    bias = np.broadcast_to(chain.bias, (channels,))
+def _bias(chain: _Chain, bias: Array, x: UniformType, w: UniformType) -> ConstantOp:
+    """The bias (channels,) as operand: int32 in steps of x_scale * w_scale, or float as it was."""
     place = location("", [chain.bias_name])
     if chain.integer_bias is None:
         real = ConstantOp.of(from_array(bias.copy()))
@@ -261,7 +252,7 @@ def _bias(chain: _Chain, x: UniformType, w: UniformType, channels: int) -> Const
         type = UniformType.along(storage, 0, scales)
     else:
         type = UniformType.per_tensor(storage, np.float32(scales))
-    constant = ConstantOp.of(from_array(stored), tensor_type(type, (channels,)))
+    constant = ConstantOp.of(from_array(stored), tensor_type(type, stored.shape))
     constant.location = place
     return constant
 

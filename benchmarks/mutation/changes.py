@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+import gc
 import hashlib
 import importlib
-import inspect
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -36,6 +36,9 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
 }
 
 
+Cache = type(cache(len))
+
+
 @dataclass(frozen=True)
 class Function:
     """A function or method of a module."""
@@ -43,37 +46,41 @@ class Function:
     path: str
     names: tuple[str, ...]
     """Its name, below those of the classes that it is in."""
-    first: int
-    """Its first line, that of a decorator if there is one."""
 
-    def live(self) -> FunctionType | None:
-        """The object that Python calls, whose caches are emptied; None if it is not found."""
-        module: Any = self._module()
-        live = module
-        for name in self.names:
-            live = vars(live).get(name)
-        if hasattr(live, "cache_clear"):
-            live.cache_clear()
-        live = live.fget if isinstance(live, property) else live
-        live = live.func if isinstance(live, cached_property) else live
-        live = live.__func__ if isinstance(live, staticmethod | classmethod) else live
-        live = inspect.unwrap(live) if callable(live) else live
-        plain = isinstance(live, FunctionType) and live.__code__.co_firstlineno == self.first
-        return live if plain else None
-
-    def replace(self, source: bytes | ast.Module) -> bool:
-        """Run what a changed source of the file has in its place; whether that can be."""
-        live = self.live()
-        code = _code(compile(source, self._module().__file__ or "", "exec"), self.names, self.first)
-        if live is None or code is None or live.__code__.co_freevars != code.co_freevars:
-            return False
-        live.__code__ = code
-        return True
-
-    def _module(self) -> ModuleType:
+    def module(self) -> ModuleType:
+        """The file's module."""
         parts = Path(self.path).with_suffix("").parts
         parts = parts if parts[0] == "qdialect" else ("qdialect", *parts)
         return importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+
+    def replace(self, source: bytes | ast.Module, live: Live) -> bool:
+        """Run what a changed source of the file has in its place, with all functions in it; whether that can be."""
+        changed = dict(_codes(compile(source, self.module().__file__ or "", "exec")))
+        name = ".".join(self.names)
+        mine = [f for f in live.functions.get(self.module().__name__, ()) if _is_in(f.__code__, name)]
+        for function in mine:
+            code = changed.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
+            if code is None or function.__code__.co_freevars != code.co_freevars:
+                return False
+            function.__code__ = code
+            for kept in live.caches.get(function, ()):
+                kept.cache_clear()
+        return bool(mine)
+
+
+class Live:
+    """The functions that there are in this process, in the modules that are imported."""
+
+    def __init__(self):
+        self.functions: dict[str, list[FunctionType]] = {}
+        """By module; those in functions as well, that calls have returned."""
+        self.caches: dict[FunctionType, list[Any]] = {}
+        """What keeps results of one."""
+        for one in gc.get_objects():
+            if isinstance(one, FunctionType):
+                self.functions.setdefault(one.__module__, []).append(one)
+            elif isinstance(one, Cache) and isinstance(one.__wrapped__, FunctionType):
+                self.caches.setdefault(one.__wrapped__, []).append(one)
 
 
 @dataclass(frozen=True)
@@ -102,23 +109,23 @@ class Mutant:
         """Its place in a random order in which a change of the code moves nothing else."""
         return hashlib.sha256(f"{seed} {self.key}".encode()).hexdigest()
 
-    def apply(self, root: Path) -> bool:
+    def apply(self, root: Path, live: Live) -> bool:
         """Change the function in this process; whether that can be."""
         data = (root / self.function.path).read_bytes()
-        return self.function.replace(data[: self.start] + self.new.encode() + data[self.end :])
+        return self.function.replace(data[: self.start] + self.new.encode() + data[self.end :], live)
 
 
-def _code(code: CodeType, names: Sequence[str], first: int) -> CodeType | None:
-    """The code of a function in that of its module."""
+def _codes(code: CodeType) -> Iterator[tuple[tuple[str, int], CodeType]]:
+    """All functions in a code, by name and first line."""
     for part in code.co_consts:
-        if isinstance(part, CodeType) and part.co_name == names[0]:
-            if len(names) > 1:
-                inner = _code(part, names[1:], first)
-            else:
-                inner = part if part.co_firstlineno == first else None
-            if inner is not None:
-                return inner
-    return None
+        if isinstance(part, CodeType):
+            yield (part.co_qualname, part.co_firstlineno), part
+            yield from _codes(part)
+
+
+def _is_in(code: CodeType, name: str) -> bool:
+    """Whether a code is that of a function, or of one in it."""
+    return f"{code.co_qualname}.".startswith(f"{name}.")
 
 
 def _changed(node: ast.AST) -> ast.AST | None:
@@ -183,10 +190,9 @@ def mutants(path: Path, root: Path) -> tuple[ast.Module, dict[ast.AST, Mutant]]:
     tree = ast.parse(data)
     skipped = _skipped(tree)
     every: dict[ast.AST, Mutant] = {}
+    seen: Counter[tuple[tuple[str, ...], str, str, str]] = Counter()
     for names, body in _functions(tree):
-        first = min(part.lineno for part in (body, *body.decorator_list))
-        function = Function(str(path.relative_to(root)), names, first)
-        seen: Counter[tuple[str, str, str]] = Counter()
+        function = Function(str(path.relative_to(root)), names)
         for node in (inner for part in body.body for inner in ast.walk(part)):
             changed = None if node in skipped else _changed(node)
             place = node.test if isinstance(node, ast.If) else node
@@ -194,11 +200,9 @@ def mutants(path: Path, root: Path) -> tuple[ast.Module, dict[ast.AST, Mutant]]:
                 continue
             start = starts[place.lineno - 1] + place.col_offset
             end = starts[place.end_lineno - 1] + (place.end_col_offset or 0)
-            change = (
-                lines[place.lineno - 1].decode().strip(),
-                data[start:end].decode(),
-                f"({ast.unparse(changed)})",
-            )
-            every[node] = Mutant(function, place.lineno, change[0], start, end, *change[1:], seen[change])
-            seen[change] += 1
+            text = lines[place.lineno - 1].decode().strip()
+            old, new = data[start:end].decode(), f"({ast.unparse(changed)})"
+            again = seen[names, text, old, new]
+            every[node] = Mutant(function, place.lineno, text, start, end, old, new, again)
+            seen[names, text, old, new] += 1
     return tree, every

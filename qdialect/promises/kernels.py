@@ -49,8 +49,6 @@ class Kernel(Promise):
     """True if the result is float: no final quantize."""
     adds: bool = False
     """True if the node may add a float bias, an input behind those of the template."""
-    drops: tuple[str, ...] = ()
-    """Attributes of the op that the node lacks; `guard` refuses values other than the default."""
     guard: Callable[[OnnxOp], Blocked | None] = unguarded
     is_wrong: Callable[[OnnxOp, float], bool] = _never
     """True if the kernel gives wrong results at this result scale; sessions also fuse the op between casts into it."""
@@ -201,8 +199,8 @@ KERNELS: dict[tuple[str, str], Kernels] = {
             Kernel(MICROSOFT, "MatMulIntegerToFloat", "0v 1v 0s 1s 0z 1z", float_result=True, adds=True),
         ),
         "Gemm": (
-            Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v ys yz", drops=("beta",), guard=_gemm_guard),
-            Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v", True, drops=("beta",), guard=_gemm_guard),
+            Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v ys yz", guard=_gemm_guard),
+            Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v", True, guard=_gemm_guard),
         ),
         "Add": (Kernel(MICROSOFT, "QLinearAdd", _BINARY),),
         "Mul": (Kernel(MICROSOFT, "QLinearMul", _BINARY),),
@@ -225,7 +223,6 @@ KERNELS: dict[tuple[str, str], Kernels] = {
                 MICROSOFT,
                 "QLinearAveragePool",
                 _UNARY,
-                drops=("dilations",),
                 guard=_pool_guard,
                 is_wrong=_pool_differs,
                 rows=_pool_rows,

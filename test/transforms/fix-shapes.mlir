@@ -1,5 +1,5 @@
-// RUN: OPT %s -p 'fix-shapes{batch=4 sizes="w=5"}' | FILECHECK %s
-// RUN: DIAGNOSTICS -p 'fix-shapes{batch=4 sizes="w=5"}'
+// RUN: OPT %s -p 'fix-shapes{batch=4 sizes="w=5","d=1"}' | FILECHECK %s
+// RUN: DIAGNOSTICS -p 'fix-shapes{batch=4 sizes="w=5","d=1"}'
 
 // A first size is the batch, another the one of its name; what follows from them is known at once.
 
@@ -17,6 +17,12 @@ func.func @sizes(%x: tensor<?x3x?xf32> {onnx.name = "x", onnx.dims = ["n", "", "
 // CHECK-SAME: %x: tensor<5x3xf32>
 func.func @named_first(%x: tensor<?x3xf32> {onnx.name = "x", onnx.dims = ["w", ""]}) -> tensor<?x3xf32> {
   func.return %x : tensor<?x3xf32>
+}
+
+// CHECK-LABEL: func.func @named_one(
+// CHECK-SAME: %x: tensor<4x1x3xf32>
+func.func @named_one(%x: tensor<?x?x3xf32> {onnx.name = "x", onnx.dims = ["n", "d", ""]}) -> tensor<?x?x3xf32> {
+  func.return %x : tensor<?x?x3xf32>
 }
 
 // CHECK-LABEL: func.func @unmoved_open_size(

@@ -107,3 +107,30 @@ func.func @unmoved_constant() -> tensor<1x2xf32> {
   %y = onnx.MatMul(%o, %w) : (tensor<1x3xf32>, tensor<3x2xf32>) -> tensor<1x2xf32>
   func.return %y : tensor<1x2xf32>
 }
+
+// Rows are taken by integers of 32 or 64 bits.
+
+// CHECK-LABEL: func.func @unmoved_numbers_of_floats(
+// CHECK: onnx.MatMul(
+func.func @unmoved_numbers_of_floats(%i: tensor<5xf32>) -> tensor<5x2xf32> {
+  %d = onnx.Constant() {value = #onnx.tensor<[3] : tensor<i64>>} : () -> tensor<i64>
+  %v = onnx.Constant() {value = #onnx.tensor<[0.0, 1.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %w = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0] : tensor<3x2xf32>>} : () -> tensor<3x2xf32>
+  %o = onnx.OneHot(%i, %d, %v) : (tensor<5xf32>, tensor<i64>, tensor<2xf32>) -> tensor<5x3xf32>
+  %y = onnx.MatMul(%o, %w) : (tensor<5x3xf32>, tensor<3x2xf32>) -> tensor<5x2xf32>
+  func.return %y : tensor<5x2xf32>
+}
+
+// The table would hold the weight less its zero point, which is not known.
+
+// CHECK-LABEL: func.func @unmoved_zero_point_of_run_time(
+// CHECK: onnx.MatMulInteger(
+func.func @unmoved_zero_point_of_run_time(%i: tensor<5xi64>, %t: tensor<ui8>) -> tensor<5x2xi32> {
+  %d = onnx.Constant() {value = #onnx.tensor<[3] : tensor<i64>>} : () -> tensor<i64>
+  %v = onnx.Constant() {value = #onnx.tensor<[0.0, 1.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xui8>>} : () -> tensor<3x2xui8>
+  %o = onnx.OneHot(%i, %d, %v) : (tensor<5xi64>, tensor<i64>, tensor<2xf32>) -> tensor<5x3xf32>
+  %q, %s, %z = onnx.DynamicQuantizeLinear(%o) : (tensor<5x3xf32>) -> (tensor<5x3xui8>, tensor<f32>, tensor<ui8>)
+  %y = onnx.MatMulInteger(%q, %w, %z, %t) : (tensor<5x3xui8>, tensor<3x2xui8>, tensor<ui8>, tensor<ui8>) -> tensor<5x2xi32>
+  func.return %y : tensor<5x2xi32>
+}

@@ -95,6 +95,41 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
     func.return %y : tensor<?x4xf32>
   }
 
+// One element goes beside each of several; nothing times any size is nothing; a size is equal to itself, also plus or less
+// nothing, times or by one.
+
+// CHECK-LABEL: func.func @element_by_element(
+// CHECK-DAG: %[[A:.*]] = onnx.Constant() {value = #onnx.tensor<[6, 10] : tensor<2xi64>>}
+// CHECK-DAG: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 15] : tensor<2xi64>>}
+// CHECK-DAG: %[[C:.*]] = onnx.Constant() {value = #onnx.tensor<[7, 7, 8] : tensor<3xi64>>}
+// CHECK: func.return %[[A]], %[[B]], %[[C]]
+  func.func @element_by_element(%x: tensor<?x3x5xf32> {onnx.name = "x", onnx.dims = ["n", "", ""]}) -> (tensor<2xi64>, tensor<2xi64>, tensor<3xi64>) {
+    %two = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %last = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %ends = onnx.Constant() {value = #onnx.tensor<[0, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %by = onnx.Constant() {value = #onnx.tensor<[0, 3] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %same = onnx.Constant() {value = #onnx.tensor<[0, 1, 2] : tensor<3xi64>>} : () -> tensor<3xi64>
+    %other = onnx.Constant() {value = #onnx.tensor<[0, 1, 1] : tensor<3xi64>>} : () -> tensor<3xi64>
+    %seven = onnx.Constant() {value = #onnx.tensor<[7] : tensor<i64>>} : () -> tensor<i64>
+    %nothing = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i64>>} : () -> tensor<i64>
+    %once = onnx.Constant() {value = #onnx.tensor<[1] : tensor<i64>>} : () -> tensor<i64>
+    %eight = onnx.Constant() {value = #onnx.tensor<[8] : tensor<i64>>} : () -> tensor<i64>
+    %s = onnx.Shape(%x) : (tensor<?x3x5xf32>) -> tensor<3xi64>
+    %g = onnx.Gather(%s, %last) {axis = 0 : i64} : (tensor<3xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %a = onnx.Mul(%two, %g) : (tensor<1xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %h = onnx.Gather(%s, %ends) {axis = 0 : i64} : (tensor<3xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %b = onnx.Mul(%h, %by) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %l = onnx.Gather(%s, %same) {axis = 0 : i64} : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>
+    %r = onnx.Gather(%s, %other) {axis = 0 : i64} : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>
+    %l0 = onnx.Add(%nothing, %l) : (tensor<i64>, tensor<3xi64>) -> tensor<3xi64>
+    %l1 = onnx.Sub(%l0, %nothing) : (tensor<3xi64>, tensor<i64>) -> tensor<3xi64>
+    %l2 = onnx.Mul(%once, %l1) : (tensor<i64>, tensor<3xi64>) -> tensor<3xi64>
+    %l3 = onnx.Div(%l2, %once) : (tensor<3xi64>, tensor<i64>) -> tensor<3xi64>
+    %e = onnx.Equal(%l3, %r) : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
+    %c = onnx.Where(%e, %seven, %eight) : (tensor<3xi1>, tensor<i64>, tensor<i64>) -> tensor<3xi64>
+    func.return %a, %b, %c : tensor<2xi64>, tensor<2xi64>, tensor<3xi64>
+  }
+
 // Two sizes change their places: no list of integers says so.
 
 // CHECK-LABEL: func.func @unmoved_two_unknown(

@@ -328,6 +328,15 @@ func.func @unmoved_ragged_pool(%a: tensor<1x2x5x4x!x>) -> tensor<1x2x3x2x!y> {
   func.return %t : tensor<1x2x3x2x!y>
 }
 
+// CHECK-LABEL: func.func @unmoved_pool_of_open_size(
+// CHECK: %[[T:.*]] = onnx.AveragePool(
+// CHECK-NEXT: func.return %[[T]]
+func.func @unmoved_pool_of_open_size(%a: tensor<1x2x?x4x!x>) -> tensor<1x2x?x2x!y> {
+  // expected-remark@+1 {{[lower-to-qoperator: ragged-pool]}}
+  %t = onnx.AveragePool(%a) {ceil_mode = 1 : i64, count_include_pad = 1 : i64, kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x2x?x4x!x>) -> tensor<1x2x?x2x!y>
+  func.return %t : tensor<1x2x?x2x!y>
+}
+
 // CHECK-LABEL: func.func @unmoved_clip_per_axis(
 // CHECK: %[[T:.*]] = onnx.Clip(
 // CHECK-NEXT: func.return %[[T]]

@@ -206,3 +206,38 @@ func.func @unmoved_quantized_in_a_branch(%x : tensor<1x2x4x5xui8>, %p: tensor<i1
   } : (tensor<i1>) -> tensor<1x3x4x5x!quant.uniform<u8:f32, 0.02:13>>
   func.return %z : tensor<1x3x4x5x!quant.uniform<u8:f32, 0.02:13>>
 }
+
+// -----
+
+// The weight is read back from a type: it keeps its scale, though the factor over x's is another float32.
+// CHECK-LABEL: func.func @weight_of_a_type
+// CHECK-NEXT: %[[X:.*]] = quant.dcast %q
+// CHECK-NEXT: %[[W:.*]] = quant.dcast %v
+// CHECK-NEXT: onnx.MatMul(%[[X]], %[[W]])
+func.func @weight_of_a_type(%q : tensor<4x2x!quant.uniform<u8:f32, 0.3:5>>, %v : tensor<2x3x!quant.uniform<i8:f32, 0.07:2>>) -> tensor<4x3xf32> {
+  %z = onnx.Constant() {value = #onnx.tensor<[5] : tensor<ui8>>} : () -> tensor<ui8>
+  %u = onnx.Constant() {value = #onnx.tensor<[2] : tensor<i8>>} : () -> tensor<i8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.021] : tensor<f32>>} : () -> tensor<f32>
+  %x = quant.scast %q : tensor<4x2x!quant.uniform<u8:f32, 0.3:5>> to tensor<4x2xui8>
+  %w = quant.scast %v : tensor<2x3x!quant.uniform<i8:f32, 0.07:2>> to tensor<2x3xi8>
+  %s = onnx.MatMulInteger(%x, %w, %z, %u) {} : (tensor<4x2xui8>, tensor<2x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<4x3xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
+  %y = onnx.Mul(%f, %m) {} : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
+  func.return %y : tensor<4x3xf32>
+}
+
+// -----
+
+// What is subtracted is computed: it is no bias, and stays behind the product.
+// CHECK-LABEL: func.func @subtraction
+// CHECK: %[[Y:.*]] = onnx.MatMul(
+// CHECK-NEXT: onnx.Sub(%[[Y]], %t)
+func.func @subtraction(%x : tensor<4x2xui8>, %t : tensor<4x3xf32>) -> tensor<4x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, -4, 5, -6] : tensor<2x3xi8>>} : () -> tensor<2x3xi8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %s = onnx.MatMulInteger(%x, %w) {} : (tensor<4x2xui8>, tensor<2x3xi8>) -> tensor<4x3xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
+  %y = onnx.Mul(%f, %m) {} : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
+  %r = onnx.Sub(%y, %t) {} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  func.return %r : tensor<4x3xf32>
+}

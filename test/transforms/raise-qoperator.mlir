@@ -77,6 +77,19 @@ func.func @unmoved_negative_scale(%x : tensor<3x4xui8>) -> tensor<3x4xui8> {
 
 // -----
 
+// CHECK-LABEL: func.func @unmoved_dead_scale
+// CHECK: onnx_ms.QLinearSigmoid
+func.func @unmoved_dead_scale(%x : tensor<3x4xui8>) -> tensor<3x4xui8> {
+  %xs = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  %ys = onnx.Constant() {value = #onnx.tensor<[0.25] : tensor<f32>>} : () -> tensor<f32>
+  // expected-remark@+1 {{[raise-qoperator: scale-value]}}
+  %y = onnx_ms.QLinearSigmoid(%x, %xs, %z, %ys, %z) {} : (tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<3x4xui8>
+  func.return %y : tensor<3x4xui8>
+}
+
+// -----
+
 // A product scaled by alpha scales the integer bias with it: no type says that.
 // CHECK-LABEL: func.func @unmoved_alpha_and_bias
 // CHECK: onnx_ms.QGemm

@@ -107,6 +107,17 @@ func.func @unmoved_float_result(%x: tensor<3x4x!x>, %w: tensor<4x2x!v>) -> (tens
   func.return %s, %t : tensor<3x2xf32>, tensor<3x2xf32>
 }
 
+// However small a bias is, a ten thousandth of it is what it may move: 200.4 steps.
+
+// CHECK-LABEL: func.func @unmoved_small_bias(
+// CHECK: onnx.Gemm({{.*}}tensor<2xf32>) -> tensor<3x2xf32>
+func.func @unmoved_small_bias(%x: tensor<3x4x!x>, %w: tensor<4x2x!quant.uniform<i8:f32, 0.0001:3>>) -> tensor<3x2xf32> {
+  %b = onnx.Constant() {value = #onnx.tensor<[0.01002, 0.005] : tensor<2xf32>>} : () -> tensor<2xf32>
+  // expected-remark@+1 {{[rescale-bias: float-result]}}
+  %s = onnx.Gemm(%x, %w, %b) : (tensor<3x4x!x>, tensor<4x2x!quant.uniform<i8:f32, 0.0001:3>>, tensor<2xf32>) -> tensor<3x2xf32>
+  func.return %s : tensor<3x2xf32>
+}
+
 // Nothing moves: the activation has several scales.
 
 // CHECK-LABEL: func.func @unmoved_activation_per_axis(

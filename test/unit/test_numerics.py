@@ -274,6 +274,12 @@ def test_accumulator_bound_is_the_worst_sum(output_axis: int):
     np.testing.assert_array_equal(bound, expected)
 
 
+def test_accumulator_bound_counts_both_ends_of_a_signed_activation():
+    w = np.array([[[3], [-5]], [[1], [1]]], np.int8)
+    np.testing.assert_array_equal(numerics.accumulator_bound(w, -128, 127, 7), [8 * 135, 2 * 135])
+    np.testing.assert_array_equal(numerics.accumulator_bound(w, -128, 127, -9), [8 * 136, 2 * 136])
+
+
 def test_accumulator_bound_does_not_wrap():
     w = np.full((1, 10**5), -128, np.int8)
     assert numerics.accumulator_bound(w, 0, 255, 0)[0] == 10**5 * 128 * 255 > numerics.INT32_MAX

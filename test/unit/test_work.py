@@ -121,7 +121,7 @@ def module_named(body: str) -> ModuleOp:
 SPELLED: dict[str, tuple[str, str, str, dict[str, int], int | None]] = {
     # X (steps 7, batch 3, inputs 5), W (2 directions, 4 gates of 6, 5), R (2, 24, 6)
     "lstm": (
-        "LSTM",
+        "onnx.LSTM",
         "7x3x5xf32 2x24x5xf32 2x24x6xf32",
         "7x2x3x6xf32",
         {"hidden_size": 6},
@@ -129,7 +129,7 @@ SPELLED: dict[str, tuple[str, str, str, dict[str, int], int | None]] = {
     ),
     # Q (2, 4 heads, 5, 8), K (2, 4, 9, 8), V (2, 4, 9, 10): scores and their product with V
     "attention": (
-        "Attention",
+        "onnx.Attention",
         "2x4x5x8xf32 2x4x9x8xf32 2x4x9x10xf32",
         "2x4x5x10xf32",
         {},
@@ -137,15 +137,32 @@ SPELLED: dict[str, tuple[str, str, str, dict[str, int], int | None]] = {
     ),
     # Q (2, 5, 4 heads of 8) and K, V (2, 9, 32)
     "flat-attention": (
-        "Attention",
+        "onnx.Attention",
         "2x5x32xf32 2x9x32xf32 2x9x40xf32",
         "2x5x40xf32",
         {},
         2 * 5 * 9 * (32 + 40),
     ),
-    "open": ("Conv", "?x3x?x6xf32 4x3x3x3xf32", "?x4x?x4xf32", {}, 4 * 4 * 27),
-    "unknown-rank": ("Conv", "*xf32 4x3x3x3xf32", "*xf32", {}, 4 * 27),
-    "einsum-of-three": ("Einsum", "2x3xf32 3x4xf32 4x5xf32", "2x5xf32", {}, None),
+    # with the past's K and V (2, 4, 3, 8): queries meet keys of both
+    "attention-behind-a-past": (
+        "onnx.Attention",
+        "2x4x5x8xf32 2x4x9x8xf32 2x4x9x8xf32 5x12xf32 2x4x3x8xf32 2x4x3x8xf32",
+        "2x4x5x8xf32",
+        {},
+        2 * 4 * 5 * (9 + 3) * (8 + 8),
+    ),
+    # X (2, 5, 12) by weights of Q and K (4 heads of 8) and V (4 of 10), then scores of 5 with 5 and their product with V
+    "attention-of-one-input": (
+        "onnx_ms.Attention",
+        "2x5x12xf32 12x104xf32 104xf32",
+        "2x5x40xf32",
+        {"num_heads": 4},
+        2 * 5 * 12 * 104 + 2 * 5 * 5 * (32 + 40),
+    ),
+    "attention-of-unknown-rank": ("onnx_ms.Attention", "*xf32 12x96xf32 96xf32", "*xf32", {}, None),
+    "open": ("onnx.Conv", "?x3x?x6xf32 4x3x3x3xf32", "?x4x?x4xf32", {}, 4 * 4 * 27),
+    "unknown-rank": ("onnx.Conv", "*xf32 4x3x3x3xf32", "*xf32", {}, 4 * 27),
+    "einsum-of-three": ("onnx.Einsum", "2x3xf32 3x4xf32 4x5xf32", "2x5xf32", {}, None),
 }
 
 
@@ -155,9 +172,9 @@ def test_counts_that_the_definition_gives(name: str):
     types = [f"tensor<{one}>" for one in operands.split()]
     arguments = ", ".join(f"%{k} : {one}" for k, one in enumerate(types))
     names = ", ".join(f"%{k}" for k in range(len(types)))
-    given = {**attributes, **({"equation": '"ab,bc,cd->ad"'} if op_type == "Einsum" else {})}
+    given = {**attributes, **({"equation": '"ab,bc,cd->ad"'} if op_type == "onnx.Einsum" else {})}
     words = ", ".join(f"{k} = {v}" + (" : i64" if isinstance(v, int) else "") for k, v in given.items())
-    body = f"func.func @main({arguments}) {{\n%y = onnx.{op_type}({names}) {{{words}}} : ({', '.join(types)}) -> tensor<{result}>\nreturn\n}}\n"
+    body = f"func.func @main({arguments}) {{\n%y = {op_type}({names}) {{{words}}} : ({', '.join(types)}) -> tensor<{result}>\nreturn\n}}\n"
     [op] = nodes_of(module_named(body))
     work = op.get_trait(Multiplies)
     assert work is not None
