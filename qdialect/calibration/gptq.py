@@ -43,15 +43,16 @@ class Grid:
 
     def quantize(self, layer: Layer, rows: Array) -> Array:
         """Round [groups, outputs, ...] to nearest."""
-        scales, zero_points = self._parameters(layer, rows.ndim)
+        scales, zero_points = self.parameters(layer, rows.ndim)
         return numerics.quantize(rows, scales, zero_points, self.low, self.high, self.dtype)
 
     def dequantize(self, layer: Layer, codes: Array) -> Array:
         """What the integers [groups, outputs, ...] stand for, float32."""
-        scales, zero_points = self._parameters(layer, codes.ndim)
+        scales, zero_points = self.parameters(layer, codes.ndim)
         return numerics.dequantize(codes, scales, zero_points)
 
-    def _parameters(self, layer: Layer, rank: int) -> tuple[Array, Array]:
+    def parameters(self, layer: Layer, rank: int) -> tuple[Array, Array]:
+        """Scales and zero points of [groups, outputs, ...], an array of `rank` axes."""
         extra = (1,) * (rank - 2)
         scales, zero_points = layer.row_parameters(self.scales), layer.row_parameters(self.zero_points)
         return scales.reshape(*scales.shape, *extra), zero_points.reshape(*zero_points.shape, *extra)
@@ -144,17 +145,17 @@ def gptq(
     factor = _feedback(hessian, order, damp)
     # [groups, summed, outputs]: a column of the weight is contiguous.
     columns = np.take_along_axis(rows.transpose(0, 2, 1), order[:, :, None], axis=1).astype(np.float64)
-    errors = np.empty_like(columns)
-    codes = np.empty(columns.shape, grid.dtype)
+    errors, codes = np.empty_like(columns), np.empty(columns.shape, grid.dtype)
     summed = columns.shape[1]
+    scales, zero_points = grid.parameters(layer, 2)
     for end in range(summed, 0, -block):
         start = max(0, end - block)
         target = columns[:, start:end].copy()
         if end < summed:
             target += factor[:, end:, start:end].transpose(0, 2, 1) @ errors[:, end:]
         for k in range(end - 1, start - 1, -1):
-            q = grid.quantize(layer, target[:, k - start])
-            e = columns[:, k] - grid.dequantize(layer, q)
+            q = numerics.quantize(target[:, k - start], scales, zero_points, grid.low, grid.high, grid.dtype)
+            e = columns[:, k] - numerics.dequantize(q, scales, zero_points)
             codes[:, k], errors[:, k] = q, e
             target[:, : k - start] += factor[:, k, start:k, None] * e[:, None, :]
     result = np.empty_like(codes)
@@ -173,9 +174,10 @@ def _order(hessian: Float64, *, act_order: bool) -> npt.NDArray[np.int64]:
 
 def _feedback(hessian: Float64, order: npt.NDArray[np.int64], damp: float) -> Float64:
     """L_kj / L_jj of the damped and ordered Hessian; more damping until it has a Cholesky factor."""
-    groups, summed, _ = hessian.shape
-    which = np.arange(groups)[:, None, None]
-    h = hessian[which, order[:, :, None], order[:, None, :]]
+    summed = hessian.shape[1]
+    h = np.empty_like(hessian)
+    for one, own_order, ordered in zip(hessian, order, h, strict=True):
+        ordered[:] = one.take(own_order, axis=0).take(own_order, axis=1)
     diagonal = np.arange(summed)
     own = h[:, diagonal, diagonal]
     dead = own <= 0

@@ -28,6 +28,7 @@ from qdialect.onnx_io.exporter import export_model
 from qdialect.oracle.form import main_of, oracle_form
 from qdialect.oracle.observing import input_names
 from qdialect.oracle.session import session_for
+from qdialect.oracle.side_by_side import side_by_side
 from qdialect.promises.base import Commutes
 from qdialect.promises.control import Carries
 from qdialect.promises.linear import Linear
@@ -161,14 +162,18 @@ def waves(values: Sequence[SSAValue], memory: int) -> list[list[SSAValue]]:
     groups: list[list[SSAValue]] = [[]]
     used = 0
     for value in values:
-        shape = shape_of(value.type) or ()
-        size = 4 * prod(max(s, 1) for s in shape)
+        size = wave_bytes([value])
         if groups[-1] and used + size > memory:
             groups.append([])
             used = 0
         groups[-1].append(value)
         used += size
     return groups
+
+
+def wave_bytes(values: Iterable[SSAValue]) -> int:
+    """What one sample of `values` takes, open sizes counted as 1."""
+    return sum(4 * prod(max(size, 1) for size in shape_of(value.type) or ()) for value in values)
 
 
 def chunks(rows: Iterable[Feeds], limit: int = CHUNK) -> Iterator[list[Feeds]]:
@@ -190,9 +195,9 @@ def chunks(rows: Iterable[Feeds], limit: int = CHUNK) -> Iterator[list[Feeds]]:
 
 
 @contextmanager
-def undisturbed(*, wanted: bool = True) -> Generator[None]:
+def undisturbed() -> Generator[None]:
     """Let a Ctrl-C wait until the block has ended; a second one does not. Only the main thread hears of it."""
-    if not wanted or current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is None:
+    if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is None:
         yield
         return
     asked: list[int] = []
@@ -227,14 +232,34 @@ def observe_samples(
     once. KeyboardInterrupt comes between rows, or chunks: each counts whole or not at all.
     """
     groups = waves(values, memory)
-    several = len(groups) > 1
-    for chunk in chunks(rows, CHUNK if several else 0):
-        with undisturbed(wanted=several):
+    if len(groups) == 1:
+        for row, arrays in _runs(observer, values, rows, ahead=2 * wave_bytes(values) <= memory):
+            with undisturbed():
+                _show(look, values, arrays)
+                done(row)
+        return
+    for chunk in chunks(rows, CHUNK):
+        with undisturbed():
             for k, wave in enumerate(groups):
-                for row in chunk:
-                    arrays = observer.run(wave, row)
-                    with undisturbed(wanted=not several):
-                        for value, array in zip(wave, arrays, strict=True):
-                            look(value, array)
-                        if k == len(groups) - 1:
-                            done(row)
+                for row, arrays in _runs(observer, wave, chunk, ahead=2 * wave_bytes(wave) <= memory):
+                    _show(look, wave, arrays)
+                    if k == len(groups) - 1:
+                        done(row)
+
+
+def _runs(
+    observer: Observer, values: Sequence[SSAValue], rows: Iterable[Feeds], *, ahead: bool
+) -> Iterator[tuple[Feeds, list[Array]]]:
+    """Each row and what `values` hold for it; `ahead`: a row is run while the one before it is looked at."""
+
+    def run(row: Feeds) -> tuple[Feeds, list[Array]]:
+        return row, observer.run(values, row)
+
+    return side_by_side(run, rows, threads=1) if ahead else map(run, rows)
+
+
+def _show(
+    look: Callable[[SSAValue, Array], None], values: Sequence[SSAValue], arrays: Sequence[Array]
+) -> None:
+    for value, array in zip(values, arrays, strict=True):
+        look(value, array)

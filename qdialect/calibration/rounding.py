@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log10
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from qdialect.ir.names import called, location, tensor_name
 from qdialect.ir.place import insert_before
 from qdialect.ir.values import constant_array, known_array
 from qdialect.oracle.form import main_of
+from qdialect.oracle.side_by_side import side_by_side
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
 
@@ -146,16 +147,27 @@ def round_layers(
 
     nearest: without GPTQ. per_channel: a scale for each output.
     """
-    weights = RoundedWeights()
-    for number, op in layers.items():
-        layer, weight = known_layer(op), known_array(op.operands[1])
+
+    def rounded(one: _Layer) -> RoundedLayer:
+        layer, weight = one.layer, one.weight
+        steering, judging = moments.steering[one.number], moments.judging[one.number]
         grid = weight_grid(layer, weight, -levels, levels, per_channel=per_channel)
-        steering, judging = moments.steering[number], moments.judging[number]
-        rounded = _rounded(layer, weight, grid, steering, judging, nearest=nearest)
-        shift = _shift(layer, weight, grid, rounded.stored, steering, judging)
-        gain = 10 * log10(max(rounded.nearest_error, 1e-300) / max(rounded.error, 1e-300))
-        weights.layers[number] = RoundedLayer(called(op), grid, rounded.stored, shift, gain, rounded.moved)
-    return weights
+        done = _rounded(layer, weight, grid, steering, judging, nearest=nearest)
+        shift = _shift(layer, weight, grid, done.stored, steering, judging)
+        gain = 10 * log10(max(done.nearest_error, 1e-300) / max(done.error, 1e-300))
+        return RoundedLayer(one.name, grid, done.stored, shift, gain, done.moved)
+
+    every = (_Layer(n, called(op), known_layer(op), known_array(op.operands[1])) for n, op in layers.items())
+    return RoundedWeights(dict(zip(layers, side_by_side(rounded, every), strict=True)))
+
+
+class _Layer(NamedTuple):
+    """What a thread rounds: weights are read from their files in one."""
+
+    number: int
+    name: str
+    layer: Layer
+    weight: Array
 
 
 def _rounded(

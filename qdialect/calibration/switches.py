@@ -41,6 +41,7 @@ from qdialect.ops.generated import op_named
 from qdialect.oracle.form import main_of, oracle_form
 from qdialect.oracle.observing import input_names
 from qdialect.oracle.session import session_for
+from qdialect.oracle.side_by_side import side_by_side
 
 Feeds = Mapping[str, Array]
 
@@ -259,10 +260,12 @@ class Noise:
         clips = self._clips.any() and not np.array_equal(self._run(feeds, ~self._clips) - signal, error)
         steps = np.zeros((count, signal.size), np.float32)
         before, last = np.zeros(signal.size), count - 1
-        for k in range(count):
-            if clips or not self._clips[k]:
-                now = error if k == last else self._run(feeds, np.arange(count) <= k) - signal
-                steps[k], before = now - before, now
+        acting = [k for k in range(count) if k < last and (clips or not self._clips[k])]
+        runs = side_by_side(lambda k: self._run(feeds, np.arange(count) <= k), acting)
+        for k, outputs in zip(acting, runs, strict=True):
+            steps[k], before = outputs - signal - before, outputs - signal
+        if clips or not self._clips[last]:
+            steps[last] = error - before
         self.budget.add(signal, steps)
 
     def _run(self, feeds: Feeds, on: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:

@@ -14,6 +14,7 @@ from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import import_domains
 from qdialect.oracle.session import session
+from qdialect.oracle.side_by_side import side_by_side
 from qdialect.rewriting.manager import PassManager
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 
@@ -30,7 +31,7 @@ def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
     """What a model gives for each sample. Raises UserError if onnxruntime does not run it."""
     runner = session(model, optimize=True)
     try:
-        return [[np.asarray(a) for a in runner.run(None, dict(row))] for row in rows]
+        return list(side_by_side(lambda row: [np.asarray(a) for a in runner.run(None, dict(row))], rows))
     except Exception as error:  # onnxruntime's exceptions share no base class
         line = str(error).strip().splitlines()[0]
         raise UserError(f"onnxruntime cannot run the model: {line}") from None

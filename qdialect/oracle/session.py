@@ -4,7 +4,7 @@ onnxruntime sessions with every optimization off: the reference of every pass, a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,7 +31,7 @@ from qdialect.onnx_io.exporter import export_model
 from qdialect.promises.base import Commutes
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
+    from onnx import ModelProto, NodeProto
 
     InferenceSession = Any
 
@@ -110,20 +110,43 @@ def session(
 
 def session_for(model: ModelProto, outputs: Collection[str]) -> InferenceSession:
     """
-    A session without optimization, for some of a model's outputs.
+    A session without optimization, for some of a model's outputs: nodes that these do not need are not run.
 
     onnxruntime frees intermediate tensors after their last use, but no graph output, fetched or not.
 
     Raises UserError if onnxruntime refuses the model.
     """
-    every = list(model.graph.output)
-    del model.graph.output[:]
-    model.graph.output.extend(one for one in every if one.name in outputs)
+    graph = model.graph
+    every, nodes = list(graph.output), list(graph.node)
+    del graph.output[:], graph.node[:]
+    graph.output.extend(one for one in every if one.name in outputs)
+    graph.node.extend(_needed(nodes, set(outputs)))
     try:
         return session(model.SerializeToString(deterministic=True))
     finally:
-        del model.graph.output[:]
-        model.graph.output.extend(every)
+        del graph.output[:], graph.node[:]
+        graph.output.extend(every)
+        graph.node.extend(nodes)
+
+
+def _needed(nodes: Sequence[NodeProto], names: set[str]) -> list[NodeProto]:
+    """Of nodes in order those that compute `names`, which is filled with what they read, in bodies too."""
+    needed: list[NodeProto] = []
+    for node in reversed(nodes):
+        if not names.isdisjoint(node.output):
+            needed.append(node)
+            names.update(_read(node))
+    return needed[::-1]
+
+
+def _read(node: NodeProto) -> Iterator[str]:
+    """The names that a node reads: what is made inside of its bodies too."""
+    yield from node.input
+    for attribute in node.attribute:
+        for body in (attribute.g, *attribute.graphs):
+            yield from (output.name for output in body.output)
+            for inner in body.node:
+                yield from _read(inner)
 
 
 def fused_nodes(model: bytes) -> int:

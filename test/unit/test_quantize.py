@@ -89,6 +89,17 @@ def test_the_same_bytes_again(folder: Path) -> None:
     assert (folder / "a.onnx").read_bytes() == (folder / "b.onnx").read_bytes()
 
 
+def test_the_same_bytes_on_any_number_of_cores(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = ("--data", str(folder / "data.npz"))
+    for cores in (1, 2, 5):
+        monkeypatch.setattr("qdialect.oracle.side_by_side.cores", lambda cores=cores: cores)
+        assert (
+            quantize(folder, f"{cores}.onnx", *data, "--save-profile", str(folder / f"{cores}.profile")) == 0
+        )
+    for end in ("onnx", "profile"):
+        assert len({(folder / f"{cores}.{end}").read_bytes() for cores in (1, 2, 5)}) == 1
+
+
 def test_gptq_is_better_than_rounding_to_nearest(folder: Path) -> None:
     for rounding in ("nearest", "gptq"):
         data = str(folder / "data.npz")

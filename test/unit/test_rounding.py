@@ -241,6 +241,28 @@ def test_what_nobody_asks_for_is_no_output() -> None:
     assert len(proto.graph.output) > 2
 
 
+def test_what_an_output_does_not_need_is_not_run() -> None:
+    nodes = [
+        helper.make_node("Reshape", ["x", "seven"], ["fails"]),
+        helper.make_node("Neg", ["x"], ["captured"]),
+        helper.make_node("If", ["yes"], ["y"], then_branch=_branch("captured"), else_branch=_branch("x")),
+    ]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])
+    yes = helper.make_tensor_value_info("yes", TensorProto.BOOL, [])
+    outs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["m"]) for name in ("fails", "y")]
+    graph = helper.make_graph(nodes, "g", [x, yes], outs, [numpy_helper.from_array(np.array([7]), "seven")])
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    before = proto.SerializeToString(deterministic=True)
+    ones = np.ones(3, np.float32)
+    assert np.array_equal(session_for(proto, ["y"]).run(None, {"x": ones, "yes": np.array(True)})[0], -ones)
+    assert proto.SerializeToString(deterministic=True) == before
+
+
+def _branch(name: str) -> onnx.GraphProto:
+    out = helper.make_tensor_value_info("z", TensorProto.FLOAT, ["k"])
+    return helper.make_graph([helper.make_node("Identity", [name], ["z"])], "b", [], [out])
+
+
 def test_another_graph_has_no_switches() -> None:
     module = model()
     other = quantized(module)
