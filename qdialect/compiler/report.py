@@ -224,8 +224,10 @@ def _reason(op: OnnxOp, remarks: RemarkTable, *, is_rescaling: bool) -> Remark:
     is_quantized = any(quantized_of(v.type) is not None for v in (*op.operands, *op.results))
     reasons = [*late, *early] if is_quantized else [*fused, *early, *late]
     unread = next((r for op in _dequantizes(op) for r in remarks.on(op)), None)
+    if unread is not None and not is_quantized:
+        return unread
     if reasons:
-        return reasons[0] if unread is None or is_quantized else unread
+        return reasons[0]
     if of_target := next((r for r in remarks.on(op) if r.blocked == FLOAT_SUMS), None):
         return of_target
     work = op.get_trait(Multiplies)

@@ -183,6 +183,10 @@ def run(
         raise UserError(f"onnxruntime cannot run the model: {str(error).strip().splitlines()[0]}") from None
 
 
+BITS = (np.dtype(np.uint8), np.dtype(np.uint16))
+"""What onnxruntime returns for elements of types that numpy lacks: int4 among them, float8, bfloat16."""
+
+
 def _is_narrow(type: Attribute) -> bool:
     """True if elements have less than 8 bits: numpy lacks such types, and onnxruntime returns none."""
     element = BY_ATTRIBUTE.get(element_of(stored_type(type)) or type)
@@ -255,7 +259,8 @@ def evaluate(ops: Sequence[OnnxOp], outputs: Sequence[SSAValue]) -> dict[SSAValu
     tensors: dict[SSAValue, TensorAttr] = {}
     for output, value in zip(outputs, values, strict=True):
         stored, array = element_of(stored_type(output.type)), np.asarray(value)
-        if stored is not None and _is_narrow(output.type) and array.dtype == np.uint8:
-            array = array.view(BY_ATTRIBUTE[stored].dtype)
+        wanted = BY_ATTRIBUTE[stored].dtype if stored in BY_ATTRIBUTE else array.dtype
+        if array.dtype in BITS and wanted.itemsize == array.dtype.itemsize:
+            array = array.view(wanted)
         tensors[output] = from_array(array)
     return tensors

@@ -49,7 +49,9 @@ def _storage(op: OnnxOp, integers: Attribute | None) -> Storage | Blocked:
     from xdsl.dialects.builtin import IntegerType, Signedness
 
     if not isinstance(integers, IntegerType):
-        return Blocked("float-storage", f"{integers} storage has no quantized type", "it stays as it is")
+        return Blocked(
+            "float-storage", f"{integers} stores floats, which no integer kernel takes", "quantize to int8"
+        )
     signed = integers.signedness.data != Signedness.UNSIGNED
     return Storage.of(f"{'i' if signed else 'u'}{integers.width.data}")
 

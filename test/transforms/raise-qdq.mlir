@@ -135,7 +135,7 @@ func.func @unmoved_empty_axis(%x: tensor<4x0xf32>) -> tensor<4x0xui8> {
 // CHECK: onnx.QuantizeLinear(%x
 func.func @unmoved_float8(%x: tensor<4xf32>) -> tensor<4xf8E4M3FN> {
   %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
-  // expected-remark@+1 {{f8E4M3FN storage has no quantized type; it stays as it is [raise-qdq: float-storage]}}
+  // expected-remark@+1 {{f8E4M3FN stores floats, which no integer kernel takes; quantize to int8 [raise-qdq: float-storage]}}
   %q = onnx.QuantizeLinear(%x, %s) {output_dtype = 17 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf8E4M3FN>
   func.return %q : tensor<4xf8E4M3FN>
 }
