@@ -14,6 +14,7 @@ NAMES = (
     "fix-shapes",
     "fold-activation",
     "fold-batch-norm",
+    "fold-branches",
     "fold-casts",
     "fold-constants",
     "fold-float-weights",

@@ -118,7 +118,7 @@ def simplifying(options: Options, form: str) -> list[ModulePass]:
     """The passes that bring a float model into the form that is profiled."""
     passes = [] if options.keep_overridable else [_pass("freeze")]
     passes += [*(stage.step for stage in stages.simplifying()), _pass("raise-opset", to=QUANTIZED_OPSET)]
-    passes += [_pass("fold-batch-norm"), _pass("fold-pad"), _pass("fold-constants")]
+    passes += [_pass(name) for name in ("fold-batch-norm", "fold-branches", "fold-pad", "fold-constants")]
     parts = options.decompose or (decomposable() if form == "qdq" else ())  # each part has a profile
     if parts:
         passes += [_pass("decompose", ops=tuple(parts))]

@@ -353,6 +353,18 @@ def symmetric_scales(reach: npt.ArrayLike, levels: int) -> Array:
     return np.where(scales < np.finfo(np.float32).tiny, np.float32(1), scales).astype(np.float32)
 
 
+def rounding_ratio(weight: Array) -> float:
+    """
+    Signal to noise in dB, over all elements, of a weight (outputs, ..) rounded to i8 at one scale for each output.
+
+    inf where nothing is rounded.
+    """
+    real = weight.reshape(weight.shape[0], -1).astype(np.float64)
+    scales = symmetric_scales(np.abs(real).max(axis=1, initial=0.0, keepdims=True), 127).astype(np.float64)
+    noise = float(((np.rint(real / scales) * scales - real) ** 2).sum())
+    return 10 * np.log10(float((real**2).sum()) / noise) if noise else np.inf
+
+
 def range_parameters(low: float, high: float, least: int, greatest: int) -> tuple[np.float32, int]:
     """
     Scale and zero point that let integers `least` to `greatest` cover the reals `low` to `high`, which hold 0.

@@ -1,5 +1,6 @@
 """Folding a factor and a shift for each channel into the weight and the bias of a linear op."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -210,3 +211,26 @@ def channel_as_weight(
     dead = scales < _SMALLEST_NORMAL
     stored = np.where(dead, 0, np.where(factor < 0, -127, 127)).astype(np.int8)
     return stored, np.where(dead, np.float32(1), scales).astype(np.float32)
+
+
+def sum_of_kernels(
+    kernels: Sequence[Array], firsts: Sequence[Sequence[int]], sizes: Sequence[int]
+) -> npt.NDArray[np.float64]:
+    """
+    Kernels over one grid, each (outputs, inputs, *its sizes), in float64: added where they lie on each other.
+
+    firsts: where on the grid of `sizes` the first element of each kernel lies.
+    """
+    total = np.zeros((*kernels[0].shape[:2], *sizes), np.float64)
+    for kernel, first in zip(kernels, firsts, strict=True):
+        place = tuple(slice(a, a + size) for a, size in zip(first, kernel.shape[2:], strict=True))
+        total[:, :, *place] += kernel
+    return total
+
+
+def channels_by_themselves(factor: npt.ArrayLike, channels: int, groups: int) -> npt.NDArray[np.float64]:
+    """A factor, () or (channels,), as the weight (channels, channels / groups) of a product in groups."""
+    inputs = channels // groups
+    weight = np.zeros((channels, inputs))
+    weight[np.arange(channels), np.arange(channels) % inputs] = factor
+    return weight
