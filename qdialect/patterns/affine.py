@@ -1,7 +1,7 @@
 """
-Folding an affine map into a linear op: the chain of affine ops, the new weight, the new bias.
+Helpers to fold affine ops into linear ops: the chain of affine ops, the new weight, the new bias.
 
-A factor goes into the weight's scales, so that stored integers stay; where the weight is float, into the weight itself.
+A factor is folded into the weight's scales, so that stored integers stay; for a float weight into its elements.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OTHER_AXIS = Blocked("other-axis", "the factors do not run along the linear op's
 
 
 class Chain(NamedTuple):
-    """Affine ops one behind the other, as one map of `source`."""
+    """A chain of affine ops, composed into one map of `source`."""
 
     map: AffineMap
     source: SSAValue
@@ -43,12 +43,12 @@ class Chain(NamedTuple):
 
 
 def movable_map(value: SSAValue) -> AffineMap | Blocked | None:
-    """`affine_map` of what may go: None too if the op that makes the value was asked to stay."""
+    """`affine_map`, but None if the op that defines the value is kept in float."""
     return None if is_kept(value.owner) else affine_map(value)
 
 
 def chain_to(op: OnnxOp, map: AffineMap) -> Chain:
-    """The affine ops that end in `op`, each needed by the next alone."""
+    """The longest chain of affine ops that ends in `op`, each with the next as its only user."""
     source, length = op.operands[map.place], 1
     while source.has_one_use():
         above = movable_map(source)
@@ -60,7 +60,7 @@ def chain_to(op: OnnxOp, map: AffineMap) -> Chain:
 
 
 def new_constant(array: Array, like: SSAValue | None, type: Attribute | None = None) -> ConstantOp:
-    """A constant named after the one that it stands for."""
+    """A constant named after the one that it replaces."""
     new = ConstantOp.of(from_array(array), type)
     name_after(new, like)
     return new
@@ -75,7 +75,7 @@ def name_after(new: ConstantOp, like: SSAValue | None) -> None:
 
 
 class LinearTarget(NamedTuple):
-    """A linear op and what its result is multiplied with."""
+    """A linear op, its promise, and the output channels of its result."""
 
     op: OnnxOp
     linear: Linear
@@ -183,7 +183,7 @@ def folded_bias(target: LinearTarget, map: AffineMap) -> Array | Blocked | None:
 
 
 def _same_constant(op: OnnxOp, array: Array) -> SSAValue | None:
-    """The operand of `op` that is `array`, of one axis, already."""
+    """The operand of `op` that already is the constant `array`, of rank 1; None if none is."""
     return next(
         (v for v in op.operands if (c := constant(v)) is not None and _is_same(c.array(), array)), None
     )
@@ -201,7 +201,7 @@ def replace_linear(
     rewriter: Rewriter,
     drops: Sequence[str] = ("beta",),
 ) -> None:
-    """Put the linear op with its new weight and bias in the place of `op`; what takes no bias gets an Add behind it."""
+    """Replace `op` by the linear op with its new weight and bias, followed by an Add if it has no bias operand."""
     above, linear, _ = target
     attributes = {k: v for k, v in above.onnx_attributes.items() if k not in drops}
     inputs: list[SSAValue | None] = [above.operands[0], weight[-1].results[0]]
@@ -219,6 +219,6 @@ def replace_linear(
     new.location = location(node_name(above), tensor_names(op))
     ops.append(new)
     if shift is not None and not linear.has_bias:
-        new.location = location(node_name(above))  # another tensor than the one of that name
+        new.location = location(node_name(above))  # its numbers differ from those of the tensor of that name
         ops.append(op_named("", "Add").build([new.results[0], shift.results[0]], [op.results[0].type]))
     rewriter.replace(op, ops)

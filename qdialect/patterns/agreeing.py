@@ -1,4 +1,4 @@
-"""Which values have to be of one quantized type, or of types that follow from it: ops move one into the other."""
+"""Equivalence classes of values whose quantized types determine each other, through ops that move elements."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from qdialect.dialects.quant import StorageCastOp
 from qdialect.promises.base import Commutes
 
 Place = tuple[Operation | Block, int]
-"""Where a value is made, which stays when the value is given another type: of which op or block, the how manieth."""
+"""Key of a value that survives a change of its type: the op or block that defines it, and its index there."""
 
 
 def place_of(value: SSAValue) -> Place:
-    """Where a value is made."""
+    """The place of a value."""
     return value.owner, getattr(value, "index", 0)
 
 
 class Agreement:
     """
-    The quantized values of some operations, in sets.
+    A union-find of the quantized values of some operations.
 
-    An op that moves elements ties what it takes to what it gives; one with subgraphs ties all that enters and leaves
-    them, which may be more than it has to; integers that are read as another type tie both.
+    An op that moves elements ties its operands to its results; one with subgraphs ties all values that cross their
+    boundaries, a conservative choice; a storage cast ties its operand and result.
     """
 
     def __init__(self, ops: Iterable[Operation]):
@@ -49,13 +49,13 @@ class Agreement:
         return place
 
     def around(self, values: Iterable[SSAValue]) -> list[list[SSAValue]]:
-        """The sets that some values are in, each once; a value that nothing ties is one of its own."""
+        """The sets of some values, without duplicates; an untied value is a set of its own."""
         roots = {self._root(place_of(value)): value for value in values}
         return [self._sets.get(root, [value]) for root, value in roots.items()]
 
 
 def _tied(op: Operation) -> list[SSAValue]:
-    """Values that have to agree because of an op."""
+    """Values whose types an op ties to each other."""
     if op.regions and isinstance(op, OnnxOp):
         blocks = [block for region in op.regions for block in region.blocks]
         ends = [block.last_op for block in blocks]

@@ -1,4 +1,4 @@
-"""The pattern that lets a kernel with a float result add a bias: an Add would read and write the result again."""
+"""The pattern that merges the Add of a bias into an integer kernel with a float result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qdialect.rewriting.matching import OnTrait
 
 
 def _adding(value: SSAValue) -> tuple[OnnxOp, Reading] | None:
-    """The node that makes the value and could add a bias to it, with its reading."""
+    """The node that defines the value and can add a bias to it, with its reading; None if it cannot."""
     node = value.op if isinstance(value, OpResult) else None
     if not isinstance(node, OnnxOp) or node.get_trait(QOperator) is None:
         return None
@@ -51,7 +51,7 @@ class AddInKernel(OnTrait[Adds]):
 
 
 def _row(bias: SSAValue, product: SSAValue) -> list[Operation] | Blocked:
-    """The constant as a plain float for each column of the product; nothing if it is that already."""
+    """The constant as one float per column of the product, built if needed; empty if it has that form."""
     real, sizes = real_constant(bias), shape_of(product.type)
     assert real is not None
     is_row = sizes is not None and real.ndim <= len(sizes) and real.shape[-1:] == sizes[-1:] == (real.size,)

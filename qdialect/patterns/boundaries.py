@@ -1,6 +1,6 @@
 """
-Casts across the boundaries of If, Loop and Scan; the patterns that `sink-dequantize`, `hoist-quantize`, `fold-casts`
-and `lower-to-qoperator` have for ops with subgraphs.
+Patterns that move casts across the boundaries of If, Loop and Scan, for `sink-dequantize`, `hoist-quantize`,
+`fold-casts` and `lower-to-qoperator`.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ SIDES_DIFFER = Blocked(
 
 
 Cast = type[DequantizeOp | StorageCastOp]
-"""What a quantized value is read by: as real numbers, or as the integers that are stored."""
+"""A cast of a quantized value: to real numbers, or to its stored integers."""
 
 
 def _cast_type(value: SSAValue, cast: Cast = DequantizeOp) -> UniformType | None:
-    """The type that `value` is cast from."""
+    """The quantized type that `value` is cast from; None if it is not."""
     if isinstance(value, OpResult) and isinstance(value.op, cast):
         return quantized_of(value.op.operands[0].type)
     return None
 
 
 def _expressible(value: SSAValue, type: UniformType, cast: Cast = DequantizeOp) -> bool:
-    """Whether `value` is a constant whose every number, or integer, `type`, per tensor, expresses."""
+    """True if `value` is a constant all of whose elements `type`, per tensor, expresses exactly."""
     array = constant_array(value)
     if array is None or not type.is_per_tensor:
         return False
@@ -61,7 +61,7 @@ def _expressible(value: SSAValue, type: UniformType, cast: Cast = DequantizeOp) 
 
 
 def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: Rewriter) -> SSAValue:
-    """The quantized value under a cast, or of a constant, for `before`."""
+    """The quantized value under a cast, or a constant as one, inserted before `before`."""
     if isinstance(value.owner, DequantizeOp | StorageCastOp):
         return value.owner.operands[0]
     stored = known_constant(value)
@@ -73,7 +73,7 @@ def _integers(value: SSAValue, type: UniformType, before: Operation, rewriter: R
 
 
 def _cast_below(op: OnnxOp, place: int, type: UniformType, cast: Cast, rewriter: Rewriter) -> None:
-    """Let a result be of `type`, with a cast behind it for its users: real numbers take its name with them."""
+    """Change a result to quantized `type` and cast it for its users; a dequantized value takes the tensor's name."""
     names = tensor_names(op)
     new = rewriter.retype(op.results[place], with_element(op.results[place].type, type))
     below = _read(new, type, cast, next_of(op), rewriter)
@@ -86,7 +86,7 @@ def _cast_below(op: OnnxOp, place: int, type: UniformType, cast: Cast, rewriter:
 
 
 def _read(value: SSAValue, type: UniformType, cast: Cast, before: Operation, rewriter: Rewriter) -> Operation:
-    """A cast of `value`, of `type`, for all its users."""
+    """A cast of `value`, of quantized `type`, inserted for all its users."""
     plain = with_element(value.type, storage_element(type))
     reading = StorageCastOp(value, plain) if cast is StorageCastOp else DequantizeOp(value)
     rewriter.insert_before(before, [reading])
@@ -96,7 +96,7 @@ def _read(value: SSAValue, type: UniformType, cast: Cast, before: Operation, rew
 
 class SinkAcross(OnTrait[Carries]):
     """
-    Values that enter or leave subgraphs cast from one type, to real numbers or to the integers that are stored.
+    Casts, from one type, of values that cross the boundary of subgraphs, to reals or to stored integers.
 
         If: yield dcast(a) : T, yield dcast(b) : T   ->  yield a, yield b; dcast of the result
         If: yield scast(a : T), yield scast(b : T)   ->  yield a, yield b; scast of the result
@@ -186,7 +186,7 @@ class HoistAcross(OnOp[QuantizeOp]):
 
 class RequantizeBehind(OnTrait[Carries]):
     """
-    One requantization behind a subgraph for one in each branch: the branches are of one type already.
+    Requantizations in every branch as one behind the If: the branches are of one type already.
 
         If: yield qcast(dcast(a : U)) : T, yield qcast(dcast(b : U)) : T -> yield a, yield b; qcast(dcast(...)) : T
     """
@@ -200,9 +200,9 @@ class RequantizeBehind(OnTrait[Carries]):
     def _slot(self, op: OnnxOp, slot: Slot, place: int, rewriter: Rewriter) -> None:
         type, sides = quantized_of(op.results[place].type), yields(op, slot)
         owners = [value.owner for _, _, value in sides]
-        # Narrower storage bounds are a clamp, as which they are written: it stays where it is.
+        # Narrower storage bounds are written as a clamp, which stays in place.
         casts = [c for c in owners if isinstance(c, QuantizeOp) and c.element_type.storage.is_full_range]
-        casts = [c for c in casts if c.results[0].has_one_use()]  # or there would be one more
+        casts = [c for c in casts if c.results[0].has_one_use()]  # otherwise there would be one more cast
         sources = [cast.operands[0] for cast in casts]
         types = {_cast_type(source) for source in sources}
         below = next(iter(types), None)
@@ -216,7 +216,7 @@ class RequantizeBehind(OnTrait[Carries]):
         real = DequantizeOp(new)
         again = QuantizeOp(real.results[0], type)
         again.location = casts[0].location
-        if name := tensor_name(op, place):  # the tensor of that name is what stands behind
+        if name := tensor_name(op, place):  # that name belongs to the requantized tensor
             again.location = location(node_name(casts[0]), [name])
             names = [other if k != place else "" for k, other in enumerate(tensor_names(op))]
             op.location = location(node_name(op), names)
@@ -225,7 +225,7 @@ class RequantizeBehind(OnTrait[Carries]):
 
 
 class StoreAcross(OnTrait[Carries]):
-    """Values of quantized types that enter or leave subgraphs, as the integers that are stored, where those can."""
+    """Values of quantized types that cross the boundary of subgraphs, as stored integers."""
 
     def __init__(self, target: Target):
         self._target = target
@@ -240,7 +240,7 @@ class StoreAcross(OnTrait[Carries]):
         return reason
 
     def _runs(self, op: OnnxOp, slot: Slot) -> Blocked | None:
-        """Why the integers of a value cannot cross, if they cannot."""
+        """`Blocked` if the integers of a value cannot cross the boundary; None if they can."""
         sides = [argument(op, slot), result(op, slot), *(value for _, _, value in yields(op, slot))]
         sides += [] if slot.operand is None else [op.operands[slot.operand]]
         types = [type for v in sides if v is not None and (type := quantized_of(v.type)) is not None]
@@ -281,9 +281,9 @@ class StoreAcross(OnTrait[Carries]):
 
 def real_across(op: OnnxOp, rewriter: Rewriter) -> None:
     """
-    Let an op with subgraphs take and give real numbers: a quantize stands behind what it gives, in and outside.
+    Give an op with subgraphs real operands, arguments and results, with a quantize behind each argument and result.
 
-    What its subgraphs yield is left: whoever changes that looks at how it is made.
+    Yielded values are left to the caller.
     """
     promise = op.get_trait(Carries)
     for slot in promise.slots(op) if promise is not None else ():
@@ -298,7 +298,7 @@ def real_across(op: OnnxOp, rewriter: Rewriter) -> None:
 
 
 def yields_only(end: Operation, place: int) -> bool:
-    """Whether a subgraph only yields the value: what goes round is read again only off a dequantize on all sides."""
+    """True if value `place` of a terminator is only yielded; a loop-carried one needs a dequantize on all sides."""
     op = end.parent_op()
     promise = None if op is None else op.get_trait(Carries)
     if promise is None or not isinstance(op, OnnxOp):
@@ -313,7 +313,7 @@ def _quantize_behind(value: SSAValue, before: Operation | None, rewriter: Rewrit
         return
     new = rewriter.retype(value, with_element(value.type, type.expressed))
     uses, cast = list(new.uses), QuantizeOp(new, type)
-    if isinstance(new, OpResult):  # the tensor of that name is what is quantized
+    if isinstance(new, OpResult):  # that name belongs to the quantized tensor
         names = [*tensor_names(new.op), *[""] * len(new.op.results)][: len(new.op.results)]
         cast.location = location(f"{names[new.index]}_QuantizeLinear", [names[new.index]])
         names[new.index] = ""

@@ -1,5 +1,5 @@
 """
-Casts behind what only moves, where onnxruntime cannot put them itself.
+Workarounds for onnxruntime's own moves of casts, which fail at captured values and some other places.
 
 onnxruntime moves a DequantizeLinear down past ops that only move elements, on each edge to a consumer. An edge into a
 subgraph it does not see, and the session aborts; from opset 21 on it writes the casts of i8 with a type that it then
@@ -36,12 +36,12 @@ from qdialect.targets import target
 
 SESSION = "onnxruntime"
 TYPED_CASTS = 21
-"""The first opset whose QuantizeLinear states the type of its result."""
+"""The first opset whose QuantizeLinear has `output_dtype`, the type of its result."""
 I8 = BY_NUMPY["int8"].attribute
 
 
 def part_captured(module: ModuleOp) -> None:
-    """Let subgraphs read what was dequantized and then moved, or quantized again, behind a Sum."""
+    """Insert a Sum in front of subgraphs' uses of dequantized values that are moved, or quantized again."""
     captured: dict[OpResult, list[Use]] = {}
     for op in operations(module):
         for k, value in enumerate(op.operands):
@@ -58,7 +58,7 @@ def part_captured(module: ModuleOp) -> None:
 
 
 def _is_second(op: OnnxOp) -> bool:
-    """Whether `op` quantizes what was dequantized from a type that is its own but for signedness."""
+    """True if `op` quantizes a dequantized value to the type it had, signedness aside."""
     cast = op.operands[0].owner if op.get_trait(QuantizeForm) is not None else None
     if not isinstance(cast, OnnxOp) or cast.get_trait(DequantizeForm) is None:
         return False
@@ -69,8 +69,8 @@ def _is_second(op: OnnxOp) -> bool:
 
 
 def pair_moved(module: ModuleOp) -> None:
-    """Behind each op that moves dequantized i8, from opset `TYPED_CASTS` on: a pair of casts for who is no quantize."""
-    moves = target(SESSION).moved_past  # sessions of onnxruntime load what is written for others too
+    """From opset 21 on, insert a pair of casts behind each op that moves dequantized i8, not for quantizes of it."""
+    moves = target(SESSION).moved_past  # models for other targets may be loaded by onnxruntime, too
     for op in operations(module):
         if not isinstance(op, OnnxOp) or op.op_type not in moves or (opset_of(op, "") or 13) < TYPED_CASTS:
             continue
@@ -91,7 +91,7 @@ def _quantizes(op: Operation) -> bool:
 
 
 def widen_biases(module: ModuleOp) -> None:
-    """Behind a product of matrices of i8, from opset `TYPED_CASTS` on: the vector added has the result's rank."""
+    """Reshape the vector added to an i8 matrix product to the result's rank, from opset `TYPED_CASTS` on."""
     for op in operations(module):
         if not isinstance(op, OnnxOp) or op.get_trait(Adds) is None or (opset_of(op, "") or 13) < TYPED_CASTS:
             continue
@@ -112,7 +112,7 @@ def widen_biases(module: ModuleOp) -> None:
 
 
 def _is_product_of_i8(value: SSAValue) -> bool:
-    """Whether `value` is a product, without a bias, of dequantized i8 of three axes or more."""
+    """True if `value` is a product, without a bias, of dequantized i8 of rank 3 or more."""
     product = value.owner
     if not isinstance(product, OnnxOp):
         return False
@@ -126,7 +126,7 @@ def _is_product_of_i8(value: SSAValue) -> bool:
 
 
 def _moved_cast(value: OpResult) -> OnnxOp | None:
-    """The DequantizeLinear, per tensor, whose elements `value` is, moved by one op or more; None if there is none."""
+    """The DequantizeLinear, per tensor, whose elements at least one op moved to `value`; None if there is none."""
     source: SSAValue = value
     while isinstance(source, OpResult) and isinstance(source.op, OnnxOp):
         promise = source.op.get_trait(Commutes)
@@ -141,13 +141,13 @@ def _moved_cast(value: OpResult) -> OnnxOp | None:
         return None
     type = dequantize_type(cast)
     known = isinstance(type, UniformType) and type.is_per_tensor and type.round_trips
-    whole = len(cast.operands) == 3  # the zero point says the type
+    whole = len(cast.operands) == 3  # the zero point determines the type
     return cast if known and whole and rank_of(source) is not None else None
 
 
 def _pair(value: OpResult, cast: OnnxOp, uses: list[Use]) -> None:
     block, (integers, *parameters) = block_of(value.op), cast.operands
-    name = wish(value)  # the pair's result has it: that is what the value is when this is read again
+    name = wish(value)  # for the pair's result, which is the value when the model is read again
     value.op.location = location(node_name(value.op), [f"{name}_moved"])
     quantize = _quantized_beside(value, cast)
     if quantize is None:
@@ -166,7 +166,7 @@ def _pair(value: OpResult, cast: OnnxOp, uses: list[Use]) -> None:
 
 
 def _quantized_beside(value: OpResult, cast: OnnxOp) -> OnnxOp | None:
-    """The quantize of `value`, beside its maker, to the type that `cast` reads: two would be one when read again."""
+    """The existing quantize of `value`, in its block, to the type of `cast`: a second would be merged with it."""
     type = dequantize_type(cast)
     users = [use.operation for use in value.uses if use.operation.parent is value.op.parent]
     quantizes = [user for user in users if isinstance(user, OnnxOp) and _quantizes(user)]

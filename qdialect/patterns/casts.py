@@ -1,4 +1,4 @@
-"""Casts that undo each other, or say what another says."""
+"""Patterns that fold inverse casts and merge equal ones."""
 # Around the driver: it erases only drafts, which stand in no block yet.
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class FoldStorageCasts(OnOp[StorageCastOp]):
             return None
         q, wanted = source.op.operands[0], op.results[0].type
         same = quantized_of(wanted) is not None and quantized_of(wanted) == quantized_of(q.type)
-        if q.type == wanted or (same and isinstance(wanted, UnrankedTensorType)):  # q knows more of its shape
+        if q.type == wanted or (same and isinstance(wanted, UnrankedTensorType)):  # q's shape is more precise
             rewriter.replace(op, [], [q])
         return None
 
@@ -109,7 +109,7 @@ class MergeReadings(OnOp[StorageCastOp]):
 
 
 class MergeQuantizes(OnOp[QuantizeOp]):
-    """Equal quantizes of one value: how many there are is the target's affair, when pairs are written."""
+    """Equal quantizes of one value become one; the lowering writes as many pairs as the target wants."""
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         source, block = op.operands[0], op.parent
@@ -126,7 +126,7 @@ class MergeQuantizes(OnOp[QuantizeOp]):
         assert place is not None
         new: list[Operation] = [] if real is None else [DequantizeOp(root)]
         if real is not None and all(use.operation in same for use in real.results[0].uses):
-            new[0].location = real.location  # which goes
+            new[0].location = real.location  # which is erased
         one = QuantizeOp(new[0].results[0] if new else source, op.element_type)
         one.location = op.location
         rewriter.insert_before(place, [*new, one])
@@ -135,7 +135,7 @@ class MergeQuantizes(OnOp[QuantizeOp]):
         return None
 
     def _quantizes(self, root: SSAValue, of_reals: bool) -> list[Operation]:
-        """The quantizes of a value, or of what it is dequantized to."""
+        """The quantizes of a value, or, if `of_reals`, of its dequantized values."""
         users = [use.operation for use in root.uses]
         if of_reals:
             users = [u.operation for d in users if isinstance(d, DequantizeOp) for u in d.results[0].uses]
@@ -144,9 +144,9 @@ class MergeQuantizes(OnOp[QuantizeOp]):
 
 class ReadNarrowing(OnOp[QuantizeOp]):
     """
-    A quantize to narrower storage bounds than the storage's: a clamp of what is quantized to all of them.
+    A quantize to narrower storage bounds than the storage's, read as a clamp of a quantize to the full range.
 
-    It is written as that clamp, so that only as an op it is the same when it is read.
+    Such a quantize is written as a clamp, so that this is the form that survives a round trip.
     """
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
@@ -163,7 +163,7 @@ class ReadNarrowing(OnOp[QuantizeOp]):
         if isinstance(built, Blocked):
             cast.erase()
             return built
-        cast.location = location(node_name(op))  # the tensor of that name is what the clamp gives
+        cast.location = location(node_name(op))  # the tensor's name belongs to the clamp
         clip = built.ops[-1]
         clip.location = location("".join(tensor_names(op)[1:]), [tensor_name(op)])
         rewriter.insert_before(op, [cast, *built.ops])

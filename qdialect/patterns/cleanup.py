@@ -1,8 +1,8 @@
 """
-Patterns that sets of others take along: casts that undo each other, copies and quantized constants go as they arise.
+Cleanup patterns that other sets include: inverse casts, copies and quantizes of constants are folded as they arise.
 
-A set that moves casts makes such pairs, and one less cast may be what lets the next one move. They only ever remove
-operations or put one in place of several, so a set ends with them if it ends without.
+A set that moves casts creates such pairs, and removing one may enable the next move. Cleanups only remove
+operations or replace several by one, so a set that terminates without them terminates with them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ from qdialect.rewriting.driver import Pattern, Rewriter
 
 
 class _Silent(Pattern):
-    """A pattern whose reasons are for its own pass to give."""
+    """A pattern that reports no reasons, which its own pass reports."""
 
     def __init__(self, pattern: Pattern):
         self._pattern = pattern
@@ -50,11 +50,11 @@ def cast_patterns() -> Sequence[Pattern]:
 
 
 def silent(patterns: Iterable[Pattern]) -> list[Pattern]:
-    """`patterns`, each of which rewrites as before and gives no reason when it does not fire."""
-    # each under the name of its pattern, by which a rewrite that went wrong is called
+    """`patterns` without the reasons that they return if blocked."""
+    # keeps the name of the pattern, by which a rewrite is reported
     return [type(type(one).__name__, (_Silent,), {})(one) for one in patterns]
 
 
 def cleanups() -> Sequence[Pattern]:
-    """The patterns of `fold-casts`, to follow those of another set; why one does not fire is not said."""
+    """The patterns of `fold-casts`, without reasons, to append to another set."""
     return silent(cast_patterns())

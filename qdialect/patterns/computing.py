@@ -1,7 +1,7 @@
 """
-What depends on constants alone, and its value: every op is run by onnxruntime without optimization.
+Constant folding: ops that depend on constants alone, evaluated by onnxruntime without optimization.
 
-What would grow is left: a result of more bytes than `MAX_GROWTH` times the operands and more than `SMALL_RESULT`.
+Not folded: a result of more bytes than `MAX_GROWTH` times the operands and more than `SMALL_RESULT`.
 """
 # Around the driver: constants take over the names of what computed them; no op that computes at run time changes.
 
@@ -34,7 +34,7 @@ MAX_GROWTH = 2
 SMALL_RESULT = 1 << 16
 """Bytes."""
 SMALL_MODEL = 1 << 26
-"""Bytes that all results may take together, besides `MAX_GROWTH` times the model's constants."""
+"""Bytes that all results together may take in addition to `MAX_GROWTH` times the model's constants."""
 LONGEST_LIST = 1 << 16
 """Elements."""
 
@@ -43,7 +43,7 @@ TOGETHER = Blocked("results-grow", "what constants give would take too much memo
 
 
 def quantized_constant(tensor: TensorAttr, type: UniformType) -> TensorAttr:
-    """The integers that stand for a constant of floats."""
+    """The stored integers of a constant of floats."""
     stored = numerics.quantize(
         tensor.array(),
         type.scales,
@@ -67,7 +67,7 @@ def _bytes(value: SSAValue) -> int | None:
 
 
 def _foldable(op: Operation, known: Container[SSAValue]) -> bool | Blocked:
-    """Whether an op can be computed from `known` values alone."""
+    """True if an op can be computed from `known` values alone; `Blocked` if it could but must not."""
     if not isinstance(op, OnnxOp) or isinstance(op, ConstantOp) or op.SCHEMA is None:
         return False
     if not op.operands or op.regions or any(o not in known for o in op.operands):
@@ -92,8 +92,8 @@ def _foldable(op: Operation, known: Container[SSAValue]) -> bool | Blocked:
 
 def _long_list(op: OnnxOp) -> bool:
     """
-    Whether an op computes a long list from what is computed itself. onnxruntime takes every list for a shape and
-    carries its elements along one by one, before it runs anything.
+    True if an op computes a long list from computed operands. onnxruntime treats every list as a possible shape and
+    propagates its elements one by one when it loads the model.
     """
     if all(constant(o) is not None for o in op.operands):
         return False
@@ -102,20 +102,20 @@ def _long_list(op: OnnxOp) -> bool:
 
 
 def _renamed(op: OnnxOp) -> list[ConstantOp]:
-    """The constant for an op that only gives one a new shape or name; no bytes are touched. Empty for another op."""
+    """The constant for an op that only changes a constant's shape or name, sharing its bytes. Empty for other ops."""
     tensor = constant(op.operands[0])
     promise = op.get_trait(Commutes)
     shape = static_shape(op.results[0])
     if tensor is None or promise is None or not promise.keeps_order or shape is None:
         return []
-    if prod(shape) != tensor.data.count:  # a model may say of a shape what is not so
+    if prod(shape) != tensor.data.count:  # an invalid model may state a wrong shape
         return []
     data = tensor.data.with_type(tensor_type(tensor.type.element_type, shape))
     return [ConstantOp.of(type(tensor)(data), op.results[0].type)]
 
 
 def _quantized(op: OnnxOp) -> list[ConstantOp]:
-    """The constant for a QuantizeLinear of a constant, without onnxruntime's copies of large weights."""
+    """The constant for a QuantizeLinear of one, without onnxruntime's copies of large weights. Empty for other ops."""
     if op.get_trait(QuantizeForm) is None or (tensor := constant(op.operands[0])) is None:
         return []
     type = quantize_type(op)
@@ -127,7 +127,7 @@ def _quantized(op: OnnxOp) -> list[ConstantOp]:
 
 
 def _substitute(op: OnnxOp, constants: Sequence[ConstantOp]) -> list[SSAValue]:
-    """Constants for the results of an op, which goes; their values."""
+    """Replace an op by constants; their values."""
     for k, (old, new) in enumerate(zip(op.results, constants, strict=True)):
         new.location = location(node_name(op), [tensor_name(op, k)])
         insert_before(op, new)
@@ -137,7 +137,7 @@ def _substitute(op: OnnxOp, constants: Sequence[ConstantOp]) -> list[SSAValue]:
 
 
 def _erase(op: Operation) -> None:
-    """Erase an op and the constants that it alone needed."""
+    """Erase an op and constants that become unused."""
     sources = {o.op: None for o in op.operands if isinstance(o, OpResult) and isinstance(o.op, ConstantOp)}
     op.detach()
     op.erase()
@@ -154,7 +154,7 @@ def _called(value: SSAValue) -> str:
 def _values(
     ops: Sequence[OnnxOp], needed: Sequence[OnnxOp], remarks: dict[Operation, Blocked]
 ) -> dict[SSAValue, TensorAttr]:
-    """The results of `needed`, all at once; one by one if that fails, so that one op does not spoil the others."""
+    """The results of `needed`, in one run; if that fails, one by one, so that a failing op does not affect others."""
     try:
         values = evaluate(ops, [r for op in needed for r in op.results])
         for result, value in values.items():
@@ -172,7 +172,7 @@ def _values(
 
 
 def _ancestry(op: OnnxOp, ops: Sequence[OnnxOp]) -> list[OnnxOp]:
-    """Those of `ops` that `op` depends on, and itself, operands first."""
+    """`op` and those of `ops` that it depends on, operands first."""
     wanted: set[Operation] = {op}
     for one in reversed(ops):
         if one in wanted:
@@ -182,22 +182,22 @@ def _ancestry(op: OnnxOp, ops: Sequence[OnnxOp]) -> list[OnnxOp]:
 
 class Computation:
     """
-    What of a module depends on constants alone, as its operations are shown to it, operands first.
+    The ops of a module that depend on constants alone; ops are registered by `show`, operands first.
 
-    `left`: why an op is not computed whose operands are known.
+    left: reason why an op with known operands is not computed.
     """
 
     def __init__(self, module: ModuleOp):
         self._module = module
         self._known: set[SSAValue] = set()
         self._waiting: dict[OnnxOp, int] = {}
-        """What can be computed and has not been yet, with its place in the order of operations."""
-        # Each op may double what it takes; together they may not, or forty in a row fill all memory.
+        """Ops that can be computed and have not been yet, with their index in the order of operations."""
+        # Each op may double its operands; together they may not, or a chain of forty fills all memory.
         self._budget: int | None = None
         self.left: dict[Operation, Blocked] = {}
 
     def show(self, op: Operation) -> None:
-        """Note whether `op` can be computed from what is known."""
+        """Register `op`, if it can be computed from known values."""
         if isinstance(op, ConstantOp):
             if op.value is not None:
                 self._known.update(op.results)
@@ -216,15 +216,15 @@ class Computation:
             self._waiting[op] = len(self._known)
 
     def is_waiting(self, value: SSAValue) -> bool:
-        """Whether a value can be computed and has not been yet."""
+        """True if a value can be computed and has not been yet."""
         return isinstance(value, OpResult) and value.op in self._waiting
 
     def compute_all(self) -> None:
-        """Constants for everything that can be computed."""
+        """Replace every op that can be computed by constants."""
         self._compute(list(self._waiting))
 
     def compute(self, values: Iterable[SSAValue]) -> list[SSAValue]:
-        """Constants for `values`, which are waiting, and for what they are computed from; the new constants."""
+        """Replace `values`, which are waiting, and the values that they depend on, by constants; the new constants."""
         wanted: dict[OnnxOp, int] = {}
         stack = [value.op for value in values if isinstance(value, OpResult)]
         while stack:
@@ -235,7 +235,7 @@ class Computation:
         return self._compute(sorted(wanted, key=wanted.__getitem__))
 
     def _compute(self, ops: Sequence[OnnxOp]) -> list[SSAValue]:
-        """Compute each of some ops once: constants for what others use, and nothing of the rest stays."""
+        """Compute each of some ops once; values with other users become constants, the others are erased."""
         for op in ops:
             del self._waiting[op]
         new: list[SSAValue] = []
@@ -247,7 +247,7 @@ class Computation:
                 new += _substitute(op, constants)
             elif all(
                 o in computed or constant(o) is not None for o in op.operands
-            ):  # else what it needs has failed
+            ):  # otherwise an op that it depends on has failed
                 rest.append(op)
                 computed.update(op.results)
         inside = set(rest)
@@ -265,8 +265,8 @@ class Computation:
 
 def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
     """
-    Infer the types and sizes of results that the model does not say, operands first, and compute the lists that they
-    depend on. known: values of which more is known than when the model was read.
+    Infer the unknown types and sizes of results, operands first, and compute the lists that they
+    depend on. known: values whose types have become more precise since the model was read.
     """
     computation = Computation(module)
     learnt = set(known)
@@ -281,5 +281,5 @@ def learn_shapes(module: ModuleOp, known: Iterable[SSAValue] = ()) -> None:
 
 
 def _lists(op: Operation, computation: Computation) -> list[SSAValue]:
-    """The lists that an op takes and that can be computed, as constants."""
+    """The operands of an op that are computable lists, as constants."""
     return computation.compute([o for o in op.operands if computation.is_waiting(o) and is_list(o)])

@@ -1,5 +1,5 @@
-"""What depends on constants alone and needs no kernel: casts of constants, and branches that a constant chooses."""
-# Around the driver: the branch that runs is lifted out of a region that goes with its If, which the driver replaces.
+"""Constant folding without kernels: casts of constants, and If with a constant condition."""
+# Around the driver: the chosen branch is moved out of a region that is erased with its If, which the driver replaces.
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class QuantizeConstant(OnOp[QuantizeOp]):
 
 
 class ReadConstant(OnOp[StorageCastOp]):
-    """A storage cast of a constant: the same bytes under another type."""
+    """A storage cast of a constant: a constant of the other type, with the same bytes."""
 
     def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]
@@ -42,7 +42,7 @@ class ReadConstant(OnOp[StorageCastOp]):
 
 
 class FoldBranch(OnTrait[Carries]):
-    """One of several branches, chosen by a constant."""
+    """An If with a constant condition: its branch in line."""
 
     def wants(self, promise: Carries, /) -> bool:
         return promise.branches

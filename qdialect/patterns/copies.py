@@ -1,4 +1,4 @@
-"""Ops that give their operand as it is."""
+"""The pattern that drops ops which return their operand unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qdialect.rewriting.matching import OnTrait
 
 
 class FoldCopy(OnTrait[Copies]):
-    """An op whose result is its operand."""
+    """copy(x) -> x."""
 
     def match(self, op: OnnxOp, copies: Copies, rewriter: Rewriter, /) -> Blocked | None:
         place = copies.place(op)

@@ -1,4 +1,4 @@
-"""Tensors all of whose elements are one number, whatever their sizes."""
+"""Analysis of tensors whose elements are all equal, of known or unknown sizes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.sizes import Fills
 
 MOST = 1 << 20
-"""Elements of a constant that are compared."""
+"""Greatest number of elements of constants that are examined."""
 
 
 def filled_with(value: SSAValue) -> float | None:
-    """The one number that `value` holds everywhere, as it is or moved; None if it may hold others."""
+    """The number that all elements of `value` equal, through ops that move elements; None if unknown."""
     while isinstance(value, OpResult) and isinstance(value.op, OnnxOp) and value.op.operands:
         op = value.op
         if (fills := op.get_trait(Fills)) is not None:

@@ -1,4 +1,4 @@
-"""What a join's operands were quantized from, and the pattern that leaves it to the join's kernel."""
+"""The pattern that drops requantizations of a join's operands, if the join's kernel takes any scales."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
 KERNEL_WIDTH = 8
-"""Bits of what kernels of joins take."""
+"""Bits of the operands of kernels of joins."""
 
 
 def requantized(value: SSAValue, type: UniformType | None) -> SSAValue | None:
-    """What is quantized to `type`, of 8 bits and one scale, from another of the same storage; None if it is not."""
+    """The value that `value` requantizes to `type`, 8 bits, per tensor, of equal storage; None for others."""
     cast = value.owner
     if not isinstance(cast, QuantizeOp) or not isinstance(cast.operands[0].owner, DequantizeOp):
         return None
     stored = cast.operands[0].owner.operands[0]
     other = quantized_of(stored.type)
     if quantized_of(value.type) != type:
-        return None  # left to a kernel already: what is above it is rounded by a second cast
+        return None  # left to a kernel already: a cast above it rounds a second time
     if type is None or other is None or not (type.is_per_tensor and other.is_per_tensor):
         return None
     if type.storage.width != KERNEL_WIDTH:

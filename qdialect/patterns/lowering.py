@@ -1,10 +1,10 @@
 """
-One sweep that writes a function in upstream MLIR, operands before users, each op by its form.
+The conversion driver of lowerings to upstream MLIR: one sweep over a function, operands first, each op by its form.
 
-What has no form stays as it is, with the reason, between `builtin.unrealized_conversion_cast`, as in upstream's own
+An op without a form is kept, with a remark, between `builtin.unrealized_conversion_cast`s, as in upstream's own
 partial conversions.
 """
-# Around the driver: an op that stays takes a cast of what it took; its numbers and types are the same.
+# Around the driver: an op that is not lowered takes casts of its operands; its numbers and types are the same.
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SUBGRAPH = Blocked("subgraph", "the op has subgraphs", "unroll it, or let its co
 
 
 class _Lowering:
-    """A function on its way into the dialect of a table of forms."""
+    """Lowering of one function to the dialect of a table of forms."""
 
     def __init__(self, forms: UpstreamForms, site: type[Site], rewriter: Rewriter):
         self._forms, self._site, self._rewriter = forms, site, rewriter
@@ -36,7 +36,7 @@ class _Lowering:
         self._casts: list[Operation] = []
 
     def run(self, func: FuncOp) -> None:
-        """Lower what can be."""
+        """Lower every op that can be."""
         block = func.body.block
         ops = list(block.ops)
         for argument in list(block.args):
@@ -117,7 +117,7 @@ class _Lowering:
         return None
 
     def _keep(self, op: Operation) -> None:
-        """Let an op that stays take what ONNX has, and those behind it what it gives."""
+        """Insert casts around an op that is not lowered: its operands to ONNX's types, its results back."""
         for place, value in enumerate(op.operands):
             known = self._values.lowered.get(value)
             if known is not None and known.last and (plain := self._plain(value, op)) is not None:
@@ -137,7 +137,7 @@ class _Lowering:
 
 
 def lower(module: ModuleOp, name: str, forms: UpstreamForms, site: type[Site]) -> None:
-    """Write each function's ops by their forms in the table; a remark of the pass `name` says why one stays."""
+    """Lower each function's ops by their forms in the table; a remark of pass `name` says why one is kept."""
     module.attributes[FORM] = StringAttr(site.DIALECT)
     with rewriting(module, name) as rewriter:
         for func in module.ops:

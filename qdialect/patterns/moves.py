@@ -1,4 +1,4 @@
-"""Ops that move elements one after another as one, and ops that move none as none."""
+"""Patterns that merge consecutive Transposes and Reshapes, and drop those without effect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qdialect.rewriting.matching import OnOp, OnTrait
 
 
 def _sizes(value: SSAValue) -> tuple[int, ...] | None:
-    """The shape as a list for Reshape, -1 where it is not known; None if that says too little."""
+    """The shape as an operand of Reshape, -1 for an unknown size; None if more than one is unknown."""
     shape = shape_of(value.type)
     if shape is None or shape.count(DYNAMIC) > 1 or 0 in shape:
         return None
@@ -28,7 +28,7 @@ def _sizes(value: SSAValue) -> tuple[int, ...] | None:
 
 
 def keeps_order(op: OnnxOp) -> bool:
-    """Whether the op's elements, read in order, are its first operand's."""
+    """True if the op keeps its first operand's elements in row-major order."""
     commutes, permutes = op.get_trait(Commutes), op.get_trait(Permutes)
     if commutes is not None and commutes.keeps_order:
         return True
@@ -40,7 +40,7 @@ def keeps_order(op: OnnxOp) -> bool:
 
 
 def _above(op: OnnxOp) -> OnnxOp | None:
-    """The op whose result `op` moves, if they stand in one graph."""
+    """The op that defines the operand of `op`, if in the same block."""
     value = op.operands[0] if op.operands else None
     above = value.op if isinstance(value, OpResult) else None
     return above if isinstance(above, OnnxOp) and above.parent is op.parent else None
@@ -67,7 +67,7 @@ class FoldTransposes(OnTrait[Permutes]):
 
 
 def _may_merge(op: OnnxOp, above: OnnxOp) -> bool:
-    """Whether nobody else takes what stands between, or nothing is left of both."""
+    """True if `above` has no other users, or both ops cancel."""
     return above.results[0].has_one_use() or above.operands[0].type == op.results[0].type
 
 

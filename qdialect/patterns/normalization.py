@@ -1,4 +1,4 @@
-"""The pattern that folds a factor and a shift behind a normalization into its own."""
+"""The pattern that folds affine ops behind a normalization into its own factor and shift."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FoldIntoNormalization(OnTrait[Scaled]):
 
 
 def _map_of(user: Operation, value: SSAValue) -> AffineMap | None:
-    """The affine map that `user` is of `value`."""
+    """The affine map of `user` on `value`; None if it is not affine."""
     if not isinstance(user, OnnxOp) or user.get_trait(Affine) is None:
         return None
     map = movable_map(user.results[0])

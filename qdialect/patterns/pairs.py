@@ -1,5 +1,5 @@
-"""Casts as nodes: QuantizeLinear and DequantizeLinear, as many and where a target wants them."""
-# Around the driver: casts become nodes one for one, and what lost its last reader goes; no float op changes.
+"""Writer of QuantizeLinear and DequantizeLinear pairs, as many and where a target wants them."""
+# Around the driver: casts become nodes one for one, and dead ones are erased; no float op changes.
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from qdialect.targets import Target
 
 @dataclass
 class _Quantized:
-    """A quantize that is written: its integers can be quantized again for one user alone."""
+    """A written quantize, which can be repeated for a single user."""
 
     real: SSAValue
     type: UniformType
     users: int
-    """How many read it, as integers or as real numbers."""
+    """Number of users of its integers or real numbers."""
 
 
 class PairWriter:
     """
-    One sweep over casts, those that quantize before those that read them: a node for each, a pair for some users alone.
+    One sweep over casts, quantizes before their users: a node for each, and separate pairs for some users.
 
-    It goes around the driver's worklist: each cast is written once, where it stands.
+    It bypasses the driver's worklist: each cast is written once, in place.
     """
 
     def __init__(self, target: Target, rewriter: Rewriter):
@@ -62,7 +62,7 @@ class PairWriter:
         self._joining = {op for op in ops if self._target.own_pairs and _joins(op)}
         for op in ops:
             if op.parent is None:
-                continue  # its last user has gone
+                continue  # its last user was erased
             if isinstance(op, QuantizeOp):
                 self._quantize(op)
             elif isinstance(op, DequantizeOp):
@@ -101,13 +101,13 @@ class PairWriter:
     def _node(
         self, real: SSAValue, type: UniformType, anchor: Operation, name: str, node: str
     ) -> list[Operation]:
-        """A QuantizeLinear, and what clamps to narrower storage bounds in front of it or behind."""
+        """A QuantizeLinear, with a clamp before or after it for narrower storage bounds."""
         behind = clamps_integers(type, anchor) and not (self._target.whole_pairs and type.is_per_tensor)
         wide = self._target.clamps_wide and type.storage.width > BYTE_BITS
         clip = [] if behind else clamped_real(real, type, anchor, always=wide)
         if (
             clip and type.storage.is_full_range
-        ):  # it may go when it is read, and would take the node's name along
+        ):  # it may be folded when the model is read, and the node's name with it
             node = f"{name}_QuantizeLinear"
             for one in clip:
                 one.location = location("")
@@ -120,7 +120,7 @@ class PairWriter:
         return [*clip, cast, *([] if clip else clamped(cast.results[0], type))]
 
     def _dequantize(self, op: DequantizeOp) -> None:
-        """What reads real numbers shares a cast in each block, but for the residual edges that want their own pair."""
+        """Write a dequantize: one per block, shared by its users; residual edges get their own pairs if required."""
         source, result, block = op.operands[0], op.results[0], op.parent
         assert block is not None
         known = self._quantized.get(source)
@@ -128,9 +128,9 @@ class PairWriter:
             if known is not None and known.users > 1 and use.operation in self._joining:
                 self._pair(known, source, use)
         if op.parent is None:
-            return  # every user has a pair of its own: the cast went with the last one
+            return  # every user has a pair of its own: the cast was erased with the last one
         if result.first_use is None:
-            if op.parent is block:  # else it went with its last user
+            if op.parent is block:  # otherwise it was erased with its last user
                 self._rewriter.erase(op)
             return
         key = source, block
@@ -164,7 +164,7 @@ class PairWriter:
         self._rewriter.set_operand(use.operation, use.index, new.results[0])
 
     def _reading(self, value: SSAValue, anchor: Operation) -> OnnxOp:
-        """A DequantizeLinear of the integers that `value` reads as its type."""
+        """A DequantizeLinear of the integers under storage cast `value`, by its type."""
         type, name = uniform_of(value.type), wish(value)
         if isinstance(value.owner, StorageCastOp):
             integers = value.owner.operands[0]
@@ -178,7 +178,7 @@ class PairWriter:
 
 
 def share_readings(module: ModuleOp, rewriter: Rewriter) -> None:
-    """Integers that are read under one type several times in a block are so once: what reads them shares its casts."""
+    """Merge equal storage casts of a block, so that their users share casts."""
     first: dict[tuple[SSAValue, Attribute, Block | None], SSAValue] = {}
     for op in operations(module):
         if isinstance(op, StorageCastOp):
@@ -189,7 +189,7 @@ def share_readings(module: ModuleOp, rewriter: Rewriter) -> None:
 
 
 def _erase_unused(module: ModuleOp) -> None:
-    """What nobody reads is not written: it would be gone when the model is read again."""
+    """Erase ops without users: they would be erased when the model is read again."""
     for op in reversed(operations(module)):
         unused = (
             isinstance(op, OnnxOp | StorageCastOp) and op.results and not any(r.first_use for r in op.results)
@@ -209,7 +209,7 @@ def _put_before(reader: Operation, op: Operation) -> None:
 
 
 def _joins(user: Operation) -> bool:
-    """Whether `user` computes one value from several computed ones."""
+    """True if `user` computes one value from several computed ones."""
     if not isinstance(user, OnnxOp) or user.get_trait(Commutes) is not None:
         return False
     if len(user.operands) > 1 and _is_constant(user.operands[1]):
@@ -218,7 +218,7 @@ def _joins(user: Operation) -> bool:
 
 
 def _is_constant(value: SSAValue) -> bool:
-    """Whether `value`, however it is dequantized, is a constant."""
+    """True if `value` is a constant, or dequantized from one."""
     while isinstance(value.owner, DequantizeOp | StorageCastOp):
         value = value.owner.operands[0]
     return isinstance(value.owner, ConstantOp)

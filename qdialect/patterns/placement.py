@@ -1,8 +1,8 @@
 """
-Where casts stand: the normal form that `sink-dequantize` and `hoist-quantize` reach and `lower-to-qdq` writes.
+Placement of casts: the normal form that `sink-dequantize` and `hoist-quantize` reach and `lower-to-qdq` writes.
 
-A quantize stands above an op that only moves or selects elements if `blocks_hoisting` knows no reason against it; a
-dequantize always stands below one. Reading and writing ask the same question, so that what is written is read back.
+A quantize stands above an op that only moves or selects elements unless `Hoisting.above` returns a reason; a
+dequantize always stands below one. Reading and writing use the same function, so that a round trip is stable.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ PER_AXIS = Blocked("per-axis", "the result has a scale for each channel, which n
 
 @dataclass(frozen=True)
 class Hoisting:
-    """How far quantizes go up."""
+    """Options and rules for moving quantizes up."""
 
     activations: bool = False
-    """Whether above an activation of what an op makes in float too: QDQ has it back in front of the quantize."""
+    """True to move above an activation of a float op's result too: lowering to QDQ moves the activation back."""
     is_integer: Callable[[OnnxOp], bool] = has_kernel
-    """Whether an op above makes the integers itself."""
+    """True if an op above has an integer kernel, which computes the integers itself."""
     selects: bool = True
-    """Whether above ops that select or clamp, which changes what becomes of a NaN."""
+    """True to move above ops that select or clamp, which changes the treatment of NaN."""
     wants_integers: Callable[[OnnxOp], bool] = lambda op: False
-    """Whether an op gains more on integers than it takes to quantize all that it selects from."""
+    """True if an op saves more time on integers than quantizing all its operands' elements takes."""
 
     def above(
         self,
@@ -53,9 +53,9 @@ class Hoisting:
         operands: Sequence[SSAValue | None] | None = None,
     ) -> list[UniformType] | Blocked:
         """
-        The types of the quantizes above `op` that stand for those of its results, or why they stay below.
+        The types of quantizes above `op` that replace those of its results, or `Blocked`.
 
-        operands: what carries elements, None for what is dequantized; by default as it is.
+        operands: those that carry elements, None for dequantized ones; by default those of `op`.
         """
         operands = promise.operand_values(op) if operands is None else operands
         if promise.selects and not self.selects:
@@ -79,13 +79,13 @@ class Hoisting:
 
 
 def _is_redundant(op: OnnxOp, types: Sequence[UniformType]) -> bool:
-    """Whether the op clamps to no less than what its operand's type can store, once for all channels."""
+    """True if the op is a clamp, redundant on its operand's type, which is per tensor."""
     clamp = op.get_trait(Clamp)
     return clamp is not None and types[0].is_per_tensor and clamp.is_redundant(op, types[0])
 
 
 def _per_axis(types: Sequence[UniformType], operands: Sequence[SSAValue | None]) -> Blocked | None:
-    """No integer kernel makes a result with several scales; onnxruntime tries to, and then refuses to run."""
+    """`Blocked` for a kernel's result with several scales, which none supports; onnxruntime fuses it and then fails."""
     for type, value in zip(types, operands, strict=True):
         source = None if value is None else value.owner
         if not type.is_per_tensor and isinstance(source, OnnxOp) and not isinstance(source, ConstantOp):
@@ -94,50 +94,50 @@ def _per_axis(types: Sequence[UniformType], operands: Sequence[SSAValue | None])
 
 
 INTEGER_KERNELS = 8
-"""Bits of what integer kernels compute with."""
+"""Bits of the operands of integer kernels."""
 
 
 class Standing(NamedTuple):
-    """Where the casts around one op on quantized types are written."""
+    """Placement of the casts around one op on quantized types."""
 
     above: Mapping[int, SSAValue]
-    """The operands whose quantize the op stands in front of, by place: the real numbers under it."""
+    """Of operands whose quantize moves below the op, by index: the real value under the quantize."""
     moves: bool
-    """Whether the op computes nothing: elements are moved, selected or clamped."""
+    """True if the op only moves, selects or clamps elements."""
     keeps_integers: bool
-    """Whether it moves and does not select, so that integers from outside are still those behind it."""
+    """True if the op moves and does not select, so that stored integers of graph inputs stay unchanged."""
     on_grid: bool
-    """Whether a type expresses all of its results before they are quantized."""
+    """True if a type expresses all of the op's results before they are quantized."""
     free: bool
-    """Whether it may take real numbers without a pair of casts around them."""
+    """True if the op may take real numbers without a pair of casts."""
 
 
 class Reals:
-    """What is known of real numbers as ops on quantized types are written between casts, operands before users."""
+    """Facts about real values while ops on quantized types are written between casts, operands before users."""
 
     def __init__(self, target: Target, hoisting: Hoisting):
         self._target, self._hoisting = target, hoisting
         self._behind_moves = frozenset(target.no_pair_behind)
         self._grid: dict[SSAValue, UniformType] = {}
-        """Real numbers that are moved, all of which a type expresses already: quantizing them changes nothing."""
+        """Moved real values and a type that expresses all of them: quantizing them changes nothing."""
         self._read: set[SSAValue] = set()
         """Those of `_grid` that are dequantized inputs of the graph, at most moved: no quantize is missing."""
         self._computed: set[SSAValue] = set()
         """What ops make that compute: a quantize stands right behind them, or behind their activations."""
 
     def standing(self, op: OnnxOp) -> Standing:
-        """Where the casts around `op` are written."""
+        """The placement of the casts around `op`."""
         promise = op.get_trait(Commutes)
         if promise is None or not promise.moves(op):
             return Standing({}, False, False, False, False)
         above = self._above(op, promise)
         on_grid = all(self.exact(op.operands[place]) is not None for place in above)
-        # In front of a quantize it is a float op, and has no casts around it.
+        # In front of a quantize it is a float op, without casts around it.
         free = not (self._target.pairs_around_moves and on_grid)
         return Standing(above, True, not promise.selects, on_grid, free)
 
     def note(self, value: SSAValue, type: UniformType, at: Standing, *, is_read: bool) -> None:
-        """Remember what a written op makes, which is quantized to `type`; `is_read`: of integers from outside alone."""
+        """Record the result of a written op, quantized to `type`. is_read: it consists of integers of graph inputs."""
         if at.on_grid:
             self._grid[value] = type
             if is_read and at.keeps_integers:
@@ -146,24 +146,24 @@ class Reals:
             self._computed.add(value)
 
     def exact(self, value: SSAValue) -> SSAValue | None:
-        """The real numbers that `value` is quantized from, if its type expresses all of them."""
+        """The real value that `value` is quantized from, if its type expresses all elements; None otherwise."""
         real, type = real_under(value), quantized_of(value.type)
         if real is None or type is None or self._grid_type(real) != type:
             return None
         return real if settles(type) else None
 
     def without_pair(self, value: SSAValue, *, free: bool) -> SSAValue | None:
-        """The real numbers that a float op takes for `value` with no pair of casts in between, if it may."""
+        """The real value that a float op may take for `value` without a pair of casts; None if it needs one."""
         exact = self.exact(value)
         passes = free or exact in self._read or (exact is not None and self._is_read_past(exact.owner))
         return exact if passes else None
 
     def is_read(self, value: SSAValue) -> bool:
-        """Whether `value` is of integers from outside, at most moved."""
+        """True if `value` consists of integers of graph inputs, at most moved."""
         return isinstance(value.owner, StorageCastOp) or self.exact(value) in self._read
 
     def _grid_type(self, value: SSAValue) -> UniformType | None:
-        """The type that expresses all elements of `value`, if one is known to."""
+        """A type that expresses all elements of `value`; None if none is known."""
         if isinstance(value.owner, DequantizeOp):
             return quantized_of(value.owner.operands[0].type)
         if (known := self._grid.get(value)) is not None or not isinstance(value, OpResult):
@@ -179,22 +179,22 @@ class Reals:
         return types.pop() if len(types) == 1 else None
 
     def _read_once(self, value: SSAValue) -> bool:
-        """Whether a quantize has one reader, but for who reads the real numbers that it changes nothing of."""
+        """True if a quantize has one user, not counting dequantizes that return the unchanged real value."""
         kept = self.exact(value) is None
         return sum(kept or not isinstance(use.operation, DequantizeOp) for use in value.uses) == 1
 
     def _is_read_past(self, op: object) -> bool:
-        """Whether the target moves a dequantize past `op`, so that no pair stands behind it."""
+        """True if the target moves a dequantize past `op`, so that no pair is written behind it."""
         if not isinstance(op, OnnxOp) or op.op_type not in self._behind_moves:
             return False
         promise = op.get_trait(Commutes)
         return promise is not None and not promise.points(op)
 
     def _above(self, op: OnnxOp, promise: Commutes) -> Mapping[int, SSAValue]:
-        """The operands whose quantize the op can stand in front of, and the real numbers under it."""
+        """Of operands whose quantize can move below the op, by index: the real value under the quantize."""
         types = [t for t in promise.types(op).results if t is not None]
         if not types or self._is_read_past(op):
-            return {}  # there are indices alone, or the target wants the quantize in front
+            return {}  # only indices remain, or the target wants the quantize in front
         above = {
             place: real
             for place in promise.operands(op)
@@ -210,14 +210,14 @@ class Reals:
         grids = [t for t in known if t is not None]
         forward = promise.forward(op, grids) if len(grids) == len(known) else None
         if forward is not None and not isinstance(forward, Blocked):
-            return above if list(forward) == types else {}  # a dequantize goes below the op
+            return above if list(forward) == types else {}  # a dequantize moves below the op
         moved = self._hoisting.above(op, promise, types, carried)
         if isinstance(moved, Blocked):
             return above if self._hoisting.selects and promise.in_place and _narrows(op) else {}
         return above if moved == promise.types(op).operands else {}
 
     def _under(self, op: OnnxOp, promise: Commutes, value: SSAValue) -> SSAValue | None:
-        """The real numbers under the quantize that makes `value`, if `op` may stand between the two."""
+        """The real value under the quantize that defines `value`, if `op` may be placed between the two; else None."""
         real = real_under(value) if self._read_once(value) else None
         if real is None or (self._target.pairs_above_clamps and _clamps_kernel(op, real)):
             return None
@@ -226,12 +226,12 @@ class Reals:
 
 
 def real_under(value: SSAValue) -> SSAValue | None:
-    """The real numbers that `value` is quantized from."""
+    """The real value that `value` is quantized from; None if it is not."""
     return value.owner.operands[0] if isinstance(value.owner, QuantizeOp) else None
 
 
 def _clamps_kernel(op: OnnxOp, real: SSAValue) -> bool:
-    """Whether an activation, which no type is the clamp of, stands behind what an integer kernel computes."""
+    """True if `op` is an activation, not expressible as storage bounds, of an integer kernel's result."""
     kernel, type = real.owner, quantized_of(op.results[0].type)
     if (
         op.get_trait(Clamp) is None
@@ -247,7 +247,7 @@ def _clamps_kernel(op: OnnxOp, real: SSAValue) -> bool:
 
 
 def _narrows(op: OnnxOp) -> bool:
-    """Whether an op clamps to a range around zero, as narrower storage bounds do, not at zero, as activations do."""
+    """True if an op clamps to a range around zero, as narrower storage bounds do, not at zero, as activations do."""
     clamp = op.get_trait(Clamp)
     bounds = None if clamp is None else clamp.bounds(op)
     return bounds is not None and bounds[0] < 0 < bounds[1]

@@ -1,4 +1,4 @@
-"""Stored integers read as elements of a quantized type."""
+"""Helpers that read stored integers as elements of a quantized type: storage casts, constants."""
 # Around the driver: it changes only drafts, which stand in no block yet.
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from qdialect.ir.values import real_constant
 
 
 def reads_as(value: SSAValue, type: UniformType) -> Sequence[Operation]:
-    """Operations, the last of which has `value`'s integers as elements of `type`; none if `value` is such already."""
+    """Operations, the last of which has the integers of `value` as elements of `type`; empty if `value` has it."""
     wanted = with_element(value.type, type)
     if isinstance(value, OpResult):
         if isinstance(value.op, StorageCastOp) and value.op.operands[0].type == wanted:
@@ -30,7 +30,7 @@ def reads_as(value: SSAValue, type: UniformType) -> Sequence[Operation]:
 
 
 def dequantize_operands(op: OnnxOp) -> list[Operation]:
-    """Let `op` take real numbers, for `fuse-quantized` to see a quantize that may follow; the casts are returned."""
+    """Dequantize the operands of `op`, so that `fuse-quantized` can match a quantize behind it; returns the casts."""
     casts: list[Operation] = []
     for place, value in enumerate(op.operands):
         if quantized_of(value.type) is not None:
@@ -41,7 +41,7 @@ def dequantize_operands(op: OnnxOp) -> list[Operation]:
 
 
 def as_type(value: SSAValue, type: UniformType) -> tuple[Sequence[Operation], SSAValue]:
-    """`value`'s integers as elements of `type`, and the operations that read them so."""
+    """The operations of `reads_as`, and the value of `type`."""
     casts = reads_as(value, type)
     if casts:
         return casts, casts[-1].results[0]
@@ -51,7 +51,7 @@ def as_type(value: SSAValue, type: UniformType) -> tuple[Sequence[Operation], SS
 
 
 def real_copy(source: ConstantOp, type: UniformType) -> ConstantOp:
-    """What a dequantize of a constant of `type` makes, as a constant, not inserted yet."""
+    """The dequantized constant of a constant of `type`, not inserted yet."""
     real = np.asarray(real_constant(source.results[0]), BY_ATTRIBUTE[type.expressed].dtype)
     new, name = ConstantOp.of(from_array(real)), tensor_name(source)
     new.location = location(

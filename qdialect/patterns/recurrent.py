@@ -1,4 +1,4 @@
-"""Recurrent ops for kernels that take their weights in 8 bits and quantize activations whenever they run."""
+"""The pattern that writes recurrent ops as dynamically quantized kernels, if those are faster."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ TYPES = ("f32", "i8"), "f32"
 
 
 def least_units(form: QuantizesItself, runtime: Target) -> float:
-    """The hidden units from which on the kernel was measured to be faster than the float one."""
+    """Number of hidden units from which on the kernel was measured to be faster than the float one."""
     return runtime.costs.get(form.kernel, {}).get("least", 1.0)
 
 
 def pays(op: Operation, runtime: Target) -> QuantizesItself | None:
-    """The form of an op that such a kernel computes faster; None if there is none."""
+    """The dynamically quantized form of an op, if it is faster; None otherwise."""
     form = form_of(type(op), QuantizesItself)
     if form is None or not isinstance(op, OnnxOp) or not runtime.has_kernel(form.kernel, *TYPES):
         return None
@@ -32,7 +32,7 @@ def pays(op: Operation, runtime: Target) -> QuantizesItself | None:
 
 
 class QuantizeRecurrent(OnForm[QuantizesItself]):
-    """One op with such a kernel on the target, any or one of `only`."""
+    """A recurrent op as its dynamically quantized kernel, if the target has it; any op, or one of `only`."""
 
     def __init__(self, runtime: Target, least: int = 0, only: Collection[Operation] | None = None):
         self._target, self._least, self._only = runtime, least, only

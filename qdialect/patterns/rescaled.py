@@ -1,4 +1,4 @@
-"""The pattern that drops an op which changes the scale of its operand and no stored integer."""
+"""The pattern that drops an affine op which changes the type of its operand and no stored integer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
 WIDTH = 8
-"""Bits of storage whose integers are all tried."""
+"""Bits of storage types, all of whose integers are tested."""
 CLEAR = 0.499
-"""Steps from an integer within which a number is rounded to it however float32 rounded the number."""
+"""Distance from an integer, in steps, within which rounding gives it in spite of float32 rounding errors."""
 
 
 class ReadRescaled(OnTrait[Affine]):
@@ -40,7 +40,7 @@ class ReadRescaled(OnTrait[Affine]):
 
 
 def _stays(map: AffineMap, type: UniformType, result: UniformType) -> bool:
-    """Whether the map takes each integer of `type` to the same one of `result`, both of one scale."""
+    """True if the map takes each integer of `type` to the same integer of `result`, both per tensor."""
     one_scale = type.is_per_tensor and result.is_per_tensor and map.factor.size == map.shift.size == 1
     if not one_scale or type.storage != result.storage or type.storage.width != WIDTH:
         return False

@@ -1,4 +1,4 @@
-"""The pattern that leaves an op on quantized types to its float kernel, where the integer kernel is slower."""
+"""The pattern that runs an op on quantized types in float, if its integer kernel is slower."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FLOAT_IS_FASTER = Blocked(
 
 
 def quantized_behind(op: OnnxOp, operands: Sequence[SSAValue], type: UniformType) -> list[Operation]:
-    """`op` of other operands, which makes real numbers, and the cast to `type` that makes its result."""
+    """`op` on `operands`, with a float result, and the quantize of it to `type`."""
     real = op.__class__.create(
         operands=operands,
         result_types=[with_element(op.results[0].type, type.expressed)],
@@ -37,7 +37,7 @@ def quantized_behind(op: OnnxOp, operands: Sequence[SSAValue], type: UniformType
 
 
 def is_faster_in_float(op: OnnxOp, kernels: Kernels, costs: Costs) -> bool:
-    """Whether the float kernel and its casts cost less than the integer kernel, where both have a price."""
+    """True if the float kernel with its casts costs less than the integer kernel; False if a cost is missing."""
     for kernel in kernels.forms:
         sizes = None if kernel.rows is None else kernel.rows(op)
         if sizes is not None and {kernel.op_type, op.op_type} <= costs.keys():
@@ -50,7 +50,7 @@ class LowerToFloat(OnTrait[Kernels]):
     """
     op(q) : T  ->  qcast(op(dcast q))     the float kernel and its casts cost less than the integer kernel
 
-    `keep_unfused` keeps a session from making the integer kernel of op and casts again.
+    `keep_unfused` prevents a session from fusing op and casts into the integer kernel again.
     """
 
     def __init__(self, target: Target):

@@ -1,4 +1,4 @@
-"""What a module says of the sizes of its tensors: lists of them, and the integers computed from these."""
+"""Symbolic shape analysis: lists of sizes and the integers computed from them, over a whole module."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from qdialect.promises.sizes import Counts, Elements, Symbol, TakesShape
 from qdialect.rewriting.changes import DIMS
 
 MOST = 1024
-"""Elements of a list of sizes."""
+"""Greatest number of elements of lists that are analysed."""
 INTEGERS = (i1, i32, i64)
 
 
 def size_names(value: SSAValue) -> list[str]:
-    """What a model calls the sizes of a tensor, axis by axis, empty where it has no name; [] if it names none."""
+    """Names of the dimensions of a tensor, empty for unnamed ones; [] if the model names none."""
     rows: object = None
     if isinstance(value, OpResult) and isinstance(named := value.op.attributes.get(DIMS), ArrayAttr):
         rows = named.data[value.index] if value.index < len(named.data) else None
@@ -38,13 +38,13 @@ def _is_small(value: SSAValue) -> bool:
 
 
 class Sizes:
-    """The elements of lists of sizes, found op by op in the order of the module."""
+    """The elements of lists of sizes, derived op by op in the order of the module."""
 
     def __init__(self) -> None:
         self._elements: dict[SSAValue, Elements] = {}
 
     def sizes(self, value: SSAValue) -> Elements | None:
-        """The shape of a tensor, a symbol for a size that is not known; None if the rank is not."""
+        """The shape of a tensor, with symbols for unknown sizes; None if the rank is unknown."""
         shape = shape_of(value.type)
         if shape is None:
             return None
@@ -55,7 +55,7 @@ class Sizes:
         )
 
     def elements(self, value: SSAValue) -> Elements | None:
-        """The elements of a small tensor of integers, in order; None of any other."""
+        """The elements of a small tensor of integers, flat; None for other values."""
         known = self._elements.get(value)
         if known is not None or not _is_small(value):
             return known
@@ -66,7 +66,7 @@ class Sizes:
         return elements
 
     def visit(self, op: OnnxOp) -> Elements | None:
-        """Find what the op's result holds; its operands have been visited."""
+        """Derive the elements of the op's result; its operands must have been visited."""
         promise = op.get_trait(Counts)
         if promise is None or len(op.results) != 1 or not _is_small(op.results[0]):
             return None
@@ -78,9 +78,9 @@ class Sizes:
 
     def listed(self, op: OnnxOp, promise: TakesShape) -> tuple[int, ...] | None:
         """
-        The constant list that gives `op` the shape that its computed one gives it; None if there is none.
+        The constant list equivalent to the computed shape operand of `op`; None if there is none.
 
-        One size at most is inferred, and only beside sizes other than 0: else nothing could be.
+        At most one size is -1, and only beside non-zero sizes: otherwise it could not be inferred.
         """
         elements, before = self.elements(op.operands[promise.place]), self.sizes(op.operands[0])
         after = shape_of(op.results[0].type)

@@ -1,4 +1,4 @@
-"""A linear op as an integer sum with its scales written out."""
+"""The pattern that writes a linear op as an integer sum with explicit scaling."""
 # Around the driver: it erases only drafts, which stand in no block yet.
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ FLOAT = Float32Type()
 
 INT32 = BY_NUMPY["int32"].attribute
 SCALING = 3
-"""Ops that scale a sum element by element: a Cast, a Mul, the Add of a bias."""
+"""Number of elementwise ops that scale a sum: Cast, Mul, Add of a bias."""
 
 
 class LowerToSum(OnTrait[IntegerSum]):
-    """A linear op whose operands are quantized."""
+    """A linear op on quantized operands as an integer sum."""
 
     def __init__(self, target_name: str):
         self._target = target(target_name)
@@ -134,7 +134,7 @@ class LowerToSum(OnTrait[IntegerSum]):
 
 
 class SaySlower(Pattern):
-    """A sum that was asked for, where the time it takes is known: it is said, and nothing changes."""
+    """Remark on a requested sum that is slower by the target's costs; changes nothing."""
 
     def __init__(self, sums: LowerToSum):
         self._sums = sums
@@ -147,7 +147,7 @@ class SaySlower(Pattern):
 
 
 def _slower(op: OnnxOp, form: IntegerSum, costs: Costs) -> Blocked | None:
-    """How much longer a convolution with a quantized result takes as a sum with its scales written out, at least."""
+    """Remark with the least factor by which a convolution with a quantized result is slower as a scaled sum."""
     window = op.get_trait(Window)
     geometry = None if window is None or not window.gathers else window.geometry(op)
     if not isinstance(geometry, Geometry) or quantized_of(op.results[0].type) is None or SUM not in costs:
@@ -173,7 +173,7 @@ def _turned(weight: SSAValue, nodes: Nodes) -> SSAValue:
 
 
 def _instead(old: SSAValue, array: npt.NDArray[Any], nodes: Nodes) -> SSAValue:
-    """A constant of the same name; the old one goes if it is one of the new nodes."""
+    """A constant with the name of `old`, which is dropped if it is one of the new nodes."""
     if isinstance(old.owner, Operation) and old.owner in nodes.ops:
         nodes.ops.remove(old.owner)
         old.owner.erase()
@@ -181,7 +181,7 @@ def _instead(old: SSAValue, array: npt.NDArray[Any], nodes: Nodes) -> SSAValue:
 
 
 def _wants_one_zero_point(op: OnnxOp, form: IntegerSum) -> bool:
-    """Whether the weight may not have a zero point for each channel: nor may several matrices."""
+    """True if the weight must have a single zero point, as batches of matrices must."""
     return form.one_zero_point or rank_of(op.operands[1]) != 2
 
 

@@ -1,5 +1,5 @@
 """
-What keeps a session from making a kernel that it then refuses, or that is slower than what it stands for.
+Guards against onnxruntime's fusions that fail, are wrong or are slower: a Sum of one operand blocks them.
 
 A session of onnxruntime fuses an op between casts of integers of one type into the op's integer kernel, without looking
 at the scales; but for the weight of a convolution or of a product a kernel takes one scale, and the model is refused
@@ -60,14 +60,14 @@ def keep_unfused(module: ModuleOp, target: Target) -> None:
 
 
 def summed(value: SSAValue) -> OnnxOp:
-    """A Sum of `value` alone, past which no session looks; it is not inserted yet."""
+    """A Sum of `value` alone, which blocks a session's fusions; not inserted yet."""
     copy = op_named("", "Sum").build([value], [value.type])
     copy.location = location(f"{wish(value)}_Sum", [f"{wish(value)}_sum"])
     return copy
 
 
 def part(op: OnnxOp, place: int) -> None:
-    """Let `op` take a Sum of its operand."""
+    """Insert a Sum in front of operand `place` of `op`."""
     copy, block = summed(op.operands[place]), op.parent
     assert block is not None
     block.insert_op_before(copy, op)
@@ -98,7 +98,7 @@ def _part_kernel(
 
 
 def _part_from(quantize: OnnxOp) -> None:
-    """Let a quantize, and those that a session makes one with it, take a Sum of their operand."""
+    """Insert a Sum in front of a quantize, and of equal ones that a session merges with it."""
     real = quantize.operands[0]
     others = [use.operation for use in real.uses if use.operation is not quantize]
     part(quantize, 0)
@@ -107,7 +107,7 @@ def _part_from(quantize: OnnxOp) -> None:
 
 
 def _is_quantized_again(op: OnnxOp) -> bool:
-    """Whether a session would make bytes of one scale of a float weight, though no kernel takes the activation."""
+    """True if a session would quantize a float weight although no kernel takes the activation."""
     if op.get_trait(Linear) is None or not isinstance(op.operands[1].owner, ConstantOp):
         return False
     cast = _dequantize(op.operands[0])
@@ -115,7 +115,7 @@ def _is_quantized_again(op: OnnxOp) -> bool:
 
 
 def _spell(op: OnnxOp, spelled: Mapping[str, str]) -> None:
-    """Write what makes the first operand of `op` as another op of two computed operands of equal shape."""
+    """Write the op that defines the first operand of `op`, of two computed operands of equal shape, as another op."""
     value = op.operands[0]
     above = value.op if isinstance(value, OpResult) else None
     if not isinstance(above, OnnxOp) or above.domain != "" or above.op_type not in spelled:
@@ -132,7 +132,7 @@ def _spell(op: OnnxOp, spelled: Mapping[str, str]) -> None:
 
 
 def _spell_out(op: OnnxOp) -> None:
-    """Write an op with others that compute the same."""
+    """Write an op as others with equal results."""
     form, block = form_of(type(op), Spelled), op.parent
     parts = None if form is None else form.parts(op)
     if parts is None or block is None:
@@ -146,8 +146,8 @@ def _spell_out(op: OnnxOp) -> None:
 
 def _fused_with(quantize: OnnxOp) -> OnnxOp | None:
     """
-    What makes the real numbers that are quantized, if nobody else reads them but equal quantizes, which a session makes
-    one: clamps are looked through.
+    The op that defines the operand of a quantize, through clamps, if it has no other users than equal quantizes, which
+    a session merges; None otherwise.
     """
     real = quantize.operands[0]
     alone = all(_is_alike(use.operation, quantize) for use in real.uses)
@@ -160,7 +160,7 @@ def _fused_with(quantize: OnnxOp) -> OnnxOp | None:
 
 
 def _is_alike(user: Operation, quantize: OnnxOp) -> bool:
-    """Whether `user` quantizes what `quantize` does, in the same block, by the same parameters."""
+    """True if `user` is a quantize equal to `quantize`, in the same block."""
     return (
         user.name == quantize.name
         and user.parent is quantize.parent
@@ -171,9 +171,9 @@ def _is_alike(user: Operation, quantize: OnnxOp) -> bool:
 
 def _refused_product(op: OnnxOp) -> int | None:
     """
-    The operand to part from a product of bytes, without a bias, whose kernel takes not all of their scales; else None.
+    Index of the operand to separate from an 8-bit product without bias whose kernel rejects its scales; else None.
 
-    It is the weight, so that the activation stays between its casts, but for a weight in blocks, which has kernels.
+    It is the weight, so that the activation stays between its casts, except for a blocked weight, which has kernels.
     """
     linear = op.get_trait(Linear)
     if linear is None or linear.has_bias:
@@ -194,7 +194,7 @@ def _is_bytes(value: SSAValue) -> bool:
 
 
 def _dequantize(value: SSAValue) -> OnnxOp | None:
-    """The cast that makes `value`, if it is one of integers."""
+    """The DequantizeLinear that defines `value`; None if there is none."""
     cast = value.owner
     return cast if isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None else None
 
@@ -204,7 +204,7 @@ def _is_wrong(op: OnnxOp, kernels: Kernels, scale: float) -> bool:
 
 
 def _scales(quantize: OnnxOp) -> Iterator[float]:
-    """The scales of a quantize, alone and with those behind it: per tensor, for the range that all of them express."""
+    """Scales of a quantize, alone and merged with those behind it: per tensor, for the range common to all."""
     low, high = -np.inf, np.inf
     following: OnnxOp | None = quantize
     while following is not None:
@@ -229,7 +229,7 @@ def _only_user(op: OnnxOp) -> OnnxOp | None:
 
 
 def _casts(op: OnnxOp) -> list[OnnxOp]:
-    """The dequantizes of an op's operands, but of its bias and of a weight."""
+    """The dequantizes of an op's operands, except of its bias and weight."""
     is_linear = op.get_trait(Linear) is not None
     casts: list[OnnxOp] = []
     for place, value in enumerate(op.operands):
@@ -241,12 +241,12 @@ def _casts(op: OnnxOp) -> list[OnnxOp]:
 
 
 def _is_single(cast: OnnxOp) -> bool:
-    """Whether a cast's scale is of float32, as kernels have it; a session asks for no such thing of a join."""
+    """True if a cast's scale is float32, as kernels require, though sessions do not check it for joins."""
     element = BY_ATTRIBUTE.get(element_of(cast.operands[1].type))  # pyright: ignore[reportArgumentType]
     return element is not None and element.numpy == "float32"
 
 
 def _has_scales(cast: OnnxOp) -> bool:
-    """Whether a cast has several scales, or as many as nobody knows."""
+    """True if a cast has several scales, or an unknown number."""
     shape = shape_of(cast.operands[1].type)
     return shape is None or prod(shape) != 1

@@ -40,7 +40,7 @@ class LowerWeightOnly(OnTrait[WeightOnly]):
         if source is None or linear is None or element_of(op.operands[0].type) != Float32Type():
             return None
         if isinstance(getattr(op.operands[0], "op", None), DequantizeOp):
-            return None  # an integer kernel's affair
+            return None  # left to an integer kernel
         tensor, type = source
         outputs = linear.weight_axis(op)
         if not self._target.has_kernel(KERNEL, ["f32", type.storage.name], "f32"):
@@ -60,7 +60,7 @@ class LowerWeightOnly(OnTrait[WeightOnly]):
 
 
 def _dequantized_constant(value: SSAValue) -> tuple[TensorAttr, UniformType] | None:
-    """The stored integers and what they stand for, by a cast or by a node with more blocks than a type carries."""
+    """Stored integers and type of a dequantized constant, by a cast or by a node with more blocks than types carry."""
     if not isinstance(value, OpResult):
         return None
     if isinstance(value.op, DequantizeOp):

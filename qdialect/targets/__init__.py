@@ -1,6 +1,6 @@
 """
-Targets are data: one TOML file each, beside this one, says which ops on which types have a kernel and what form a model
-takes there.
+Targets: descriptions of runtimes as data, one TOML file each, with the ops and types that have kernels, and the rules
+and form of a model.
 """
 
 from __future__ import annotations
@@ -24,113 +24,113 @@ class Placed:
     """A pass that a target adds to the pipeline."""
 
     run: str
-    """The pass, as `qdialect-opt -p` takes it; `pass` in the file."""
+    """The pass in the syntax of `qdialect-opt -p`; `pass` in the file."""
     phase: str = ""
     """`raise`, `move` or `lower`."""
     because: str = ""
-    """What it is for, which `--print-pipeline` shows."""
+    """Purpose of the pass, shown by `--print-pipeline`."""
     before: str = ""
-    """The pass in front of the first occurrence of which it runs."""
+    """Runs before the first occurrence of this pass."""
     after: str = ""
-    """The pass behind the last occurrence of which it runs; with neither, it is the last of the phase."""
+    """Runs after the last occurrence of this pass; with neither, at the end of the phase."""
     needs: Sequence[str] = ()
     """Passes that it may not change places with."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a runtime takes."""
+    """A runtime: its kernels, and the rules that a model must keep there."""
 
     name: str
     summary: str
     form: str
-    """The form a model takes by default: `qoperator` or `qdq`."""
+    """Default form of a model: `qoperator` or `qdq`."""
     activations: str | None = None
-    """The storage type that 8-bit activations take, `u8` or `i8`; None: as they are."""
+    """Required storage type of 8-bit activations, `u8` or `i8`; None: any."""
     unsigned_windows: bool = False
-    """Whether 8-bit activations of convolutions must be u8 if their zero point is not 0, or they are concatenated."""
+    """True if 8-bit activations of convolutions must be u8 when their zero point is not 0 or they are concatenated."""
     weights: str | None = None
-    """The storage type that 8-bit constant weights take; None: as they are."""
+    """Required storage type of 8-bit constant weights; None: any."""
     symmetric_activations: bool = False
-    """Whether an activation's zero point must be 0."""
+    """True if the zero point of activations must be 0."""
     symmetric_weights: bool = False
-    """Whether a weight's zero points must be 0."""
+    """True if the zero points of weights must be 0."""
     symmetric_spreads: bool = False
-    """Whether a transposed convolution is in integers only if its activation has zero point 0."""
+    """True if transposed convolutions run on integers only when the activation's zero point is 0."""
     per_tensor_windows: bool = False
-    """Whether a convolution is in integers only if its activation has one scale, or no sum mixes two channels."""
+    """True if convolutions run on integers only when the activation is per tensor, or no sum mixes two channels."""
     symmetric_pairs: bool = False
-    """Whether a product of two activations is in integers only if both have zero point 0."""
+    """True if products of two activations run on integers only when both zero points are 0."""
     output_scales_only: bool = False
-    """Whether the scales of a weight must run along its output channels, of a product of floats too."""
+    """True if a weight's scales must run along its output channels, also in products of floats."""
     least_bits: int = 1
-    """The bits of the narrowest weights that products of integers take."""
+    """Fewest bits of weights in integer products."""
     clamps_wide: bool = False
-    """Whether integers of more than 8 bits saturate only by a clamp in front: such pairs are left out."""
+    """True if integers of more than 8 bits saturate only with a clamp in front: such pairs are omitted."""
     sums_skip_rounding: bool = False
     """
-    Whether an addition that reads the quantized result of a convolution in integers is merged into it, and the rounding
-    between the two is left out.
+    True if the runtime merges an addition into the integer convolution whose quantized result it takes, without the
+    rounding between the two.
     """
     float_sums: bool = False
-    """Whether sums of integers that are quantized at run time are computed in float, behind conversions."""
+    """True if sums of integers that are quantized at run time are computed in float, after conversion."""
     storage_types: Sequence[str] = ()
     """The storage types that QuantizeLinear and DequantizeLinear may have; empty: all."""
     bias: str | None = None
     """`float`: a bias is never dequantized from integers; `i32`: it may be, in steps of x_scale * w_scale."""
     weight_scales_only: bool = False
-    """Whether only weights may have a scale for each channel."""
+    """True if only weights may be quantized per axis."""
     whole_pairs: bool = False
-    """Whether every QuantizeLinear is read by DequantizeLinear, with nothing between."""
+    """True if every QuantizeLinear must be followed directly by DequantizeLinear."""
     own_pairs: bool = False
-    """Whether a residual edge wants a QuantizeLinear and DequantizeLinear of its own."""
+    """True if a residual edge needs a QuantizeLinear and DequantizeLinear of its own."""
     pairs_around_moves: bool = False
-    """Whether each of several ops in a row that move or select wants casts of its own around it."""
+    """True if each of several consecutive ops that move or select needs casts of its own."""
     no_pair_behind: Sequence[str] = ()
-    """Ops that move or select past which the runtime moves a dequantize: no pair stands behind one of them."""
+    """Ops that move or select past which the runtime moves a dequantize: no pair is written behind them."""
     pairs_above_clamps: bool = False
     """
-    Whether casts stand between an op with an integer kernel and a clamp behind it that the storage range is not:
-    without them a session of onnxruntime computes both in float.
+    True if casts are written between an op with an integer kernel and a clamp that is not the storage range: without
+    them a session of onnxruntime computes both in float.
     """
     onnx_only: bool = False
-    """Whether it reads ONNX's own operators and no other domain's."""
+    """True if the runtime supports only the domains of ONNX."""
     weight_only_limit: int | None = None
     """
-    A 4-bit (inputs, outputs) weight of more elements than this is left to the session, which makes MatMulNBits of it
-    itself; None: no session does.
+    Number of elements above which a 4-bit (inputs, outputs) weight is left to the session, which creates MatMulNBits
+    itself; None: sessions do not.
     """
     per_tensor_weights: bool = False
-    """Whether a weight has one scale, not one for each output channel."""
+    """True if weights are per tensor, not per output channel."""
     largest_weight: int | None = None
-    """The largest magnitude of an 8-bit weight that no kernel's sums saturate with; None: any."""
+    """Greatest magnitude of 8-bit weights with which no kernel's sums saturate; None: any."""
     like: str | None = None
-    """The target that this one is but for what its file says; its costs are this one's too."""
+    """Base target: fields and costs that this target's file does not state are the base's."""
     moved_past: Sequence[str] = ()
-    """Ops past which a session moves casts itself when it loads a model."""
+    """Ops past which a session moves casts when it loads a model."""
     spelled: Sequence[str] = ()
-    """Ops that are written with others, bit for bit the same, as these are faster."""
+    """Ops that are written as others, bit-identical, that are faster."""
     unfused: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     """
-    Op -> op that makes its first operand, with which a session makes a slower kernel of it, -> op that computes the
-    same as the latter and is left alone.
+    Op -> producer of its first operand, with which a session fuses it to a slower kernel -> equivalent of the producer
+    that is not fused.
     """
     kernels: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """QOperator op -> signatures, as `u8 i8 u8`: operands, result. `u8*`: any number of operands."""
     sums: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """Op that sums integers -> the storage types of activation and weight on which it is the fastest."""
+    """Integer op, as `ConvInteger` -> storage types of activation and weight on which it is fastest."""
     storage: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """Op -> storage types that it runs on as integers."""
+    """Op -> storage types on which it has an integer kernel."""
     storage_opset: dict[str, int] = field(default_factory=dict[str, int])
-    """Op -> the first opset in which it does."""
+    """Op -> first opset in which it has those kernels."""
     stages: Sequence[Placed] = ()
-    """Passes besides those of every target."""
+    """Passes in addition to those of every target."""
     factors: dict[str, float] = field(default_factory=dict[str, float])
-    """Kernel -> what it takes on one machine, of what the costs of the target say that this one is like."""
+    """Kernel -> its time on one machine relative to the costs of the base target."""
 
     @property
     def costs(self) -> dict[str, dict[str, float]]:
-        """What the forms of a convolution with a float result cost, by kernel; none where nobody measured."""
+        """Measured costs by kernel, in nanoseconds per term; empty if not measured."""
         own = _costs(self.name)
         if own or self.like is None:
             return own
@@ -138,27 +138,27 @@ class Target:
         return scaled(base, self.factors) if self.factors else base
 
     def has_kernel(self, op_type: str, operands: Sequence[str], result: str) -> bool:
-        """Whether `op_type` has a kernel for these storage types."""
+        """True if `op_type` has a kernel for these storage types."""
         rows = self.kernels.get(op_type, ())
         if f"{' '.join(operands)} {result}" in rows:
             return True
         return len(set(operands)) == 1 and f"{operands[0]}* {result}" in rows
 
     def runs_on_storage(self, op_type: str, type: str, opset: int) -> bool:
-        """Whether `op_type` runs on integers of `type` in that opset."""
+        """True if `op_type` runs on stored integers of `type` in opset `opset`."""
         return type in self.storage.get(op_type, ()) and opset >= self.storage_opset.get(op_type, 0)
 
 
 def target_names() -> list[str]:
-    """The targets that there are without a file of one's own."""
+    """Names of the built-in targets."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 def target(name: str | Path) -> Target:
     """
-    A target by name, or by the path of a file that ends in `.toml`, whose path is then its name.
+    A target by name, or by the path of a `.toml` file, which is then its name.
 
-    Raises UserError if there is none of that name, and for a file that cannot be read or does not say what a target is.
+    Raises UserError if there is none of that name, and for a file that cannot be read or is no valid target.
     """
     text = str(name)
     if text.endswith(".toml"):
@@ -184,14 +184,14 @@ def _known_target(name: str) -> Target:
 
 
 def _like(base: Target, own: Mapping[str, Any]) -> Target:
-    """Another target, but for what is said: of a table, row by row."""
+    """The fields of `base`, overridden by those of `own`; tables row by row."""
     tables = {key: {**getattr(base, key), **said} for key, said in own.items() if isinstance(said, dict)}
     return replace(base, **{**own, **tables})
 
 
 @cache
 def _own_target(path: str, time: int, size: int) -> Target:
-    """The target of a file outside, as it was at that time."""
+    """The target of a user's file; time and size key the cache."""
     try:
         own = tomllib.loads(Path(path).read_bytes().decode())
     except (OSError, ValueError) as error:
@@ -226,8 +226,8 @@ def _placed(path: str, said: object) -> Placed:
 
 
 def _check_fields(where: str, kind: type[Target | Placed], said: Mapping[str, object]) -> None:
-    """Raise UserError for a word that is no field of a class, or whose value is not of the field's type."""
-    from xdsl.utils.hints import isa, type_repr  # a wrong word on the command line does not wait for xDSL
+    """Raise UserError for a key that is no field of a class, or a value not of the field's type."""
+    from xdsl.utils.hints import isa, type_repr  # errors in the command line must not wait for xDSL
 
     hints = get_type_hints(kind)
     for key, value in said.items():

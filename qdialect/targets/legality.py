@@ -1,5 +1,5 @@
 """
-Whether a model as it is written keeps the rules of its target's file, and where it does not, why.
+Legality of a lowered model on its target: the rules of the target's file, and violations with reasons.
 
 What a pass can mend exactly is mended before; a breach here is what only the user can: with another calibration, with
 `--exactness lossy`, or in the model.
@@ -30,13 +30,13 @@ from qdialect.reasons import Blocked
 from qdialect.targets import Target
 
 BYTE, SUM_OF_TWO = 255, 2**15 - 1
-"""The largest u8, and what 16 bits hold."""
+"""The largest u8, and the largest int16, a sum of two products."""
 MOVED_TYPES = ("u8", "i8", "u16", "i16")
-"""What ops that move or select have integer kernels for, on some target or other."""
+"""Storage types for which ops that move or select have integer kernels on some target."""
 
 
 def breaches(module: ModuleOp, target: Target) -> list[tuple[OnnxOp, Blocked]]:
-    """The nodes of a lowered module that break a rule of `target`, each with the rule, in the order of the graph."""
+    """The nodes of a lowered module that violate a rule of `target`, each with the rule, in the order of the graph."""
     refused: list[tuple[OnnxOp, Blocked]] = []
 
     for op in module.walk():
@@ -46,7 +46,7 @@ def breaches(module: ModuleOp, target: Target) -> list[tuple[OnnxOp, Blocked]]:
 
 
 def in_float(op: OnnxOp, target: Target) -> Blocked | None:
-    """Why the target computes a product between pairs in float; None if it does not, or `op` is none on such types."""
+    """Reason why the target computes a product between pairs in float; None if it does not, and for other ops."""
     linear = op.get_trait(Linear)
     types = [quantized_of(value.type) for value in op.operands[:2]]
     if linear is None or len(types) < 2 or types[0] is None or types[1] is None:
@@ -167,7 +167,7 @@ def _of_linear(op: OnnxOp, linear: Linear, target: Target) -> Iterator[Blocked]:
 
 
 def _matches(*types: UniformType | Blocked | None) -> bool:
-    """Whether the bias, the last of the three, is in steps of x_scale * w_scale; so is what no type says."""
+    """True if the bias, the last type, is in steps of x_scale * w_scale, or if a type is `Blocked`."""
     x, w, b = types
     if isinstance(x, Blocked) or isinstance(w, Blocked) or isinstance(b, Blocked):
         return True
@@ -209,7 +209,7 @@ def _of_signature(op: OnnxOp, target: Target) -> Iterator[Blocked]:
     names = [None if v is None else _name(v) for v in operands]
     result = _name(op.results[0])
     if result is None or None in names:
-        return  # a type that nobody states
+        return  # unknown type
     types = [n for n in names if n is not None]
     if not target.has_kernel(op.op_type, types, result):
         yield Blocked("no-kernel", f"{target.name} has no {op.op_type} for {', '.join(types)} -> {result}")
@@ -224,7 +224,7 @@ def _of_signature(op: OnnxOp, target: Target) -> Iterator[Blocked]:
 
 
 def _may_saturate(op: OnnxOp, operands: Sequence[SSAValue | None], name: str) -> bool:
-    """Whether a linear op's 8-bit operands can overflow an int16 sum of two products."""
+    """True if a linear op's 8-bit operands can overflow an int16 sum of two products."""
     linear = LINEAR.get(("", name))
     weight = constant_array(operands[1]) if linear is not None and len(operands) > 1 else None
     if linear is None or weight is None or weight.dtype != np.int8 or weight.ndim == 0:
@@ -234,17 +234,17 @@ def _may_saturate(op: OnnxOp, operands: Sequence[SSAValue | None], name: str) ->
 
 
 def _is_weight_of_linear(op: OnnxOp) -> bool:
-    """Whether a product takes the result as its weight."""
+    """True if a linear op takes the result as its weight."""
     return any(u.operation.get_trait(Linear) is not None and u.index == 1 for u in op.results[0].uses)
 
 
 def _is_made_by(value: SSAValue, trait: type[OpTrait]) -> bool:
-    """Whether an op with `trait` makes the value."""
+    """True if an op with `trait` defines the value."""
     return isinstance(value.owner, Operation) and value.owner.get_trait(trait) is not None
 
 
 def _dequantized(value: SSAValue) -> UniformType | Blocked | None:
-    """The type that the value is dequantized from, or why no type says it; None if it is float."""
+    """The type that the value is dequantized from, or `Blocked` if no type expresses it; None if it is float."""
     if not isinstance(value.owner, OnnxOp) or value.owner.get_trait(DequantizeForm) is None:
         return None
     return dequantize_type(value.owner)
@@ -252,8 +252,8 @@ def _dequantized(value: SSAValue) -> UniformType | Blocked | None:
 
 def _before_moves(value: SSAValue, target: Target) -> SSAValue:
     """
-    What ops that only move elements made the value of, the first of several: integers from outside need no pair behind
-    those, nor does anything behind ops past which the target moves casts.
+    The value before the ops that only move its elements: integers of graph inputs need no pair behind those, nor do
+    values behind ops past which the target moves casts.
     """
     while isinstance(value.owner, OnnxOp) and (promise := value.owner.get_trait(Commutes)) is not None:
         alone = not promise.selects and len(promise.operands(value.owner)) == 1
@@ -264,13 +264,13 @@ def _before_moves(value: SSAValue, target: Target) -> SSAValue:
 
 
 def _is_weight(value: SSAValue) -> bool:
-    """Whether the value is a constant, or dequantized from one."""
+    """True if the value is a constant, or dequantized from one."""
     source = value.owner.operands[0] if _is_made_by(value, DequantizeForm) else value  # pyright: ignore
     return isinstance(source.owner, ConstantOp)
 
 
 def _behind_weight(value: SSAValue) -> bool:
-    """Whether the value is a dequantized constant that something moved."""
+    """True if the value is a dequantized constant, moved by an op."""
     owner = value.owner
     if not isinstance(owner, OnnxOp) or owner.get_trait(Commutes) is None:
         return False
@@ -279,7 +279,7 @@ def _behind_weight(value: SSAValue) -> bool:
 
 
 def _name(value: SSAValue) -> str | None:
-    """`u8`, `f32` and so on; None for what no kernel takes, or what is not known."""
+    """Name of the element type, `u8`, `f32` and so on; None for types without kernels and unknown ones."""
     element = element_of(value.type)
     if isinstance(element, Float32Type):
         return "f32"

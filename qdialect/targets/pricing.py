@@ -1,5 +1,5 @@
 """
-What a kernel is expected to cost on a target, from what was measured there (`targets/costs/`).
+Cost model of kernels, in nanoseconds, fitted to measurements on a target (`targets/costs/`).
 
 The model is linear in `TERMS`; `benchmarks/fit_costs.py` measures and fits the nanoseconds of each.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:  # the command line is read with targets alone
+if TYPE_CHECKING:  # parsing the command line imports targets alone
     from qdialect.promises.kernels import Rows
 
 Costs = Mapping[str, Mapping[str, float]]
@@ -20,12 +20,12 @@ FLOAT, PACKED, SUM, PRODUCT = "Conv", "ConvPacked", "ConvInteger", "MatMulIntege
 and two of integers."""
 
 SIGNED, QUANTIZE = "ConvIntegerSigned", "QuantizeLinear"
-"""ConvInteger of i8 activations and u8 weights, and what it takes to have them: one more quantize."""
+"""ConvInteger of i8 activations and u8 weights, and its additional quantize."""
 
 IMAGE = 4
-"""Axes of a weight that is packed as a float constant: channels in blocks are a matter of images."""
+"""Rank of weights that are packed as float constants: blocked channels are for images only."""
 FEW_WEIGHTS = 4096
-"""Elements of a weight that may be a float constant, and so 12 KiB larger in the file."""
+"""Greatest number of elements of a weight stored as float constant, 12 KiB larger in the file."""
 QUANTIZED, POINTWISE, ALIGNED = "QLinearConv", "QLinearConvPointwise", "QLinearConvAligned"
 """The kernels of a quantized result: QLinearConv has one for windows of one pixel, and one for symmetric weights."""
 
@@ -38,7 +38,7 @@ GROUPED, DEPTHWISE, VOLUME, GATHERED = (
 """QLinearConv of groups of channels, each counted as an image, of one channel for each output, and of three axes; and
 what it takes to have the elements of a kernel along one axis side by side as channels of bytes."""
 BLOCK = 8
-"""Channels that the kernel for one channel for each output takes together; what is left over it takes one by one."""
+"""Channels that the depthwise kernel processes together; a remainder is processed one by one."""
 
 SPREADING = "ConvTranspose"
 """A transposed convolution in float; with it, what a quantize (`quantize`) and a move of a byte (`move_byte`) and of a
@@ -58,42 +58,42 @@ LIKE = {
     "QLinearSoftmax": QUANTIZED,
     "QLinearAveragePool": QUANTIZED,
 }
-"""Kernels that are not measured on another machine, and one that does the same work: all others do that of FLOAT."""
+"""Kernel not measured on other machines -> measured kernel with similar work; for all others that is FLOAT."""
 COUNTS = ("inputs_multiple", "outputs_multiple", "least_outputs", "least", "rows")
-"""What costs have that is no time."""
+"""Keys of cost tables that are no times."""
 
 WORTH = 0.85
-"""The part of the time that another form may take at most: the fitted costs are not more exact than that."""
+"""Greatest fraction of the time at which another form pays, given the accuracy of the fitted costs."""
 
 
 class Convolution(NamedTuple):
-    """What decides how long a convolution takes."""
+    """The properties of a convolution that determine its cost."""
 
     inputs: int
     outputs: int
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
     pixels: int
-    """Output pixels of an image."""
+    """Output pixels per image."""
     symmetric: bool
-    """Whether every zero point of the weight is 0."""
+    """True if every zero point of the weight is 0."""
     images: int = 1
     groups: int = 1
-    """Groups of channels, each of `inputs` and `outputs` of its own."""
+    """Number of groups, each with `inputs` and `outputs` channels."""
 
     @property
     def is_depthwise(self) -> bool:
-        """Whether each output channel is made from one input channel of its own."""
+        """True if each group has one input and one output channel."""
         return self.groups > 1 and self.inputs == self.outputs == 1
 
     @property
     def is_pointwise(self) -> bool:
-        """Whether each output pixel is made from one input pixel, and from each one."""
+        """True for a 1x1 kernel with stride 1."""
         return prod(self.kernel) == 1 and prod(self.strides) == 1
 
 
 def counts(shape: Convolution) -> list[float]:
-    """What there is of each of `TERMS`."""
+    """Number of occurrences of each of `TERMS`."""
     taps = prod(shape.kernel)
     gathered = 0 if shape.is_pointwise else taps
     pixel = [
@@ -110,13 +110,13 @@ def counts(shape: Convolution) -> list[float]:
 
 
 def cost(costs: Costs, kernel: str, shape: Convolution) -> float:
-    """Nanoseconds that `kernel` takes."""
+    """Nanoseconds of a convolution by `kernel`."""
     entry = costs[kernel]
     return sum(entry[term] * count for term, count in zip(TERMS, counts(shape), strict=True))
 
 
 def scaled(costs: Costs, factors: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """The costs on another machine: each kernel's times by its factor, or by that of a kernel that is like it."""
+    """The costs on another machine: each kernel's times multiplied by its own factor, or by that of `LIKE`."""
     prices: dict[str, dict[str, float]] = {}
     for name, terms in costs.items():
         factor = factors.get(name, factors.get(LIKE.get(name, FLOAT), 1.0))
@@ -125,28 +125,28 @@ def scaled(costs: Costs, factors: Mapping[str, float]) -> dict[str, dict[str, fl
 
 
 def cheapest(costs: Costs, kernels: Sequence[str], shape: Convolution) -> tuple[str, float]:
-    """The kernel of several that takes the least time, and its nanoseconds; the first if they are equal."""
+    """The fastest of several kernels, the first in a tie, and its nanoseconds."""
     return min(((name, cost(costs, name, shape)) for name in kernels), key=lambda priced: priced[1])
 
 
 def row_cost(costs: Costs, kernel: str, rows: Rows) -> float:
-    """Nanoseconds that `kernel` takes for so many rows of so many elements, what it needs around it included."""
+    """Nanoseconds of `kernel` on rows of elements, its surrounding ops included."""
     return sum(costs[kernel][term] * count for term, count in row_terms(rows).items())
 
 
 def row_terms(rows: Rows) -> dict[str, int]:
-    """What a kernel of rows is priced by: elements under windows, elements of the operand, rows, calls."""
+    """Terms of the cost of a kernel on rows: elements under windows, elements of the operand, rows, calls."""
     return {"element": rows.number * rows.size, "read": rows.operand, "row": rows.number, "call": 1}
 
 
 def float_kernels(weight: tuple[int, ...]) -> tuple[str, ...]:
-    """The kernels of a float result for a weight of that shape."""
+    """The kernels with a float result for a weight of that shape."""
     packed = len(weight) == IMAGE and prod(weight) <= FEW_WEIGHTS
     return (FLOAT, PACKED, SUM, PRODUCT) if packed else (FLOAT, SUM, PRODUCT)
 
 
 def quantized_kernel(costs: Costs, shape: Convolution) -> str:
-    """Which of its kernels QLinearConv takes for u8 activations and i8 weights, channels last."""
+    """The kernel that QLinearConv selects for u8 activations and i8 weights, channels last."""
     need = costs[ALIGNED]
     if len(shape.kernel) > 2 and not shape.is_pointwise:
         return VOLUME
@@ -163,7 +163,7 @@ def quantized_kernel(costs: Costs, shape: Convolution) -> str:
 
 
 def quantized_cost(costs: Costs, shape: Convolution) -> float:
-    """Nanoseconds that QLinearConv takes for u8 activations and i8 weights, channels last, in one or more groups."""
+    """Nanoseconds of QLinearConv for u8 activations and i8 weights, channels last, in one or more groups."""
     name = quantized_kernel(costs, shape)
     if shape.is_depthwise and name == VOLUME:
         return cost(costs, name, shape._replace(outputs=shape.groups, groups=1))
@@ -175,8 +175,8 @@ def quantized_cost(costs: Costs, shape: Convolution) -> float:
 
 def joined_cost(costs: Costs, shape: Convolution) -> float:
     """
-    Nanoseconds that a convolution along three axes takes as one along two: along the first and the others as one where
-    the kernel sees one pixel of these, else along the last two, what is under the kernel along the first side by side.
+    Nanoseconds of a convolution along three axes as one along two: along the first and the other two joined, if the
+    kernel has size 1 along these, else along the last two, with the elements under the kernel along the first gathered.
     """
     depth, *kernel = shape.kernel
     if prod((*kernel, *shape.strides[1:])) == 1:
@@ -192,7 +192,7 @@ def joined_cost(costs: Costs, shape: Convolution) -> float:
 
 
 def best_cost(costs: Costs, shape: Convolution) -> float:
-    """Nanoseconds that QLinearConv takes, along two axes where it can be written so."""
+    """Nanoseconds of QLinearConv, along two axes if it can be written so."""
     plain = quantized_cost(costs, shape)
     if len(shape.kernel) != 3 or (shape.groups > 1 and shape.kernel[0] > 1):
         return plain
@@ -200,17 +200,17 @@ def best_cost(costs: Costs, shape: Convolution) -> float:
 
 
 def by_group(shape: Convolution) -> Convolution:
-    """Each group of an image counted as an image of its own."""
+    """A grouped convolution with each group counted as an image of its own."""
     return shape._replace(images=shape.images * shape.groups, groups=1)
 
 
 def by_block(shape: Convolution) -> Convolution:
-    """A convolution of one channel for each output, counted as one from the first of them to all whole blocks."""
+    """A depthwise convolution, counted as a dense one from one channel to as many as the whole blocks have."""
     return shape._replace(outputs=shape.groups - shape.groups % BLOCK, groups=1)
 
 
 def least_cost(costs: Costs, kernels: Sequence[str], shape: Convolution) -> float:
-    """A bound from below for what the same products take in any of several kernels, however they are arranged."""
+    """Lower bound of the nanoseconds of the same products in any of several kernels and arrangements."""
     product, written = (min(costs[name][term] for name in kernels) for term in ("product", "written"))
     return (
         (product * shape.inputs * prod(shape.kernel) + written) * shape.outputs * shape.pixels * shape.images

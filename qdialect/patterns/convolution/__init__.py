@@ -1,6 +1,6 @@
 """
-The forms of a convolution: what shape each needs, how it transforms the weight, and which ops it builds.
+Forms of convolutions: the shapes that each applies to, its transform of the weight, and the ops that it builds.
 
-Each form is a module with a function that lists the `Step`s which a convolution allows; `search.py` finds those that
-cost least together, by what was measured on the target.
+Each form is a module with a function that lists the `Step`s which a convolution allows; `search.py` finds the plan of
+least cost on the target.
 """

@@ -1,4 +1,4 @@
-"""The pattern that writes an op on quantized types as a convolution of each channel by itself, where that is faster."""
+"""The pattern that writes an average pool on quantized types as a depthwise convolution, if that is faster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from qdialect.targets import Target
 from qdialect.targets.pricing import DEPTHWISE, WORTH, Convolution, quantized_cost, row_cost
 
 MEASURED = (3, 4)
-"""Axes of operands whose convolutions were measured."""
+"""Ranks of operands whose convolutions were measured."""
 STORED = Storage.of("u8")
 """The storage of operand and result for which kernels are measured; that of the weight is i8."""
 
@@ -55,7 +55,7 @@ class WriteAsConvolution(OnForm[AsConvolution]):
         return None
 
     def _pays(self, op: OnnxOp, channels: int, kernel: tuple[int, ...]) -> bool:
-        """Whether the convolution takes at most `WORTH` of what the op's own kernel takes."""
+        """True if the convolution takes at most `WORTH` of the time of the op's own kernel."""
         costs, promise = self._target.costs, op.get_trait(Kernels)
         if DEPTHWISE not in costs:
             return False

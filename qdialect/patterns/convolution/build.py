@@ -1,4 +1,4 @@
-"""A convolution in another form, as operations."""
+"""Builder of a convolution in another form, from the steps of a plan."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: ImageNodes
 
 
 def window_attributes(op: OnnxOp, geometry: Geometry) -> dict[str, Attribute]:
-    """The attributes of a convolution of that geometry; auto_pad stays where the pads are not known."""
+    """The attributes of a convolution of `geometry`; auto_pad is kept if the pads are unknown."""
     attributes: dict[str, Attribute] = {"kernel_shape": ints_attr(geometry.kernel)}
     if geometry.groups > 1:
         attributes["group"] = int_attr(geometry.groups)
@@ -91,7 +91,7 @@ def _repeated(bias: SSAValue, copies: int, nodes: ImageNodes) -> SSAValue:
 def _constant(
     array: npt.NDArray[Any], type: UniformType | None, copies: int, name: str, nodes: ImageNodes
 ) -> SSAValue:
-    """`array` under `type`, whose scales and zero points, if there are several, run `copies` times along axis 0."""
+    """A constant `array` of `type`, whose scales and zero points, if several, are repeated `copies` times."""
     if type is None:
         return nodes.constant(array, name=name)
     element = type

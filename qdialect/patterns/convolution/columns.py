@@ -1,4 +1,4 @@
-"""What is under the window of a convolution, side by side as channels of one pixel (im2col)."""
+"""im2col: the elements under the window of a convolution, gathered as channels of one pixel."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def gathered(
 
 
 def _along(nodes: ImageNodes, x: SSAValue, geometry: Geometry, axis: int) -> SSAValue:
-    """The elements of a kernel along one axis; each slice leaves at the end what the later ones start with."""
+    """The elements of a kernel gathered along one axis, as strided slices."""
     kernel, stride, dilation = geometry.kernel[axis], geometry.strides[axis], geometry.dilations[axis]
     if kernel == 1 and stride == 1:
         return x

@@ -1,12 +1,12 @@
 """
-A convolution along three axes as one along two, which integer kernels are made for.
+Convolutions along three axes as convolutions along two, for which integer kernels are optimized.
 
     conv(x, w, b), x: N, C, D, H, W   ->  split(conv(join(x), w', b)),   what w sees along D side by side as channels,
                                           join: N, k * C, D', H, W -> N * D', k * C, H, W
                                           or, where w has one row of one pixel, join: N, C, D, H, W -> N, C, D, H * W
 
-An integer kernel of three axes looks for each kernel element of each pixel by itself; one of two axes takes them in
-rows. Channels stand last, so that pixels are gathered in whole rows of channels, and joining axes moves no byte.
+An integer kernel for three axes gathers each kernel element of each pixel by itself, one for two axes in whole
+rows. Channels are last, so that pixels are gathered as rows of channels, and joining axes moves no byte.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from qdialect.reasons import Blocked
 from qdialect.targets.pricing import GATHERED, VOLUME, Convolution, Costs, cost
 
 DEEPEST = 32
-"""Slices under a kernel that become channels, at most: each is a node."""
+"""Greatest number of slices that become channels: each is a node."""
 
 
 def _joined(one: int, other: int) -> int:
@@ -66,14 +66,14 @@ class JoinAxes(Step):
         return nodes.channels_first(nodes.reshaped(last, (batch, *after.sizes, known_shape(last.type)[-1])))
 
     def result(self, nodes: ImageNodes, y: SSAValue) -> SSAValue:
-        """(N, C, D, H, W) of the result with two axes as one."""
+        """(N, C, D, H, W) from the result with two axes as one."""
         last = nodes.channels_last(y)
         apart = nodes.reshaped(last, (self.before.images, *self.before.results, known_shape(y.type)[1]))
         return nodes.channels_first(apart)
 
 
 def joined_axes(spec: Spec, costs: Costs, now: float) -> Iterator[Step]:
-    """H and W as one where the kernel sees one pixel of them, else N and D."""
+    """Steps that join H and W, if the kernel has size 1 along them, or else N and D."""
     g = spec.geometry
     if spec.is_float or VOLUME not in costs or g.axes != 3:
         return

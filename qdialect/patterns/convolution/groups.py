@@ -1,10 +1,10 @@
 """
-Several groups of channels as one, where a group has too few channels to be fast.
+Grouped convolutions with groups merged, if a group has too few channels for a fast kernel.
 
     conv(x, w, b), g groups  ->  conv(x, w', b), g / m groups,   w' = w, and zeros between the channels of m groups
 
 No value moves: w' has m times the inputs, and zeros where an output does not see one. An integer kernel of groups
-gathers what is under the window for each group by itself, which takes longer than the products if there are few.
+gathers the elements under the window for each group by itself, which takes longer than few products.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from qdialect.patterns.convolution.step import MOVES, Spec, Step
 from qdialect.targets.pricing import GROUPED, Costs
 
 LARGEST = 1 << 18
-"""Elements of a weight with its zeros, at most: 256 KiB."""
+"""Greatest number of elements of a weight with its zeros: 256 KiB."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class MergeGroups(Step):
 
 
 def merged_groups(spec: Spec, costs: Costs, now: float) -> Iterator[Step]:
-    """Each number of groups that can be one, the weight with its zeros within bounds."""
+    """A step for each number of groups that can be merged within `LARGEST`."""
     g = spec.geometry
     if spec.is_float or GROUPED not in costs or g.groups == 1:
         return

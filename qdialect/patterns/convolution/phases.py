@@ -1,12 +1,12 @@
 """
-A transposed convolution as a convolution of what it spreads, and a move of its results.
+Transposed convolutions as a convolution whose result pixels are interleaved (sub-pixel convolution).
 
     conv_transpose(x, w, b), strides s1, s2  ->  spread(conv(x, w', b')),   conv: N, s1 * s2 * C, H', W'
-    spread: N, H', W', s1, s2 * C -> N, H', s1, W', s2 * C = N, H' * s1, W' * s2, C, less what pads cut off
+    spread: N, H', W', s1, s2 * C -> N, H', s1, W', s2 * C = N, H' * s1, W' * s2, C, cropped by the pads
 
-Each s1 * s2 results beside one another see the same inputs: they are channels of one pixel, and w' has for each the
-elements of w that reach it, and zeros. There is no integer kernel of a transposed convolution. Channels stand last, so
-that the move copies whole rows of channels.
+Each block of s1 * s2 results depends on the same inputs: they are channels of one pixel, and w' has for each the
+elements of w that reach it, and zeros. There is no integer kernel of a transposed convolution. Channels are last, so
+that interleaving copies whole rows of channels.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from qdialect.reasons import Blocked
 from qdialect.targets.pricing import SPREADING, Convolution, Costs, cost
 
 LARGEST_WINDOW = 1 << 16
-"""Kernel elements, times strides, times pads along an axis, that are looked at."""
+"""Greatest product of kernel size, stride and pads along an axis that is considered."""
 
 
 class Phases(NamedTuple):
-    """How a transposed convolution runs along one axis: each `stride` results are made from the same pixels."""
+    """A transposed convolution along one axis: each block of `stride` results depends on the same pixels."""
 
     stride: int
     taps: int
-    """Pixels that they see."""
+    """Number of pixels that a block depends on."""
     places: tuple[tuple[int, int, int], ...]
-    """For each kernel element: its index, the result that it adds to, the pixel that it multiplies."""
+    """For each kernel element: its index, the result in the block that it adds to, the pixel that it multiplies."""
     before: int
-    """Zeros in front of the operand, and `behind` it."""
+    """Zeros before the operand, and `behind` it."""
     behind: int
     more: int
-    """Pixels of the result, `stride` as one, less those of the operand."""
+    """Number of blocks of the result minus pixels of the operand."""
     first: int
-    """Results cut off in front, and `last` at the end."""
+    """Results cropped at the start, and `last` at the end."""
     last: int
 
     def sizes(self, size: int) -> tuple[int, int]:
-        """Pixels of the convolution, and of the result, for an operand's size; unknown if that is."""
+        """Sizes of the convolution and of the result for an operand's size; DYNAMIC if that is."""
         if size == DYNAMIC:
             return DYNAMIC, DYNAMIC
         return size + self.more, (size + self.more) * self.stride - self.first - self.last
@@ -57,7 +57,7 @@ class Phases(NamedTuple):
 
 def phases(kernel: int, stride: int, dilation: int, pads: tuple[int, int], padding: int) -> Phases:
     """
-    The least taps, then the least to cut off, for an axis of a transposed convolution.
+    The phases of an axis of a transposed convolution with the fewest taps, then with the least cropping.
 
     Result o = j * stride + r - first and kernel element t take pixel i where o + pads[0] = i * stride + t * dilation.
     """
@@ -81,12 +81,12 @@ def phases(kernel: int, stride: int, dilation: int, pads: tuple[int, int], paddi
 
 @dataclass(frozen=True)
 class SpreadPhases(Step):
-    """Every result that the same pixels make as channels of one pixel, then where they belong."""
+    """Compute each block of results as channels of one pixel, then interleave them."""
 
     along: tuple[Phases, ...] = ()
 
     def weight(self, weight: npt.NDArray[Any], zeros: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """(inputs, outputs, kernel) to (strides * outputs, inputs, taps); what is in no kernel is its zero point."""
+        """(inputs, outputs, kernel) to (strides * outputs, inputs, taps), filled with the zero point."""
         inputs, outputs = weight.shape[:2]
         strides, taps = [axis.stride for axis in self.along], [axis.taps for axis in self.along]
         filled = zeros.reshape(-1, 1, *[1] * len(self.along))
@@ -98,7 +98,7 @@ class SpreadPhases(Step):
         return result.reshape(-1, inputs, *taps)
 
     def result(self, nodes: ImageNodes, y: SSAValue) -> SSAValue:
-        """The results of one pixel as the window that they fill, less what is cut off."""
+        """The channels of each pixel as a block of results, cropped."""
         along, strides = self.along, [axis.stride for axis in self.along]
         cut = [k for k, axis in enumerate(along) if axis.first or axis.last]
         if prod(strides) == 1 and not cut:
@@ -129,7 +129,7 @@ class SpreadPhases(Step):
 
 
 def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Step | Blocked:
-    """The step that makes `spec.geometry`, of an op that spreads, one that gathers. `padding`: output_padding."""
+    """The step from `spec.geometry`, of a spreading op, to a gathering one. padding: output_padding."""
     g = spec.geometry
     if g.axes > 2 or g.sizes[-1] == DYNAMIC:
         return Blocked("unknown-width", "the width is not known, or it is no image and no line")
@@ -155,7 +155,7 @@ def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Step | Bl
 
 
 def spreading_cost(spec: Spec, step: Step, costs: Costs) -> float:
-    """Nanoseconds that the transposed convolution takes in float, its result quantized if that is not float."""
+    """Nanoseconds of the float transposed convolution, with a quantize of its result unless that is float."""
     g = spec.geometry
     sizes = [SOME_SIZE if size == DYNAMIC else size for size in g.sizes]
     ones, outputs = (1,) * g.axes, g.outputs * prod(g.kernel)

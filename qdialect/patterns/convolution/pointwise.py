@@ -1,4 +1,4 @@
-"""The pattern that writes a product with a constant matrix as a convolution of one pixel, where that is faster."""
+"""The pattern that writes a product with a constant matrix as a 1x1 convolution, if that is faster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qdialect.targets.pricing import ALIGNED, Convolution, quantized_kernel
 TYPES = ["u8", "i8"]
 """The storage of activation and weight for which kernels are measured."""
 LEAST = "rows"
-"""Where costs say from how many rows of a matrix on the convolution is the faster kernel."""
+"""Key in the costs of the number of rows from which on the convolution is faster."""
 
 
 class WriteAsPointwise(OnForm[AsPointwise]):

@@ -1,9 +1,9 @@
 """
-A convolution with a float result as a matrix product, channels last.
+Convolutions with a float result as matrix products, channels last (im2col).
 
     conv(x, w, b) : float  ->  transpose(MatMulIntegerToFloat(gathered(transpose(x)), w', b))
 
-What is under the window stands side by side as channels (im2col); a window of one pixel gathers nothing.
+`gathered` makes the elements under the window channels; a 1x1 window needs none.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from qdialect.targets.pricing import PRODUCT
 
 
 def product_guard(op: OnnxOp, spec: Spec, target: Target) -> Blocked | None:
-    """Why `op`, whose weight is constant, cannot be a product."""
+    """`Blocked` if `op`, whose weight is constant, cannot be written as a product."""
     bias, w = op.input(2), quantized_of(op.operands[1].type)
     if rank_of(op.operands[0]) is None or rank_of(op.results[0]) is None:
         return UNKNOWN_RANK
@@ -44,7 +44,7 @@ def product_guard(op: OnnxOp, spec: Spec, target: Target) -> Blocked | None:
 
 
 def product(op: OnnxOp, spec: Spec, parameters: Parameters) -> list[Operation]:
-    """The operations, the last of which makes the result of `op`. `product_guard` must hold."""
+    """The operations, the last of which defines the result of `op`. `product_guard` must return None."""
     array, nodes, g = known_array(op.operands[1]), ImageNodes(op), spec.geometry
     x, w = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
     integers, reads = stored(op.operands[0])

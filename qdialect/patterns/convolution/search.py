@@ -1,9 +1,9 @@
 """
-The forms of a convolution that cost least together, by what was measured on the target.
+Search for the combination of convolution forms of least cost on the target.
 
 A plan is a sequence of steps, each at most once and in one order: groups merged, axes joined, the row packed. A step
-pays if the best plan behind it takes at most `WORTH` of the time that the convolution would take without, and saves
-what the costs leave out. Of the plans that pay the cheapest is taken.
+pays if the best plan behind it takes at most `WORTH` of the convolution's time without it, and saves the step's
+overhead that the costs do not model. Of the plans that pay, the cheapest is chosen.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ FORMS: tuple[tuple[str, Callable[[Spec, Costs, float], Iterator[Step]]], ...] = 
     ("depth", joined_axes),
     ("width", packed_widths),
 )
-"""By name, the steps that a gathering convolution allows, from what it is, the costs, and its nanoseconds as it is."""
+"""By form, a function that lists the steps of a gathering convolution, from its spec, the costs and its own cost."""
 
 
 MENTIONED = 0.97
-"""The part of the time that a form takes at most to be worth a remark, if it does not pay."""
+"""Greatest fraction of the time for which a form that does not pay is worth a remark."""
 MUCH_FASTER = 0.9
-"""The part of the integer form's time that float must not exceed: below that, the costs are not so exact."""
+"""Fraction of the integer form's time that the float kernel must not exceed, given the accuracy of the costs."""
 
 
 class Rejected(NamedTuple):
-    """The cheapest plan that costs less than the convolution as it is, but not enough less."""
+    """The cheapest plan that costs less than the convolution as it is, but does not pay."""
 
     form: str
-    """Its first form."""
+    """Name of its first form."""
     cost: float
     """Nanoseconds."""
 
 
 class Plan(NamedTuple):
-    """Steps to take, and what all takes then."""
+    """A sequence of steps and its total cost."""
 
     cost: float
     """Nanoseconds."""
@@ -62,12 +62,12 @@ class Plan(NamedTuple):
 
     @property
     def blocked(self) -> Blocked | None:
-        """Why the first step that cannot be taken cannot."""
+        """The reason of the first step that cannot be applied; None if all can."""
         return next((step.blocked for step in self.steps if step.blocked is not None), None)
 
 
 def kernel_cost(spec: Spec, costs: Costs, moves: float = 0.0) -> float:
-    """Nanoseconds of the fastest kernel; `moves`: of what stands around a kernel that wants channels first."""
+    """Nanoseconds of the fastest kernel. moves: nanoseconds of Transposes around a channels-first kernel."""
     shape = spec.priced
     if not spec.is_float:
         return quantized_cost(costs, shape)
@@ -76,19 +76,19 @@ def kernel_cost(spec: Spec, costs: Costs, moves: float = 0.0) -> float:
 
 
 def _float_cost(costs: Costs, name: str, shape: Convolution, moves: float) -> float:
-    # A matrix product stands between Transposes anyway.
+    # A matrix product is between Transposes in any case.
     return cost(costs, name, shape) + (0.0 if name == PRODUCT else moves)
 
 
 class Search:
-    """Plans by convolution, each worked out once."""
+    """Plans by convolution, memoized."""
 
     def __init__(self, costs: Costs):
         self._costs = costs
         self._plans: dict[tuple[Spec, int, float, bool], Plan] = {}
 
     def best(self, spec: Spec, *, blocked: bool = False) -> Plan:
-        """The cheapest plan that pays; with `blocked`, of those too that have a step which cannot be taken."""
+        """The cheapest plan that pays; with `blocked`, also among those with steps that cannot be applied."""
         return self._best(spec, 0, 0.0, blocked)
 
     def _best(self, spec: Spec, first: int, moves: float, blocked: bool) -> Plan:
@@ -114,16 +114,16 @@ class Search:
 
 
 def _doubt(best: Plan, step: Step) -> float:
-    """The part of the best plan's time that another may take: kernels of three axes were measured on few shapes."""
+    """Margin for `step` relative to the best plan's time: kernels for three axes were measured on few shapes."""
     joined = best.steps and best.steps[-1].after.geometry.axes < step.after.geometry.axes
     return WORTH if joined else 1.0
 
 
 def float_kernel(spec: Spec, costs: Costs, *, product: bool) -> str:
     """
-    The kernel for a float result: of integers, unless float takes `MUCH_FASTER` of its time.
+    The kernel for a float result: an integer kernel, unless the float kernel takes at most `MUCH_FASTER` of its time.
 
-    `product`: whether the convolution can be a matrix product.
+    product: True if the convolution can be a matrix product.
     """
     shape = priced(spec.geometry)
     weight = (shape.outputs, shape.inputs, *shape.kernel)

@@ -1,4 +1,4 @@
-"""What the forms of a convolution share: what is searched over, and what a form does to operand, weight and result."""
+"""`Spec`, a convolution as the search sees it, and `Step`, the base class of its forms."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from qdialect.reasons import Blocked
 from qdialect.targets.pricing import WORTH, Convolution
 
 MOVES = 1500
-"""Nanoseconds that Transposes and Reshapes in front of a convolution may take, and as many behind it."""
+"""Nanoseconds assumed for Transposes and Reshapes before a convolution, and as many after it."""
 SOME_SIZE = 14
-"""Pixels along an axis of an image whose size is not known."""
+"""Size assumed for an unknown spatial axis."""
 SOME_IMAGES = 4
-"""A batch whose size is not known: few, but a file that leaves it open means more than one at times."""
+"""Size assumed for an unknown batch: a model with an open batch is sometimes run with more than one image."""
 SLICES = 11
-"""The first opset in which Slice and Pad take bytes and their bounds as operands."""
+"""The first opset in which Slice and Pad take 8-bit elements, and bounds as operands."""
 TO_THE_END = 2**63 - 1
 
 UNKNOWN_CHANNELS = Blocked(
@@ -33,35 +33,35 @@ UNKNOWN_CHANNELS = Blocked(
 
 
 def most(now: float, saves: float) -> float:
-    """The nanoseconds below which another form pays for one that takes `now`."""
+    """Cost in nanoseconds at which another form pays, for a convolution that costs `now`."""
     return min(WORTH * now, now - saves)
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A gathering convolution of u8 activations and i8 weights, as far as its form and its cost depend on it."""
+    """A gathering convolution of u8 activations and i8 weights: the properties that determine its forms and cost."""
 
     geometry: Geometry
     images: int
-    """The batch that is priced: a form must pay for one image alone if their number is not known."""
+    """Batch size to price: a form must pay for a single image if the batch is unknown."""
     symmetric: bool
-    """Whether every zero point of the weight is 0."""
+    """True if every zero point of the weight is 0."""
     is_float: bool
-    """Whether the result is float."""
+    """True if the result is float."""
     opset: int
 
     @property
     def priced(self) -> Convolution:
-        """What the cost depends on; sizes that are not known are assumed."""
+        """The sizes that determine the cost; unknown ones are assumed."""
         return priced(self.geometry, self.images, symmetric=self.symmetric)
 
     def of(self, geometry: Geometry, images: int | None = None) -> Spec:
-        """This convolution with another geometry, and with `images` in a batch if given; types stay."""
+        """This convolution with another geometry and, unless None, batch of `images`."""
         return replace(self, geometry=geometry, images=self.images if images is None else images)
 
 
 def priced(geometry: Geometry, images: int | None = None, *, symmetric: bool = False) -> Convolution:
-    """What the cost of a convolution depends on; `images` are assumed if the batch is not known."""
+    """The sizes that determine the cost of a convolution; `SOME_IMAGES` if `images` is None and the batch unknown."""
     if images is None:
         images = SOME_IMAGES if geometry.images == DYNAMIC else geometry.images
     pixels = prod(SOME_SIZE if size == DYNAMIC else size for size in geometry.results)
@@ -74,39 +74,39 @@ class Step(ABC):
     """
     One form of a convolution: conv(x, w, b) -> result(conv(operand(x), weight(w), b repeated `copies` times)).
 
-    Exact on integers: every product stays, and what is added has the weight's zero point as its factor.
+    Exact on integers: every product is kept, and added ones have a weight at its zero point as a factor.
     """
 
     after: Spec
-    """The convolution that is left."""
+    """The remaining convolution."""
     cost: float = 0.0
-    """Nanoseconds that moving values takes besides."""
+    """Nanoseconds for moving values in addition."""
     moves: float = 0.0
-    """Nanoseconds besides, unless the convolution that is left stands between Transposes anyway."""
+    """Further nanoseconds, unless the remaining convolution is between Transposes in any case."""
     saves: float = 0.0
-    """Nanoseconds that it must save at least, for what the fitted costs leave out."""
+    """Nanoseconds that the step must save at least, for overhead that the fitted costs do not model."""
     copies: int = 1
-    """How many outputs are made from each output channel; the copies of all channels stand together."""
+    """Number of copies of each output channel; all channels of a copy are adjacent."""
     size: tuple[int, ...] = ()
-    """What tells it from other steps of the same form."""
+    """Parameters that distinguish the step from others of the same form."""
     blocked: Blocked | None = None
-    """Why the step cannot be taken although the sizes allow it."""
+    """Reason why the step cannot be applied although the sizes allow it."""
 
     @abstractmethod
     def weight(self, weight: npt.NDArray[Any], zeros: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The weight of the convolution that is left; `zeros`: (outputs,), each output's zero point."""
+        """The weight of the remaining convolution. zeros: (outputs,), each output's zero point."""
 
     def operand(self, nodes: ImageNodes, x: SSAValue) -> SSAValue:
-        """The operand of the convolution that is left."""
+        """The operand of the remaining convolution."""
         return x
 
     def result(self, nodes: ImageNodes, y: SSAValue) -> SSAValue:
-        """The result of the convolution from that of the one which is left."""
+        """The result of the convolution, from that of the remaining one."""
         return y
 
 
 class ImageNodes(Nodes):
-    """New operations around a convolution, whose operand has (N, C, sizes)."""
+    """New operations around a convolution with operand (N, C, sizes)."""
 
     def channels_last(self, x: SSAValue) -> SSAValue:
         """(N, C, sizes) as (N, sizes, C)."""
@@ -119,6 +119,6 @@ class ImageNodes(Nodes):
         return self.transpose(x, [0, rank - 1, *range(1, rank - 1)])
 
     def reshaped(self, x: SSAValue, shape: Sequence[int], sizes: Sequence[int] | None = None) -> SSAValue:
-        """`x` in that shape; `sizes` is what Reshape is told, by default -1 for the one size that is not known."""
+        """Reshape of `x` to `shape`. sizes: the operand of Reshape, by default with -1 for an unknown size."""
         told = [-1 if size == DYNAMIC else size for size in shape] if sizes is None else sizes
         return self.add("Reshape", [x, self.ints(told, "shape")], shape)

@@ -1,11 +1,11 @@
 """
-Neighbours in a row as channels of one pixel (space-to-depth), where a convolution has too few channels to be fast.
+Space-to-depth along rows: adjacent pixels as channels of one, if a convolution has too few channels for a fast kernel.
 
     conv(x, w, b)  ->  unpack(conv(pack(x), w', b')),   pack: N, C, H, W -> N, g * C, H, W / g
 
 With channels last both are a Reshape: no byte moves. A pixel of the packed convolution makes f outputs in a row from g
-inputs in a row; w' holds w once for each of the f, and zeros where an output does not see an input. Integer kernels
-gather and pack channels in blocks, so that twice the products in half the pixels can take half the time.
+inputs in a row; w' holds w once for each of the f, and zeros where an output does not depend on an input. Integer
+kernels gather and pack channels in blocks, so that twice the products in half the pixels can take half the time.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from qdialect.targets.pricing import (
 )
 
 MOST = 16
-"""Pixels that are packed into one, at most."""
+"""Greatest number of pixels that are packed into one."""
 
 
 class Row(NamedTuple):
-    """How a convolution runs along the last axis."""
+    """A convolution along the last axis."""
 
     width: int
     """Pixels in a row of the operand; `result`: in a row of the result."""
@@ -57,23 +57,23 @@ class Row(NamedTuple):
     stride: int
     dilation: int
     before: int
-    """Zeros in front of the row."""
+    """Zeros before the row."""
 
 
 class Packing(NamedTuple):
-    """How many pixels of operand and result become one, and what the convolution along the row is then."""
+    """Numbers of operand and result pixels that are packed into one, and the packed convolution along the row."""
 
     inputs: int
     outputs: int
     kernel: int
     stride: int
     before: int
-    """Zeros in front of the row of packed pixels, and `behind` it."""
+    """Zeros before the row of packed pixels, and `behind` it."""
     behind: int
 
 
 def row_of(geometry: Geometry) -> Row:
-    """The last axis; sizes that are not known are assumed."""
+    """The last axis of a convolution; unknown sizes are assumed."""
     g, before = geometry, geometry.pads[-1][0] if geometry.pads else 0
     width, result = g.sizes[-1], g.results[-1]
     if DYNAMIC in (width, result):
@@ -82,7 +82,7 @@ def row_of(geometry: Geometry) -> Row:
 
 
 def packings(row: Row) -> Iterator[Packing]:
-    """The packings that a row allows, the trivial one left out."""
+    """The packings that a row allows, without the trivial one."""
     for outputs in range(1, min(row.result, MOST) + 1):
         if row.result % outputs:
             continue
@@ -94,19 +94,19 @@ def packings(row: Row) -> Iterator[Packing]:
             last = ((outputs - 1) * row.stride + (row.kernel - 1) * row.dilation - row.before) // inputs
             kernel, stride = last - first + 1, step // inputs
             behind = (row.result // outputs - 1) * stride + kernel - row.width // inputs + first
-            if behind > -stride:  # less would make one pixel more
+            if behind > -stride:  # less would add a pixel
                 yield Packing(inputs, outputs, kernel, stride, -first, max(behind, 0))
 
 
 @dataclass(frozen=True)
 class PackWidth(Step):
-    """`packing.inputs` pixels of the operand as one, `packing.outputs` of the result."""
+    """Pack `packing.inputs` pixels of the operand into one, and `packing.outputs` of the result."""
 
     row: Row = field(kw_only=True)
     packing: Packing = field(kw_only=True)
 
     def weight(self, weight: npt.NDArray[Any], zeros: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """(outputs, inputs, ..., kernel), both channels repeated as Reshape numbers them: pixel first, then channel."""
+        """(outputs, inputs, ..., kernel), both channel axes repeated in the order of Reshape: pixel, then channel."""
         outputs, inputs, *middle, kernel = weight.shape
         row, to = self.row, self.packing
         shape = (to.outputs, outputs, to.inputs, inputs, *middle, to.kernel)
@@ -118,12 +118,12 @@ class PackWidth(Step):
         return result.reshape(to.outputs * outputs, to.inputs * inputs, *middle, to.kernel)
 
     def operand(self, nodes: ImageNodes, x: SSAValue) -> SSAValue:
-        """Pixels beside one another as channels of one."""
+        """Adjacent pixels as channels of one."""
         by, shape = self.packing.inputs, known_shape(x.type)
         return _regrouped(nodes, x, shape[1] * by, shape[-1] // by) if by > 1 else x
 
     def result(self, nodes: ImageNodes, y: SSAValue) -> SSAValue:
-        """Channels of one pixel as pixels beside one another."""
+        """Channels of one pixel as adjacent pixels."""
         by, shape = self.packing.outputs, known_shape(y.type)
         return _regrouped(nodes, y, shape[1] // by, shape[-1] * by) if by > 1 else y
 
@@ -136,16 +136,16 @@ def _regrouped(nodes: ImageNodes, x: SSAValue, channels: int, width: int) -> SSA
 
 
 def packed_widths(spec: Spec, costs: Costs, now: float) -> Iterator[Step]:
-    """Each packing of a row, but none if no arrangement of the same products can pay over `now`."""
+    """A step for each packing of a row; none if no kernel of the same products can pay compared with `now`."""
     g, plain = spec.geometry, spec.priced
     if ALIGNED not in costs or g.groups > 1:
         return
     kernels = float_kernels(()) if spec.is_float else (QUANTIZED, POINTWISE, ALIGNED)
     if not spec.is_float and quantized_kernel(costs, plain) == ALIGNED:
-        kernels = (ALIGNED,)  # and so is every packing of it
+        kernels = (ALIGNED,)  # as is every packing of it
     elif not spec.is_float and g.axes > 2:
         kernels = (POINTWISE, VOLUME)
-    saves = MOVES if g.inputs == 1 else 2 * MOVES  # one channel is first and last: its packing moves nothing
+    saves = MOVES if g.inputs == 1 else 2 * MOVES  # one channel: both layouts are equal
     if least_cost(costs, kernels, plain) > most(now, saves):
         return
     row, blocked = row_of(g), _guard(g)
@@ -189,7 +189,7 @@ def _guard(g: Geometry) -> Blocked | None:
 
 
 def _moves(costs: Costs, after: Spec, packing: Packing) -> float:
-    """Nanoseconds to have channels last and first again in front of and behind a kernel that wants them first."""
+    """Nanoseconds of Transposes around a channels-first kernel."""
     by_value, shape = costs[SPREADING], after.priced
     pixels = shape.pixels * shape.images
     read = shape.inputs * prod(shape.strides) * pixels if 1 < packing.inputs < shape.inputs else 0
