@@ -27,6 +27,7 @@ from qdialect.errors import UserError
 from qdialect.oracle.session import session
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.text.upstream import refused
+from upstream import kernels, layers
 from upstream.models import Array, Feeds, agreement, feeds_of, name_of
 from upstream.running import called, iree_milliseconds, through_iree
 from upstream.tools import environment, mlir_tools
@@ -162,8 +163,11 @@ def speed(model: Path, folder: Path) -> dict[str, float]:
     return ratios
 
 
-def large(judge: Judge, folder: Path) -> None:
-    """Print how long ResNet-50's text takes, and whether it is right."""
+def large(judge: Judge, folder: Path, *, shared: bool) -> None:
+    """
+    Print how long ResNet-50's text takes, and whether it is right, whole and op by op: 16 sums of residuals round a few
+    elements otherwise than onnxruntime's on x86, and fifty layers of random weights multiply them.
+    """
     model, text = folder / "resnet50.onnx", folder / "model.mlir"
     resnet50_qdq(model)
     start = time.process_time()
@@ -177,7 +181,18 @@ def large(judge: Judge, folder: Path) -> None:
         f"ResNet-50: {written:.2f} s of processor time to compile and write {size:.1f} MB, "
         f"{read:.2f} s for LLVM to read it; {sum(left.values())} ops stay"
     )
-    print(f"  {judge.judge(model, feeds_of(model, None, 1), folder)}", flush=True)
+    feeds = feeds_of(model, None, 1)
+    print(f"  {judge.judge(model, feeds, folder)}", flush=True)
+    if not shared:
+        return
+    graph = layers.exposed(qdialect.load(model, keep_functions=False))
+    assert isinstance(graph, layers.Exposed)
+    function = layers.library({"resnet50": graph}, folder / "layers.so")["resnet50"]
+    _, tensors = layers.results(graph, function, feeds[0])
+    beyond = layers.differences(graph, feeds[0], tensors)
+    print(f"  op by op: {len(tensors)} ops judged, {len(beyond)} beyond their class", flush=True)
+    for kind, one in kernels.by_kind(graph, feeds[0], tensors, folder).items():
+        print(f"  {kind} against onnxruntime's kernel: {one.same} of {one.total} elements identical, {one}")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -209,5 +224,5 @@ def main(options: argparse.Namespace) -> int:
             )
     if options.large:
         with tempfile.TemporaryDirectory() as folder:
-            large(Judge(python, shared=False), Path(folder))
+            large(Judge(python, shared=False), Path(folder), shared=shared)
     return 0

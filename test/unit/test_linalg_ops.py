@@ -14,13 +14,15 @@ import pytest
 from guard_cases import Case, text
 from xdsl.context import Context
 
+from graphs.quantized import random_case
 from qdialect.compiler.binaries import tool
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, known_element, known_shape, stored_type
 from qdialect.ops import get_all_dialects
 from qdialect.oracle.form import main_of
 from qdialect.oracle.observing import input_names
 from qdialect.text.assembly import parse_module
-from upstream import graphs, layers
+from random_graphs import imported
+from upstream import graphs, kernels, layers
 from upstream.layers import Exposed
 from upstream.models import Feeds
 
@@ -168,6 +170,20 @@ def test_op_computes_what_the_oracle_does(name: str, functions: dict[str, Expose
         feeds = drawn(graph, seed)
         _, tensors = layers.results(graph, function, feeds)
         assert layers.differences(graph, feeds, tensors) == []
+
+
+def test_ops_are_compared_with_onnxruntimes_kernels(tmp_path: Path):
+    case = random_case(8, integer=True)
+    graph = layers.exposed(imported(case.model))
+    assert isinstance(graph, Exposed)
+    function = layers.library({"f": graph}, tmp_path / "f.so", level=0)["f"]
+    _, tensors = layers.results(graph, function, case.feeds)
+    alike = kernels.by_kind(graph, case.feeds, tensors, tmp_path)
+    assert {"1 Conv", "3 MatMul", "1 MaxPool", "2 GlobalAveragePool"} < set(alike)
+    assert all(one.is_identical for one in alike.values())
+    place = next(k for k, value in enumerate(graph.values) if value.owner.name == "onnx.Conv")  # pyright: ignore
+    tensors[place][0, 0] ^= 1
+    assert not kernels.by_kind(graph, case.feeds, tensors, tmp_path)["1 Conv"].is_identical
 
 
 def test_random_graphs_are_within_their_class():
