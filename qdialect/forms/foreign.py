@@ -27,7 +27,6 @@ FIRST_INTEGER_POOL = 12
 FLOAT_SUMS = (0, 1)
 """accuracy_level: the activations are not rounded. 0 leaves that to onnxruntime, which does round some."""
 TRANSPOSE = op_named("", "Transpose")
-TO_FIRST, TO_LAST = (0, 3, 1, 2), (0, 2, 3, 1)
 
 
 @dataclass(frozen=True)
@@ -52,17 +51,19 @@ def perm_of(op: Operation) -> tuple[int, ...] | None:
 
 
 def _max_pool_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
-    """NhwcMaxPool: MaxPool of images, channels last."""
+    """NhwcMaxPool: MaxPool of rows, images or volumes, channels last."""
+    axes = len(op.ints_attr("kernel_shape") or ())
+    to_first, to_last = (0, axes + 1, *range(1, axes + 1)), (0, *range(2, axes + 2), 1)
     if (opset_of(op, "") or FIRST_INTEGER_POOL) < FIRST_INTEGER_POOL:
         return Blocked("opset", f"MaxPool takes integers from opset {FIRST_INTEGER_POOL} on")
     source, nodes = op.operands[0].owner, Nodes()
-    if isinstance(source, TRANSPOSE) and perm_of(source) == TO_LAST and source.parent is op.parent:
+    if isinstance(source, TRANSPOSE) and perm_of(source) == to_last and source.parent is op.parent:
         x = source.operands[0]
     else:
-        x = nodes.transpose(op.operands[0], TO_FIRST)
-    shape = shape_of(op.results[0].type) or (DYNAMIC,) * 4
-    pool = nodes.add("MaxPool", [x], [shape[p] for p in TO_FIRST], op.onnx_attributes)
-    nodes.transpose(pool, TO_LAST, op.results[0].type)
+        x = nodes.transpose(op.operands[0], to_first)
+    shape = shape_of(op.results[0].type) or (DYNAMIC,) * (axes + 2)
+    pool = nodes.add("MaxPool", [x], [shape[p] for p in to_first], op.onnx_attributes)
+    nodes.transpose(pool, to_last, op.results[0].type)
     return nodes.ops
 
 

@@ -18,6 +18,17 @@ func.func @pool(%x: tensor<1x2x5x4xui8>) -> tensor<1x2x4x4xui8> {
   func.return %y : tensor<1x2x4x4xui8>
 }
 
+// Of rows, as onnxruntime writes it, without sizes.
+
+// CHECK-LABEL: func.func @pool_of_rows(
+// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%x) {perm = array<i64: 0, 2, 1>}
+// CHECK-NEXT: %[[P:.*]] = onnx.MaxPool(%[[T]]) {kernel_shape = array<i64: 3>}
+// CHECK-NEXT: onnx.Transpose(%[[P]]) {perm = array<i64: 0, 2, 1>}
+func.func @pool_of_rows(%x: tensor<*xui8>) -> tensor<*xui8> {
+  %p = onnx_ms.NhwcMaxPool(%x) {kernel_shape = array<i64: 3>} : (tensor<*xui8>) -> tensor<*xui8>
+  func.return %p : tensor<*xui8>
+}
+
 // A packed weight is a weight in blocks; each byte holds two values, the lower half first.
 
 // CHECK-LABEL: func.func @product(
