@@ -32,6 +32,8 @@ TYPES = """
 !v = !quant.uniform<i8:f32:1, {0.02,0.011}>
 !e = !quant.uniform<i8:f32, 0.0625:5>
 !m = !quant.uniform<i8:f32, 0.013:4>
+!d = !quant.uniform<i8:f32, 0.03125>
+!f = !quant.uniform<i8:f32, 0.125:-6>
 """
 HEAD = 'builtin.module attributes {onnx.opset_import = {"ai.onnx" = 18 : i64}} {\n'
 
@@ -255,6 +257,51 @@ def test_means_tie_as_in_onnxruntime():
     feeds = np.random.default_rng(3).integers(-128, 128, (8, 64, 1, 2)).astype(np.int8)
     assert (feeds.sum(3) % 2).mean() > 0.4
     assert compared(text, [feeds]).max() == 0
+
+
+EVEN = {
+    "conv": case(
+        "%x: tensor<1x3x9x8x!e>",
+        constant("w", "4x3x2x3", "!d", weights(72) // 8)
+        + "  %y = onnx.Conv(%x, %w) : (tensor<1x3x9x8x!e>, tensor<4x3x2x3x!d>) -> tensor<1x4x8x6x!f>\n",
+        "tensor<1x4x8x6x!f>",
+    ),
+    "conv_transpose": case(
+        "%x: tensor<1x3x5x4x!e>",
+        constant("w", "3x2x2x3", "!d", weights(36) // 8)
+        + "  %y = onnx.ConvTranspose(%x, %w) : (tensor<1x3x5x4x!e>, tensor<3x2x2x3x!d>) -> tensor<1x2x6x6x!f>\n",
+        "tensor<1x2x6x6x!f>",
+    ),
+    "matmul": case(
+        "%x: tensor<8x5x!e>, %z: tensor<5x7x!d>",
+        "  %y = onnx.MatMul(%x, %z) : (tensor<8x5x!e>, tensor<5x7x!d>) -> tensor<8x7x!f>\n",
+        "tensor<8x7x!f>",
+    ),
+    "mul": case(
+        "%x: tensor<8x9x!e>, %z: tensor<8x9x!d>",
+        "  %y = onnx.Mul(%x, %z) : (tensor<8x9x!e>, tensor<8x9x!d>) -> tensor<8x9x!d>\n",
+        "tensor<8x9x!d>",
+    ),
+    "concat": case(
+        "%x: tensor<8x16x!e>, %z: tensor<8x16x!d>",
+        "  %y = onnx.Concat(%x, %z) {axis = 0 : i64} : (tensor<8x16x!e>, tensor<8x16x!d>) -> tensor<16x16x!f>\n",
+        "tensor<16x16x!f>",
+    ),
+    "clip": case(
+        "%x: tensor<8x32x!e>",
+        "  %y = onnx.Relu(%x) : (tensor<8x32x!e>) -> tensor<8x32x!f>\n",
+        "tensor<8x32x!f>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EVEN)
+def test_ties_go_to_even_between_scales_of_powers_of_two(name: str):
+    shapes = [a.type.get_shape() for a in main_of(parsed(EVEN[name])).body.block.args]  # pyright: ignore
+    rng = np.random.default_rng(13)
+    for _ in range(6):
+        feeds = [rng.integers(-128, 128, shape).astype(np.int8) for shape in shapes]
+        assert compared(EVEN[name], feeds).max() == 0
 
 
 def test_layer_normalization_hardly_differs():
