@@ -1,5 +1,5 @@
 """
-Calibration: what a float model's tensors hold, and the quantization parameters that follow from it.
+Calibration: statistics of a float model's tensors, and the quantization parameters derived from them.
 
 Statistics are exact integers and extremes, so that a profile depends on the values alone: not on their order, nor
 on how they were cut into batches, files or processes.

@@ -1,6 +1,6 @@
 """
-Ranges as attributes of what makes a tensor: `qdialect.range = array<f64: low, high>`, two numbers
-for each result.
+Ranges of tensors as attributes of the operations that define them: `qdialect.range = array<f64: low, high>`, two
+numbers for each result.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from qdialect.ir.values import constant
 from qdialect.oracle.form import main_of
 
 RANGE = "qdialect.range"
-"""The least and the greatest number of each result that quantized types are to cover; NaN for one without."""
+"""Least and greatest real of each result that quantized types are to cover; NaN for a result without."""
 ELEMENTS = "qdialect.elements"
-"""The elements of each result for one sample."""
+"""Number of elements of each result for one sample."""
 UNLIKE = 16
-"""Times the range of another: four bits of eight are left. Boxes and scores of a detector are joined so."""
+"""Ratio of ranges that leaves four bits of eight to the smaller: a detector may join boxes and scores so."""
 
 
 def annotate(
     module: ModuleOp, ranges: Mapping[str, tuple[float, float]], elements: Mapping[str, int]
 ) -> None:
-    """Write ranges and numbers of elements, by tensor name, beside what makes the tensors."""
+    """Attach ranges and numbers of elements, by tensor name, to the operations that define the tensors."""
     func = main_of(module)
     names = value_names(module)
     rows = list(func.arg_attrs.data) if func.arg_attrs is not None else []
@@ -53,7 +53,7 @@ def _pair(ranges: list[tuple[float, float]], elements: list[int]) -> dict[str, A
 
 
 def clear(module: ModuleOp) -> None:
-    """Take all of it away again."""
+    """Remove all annotations."""
     for op in module.walk():
         op.attributes.pop(RANGE, None)
         op.attributes.pop(ELEMENTS, None)
@@ -77,7 +77,7 @@ def _row(value: SSAValue, name: str) -> tuple[tuple[float, ...], int] | None:
 
 
 def range_of(value: SSAValue) -> tuple[float, float] | None:
-    """The range that is written beside what makes `value`."""
+    """The range annotated on the operation that defines `value`; None if there is none."""
     row = _row(value, RANGE)
     if row is None or len(row[0]) < 2 * row[1] + 2:
         return _inside(value)
@@ -86,7 +86,7 @@ def range_of(value: SSAValue) -> tuple[float, float] | None:
 
 
 def _inside(value: SSAValue) -> tuple[float, float] | None:
-    """The range of a value in the body of a loop, which follows from those around."""
+    """The range of a value in the body of a loop, derived from values outside; None if it does not follow."""
     block = value.block if isinstance(value, BlockArgument) else value.owner.parent
     if block is None or isinstance(block.parent_op(), FuncOp):
         return None
@@ -95,13 +95,13 @@ def _inside(value: SSAValue) -> tuple[float, float] | None:
 
 
 def counted(value: SSAValue) -> int | None:
-    """The elements of `value` for one sample, if they were counted."""
+    """Number of elements of `value` for one sample; None if not counted."""
     row = _row(value, ELEMENTS)
     return int(row[0][row[1]]) or None if row is not None and row[1] < len(row[0]) else None
 
 
 def are_unlike(values: Sequence[SSAValue]) -> bool:
-    """Whether values that get one scale are so unlike that little is left of the smallest."""
+    """True if the ranges of values that share a scale differ by more than a factor of `UNLIKE`."""
     ranges = [known for value in values if constant(value) is None and (known := range_of(value)) is not None]
     sizes = [size for low, high in ranges if (size := max(-low, high)) > 0]
     return len(sizes) > 1 and max(sizes) > UNLIKE * min(sizes)

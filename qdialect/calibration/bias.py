@@ -1,5 +1,5 @@
 """
-Bias correction: what rounding shifts on average, the bias takes back.
+Bias correction: subtracts the mean error of weight rounding from the bias.
 
 Nagel et al. 2019 (arXiv 1906.04721). *Analytic*: the error of a layer's own weight times the mean of its patches, for
 each layer alone. *Sequential*: the mean of the float result minus that of the quantized one, layer after layer, with
@@ -18,24 +18,24 @@ from qdialect.calibration.gptq import Grid
 from qdialect.calibration.layers import Array, Float64, Layer
 
 LARGEST_SHIFT = 2.0
-"""A shift of more than this many standard deviations of a channel's result is no rounding error."""
+"""Greatest shift, in standard deviations of a channel's result, that is accepted as rounding error."""
 
 
 @dataclass(frozen=True)
 class Corrected:
-    """A bias and what was done to it."""
+    """A corrected bias."""
 
     bias: npt.NDArray[np.float32]
     """(channels,)"""
     applied: npt.NDArray[np.bool_]
     """The channels that were shifted."""
     overflow: npt.NDArray[np.bool_]
-    """The channels that were not, since the shifted bias is beyond int32 in steps of x_scale * w_scale."""
+    """The channels not shifted, since the shifted bias exceeds int32 in steps of x_scale * w_scale."""
 
 
 def analytic_shift(layer: Layer, weight: Array, grid: Grid, stored: Array, mean: Float64) -> Float64:
     """
-    What to add to the bias, (channels,): (W - dequantized W) E[p], times what the product and the bias count.
+    The correction to add to the bias, (channels,): (W - dequantized W) E[p] * weight_factor / bias_factor.
 
     weight: float; stored: its integers, both in the weight's shape; mean: E[p], [groups, summed].
     """
@@ -47,7 +47,7 @@ def analytic_shift(layer: Layer, weight: Array, grid: Grid, stored: Array, mean:
 
 def confirmed(shift: Float64, held_out: Float64) -> npt.NDArray[np.bool_]:
     """
-    The channels in which `shift` lowers the squared error on other data, whose own best shift is `held_out`.
+    The channels, bool, in which `shift` lowers the squared error on other data, whose own best shift is `held_out`.
 
     E[(e - s)^2] < E[e^2] if s lies between 0 and twice the mean of e.
     """

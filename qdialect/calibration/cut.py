@@ -1,6 +1,6 @@
 """
-The cheapest way to divide a graph in two (Dinic's maximum flow, 1970), in integers, so that ties fall the same way
-twice.
+Minimum cut of a graph by Dinic's maximum-flow algorithm (1970), with integer capacities, so that ties are broken
+deterministically.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ INFINITE = 1 << 60
 
 
 class Cut:
-    """Nodes to be put on one side or the other, and what it costs to put two on different sides."""
+    """A graph of nodes to be divided into two sides, with costs of each side and of separating two nodes."""
 
     def __init__(self) -> None:
         self._to: list[int] = []
@@ -29,7 +29,7 @@ class Cut:
             self._left.append(c)
 
     def prefer(self, node: int, first: int, second: int) -> None:
-        """What it costs to put a node on the first side, and on the second."""
+        """Set the costs of a node on the first and on the second side."""
         least = min(first, second)
         if second > least:
             self._edge(0, node, min(second - least, INFINITE))
@@ -37,14 +37,13 @@ class Cut:
             self._edge(node, 1, min(first - least, INFINITE))
 
     def divide(self, first: int, second: int, cost: int) -> None:
-        """What it costs if `first` is on the first side and `second` on the second."""
+        """Set the cost of `first` on the first side together with `second` on the second."""
         if cost > 0 and first != second:
             self._edge(first, second, min(cost, INFINITE))
 
     def solve(self) -> list[bool]:
         """
-        For each node, whether it is on the first side in the cheapest division; on the second if both cost
-        as much.
+        For each node, True if it is on the first side of the cheapest division, False for the second and for a tie.
         """
         while self._find_levels():
             starts = [0] * len(self._edges)
@@ -66,7 +65,7 @@ class Cut:
         return levels[1] >= 0
 
     def _push(self, starts: list[int]) -> int:
-        """Push as much as one path takes; 0 if none is left."""
+        """Push the capacity of one augmenting path; 0 if there is none."""
         path: list[int] = []
         node = 0
         while node != 1:

@@ -1,6 +1,6 @@
 """
-Calibration data as people have it: .npz and .npy files, folders of them, of images or of ONNX test data, a Python
-function, any iterable of dictionaries. Read one piece at a time: no more is in memory than one file holds.
+Readers of calibration data: .npz and .npy files, folders of them, of images or of ONNX test data, a Python function,
+any iterable of dictionaries. At most one file is in memory at a time.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ KINDS = "an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or mo
 
 @dataclass(frozen=True)
 class ImageOptions:
-    """How an image becomes an array: value = (pixel / 255 - mean) / std."""
+    """Preprocessing of images: value = (pixel / 255 - mean) / std."""
 
     mean: tuple[float, ...] = (0.0,)
     std: tuple[float, ...] = (1.0,)
     layout: str | None = None
-    """`NCHW` or `NHWC`; None: by where the model's input has 1 or 3 channels."""
+    """`NCHW` or `NHWC`; None: by the axis on which the model's input has 1 or 3 channels."""
 
 
 def model_inputs(module: ModuleOp) -> list[Input]:
-    """The graph inputs that need data. Raises UserError for one whose type is not known."""
+    """The graph inputs that need data. Raises UserError for one of unknown type."""
     func = main_of(module)
     rows = func.arg_attrs.data if func.arg_attrs is not None else ()
     rows = [*rows, *[DictionaryAttr({})] * (len(func.body.block.args) - len(rows))]
@@ -60,8 +60,8 @@ def checked(
     feeds: Iterable[Mapping[str, Array]], inputs: Sequence[Input], *, strict: bool = False
 ) -> Iterator[Arrays]:
     """
-    Feeds that the model takes, cut where a first axis is longer than the model's. `strict`: nothing is rounded, and no
-    integer taken for a real number.
+    Feeds of the model's shapes, split where a first axis is longer than the model's. strict: nothing is rounded, and no
+    integer is converted to float.
 
     Raises UserError for wrong keys, shapes and types, for NaN, and if there is nothing.
     """
@@ -89,7 +89,7 @@ def checked(
 def load_data(
     source: str, inputs: Sequence[Input], images: ImageOptions | None = None
 ) -> Iterable[Mapping[str, Array]]:
-    """Feeds from a path or `module:function`, not checked yet. Raises UserError for what is neither."""
+    """Feeds from a path or `module:function`, not checked yet. Raises UserError for other sources."""
     path = Path(source)
     if path.is_dir():
         return _folder(path, inputs, images or ImageOptions())
@@ -137,7 +137,7 @@ def _npy(path: Path, inputs: Sequence[Input]) -> Mapping[str, Array]:
 
 
 def _folder(path: Path, inputs: Sequence[Input], images: ImageOptions) -> Iterator[Mapping[str, Array]]:
-    """Files in the order of their names; folders in it with .pb files are one feed each."""
+    """Feeds of a folder's files in the order of their names; subfolders with .pb files are one feed each."""
     files = sorted(p for p in path.rglob("*") if p.is_file())
     sets: dict[Path, list[Path]] = {}
     known = [p for p in files if p.suffix.lower() in (".npz", ".npy", *IMAGES)]
@@ -214,7 +214,7 @@ def _check_normalization(options: ImageOptions, channels: int) -> None:
 
 
 def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Array]]:
-    """What `module:function` gives: an iterable of dictionaries, or of arrays for a model of one input."""
+    """Feeds of `module:function`, which returns an iterable of dictionaries, or of arrays for a model of one input."""
     module, _, name = source.partition(":")
     if "" not in sys.path:
         sys.path.insert(0, "")

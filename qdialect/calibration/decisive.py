@@ -1,10 +1,10 @@
 """
-What decides a class: the operand of a Softmax at the end, whose results say little where they are close to 0 and 1.
+Decisive tensors of classifiers: the operand of a final Softmax, whose results saturate at 0 and 1.
 
-A few samples of a sure classifier have no noise in their results whatever is rounded, or that of a single undecided
-one. What enters the Softmax has noise in every sample, but also that of classes which nobody asks for: so it goes into
-another Softmax, at a temperature at which no sample is sure (Hinton et al. 2015, arXiv 1503.02531, section 2). Where a
-model gives out which class is the largest and no float at all, there is noise only in what the classes are chosen from.
+On a few samples of a confident classifier, the results have no noise whatever is rounded, or that of a single uncertain
+sample. The logits have noise in every sample, but also that of irrelevant classes: so they are compared after another
+Softmax, at a temperature at which no sample is certain (Hinton et al. 2015, arXiv 1503.02531, section 2). For a model
+that returns only the index of the largest class, the operand of its ArgMax or TopK is compared.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from qdialect.promises.joins import KnownRange
 
 
 def decided(module: ModuleOp) -> frozenset[int]:
-    """The outputs of a graph, by their places, that are the shares of classes: one row for each sample."""
+    """Indices of graph outputs that are class probabilities: one row for each sample."""
     end = end_of(main_of(module).body.block, ReturnOp)
     return frozenset(k for k, value in enumerate(end.operands) if _is_row_of_shares(value))
 
 
 def chosen(module: ModuleOp) -> frozenset[int]:
-    """The outputs of a graph, by their places, that say which of the elements of a float tensor are the largest."""
+    """Indices of graph outputs that are indices of the largest elements of a float tensor."""
     end = end_of(main_of(module).body.block, ReturnOp)
     return frozenset(k for k, value in enumerate(end.operands) if _is_choice(value))
 
@@ -56,14 +56,14 @@ def _is_row_of_shares(value: SSAValue) -> bool:
 
 
 def op_operand(value: SSAValue) -> SSAValue:
-    """The first operand of what makes a value. TypeError if it is an argument."""
+    """The first operand of the operation that defines a value. TypeError for an argument."""
     if not isinstance(value.owner, OnnxOp):
         raise TypeError("an argument is made by no operator")
     return value.owner.operands[0]
 
 
 def let_out_what_decides(module: ModuleOp, places: Iterable[int]) -> ModuleOp:
-    """The module, in place, with what decides as output where shares or choices were; returns it."""
+    """Replace outputs `places`, probabilities or indices, by their decisive tensors, in place; returns the module."""
     func = main_of(module)
     end = end_of(func.body.block, ReturnOp)
     for k in places:
@@ -80,10 +80,10 @@ def softened(
     sure: bool = False,
 ) -> list[list[list[Array]]]:
     """
-    Two models' outputs for some samples, with shares of classes in the places of what decides.
+    Two models' outputs for some samples, with the logits at `places` replaced by softened probabilities.
 
-    The temperature is the standard deviation of what is expected there within its rows, (classes,) each; `sure`: 1, as
-    the model has it.
+    The temperature is the standard deviation of the expected logits within rows, (classes,) each; sure: 1, as
+    in the model.
     """
     both = [[list(row) for row in rows] for rows in (expected, results)]
     for k in places:

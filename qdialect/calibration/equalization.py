@@ -3,7 +3,7 @@ Cross-layer equalization: factors between two layers, so that one weight scale s
 
     linear2(f(linear1(x, W1, b1)), W2)  ->  linear2(f(linear1(x, W1 / s, b1 / s)), W2 s)
 
-f lets positive factors through. With r1 the largest |w| of a row of W1 and r2 that of the column of W2 that meets it,
+f commutes with positive factors. With r1 the largest |w| of a row of W1 and r2 that of the matching column of W2,
 s = sqrt(r1 r2) / r2 makes both sqrt(r1 r2) (Nagel et al. 2019, arXiv 1906.04721). Pairs share layers, so it is repeated
 until nothing changes. It is for targets with one scale for a whole weight: a scale for each output needs none of it.
 """
@@ -30,19 +30,19 @@ from qdialect.rewriting.journal import KEEP_FLOAT
 
 ROUNDS = 40
 CHANGE = 1e-4
-"""Factors this near to 1 count as 1."""
+"""Factors within this distance of 1 count as 1."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two linear ops with nothing between them but ops that factors go through."""
+    """Two linear ops connected by ops that commute with positive factors."""
 
     first: OnnxOp
     second: OnnxOp
 
 
 def pairs(module: ModuleOp) -> list[Pair]:
-    """The pairs of the graph whose channels can be scaled, in its order."""
+    """The pairs whose channels can be scaled, in the order of the graph."""
     equalizable: list[Pair] = []
     for op in main_of(module).body.block.ops:
         if not isinstance(op, OnnxOp) or KEEP_FLOAT in op.attributes or not _is_scalable(op):
@@ -67,7 +67,7 @@ def equalization_factors(rows: Array, columns: Array) -> Float64:
 
 
 def equalize(module: ModuleOp) -> int:
-    """Equalize all pairs, in place; how many there are."""
+    """Equalize all pairs, in place; returns their number."""
     equalizable = pairs(module)
     for _ in range(ROUNDS if equalizable else 0):
         changes = [_equalize_pair(pair) for pair in equalizable]
@@ -85,7 +85,7 @@ def _only_user(value: SSAValue) -> OnnxOp | None:
 
 
 def _is_scalable(op: OnnxOp) -> bool:
-    """Whether each channel (axis 1) of a linear op's result can be scaled by its constants."""
+    """True if each channel (axis 1) of a linear op's result can be scaled by its constants."""
     linear, layer = op.get_trait(Linear), layer_of(op) if len(op.operands) > 1 else None
     if linear is None or layer is None or not _is_real(op.operands[1]):
         return False
@@ -100,7 +100,7 @@ def _is_real(value: SSAValue) -> bool:
 
 
 def _meets(first: OnnxOp, second: OnnxOp, value: SSAValue) -> bool:
-    """Whether the channels of one are the inputs of the other, axis 1 of `value`."""
+    """True if the output channels of `first` are the input channels of `second`, axis 1 of `value`."""
     one, two = layer_of(first), layer_of(second)
     linear = second.get_trait(Linear)
     if one is None or two is None or linear is None or not _is_real(second.operands[1]):
@@ -113,14 +113,14 @@ def _meets(first: OnnxOp, second: OnnxOp, value: SSAValue) -> bool:
 
 
 def _inputs(layer: Layer) -> int:
-    """How many channels the activation has."""
+    """Number of channels of the activation."""
     groups, _, summed = layer.rows_shape
     taps = 1 if layer.window is None else int(np.prod(layer.window.kernel))
     return groups * summed // taps
 
 
 def _equalize_pair(pair: Pair) -> float:
-    """How far a factor was from 1."""
+    """Equalize one pair in place; returns the greatest distance of a factor from 1."""
     one, two = known_layer(pair.first), known_layer(pair.second)
     w1, w2 = known_array(pair.first.operands[1]), known_array(pair.second.operands[1])
     rows1, rows2 = one.rows(w1), two.rows(w2)

@@ -1,4 +1,4 @@
-"""What is quantized in a graph already: a placement of more casts leaves it, and takes its types where it can."""
+"""Existing quantization of a graph, which a placement of more casts keeps, reusing its types."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from qdialect.rewriting.journal import KEEP_FLOAT
 
 BITS = 8
 FINER = 0.75
-"""A new type replaces one that is there if its step is at most this part of the old step."""
+"""Greatest ratio of a new type's step to the existing one's at which it replaces it."""
 
 
 def is_quantized(value: SSAValue) -> bool:
-    """Whether a value is of a quantized type."""
+    """True if a value has a quantized type."""
     return quantized_of(value.type) is not None
 
 
 def is_integer(op: Operation) -> bool:
-    """Whether an op takes or makes integers now: one on quantized types, or a cast that placement can join to."""
+    """True if an op has quantized operands or results, or is a cast that placement can use."""
     if isinstance(op, ConstantOp):
         return False
     if isinstance(op, DequantizeOp):
@@ -34,7 +34,7 @@ def is_integer(op: Operation) -> bool:
 
 
 def _usable(value: SSAValue) -> UniformType | None:
-    """The type of a value, if its integers are of 8 bits and one scale, as activations are quantized."""
+    """The quantized type of a value if 8-bit and per tensor, as for activations; None otherwise."""
     type = quantized_of(value.type)
     if type is None or not type.is_per_tensor or type.storage.width != BITS:
         return None
@@ -42,7 +42,7 @@ def _usable(value: SSAValue) -> UniformType | None:
 
 
 def own_type(value: SSAValue) -> UniformType | None:
-    """The type that a float is dequantized from, or that all that quantize it quantize it to; None if there is none."""
+    """The type that a float is dequantized from, or to which all its quantizes convert it; None if there is none."""
     if isinstance(value.owner, DequantizeOp):
         return _usable(value.owner.operands[0])
     types = {_usable(cast.results[0]) for cast in quantizes(value)}
@@ -50,12 +50,12 @@ def own_type(value: SSAValue) -> UniformType | None:
 
 
 def quantizes(value: SSAValue) -> list[QuantizeOp]:
-    """The casts that quantize a value."""
+    """The quantizes of a value."""
     return [use.operation for use in value.uses if isinstance(use.operation, QuantizeOp)]
 
 
 def takes_another(cast: QuantizeOp) -> bool:
-    """Whether what reads a cast can read one of another scale: a sum of products with a float bias, or a dequantize."""
+    """True if all users of a quantize accept another scale: dequantizes, and linear ops without a quantized bias."""
     return all(
         isinstance(use.operation, DequantizeOp) or _scales_freely(use.operation, use.index)
         for use in cast.results[0].uses
@@ -70,5 +70,5 @@ def _scales_freely(op: Operation, index: int) -> bool:
 
 
 def is_finer(type: UniformType, own: UniformType) -> bool:
-    """Whether a type has clearly shorter steps than one that is there."""
+    """True if the step of `type` is at most `FINER` of the step of `own`."""
     return float(type.scale) < FINER * float(own.scale)

@@ -1,4 +1,4 @@
-"""What an op is expected to cost on a target, in float and in integers: what placement decides by."""
+"""Expected cost of an op on a target, in float and in integers: the costs that placement minimizes."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from qdialect.targets.pricing import (
 
 RUN_TIME = "DynamicQuantizeLSTM"
 OPEN_BATCH = 8
-"""Samples that run together where the model leaves it open."""
+"""Batch size assumed for a model with an open batch."""
 NOMINAL = 10_000.0
-"""Nanoseconds that an integer op saves on a target where nobody measured."""
+"""Nanoseconds that an integer op is assumed to save on a target without measurements."""
 
 Elements = Callable[[SSAValue], int]
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Nanoseconds of one op; None where the target has no such form of it."""
+    """Nanoseconds of one op in each form; None if the target lacks the form."""
 
     floating: float
     integer: float | None = None
@@ -53,16 +53,16 @@ class Expected:
     float_result: float | None = None
     """Nanoseconds from quantized operands to a float result."""
     dynamic: bool = False
-    """Whether `floating` is that of a kernel that quantizes its float operand at run time."""
+    """True if `floating` is the cost of a dynamically quantized kernel."""
     plain: float = 0.0
-    """If so, what the op costs in float."""
+    """Cost of the float kernel, if `dynamic`."""
 
 
 FLOAT_ONLY = Expected(0.0)
 
 
 def elements_of(value: SSAValue, counted: int | None = None, batch: int = OPEN_BATCH) -> int:
-    """Elements of a tensor: of open sizes what was `counted` a sample, times `batch` samples; 1 if nobody counted."""
+    """Number of elements of a tensor; with open sizes, `counted` per sample times `batch`, or 1 if not counted."""
     shape = shape_of(value.type)
     if shape is not None and DYNAMIC not in shape:
         return prod(shape)
@@ -76,10 +76,10 @@ def elements_of(value: SSAValue, counted: int | None = None, batch: int = OPEN_B
 
 def expected(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -> Expected:
     """
-    What `op` costs on `target` in each form that it has there.
+    The costs of `op` on `target` in each form that it has there.
 
-    kernels: whether integers are run by kernels of their own; else a runtime fuses pairs as it likes, and any op
-    between them is taken to be worth it.
+    kernels: True if integer ops have kernels of their own; otherwise the runtime fuses pairs, and any op
+    between them is assumed to gain.
     """
     linear, commutes = op.get_trait(Linear), op.get_trait(Commutes)
     if linear is not None:
@@ -92,7 +92,7 @@ def expected(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -
 
 
 def recurrent(op: OnnxOp, target: Target, elements: Elements) -> Expected | None:
-    """What a recurrent op costs, by a kernel that quantizes at run time where that is faster; None if it is none."""
+    """The costs of a recurrent op, by its dynamically quantized kernel if that is faster; None for other ops."""
     costs = target.costs.get(RUN_TIME, {})
     if (op.domain, op.op_type) not in RECURRENT or "product" not in costs:
         return None
@@ -104,7 +104,7 @@ def recurrent(op: OnnxOp, target: Target, elements: Elements) -> Expected | None
 
 
 def in_float(op: OnnxOp, target: Target, elements: Elements) -> Expected:
-    """What an op costs that stays in float whatever the others do: it counts for how much there is to gain."""
+    """The cost of an op that stays in float in any placement, as part of the model's total."""
     if "Placement" not in target.costs or not op.results:
         return FLOAT_ONLY
     place, each = target.costs["Placement"], target.costs["Elementwise"]
@@ -205,7 +205,7 @@ def _convolution(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: El
 
 
 def _transposed(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: Elements) -> Expected:
-    """As the convolution of as many results as the strides span, and a move of its results."""
+    """A transposed convolution, as a convolution with a block of results per pixel, and their interleaving."""
     read, written = elements(op.operands[0]), elements(op.results[0])
     if op.int_attr("group", 1) != 1 or len(weight) != 4:
         return FLOAT_ONLY
@@ -245,7 +245,7 @@ def _moved(op: OnnxOp, promise: Commutes, target: Target, elements: Elements, *,
         )
     moved = sum(
         elements(v) for v in promise.result_values(op)
-    )  # a table may be larger than what is taken from it
+    )  # a table may be larger than the rows taken from it
     return Expected(place["call"] + moved * place["move_float"], place["call"] + moved * place["move_byte"])
 
 
@@ -255,7 +255,7 @@ def _follows_linear(op: Operation) -> bool:
 
 
 def _computed(op: OnnxOp, target: Target, elements: Elements, *, kernels: bool) -> Expected:
-    """An op that computes, with a kernel of its own or that of another."""
+    """The costs of a computing op, with a kernel of its own or of another op."""
     promise, other = op.get_trait(Kernels), form_of(type(op), KernelOfAnother)
     if promise is None and other is None:
         return FLOAT_ONLY

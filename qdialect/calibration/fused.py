@@ -1,4 +1,4 @@
-"""What a kernel computes together with the op in front of it: a bias, a clamp."""
+"""Ops that a kernel fuses into their producer: a bias, a clamp."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qdialect.reasons import Blocked
 
 
 def bias_behind(op: Operation) -> OnnxOp | None:
-    """The addition of a constant that an integer kernel computes together with `op`."""
+    """The addition of a constant that an integer kernel fuses into `op`; None if there is none."""
     promise = form_of(type(op), TakesBias) if isinstance(op, OnnxOp) else None
     if promise is None or not op.results[0].has_one_use():
         return None
@@ -26,7 +26,7 @@ def bias_behind(op: Operation) -> OnnxOp | None:
 
 
 def is_bias(op: OnnxOp) -> OnnxOp | None:
-    """The linear op that `op` adds a bias to."""
+    """The linear op to whose result `op` adds a bias; None if it adds none."""
     if op.get_trait(Adds) is None:
         return None
     for k in (0, 1):
@@ -42,7 +42,7 @@ def is_bias(op: OnnxOp) -> OnnxOp | None:
 
 
 def is_fused(value: OpResult, takes: Collection[Operation], *, kernels: bool) -> bool:
-    """Whether what makes `value` and the one op that takes it are one kernel."""
+    """True if the producer of `value` and its only user are one kernel."""
     if not value.has_one_use():
         return False
     user = next(iter(value.uses)).operation

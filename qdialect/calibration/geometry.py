@@ -1,4 +1,4 @@
-"""The linear ops of a module as layers: what their promises and attributes say of the product."""
+"""`Layer` descriptions of linear ops, from their promises, attributes and weight shapes."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from qdialect.promises.window import Window as SlidingWindow
 
 
 def known_layer(op: OnnxOp) -> Layer:
-    """`layer_of` an op that is known to be a product of matrices. ValueError if it is none."""
+    """`layer_of` a linear op. ValueError if it is None."""
     if (layer := layer_of(op)) is None:
         raise ValueError(f"{op.op_type} is no product of matrices")
     return layer
 
 
 def layer_of(op: OnnxOp) -> Layer | None:
-    """How a linear op is a product of matrices; None if it is none, or if its weight's shape is not known or odd."""
+    """A linear op as a matrix product; None for other ops, and for unknown or irregular weight shapes."""
     linear, shape = op.get_trait(Linear), static_shape(op.operands[1]) if len(op.operands) > 1 else None
     if linear is None or shape is None or not shape or 0 in shape:
         return None
     axis = linear.weight_axis(op)
-    if linear.result_axis == 1 and len(shape) > 2:  # the axes behind the channels are those of an image
+    if linear.result_axis == 1 and len(shape) > 2:  # the axes after the channels are spatial
         return _convolution(op, shape, axis)
     factor, bias_factor = op.float_attr("alpha", 1.0), op.float_attr("beta", 1.0)
     if bias_factor == 0.0:

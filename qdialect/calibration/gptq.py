@@ -1,5 +1,5 @@
 """
-Rounding a weight so that the errors of its elements cancel in the layer's result (GPTQ).
+GPTQ: rounding of a weight such that the errors of its elements cancel in the layer's result.
 
 Frantar et al. 2022 (arXiv 2210.17323) quantize one column after the other and move what each leaves over into those
 that are still free, by a row of the upper Cholesky factor of the inverse Hessian. The same codes come out of the lower
@@ -24,14 +24,14 @@ from qdialect.calibration.hessian import Hessian
 from qdialect.calibration.layers import Array, Float64, Layer
 
 BLOCK = 128
-"""Columns that are updated one by one; what lies before them takes one product for all."""
+"""Number of columns that are updated one by one; earlier ones are updated by one product."""
 DAMP = 0.01
-"""Part of the mean diagonal that is added to a Hessian's diagonal (the paper's)."""
+"""Fraction of the mean diagonal that is added to a Hessian's diagonal, as in the paper."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The integers that a weight may have, and what they mean."""
+    """Quantization grid of a weight: scales, zero points, and bounds of the integers."""
 
     scales: Array
     """float32, () or (channels,)."""
@@ -47,7 +47,7 @@ class Grid:
         return numerics.quantize(rows, scales, zero_points, self.low, self.high, self.dtype)
 
     def dequantize(self, layer: Layer, codes: Array) -> Array:
-        """What the integers [groups, outputs, ...] stand for, float32."""
+        """The real values, float32, of integers [groups, outputs, ...]."""
         scales, zero_points = self.parameters(layer, codes.ndim)
         return numerics.dequantize(codes, scales, zero_points)
 
@@ -60,16 +60,16 @@ class Grid:
 
 @dataclass(frozen=True)
 class Rounded:
-    """A weight's integers and how the layer's result fares with them."""
+    """A rounded weight, and the error of the layer's result with it."""
 
     stored: Array
     """In the weight's shape."""
     nearest_error: float
     """Mean squared error of the result, summed over outputs, with integers rounded to nearest."""
     error: float
-    """The same with `stored`; both on held-out patches where there are some."""
+    """The same with `stored`; both on held-out patches if there are any."""
     moved: float
-    """Part of the integers that are not the nearest ones."""
+    """Fraction of the integers that are not the nearest ones."""
 
 
 def weight_grid(
@@ -106,7 +106,7 @@ def round_weight(
     """
     The integers of `weight` (float, the weight's shape) on `grid` by GPTQ, or to nearest if that is no worse.
 
-    `hessian` has the patches that steer the rounding, `held_out` those that decide between the two; without it the
+    `hessian` is of the patches that steer the rounding, `held_out` of those that decide between the two; without it the
     first decides.
     """
     rows = layer.rows(weight)
@@ -134,8 +134,8 @@ def gptq(
     """
     Codes [groups, outputs, summed] of `weight` on `grid`; hessian: [groups, summed, summed].
 
-    Columns go by falling diagonal, each group in its own order, unless `act_order` is False: then the first goes
-    first. Inputs that were always 0 say nothing: their weights are rounded to nearest. So is everything if the Hessian
+    Columns are rounded by falling diagonal, each group in its own order; if `act_order` is False, in storage order,
+    the first one first. Weights of inputs that were always 0 are rounded to nearest, and so are all if the Hessian
     is not finite.
     """
     rows = layer.rows(weight)
@@ -164,7 +164,7 @@ def gptq(
 
 
 def _order(hessian: Float64, *, act_order: bool) -> npt.NDArray[np.int64]:
-    """[groups, summed]: the columns so that the last is rounded first."""
+    """Order of the columns, [groups, summed]; the last one is rounded first."""
     groups, summed, _ = hessian.shape
     if not act_order:
         return np.broadcast_to(np.arange(summed - 1, -1, -1), (groups, summed))
@@ -199,8 +199,8 @@ def blocked_codes(
     """
     Codes and scales of a weight [outputs, summed] in blocks of `size` summed elements, symmetric, by GPTQ.
 
-    The first block goes first. A block's scale, max |w| / high, comes from the weights as the rounding so far has left
-    them: the best that the free ones can do about the errors made. hessian: [summed, summed]. Returns
+    The first block is rounded first. A block's scale, max |w| / high, is that of the weights updated by the rounding
+    so far, which compensate its errors. hessian: [summed, summed]. Returns
     [outputs, summed] and float32 [outputs, blocks].
     """
     outputs, summed = rows.shape
@@ -212,7 +212,7 @@ def blocked_codes(
     for b in range(scales.shape[1]):
         end, start = summed - b * size, max(0, summed - (b + 1) * size)
         target = columns[start:end] + factor[end:, start:end].T @ errors[end:]
-        # What the block would be if it were free to answer the errors: (w - q) L = 0 in its components.
+        # The block's weights that would compensate the errors exactly: (w - q) L = 0 in its components.
         within = np.tril(factor[start:end, start:end])
         free = columns[start:end] + np.linalg.solve(within.T, target - columns[start:end])
         largest = np.abs(free).max(axis=0)

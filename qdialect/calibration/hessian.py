@@ -1,5 +1,5 @@
 """
-What a linear layer's inputs say about rounding its weight: the second moments of its patches, summed exactly.
+Hessians of linear layers for rounding: second moments of their input patches, summed exactly.
 
 With an error E in the weight rows, the squared error of the result is tr(E H E^T) with H = E[p^T p] over patches p.
 """
@@ -17,10 +17,10 @@ from qdialect.calibration.layers import Float64, Layer
 GRID_BITS = 14
 """An activation is rounded to this many bits of its largest magnitude before its products are summed."""
 ROWS_PER_ELEMENT = 4
-"""Patches that a Hessian needs for each summed element; more add little."""
+"""Number of patches for each summed element that a Hessian needs; more improve it little."""
 LEAST_ROWS = 4000
 TOGETHER = 1024
-"""Patches that are multiplied at once, if a layer does not sum fewer elements."""
+"""Greatest number of patches that are multiplied at once."""
 
 
 def grid_step(largest: float) -> float:
@@ -29,13 +29,13 @@ def grid_step(largest: float) -> float:
 
 
 def rows_per_sample(layer: Layer, samples: int) -> int:
-    """How many patches of each of `samples` samples a Hessian of the layer should take."""
+    """Number of patches to take from each of `samples` samples for a Hessian of the layer."""
     wanted = max(ROWS_PER_ELEMENT * layer.rows_shape[2], LEAST_ROWS)
     return max(1, -(-wanted // max(samples, 1)))
 
 
 def hessian_bytes(layer: Layer) -> int:
-    """What one `Hessian` of the layer holds, in bytes."""
+    """Memory of one `Hessian` of the layer, in bytes."""
     groups, _, summed = layer.rows_shape
     return 8 * groups * summed * (summed + 1)
 
@@ -72,19 +72,19 @@ class Hessian:
                 self._flush()
 
     def _flush(self) -> None:
-        """Sum the patches that wait: a product of few rows would mostly move the sums."""
+        """Add the pending patches: a product of few rows would mostly move the sums."""
         if not self._pending:
             return
         grid = np.concatenate(self._pending, axis=1)
         self._pending, self._waiting = [], 0
-        if grid.shape[0] == 1:  # numpy takes half the work for a matrix with its own transpose
+        if grid.shape[0] == 1:  # numpy does half the work for a matrix times its own transpose
             self._products[0] += grid[0].T @ grid[0]
         else:
             self._products += grid.transpose(0, 2, 1) @ grid
         self._totals += grid.sum(axis=1)
 
     def merge(self, other: Hessian) -> None:
-        """Add what another one of the same layer and step has seen."""
+        """Add the sums of another Hessian of the same layer and step."""
         if other.step != self.step or other.layer != self.layer:
             raise ValueError("Hessians of another layer or step cannot be added")
         self._flush()

@@ -1,9 +1,9 @@
 """
-A linear layer as a product of matrices: result rows = patches @ weight rows, one product for each group.
+Linear layers as matrix products (im2col): result rows = patches @ weight rows, one product for each group.
 
 A convolution sums over a window of pixels, a Gemm or MatMul over one axis. Seen as rows, all of them are the same: a
-weight [groups, outputs of a group, summed elements] and patches [groups, positions, summed elements]. What rounds
-weights, corrects biases or moves scales needs no more than that.
+weight [groups, outputs of a group, summed elements] and patches [groups, positions, summed elements]. Rounding,
+bias correction and equalization need no more than that.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from qdialect.numerics import Array
 Float64 = npt.NDArray[np.float64]
 
 PATCH_BYTES = 1 << 25
-"""Patches are cut into pieces of this size: what a Hessian takes besides its own sums."""
+"""Size in bytes of the pieces into which patches are divided."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """Where a convolution looks: one entry for each spatial axis, `pads` has the begins and then the ends."""
+    """Window of a convolution: one entry for each spatial axis; `pads` has the begins, then the ends."""
 
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
@@ -38,7 +38,7 @@ class Window:
     """For a transposed convolution, the result's sizes, from which `pads` follow."""
 
     def resolved_pads(self, sizes: Sequence[int], *, transposed: bool) -> tuple[int, ...]:
-        """The pads for an image of these sizes: `auto_pad` and `output_shape` worked out as ONNX defines them."""
+        """The pads for an image of these sizes, with `auto_pad` and `output_shape` resolved as ONNX defines."""
         rank = len(self.kernel)
         if self.auto_pad == "VALID":
             return (0,) * (2 * rank)
@@ -50,7 +50,7 @@ class Window:
         for k, size in enumerate(sizes):
             total = self._total_pad(k, size, transposed=transposed)
             half = total // 2
-            # SAME_UPPER puts the odd pixel at the end; ConvTranspose has it at the begin for all other modes.
+            # SAME_UPPER puts the odd pixel at the end; ConvTranspose puts it at the start for all other modes.
             first = half if self.auto_pad == "SAME_UPPER" else total - half
             begins.append(first)
             ends.append(total - first)
@@ -82,13 +82,13 @@ class Layer:
     groups: int = 1
     window: Window | None = None
     transposed: bool = False
-    """Whether the window spreads each input over many outputs (ConvTranspose)."""
+    """True if the window spreads each input over several outputs (ConvTranspose)."""
     transposed_input: bool = False
-    """Whether the activation of a matrix product is summed over its first axis (Gemm's transA)."""
+    """True if the activation of a matrix product is summed over its first axis (Gemm's transA)."""
     weight_factor: float = 1.0
-    """What the product is multiplied by (Gemm's alpha)."""
+    """Factor of the product (Gemm's alpha)."""
     bias_factor: float = 1.0
-    """What the bias is multiplied by (Gemm's beta)."""
+    """Factor of the bias (Gemm's beta)."""
 
     @property
     def rows_shape(self) -> tuple[int, int, int]:
@@ -104,7 +104,7 @@ class Layer:
         return self.groups, shape[0] // self.groups, prod(shape[1:])
 
     def rows(self, weight: Array) -> Array:
-        """The weight as [groups, outputs of a group, summed elements]: a view where the layout allows."""
+        """The weight as [groups, outputs of a group, summed elements]: a view if the layout allows."""
         groups, outputs, summed = self.rows_shape
         if self.transposed:
             split = weight.reshape(groups, -1, outputs, prod(self.weight_shape[2:]))
@@ -140,13 +140,13 @@ class Layer:
         """
         [groups, outputs of a group] as (channels,), in the order of the result.
 
-        The leading axes of a matrix product are no channels: what they share is the mean over them.
+        The leading axes of a matrix product are no channels: values are averaged over them.
         """
         return values.reshape(-1) if self.window is not None else values.mean(axis=0)
 
     def patches(self, x: Array, limit: int | None = None) -> Iterator[Array]:
         """
-        What the rows are multiplied with, for an activation `x`: arrays [groups, positions, summed elements].
+        The patches of activation `x`, to be multiplied with the rows: arrays [groups, positions, summed elements].
 
         Each holds at most about `PATCH_BYTES`. With `limit`, that many positions of each sample (index of axis 0)
         are taken, spread evenly, and the same ones whatever the batch.
@@ -195,7 +195,7 @@ class Layer:
         return full.transpose(*own, *other).reshape(groups, -1, summed)
 
     def _prepared(self, x: Array) -> Array:
-        """The image with its border, so that windows go over it one by one; spread out if transposed."""
+        """The image padded for its windows; with zeros between its pixels if transposed."""
         assert self.window is not None
         w = self.window
         sizes, rank = x.shape[2:], x.ndim - 2
@@ -240,7 +240,7 @@ class Layer:
         )
         strides = (1,) * rank if self.transposed else w.strides
         outer = tuple(slice(None, None, s) for s in strides)
-        # A spread kernel meets its inputs in reverse order.
+        # A transposed kernel is applied in reverse order.
         inner = tuple(slice(None, None, d) for d in w.dilations)
         view = view[(slice(None), slice(None), *outer, *inner)]
         if self.transposed:
@@ -256,9 +256,9 @@ class Layer:
 
 def spread(count: int, limit: int) -> npt.NDArray[np.int64]:
     """
-    `limit` of the indices 0 to `count` - 1, in order and evenly spread, the same for equal arguments.
+    `limit` of the indices 0 to `count` - 1, in order and evenly distributed; deterministic.
 
-    Steps of the golden section instead of equal ones: these would fall on the same few columns of an image.
+    Steps of the golden section instead of equal ones, which would select the same few columns of an image.
     """
     step = max(1, round(count * 0.6180339887498949))
     while gcd(step, count) != 1:

@@ -1,8 +1,8 @@
 """
-Ranges inside Loop and Scan, where no tensor can be looked at: they follow from what goes in and what is stacked.
+Ranges inside Loop and Scan, whose tensors cannot be observed: derived from operands and stacked results.
 
-A state has the range of its first value and of what the rounds made of it, if that is given out round by round; an
-element of what is scanned has the range of the whole; a gate between 0 and 1 makes nothing larger.
+A state has the range of its initial value and of its values after each iteration, if these are stacked as a result; an
+element of a scanned input has the range of the whole; a gate between 0 and 1 enlarges no range.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from qdialect.promises.linear import Linear
 
 Bounds = tuple[float, float]
 Outside = Callable[[SSAValue], Bounds | None]
-"""The range of a value of the graph."""
+"""Maps a value outside the body to its range; None if unknown."""
 
 
 def around(value: SSAValue) -> OnnxOp | None:
@@ -50,7 +50,7 @@ def _of_constant(value: SSAValue) -> Bounds | None:
 
 
 def _new(value: SSAValue, state: SSAValue) -> frozenset[SSAValue]:
-    """What a round makes of a state, through a choice between that and the state as it was, or a constant."""
+    """The new values of a state after an iteration, through a choice between that and the old state, or a constant."""
     op = value.owner
     promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
     if promise is not None and isinstance(op, OnnxOp) and len(values := promise.operand_values(op)) > 1:
@@ -59,7 +59,7 @@ def _new(value: SSAValue, state: SSAValue) -> frozenset[SSAValue]:
 
 
 def argument_range(value: BlockArgument, outside: Outside) -> Bounds | None:
-    """The range of an argument of a body; None if it does not follow."""
+    """The range of an argument of a body; None if it cannot be derived."""
     op = around(value)
     if op is None:
         return None
@@ -89,7 +89,7 @@ def _zero(value: SSAValue) -> Bounds | None:
 
 
 def bounded(value: SSAValue) -> Bounds | None:
-    """The range that a value has whatever goes in: of an activation, or a product of such."""
+    """The range of a value for any input: of a bounded activation, or a product of such; None if unbounded."""
     op = value.owner
     if not isinstance(op, OnnxOp) or isinstance(op, ConstantOp):
         return None
@@ -105,7 +105,7 @@ def bounded(value: SSAValue) -> Bounds | None:
 
 
 def inner_range(value: SSAValue, outside: Outside) -> Bounds | None:
-    """The range of a value inside a body: of an argument, or of one that a gate between 0 and 1 lets through."""
+    """The range of a value inside a body: of an argument, or of one times a gate between 0 and 1."""
     if isinstance(value, BlockArgument):
         return argument_range(value, outside)
     op = value.owner
@@ -118,7 +118,7 @@ def inner_range(value: SSAValue, outside: Outside) -> Bounds | None:
 
 
 def inner_layers(func: FuncOp) -> list[OnnxOp]:
-    """The linear ops of constant weights in bodies of Loop and Scan."""
+    """The linear ops with constant weights in bodies of Loop and Scan."""
     layers: list[OnnxOp] = []
     for op in func.body.block.ops:
         carries = op.get_trait(Carries) if isinstance(op, OnnxOp) else None

@@ -1,8 +1,8 @@
 """
-Run a lowered model in onnxruntime and look at its tensors: in waves of as many as memory allows, one sample at a time.
+Observation of a lowered model's tensors in onnxruntime: in waves of as many as memory allows, one sample at a time.
 
-Samples are run one by one wherever the model's first axes are open, since a product of one row is summed in another
-order than one of several: so what is seen of a sample does not depend on the batch that it came in.
+Samples are run one by one if the model's first axes are open, since a product of one row is summed in another
+order than one of several: so a sample's statistics do not depend on its batch.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 Feeds = Mapping[str, Array]
 
 SESSIONS = 4
-"""How many are kept: each holds the weights."""
+"""Greatest number of sessions kept: each holds the weights."""
 MEMORY = 1 << 30
-"""Bytes of tensors that are looked at together."""
+"""Bytes of tensors that are observed together."""
 CHUNK = 64 << 20
-"""Bytes of samples that are run for one wave before the next."""
+"""Bytes of samples that are run for one wave before the next wave."""
 
 
 def value_names(module: ModuleOp) -> dict[SSAValue, str]:
-    """A name for each float tensor of the graph that is no constant: ONNX's own, or `%k`, the k-th of the graph."""
+    """A name for each computed float tensor of the graph: ONNX's own, or `%k`, the k-th of the graph."""
     func = main_of(module)
     names: dict[SSAValue, str] = dict(zip(func.body.block.args, input_names(module), strict=True))
     taken = set(names.values())
@@ -79,8 +79,8 @@ def channel_axis(value: SSAValue) -> int | None:
 
 def interesting(module: ModuleOp) -> list[SSAValue]:
     """
-    The tensors whose ranges may be asked for: float, and computed or moved by an op that quantized
-    types go through.
+    The tensors whose ranges may be needed: float, and computed or moved by an op that supports quantized
+    types.
     """
     return [
         v
@@ -96,13 +96,13 @@ def _is_computed(value: SSAValue) -> bool:
 def _is_arithmetic(op: Operation) -> bool:
     if not isinstance(op, OnnxOp):
         return False
-    if op.regions:  # what a loop gives out says what it makes inside
+    if op.regions:  # stacked results of a loop have the values inside
         return (carries := op.get_trait(Carries)) is not None and not carries.branches
     return op.get_trait(Commutes) is None or len(op.results) > 0
 
 
 class Observer:
-    """The oracle form of a module, any of whose tensors can be asked for: a session for each set of them."""
+    """Runs the oracle form of a module for any set of its tensors, with a session for each set."""
 
     def __init__(self, module: ModuleOp):
         form = oracle_form(module)
@@ -116,7 +116,7 @@ class Observer:
         self._open = [(name, shape_of(arg.type)) for arg, name in zip(block.args, self.inputs, strict=True)]
 
     def rows(self, feeds: Feeds) -> Iterator[dict[str, Array]]:
-        """One feed for each sample, if the first axis of every input is open; else the feed as it is."""
+        """One feed for each sample, if the first axis of every input is open; else the feed unchanged."""
         sizes = {feeds[name].shape[:1] for name, _ in self._open if name in feeds}
         is_open = all(shape and shape[0] == DYNAMIC for name, shape in self._open if name in feeds)
         if not is_open or len(sizes) != 1 or not (size := sizes.pop()):
@@ -127,7 +127,7 @@ class Observer:
 
     def run(self, values: Sequence[SSAValue], feeds: Feeds) -> list[Array]:
         """
-        What `values` hold for one feed, keyed by input name. Raises UserError if onnxruntime cannot run the model
+        The arrays of `values` for one feed, keyed by input name. Raises UserError if onnxruntime cannot run the model
         on it.
         """
         named = [self._places[v] for v in values if v not in self._args]
@@ -144,7 +144,7 @@ class Observer:
         ]
 
     def _session(self, names: Sequence[str]) -> InferenceSession:
-        """For the values of one wave: of another set, what is kept of the former ones is let go of."""
+        """The session for the values of one wave; the oldest ones beyond `SESSIONS` are dropped."""
         key = tuple(names)
         if key not in self._sessions:
             if len(self._sessions) >= SESSIONS:
@@ -153,7 +153,7 @@ class Observer:
         return self._sessions[key]
 
     def is_visible(self, value: SSAValue) -> bool:
-        """Whether the value can be asked for."""
+        """True if the value can be observed."""
         return value in self._args or value in self._places
 
 
@@ -196,7 +196,7 @@ def chunks(rows: Iterable[Feeds], limit: int = CHUNK) -> Iterator[list[Feeds]]:
 
 @contextmanager
 def undisturbed() -> Generator[None]:
-    """Let a Ctrl-C wait until the block has ended; a second one does not. Only the main thread hears of it."""
+    """Context that delays a first Ctrl-C to its end, not a second one. Only the main thread receives it."""
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is None:
         yield
         return
@@ -226,7 +226,7 @@ def observe_samples(
     done: Callable[[Feeds], None] = lambda row: None,
 ) -> None:
     """
-    Call `look` with each of `values` and what it holds, for each of `rows`; `done` with each row that was looked at.
+    Call `look` with each of `values` and its array, for each of `rows`; `done` with each row that was observed.
 
     If there are several waves of values, each chunk of samples is run once for each of them, so that `rows` are read
     once. KeyboardInterrupt comes between rows, or chunks: each counts whole or not at all.

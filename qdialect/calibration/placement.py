@@ -1,9 +1,9 @@
 """
-Where a float model is to compute in integers: the cheapest placement by the target's costs, as a minimum cut.
+Placement of quantization in a float model: the cheapest by the target's costs, as a minimum cut.
 
-Each op is on the integer side or on the float side; a linear one also with integers in and floats out. An edge
-between an op that makes floats and one that takes integers costs a quantize, the other way a dequantize, once for
-each tensor. What costs least altogether is found at once: no island of integers costs more in casts than it saves.
+Each op is on the integer side or on the float side; a linear one may also take integers and return floats. A quantize
+between an op that returns floats and one that takes integers, or a dequantize for the reverse, is paid once for each
+tensor. The cut minimizes the total cost: no island of integers costs more in casts than it saves.
 """
 
 from __future__ import annotations
@@ -40,34 +40,34 @@ from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.targets import Target
 
 QUANTIZE, DEQUANTIZE = 0.126, 0.115
-"""Nanoseconds an element where the target does not say."""
+"""Nanoseconds per element on targets that state none."""
 IMAGE = 4
 PICOSECONDS = 1000
 
 
 @dataclass
 class Placement:
-    """What becomes integers."""
+    """A placement: the values, weights and kernels that become integer."""
 
     pairs: dict[SSAValue, set[tuple[Operation, int]] | None] = field(
         default_factory=dict[SSAValue, "set[tuple[Operation, int]] | None"]
     )
-    """Values to quantize and dequantize, and which uses take the result: None for all."""
+    """Values to quantize and dequantize, with the uses that take the result; None for all."""
     linear: list[OnnxOp] = field(default_factory=list[OnnxOp])
     """Linear ops whose weight is to be quantized."""
     dynamic: list[OnnxOp] = field(default_factory=list[OnnxOp])
     """Linear ops in float whose activation a kernel quantizes at run time."""
     groups: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """Values of one type, by one of them."""
+    """Representative of the values that share a quantized type, by value."""
     cost: float = 0.0
     """Nanoseconds that one run is expected to take."""
     float_cost: float = 0.0
-    """The cost with nothing in integers but what already is."""
+    """Nanoseconds of one run with no further quantization."""
     casts: int = 0
-    """How many casts of activations there are."""
+    """Number of casts of activations."""
 
     def add(self, other: Placement) -> None:
-        """Take in the placement of another graph."""
+        """Merge the placement of another graph."""
         self.pairs |= other.pairs
         self.groups |= other.groups
         self.linear += other.linear
@@ -76,7 +76,7 @@ class Placement:
         self.float_cost += other.float_cost
 
     def group_of(self, value: SSAValue) -> SSAValue:
-        """The value that stands for all of the same type."""
+        """The representative of the values that share the type of `value`."""
         while self.groups.get(value, value) is not value:
             value = self.groups[value]
         return value
@@ -96,7 +96,7 @@ def _has_integers(value: SSAValue) -> bool:
 
 
 def _is_joined(value: SSAValue) -> bool:
-    """Whether a float is made of integers, by a cast that is there."""
+    """True if a float is the result of an existing dequantize."""
     return isinstance(value.owner, DequantizeOp) and own_type(value) is not None
 
 
@@ -155,7 +155,7 @@ class _Graph:
             self.cut.prefer(takes, _picoseconds(cost.integer * self.bias), _picoseconds(cost.floating))
         else:
             makes = self.cut.node()
-            # integers in: at least the float result; integers out: what a quantized one costs besides
+            # integer operands: at least the cost with a float result; integer result: its additional cost
             base = min(cost.integer, cost.float_result)
             self.cut.prefer(takes, _picoseconds(base * self.bias), _picoseconds(cost.floating))
             self.cut.prefer(makes, _picoseconds(cost.integer - base), 0)
@@ -164,7 +164,7 @@ class _Graph:
         self.nodes[op] = _Node(takes, makes, cost)
 
     def _add_integer(self, op: Operation) -> None:
-        """What takes integers now; a sum of products of them may make integers too."""
+        """Add an op on integers already; a linear one may return integers as well."""
         takes = makes = self.cut.node()
         self.cut.prefer(takes, 0, INFINITE)
         self.now.add(takes)
@@ -183,7 +183,7 @@ class _Graph:
         self.nodes[op] = _Node(takes, makes, cost)
 
     def _can_be_integer(self, op: OnnxOp) -> bool:
-        """Whether all that the op takes and makes has a range, or is constant."""
+        """True if all operands and results of the op have a range or are constant."""
         promise = op.get_trait(Commutes)
         if promise is not None:
             values = [*promise.operand_values(op), *promise.result_values(op)]
@@ -198,7 +198,7 @@ class _Graph:
         )
 
     def _connect(self, value: SSAValue) -> None:
-        """What a quantize and a dequantize of `value` cost."""
+        """Add the costs of a quantize and a dequantize of `value`."""
         cut, count = self.cut, self.elements(value)
         readers = self._readers(value)
         maker = self.nodes[value.op].makes if isinstance(value, OpResult) else None
@@ -252,12 +252,12 @@ class _Graph:
             return _picoseconds(1.5)
         place = self.target.costs["Placement"]
         calls, moves = place["call"], 0.0
-        if rank_of(value) == IMAGE:  # channels last in integers, in blocks in float
+        if rank_of(value) == IMAGE:  # layouts differ: channels last for integers, blocked for float
             moves, calls = place["move_byte"] + place["reorder"], 3 * calls
         return _picoseconds(calls + count * (each + moves))
 
     def _readers(self, value: SSAValue) -> list[int | None]:
-        """The sides of those that read elements of `value`; None for one that takes floats whatever happens."""
+        """The nodes of the ops that read elements of `value`; None for one that always takes floats."""
         readers: list[int | None] = []
         for use in value.uses:
             op = use.operation
@@ -266,7 +266,7 @@ class _Graph:
             if promise is not None and use.index not in promise.operands(op):  # pyright: ignore[reportArgumentType]
                 readers.append(None)
             elif promise is not None and not promise.results(op):  # pyright: ignore[reportArgumentType]
-                continue  # it reads a size
+                continue  # it reads the shape only
             else:
                 readers.append(None if node is None or op.parent is not self.block else node.takes)
         return readers
@@ -286,11 +286,11 @@ def place(
     weights: bool = True,
 ) -> Placement:
     """
-    The placement that costs least on `target`. Values need a range (`annotations.annotate`) to become integers.
+    The placement of least cost on `target`. Values need a range (`annotations.annotate`) to become integers.
 
-    kernels: whether integers are run by kernels of their own. bias: what integer ops are taken to cost, as a multiple.
-    static: whether any tensor gets a range of its own; else only kernels that quantize at run time are used.
-    weights: whether ops with float weights become integer; else only what stands between integers that are there.
+    kernels: True if integer ops have kernels of their own. bias: factor applied to the costs of integer ops.
+    static: True to quantize tensors by their ranges; otherwise only dynamically quantized kernels are used.
+    weights: True if ops with float weights may become integer; otherwise only ops between existing integers.
     """
     graph = _Graph(func, target, kernels=kernels, bias=bias, static=static, weights=weights)
     graph.build()
@@ -315,7 +315,7 @@ def place(
 
 
 def _weights(graph: _Graph, is_integer: Sequence[bool], placement: Placement) -> None:
-    """The ops whose weights are to be quantized, and those that run by kernels which quantize at run time."""
+    """Set the ops whose weights are to be quantized, and those with dynamically quantized kernels."""
     for op, node in graph.nodes.items():
         if node.takes in graph.now:
             continue
@@ -359,7 +359,7 @@ def _pairs(
 
 
 def _reads(op: Operation, index: int) -> bool:
-    """Whether operand `index` of an op is elements."""
+    """True if the op reads elements of its operand `index`."""
     assert isinstance(op, OnnxOp)
     promise = op.get_trait(Commutes)
     if promise is not None:
@@ -368,7 +368,7 @@ def _reads(op: Operation, index: int) -> bool:
 
 
 def _join(values: list[SSAValue], placement: Placement) -> None:
-    """Let values have one type."""
+    """Let values share one quantized type."""
     first = placement.group_of(values[0])
     for value in values[1:]:
         other = placement.group_of(value)
@@ -389,7 +389,7 @@ def ranges(placement: Placement) -> dict[SSAValue, tuple[float, float]]:
 
 
 def reason_for_float(op: OnnxOp) -> Blocked | None:
-    """Why a linear op is not among those that a placement quantizes; None if its weight is quantized already."""
+    """Reason why a placement does not quantize a linear op; None if its weight is quantized already."""
     if quantized_of(op.operands[1].type) is not None or isinstance(op.operands[1].owner, DequantizeOp):
         return None
     if constant(op.operands[1]) is None:

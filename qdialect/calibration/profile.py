@@ -1,5 +1,5 @@
 """
-A profile: the statistics of every tensor that calibration looked at, and what they were made from.
+Profiles: the statistics of every observed tensor, with the identity of model, data and software; their file format.
 
 Profiles of one model merge exactly: counts and sums are added, extremes compared. A file is bytes that depend on the
 values alone.
@@ -24,27 +24,27 @@ from qdialect.files import atomic_write, reason
 FORMAT = 1
 """The version of the file's layout."""
 MODULUS = 1 << 128
-"""Hashes of samples are added up modulo this: the sum does not depend on their order."""
+"""Modulus of the sum of sample hashes, which does not depend on their order."""
 
 
 @dataclass
 class Profile:
-    """The statistics of tensors by name, and where they come from."""
+    """Statistics of tensors by name, and their origin."""
 
     model: str = ""
     """A hash of the lowered model."""
     data: int = 0
-    """The sum of a hash of each sample of each input, modulo `MODULUS`."""
+    """Sum of the hashes of all samples, modulo `MODULUS`."""
     samples: int = 0
-    """How many samples were run."""
+    """Number of samples run."""
     random: bool = False
-    """Whether the samples were random: then this is no calibration."""
+    """True if the samples were random numbers, which is no calibration."""
     versions: str = ""
-    """What ran the model."""
+    """Versions of the software that ran the model."""
     tensors: dict[str, Statistics] = field(default_factory=dict[str, Statistics])
 
     def merge(self, other: Profile) -> None:
-        """Add what `other` counted. Raises UserError if it is of another model or was made by other versions."""
+        """Add the statistics of `other`. Raises UserError if its model or versions differ."""
         if self.model and self.model != other.model:
             raise UserError("the profiles are of different models", "make one anew")
         if self.versions and self.versions != other.versions:
@@ -110,7 +110,7 @@ def _described(name: str, statistics: Statistics) -> dict[str, Any]:
 
 
 def load_profile(path: str) -> Profile:
-    """Read a profile. Raises UserError if the file cannot be read or is none."""
+    """Read a profile. Raises UserError if the file cannot be read or is no profile."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             header = json.loads(bytes(archive["header"]).decode())

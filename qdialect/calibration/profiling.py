@@ -1,4 +1,4 @@
-"""Make a profile: every tensor of a lowered model over all samples, in one pass over the data."""
+"""`Profiler`: builds a profile of every tensor of a lowered model in one pass over the samples."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 
 TOGETHER = 1 << 20
-"""Elements of one tensor that are counted together."""
+"""Number of elements of one tensor that are counted together."""
 PENDING = 8
-"""Of `memory`, the part that waits to be counted, of all tensors: one in so many."""
+"""Divisor of `memory` that gives the bytes of pending elements of all tensors."""
 
 
 def model_hash(module: ModuleOp) -> str:
@@ -38,7 +38,7 @@ def model_hash(module: ModuleOp) -> str:
 
 
 def sample_hash(row: Feeds) -> int:
-    """A hash of what one sample holds, input by input."""
+    """A hash of one sample's arrays, by input."""
     digest = hashlib.sha256()
     for name in sorted(row):
         array = row[name]
@@ -48,14 +48,14 @@ def sample_hash(row: Feeds) -> int:
 
 
 def versions() -> str:
-    """What a profile's numbers depend on besides model and data."""
+    """Software versions that a profile's numbers depend on."""
     import onnxruntime
 
     return f"onnxruntime {onnxruntime.__version__}, profile {FORMAT}"
 
 
 class Profiler:
-    """A profile that grows; what it has so far can be saved at any time."""
+    """A profile under construction, which can be saved at any time."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Profiler:
         model: str | None = None,
     ):
         """
-        names: those of the tensors to look at, in the order of the graph, in place of the module's own. model: a hash;
+        names: of the tensors to observe, in the order of the graph, in place of the module's own. model: a hash;
         by default that of its ONNX form.
         """
         self.module = module
@@ -95,7 +95,7 @@ class Profiler:
         done: Callable[[int], None] = lambda count: None,
     ) -> None:
         """
-        Count what the model's tensors hold for all samples of `batches`, keyed by input name.
+        Add the statistics of the model's tensors for all samples of `batches`, keyed by input name.
 
         Raises UserError if the model does not run on the samples, or a tensor holds NaN or infinity.
         """

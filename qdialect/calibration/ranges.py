@@ -1,7 +1,7 @@
 """
-Ranges for 8-bit parameters, from the histogram of a tensor: which reals the integers are to cover.
+Range estimation for 8-bit quantization from a tensor's histogram: min-max, percentile, least squared error.
 
-`minmax` covers every value. A percentile leaves as many outside on both sides together as it says. `mse` is the range
+`minmax` covers every value. A percentile p clips (100 - p) % of the values, both sides together. `mse` is the range
 with the least mean squared error of rounding and clipping over the bins' centres: each end is one of `STEPS`
 fractions of the extreme.
 """
@@ -17,14 +17,14 @@ from qdialect.errors import UserError
 METHODS = ("minmax", "mse", "99.999", "99.99")
 STEPS = 31
 LEAST = 0.1
-"""The narrowest range that `mse` looks at, as a fraction of the extreme."""
+"""Narrowest range that `mse` considers, as a fraction of the extreme."""
 
 
 def find_range(statistics: Statistics, method: str, steps: int, symmetric: bool) -> tuple[float, float]:
     """
     The reals (low, high) that `steps` equal steps are to cover; they hold 0.
 
-    `method`: one of `METHODS` or another percentile. Raises UserError for what is no method.
+    method: one of `METHODS` or another percentile. Raises UserError for any other text.
     """
     low, high = min(statistics.low, 0.0), max(statistics.high, 0.0)
     if method == "minmax" or statistics.counts.size == 0:
@@ -66,8 +66,8 @@ def _least_error(
     statistics: Statistics, low: float, high: float, steps: int, symmetric: bool
 ) -> tuple[float, float]:
     """
-    What is clipped on either side depends on that end alone, and rounding on the width: width^2 / (12 steps^2) for each
-    value but those in the bin from 0 on, since 0 is exact.
+    The range of least error. Clipping error on a side depends on that end alone, rounding error on the width:
+    width^2 / (12 steps^2) for each value except those in the bin of 0, since 0 is exact.
     """
     fractions = np.linspace(LEAST, 1, STEPS)
     x, weights = statistics.centres, statistics.counts.astype(np.float64)
@@ -88,13 +88,13 @@ def _least_error(
 
 
 def _last_least(errors: npt.NDArray[np.float64]) -> int:
-    """The last of the least: the widest range wins a tie, so that nothing is clipped in vain."""
+    """Index of the last minimum: the widest range wins a tie, so that nothing is clipped without gain."""
     return errors.size - 1 - int(np.argmin(errors[::-1]))
 
 
 def _beyond(
     x: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], ends: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """For each end, the squared distance of all values above it."""
+    """For each end, the summed squared distance of all values above it."""
     above = np.maximum(x[None, :] - ends[:, None], 0.0)
     return (above * above) @ weights

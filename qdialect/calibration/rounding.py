@@ -1,8 +1,8 @@
 """
-The integers of a module's weights, rounded by what its activations are, and the biases that go with them.
+Data-driven rounding of a module's weights (GPTQ) and the matching bias corrections.
 
-Layers are numbered on the float module; a clone of it keeps the numbers, so that what was computed once serves every
-candidate that is made from a clone.
+Layers are numbered on the float module; clones keep the numbers, so that results computed once serve every
+candidate built from a clone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from qdialect.promises.linear import Linear
 LAYER = "qdialect.layer"
 """The attribute with a layer's number."""
 HELD_OUT = 3
-"""One sample of so many judges what the others have steered."""
+"""One sample in so many is held out to judge the rounding."""
 
 
 def number_layers(module: ModuleOp) -> dict[int, OnnxOp]:
@@ -61,7 +61,7 @@ def layer_number(op: Operation) -> int | None:
 
 
 def waves_of(layers: Mapping[int, OnnxOp], memory: int) -> Iterator[dict[int, OnnxOp]]:
-    """Layers in groups whose Hessians take at most `memory` bytes together, one layer at least."""
+    """Groups of layers whose Hessians take at most `memory` bytes together, at least one layer each."""
     wave: dict[int, OnnxOp] = {}
     used = 0
     for number, op in layers.items():
@@ -77,9 +77,9 @@ def waves_of(layers: Mapping[int, OnnxOp], memory: int) -> Iterator[dict[int, On
 
 class Moments:
     """
-    What the inputs of some layers say: a Hessian that steers, of two samples of three, and one that judges.
+    Hessians of some layers: one of two samples in three, which steers rounding, and one of the third, which judges.
 
-    Give each sample's activations to `look`, in the order of the samples.
+    `look` takes each sample's activations, in the order of the samples.
     """
 
     def __init__(self, layers: Mapping[int, OnnxOp], largest: Callable[[SSAValue], float], samples: int):
@@ -100,7 +100,7 @@ class Moments:
         return list(self._by_value)
 
     def look(self, value: SSAValue, array: Array) -> None:
-        """One sample of an activation."""
+        """Add one sample of an activation."""
         count = self._seen[value] = self._seen.get(value, 0) + 1
         for number in self._by_value[value]:
             (self.judging if count % HELD_OUT == 0 else self.steering)[number].update(array)
@@ -108,28 +108,28 @@ class Moments:
 
 @dataclass(frozen=True)
 class RoundedLayer:
-    """A layer's integers, and the shift of its bias that goes with them."""
+    """A layer's rounded weight, and the matching shift of its bias."""
 
     name: str
     grid: Grid
     stored: Array
     """In the weight's shape."""
     shift: Float64
-    """What to add to the bias, (channels,); 0 where other data do not confirm it."""
+    """Correction to add to the bias, (channels,); 0 where held-out data do not confirm it."""
     gain: float
-    """How far the noise of the result is below that of rounding to nearest, in dB."""
+    """Reduction of the result's noise relative to rounding to nearest, in dB."""
     moved: float
-    """Part of the integers that are not the nearest ones."""
+    """Fraction of the integers that are not the nearest ones."""
 
 
 @dataclass
 class RoundedWeights:
-    """The layers of a module by number."""
+    """The rounded layers of a module, by number."""
 
     layers: dict[int, RoundedLayer] = field(default_factory=dict[int, RoundedLayer])
 
     def of(self, op: Operation) -> RoundedLayer | None:
-        """What was computed for a layer of the module or of a clone."""
+        """The rounding of a layer of the module or of a clone; None if it has none."""
         number = layer_number(op)
         return None if number is None else self.layers.get(number)
 
@@ -143,7 +143,7 @@ def round_layers(
     nearest: bool = False,
 ) -> RoundedWeights:
     """
-    Round the weights of some layers to integers from -levels to levels, and find their biases' shifts.
+    Round the weights of some layers to integers from -levels to levels, and compute their bias corrections.
 
     nearest: without GPTQ. per_channel: a scale for each output.
     """
@@ -202,14 +202,14 @@ def _shift(
 
 @dataclass(frozen=True)
 class BiasPlace:
-    """Where a layer's bias is, or could be."""
+    """Position of a layer's bias, present or possible."""
 
     op: OnnxOp
-    """The linear op, or the addition behind it."""
+    """The linear op, or the addition after it."""
     index: int
-    """Which operand."""
+    """Index of the bias operand."""
     value: npt.NDArray[Any] | None
-    """As it is stored; None if there is none yet."""
+    """The stored bias; None if there is none yet."""
 
     @property
     def flat(self) -> Array | None:
@@ -218,7 +218,7 @@ class BiasPlace:
 
 
 def bias_place(op: OnnxOp) -> BiasPlace | None:
-    """The constant bias of a linear op, its own or added behind it; None if it has none and takes none."""
+    """The constant bias of a linear op, its own or added after it; None if it has none and takes none."""
     linear = op.get_trait(Linear)
     if linear is None:
         return None
@@ -236,7 +236,7 @@ def bias_place(op: OnnxOp) -> BiasPlace | None:
 
 
 def _runs_along_channels(array: Array, linear: Linear, op: OnnxOp) -> bool:
-    """Whether a constant behind a linear op has one entry for each channel, or one for all."""
+    """True if a constant added to a linear op's result has one entry for each channel, or one for all."""
     if array.size == 1:
         return True
     channels = linear.output_channels(op)
@@ -251,9 +251,9 @@ def _runs_along_channels(array: Array, linear: Linear, op: OnnxOp) -> bool:
 
 def shift_biases(module: ModuleOp, shifts: Mapping[int, Float64]) -> int:
     """
-    Add to the biases of the numbered layers of a float module; how many have changed.
+    Add shifts to the biases of the numbered layers of a float module; returns the number of changed biases.
 
-    A linear op without a bias gets one if it takes one. Layers with nowhere to put it stay as they are.
+    A linear op without a bias gets one if it has such an operand. Other layers are unchanged.
     """
     changed = 0
     for op in list(main_of(module).body.block.ops):

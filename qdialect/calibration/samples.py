@@ -1,7 +1,7 @@
 """
-Samples that are kept besides being counted: some to round weights by, others to judge the result on.
+Samples retained from calibration data: some steer the rounding of weights, others judge the result.
 
-Which are kept, and what for, is decided by their hashes: not by the order in which they came.
+They are selected and divided by their hashes, independently of the order of the data.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from qdialect.numerics import Array
 Row = Mapping[str, Array]
 
 MOST = 128
-"""Samples that are kept: more steer weights little better."""
+"""Greatest number of samples kept: more improve the rounding little."""
 BYTES = 256 << 20
 JUDGES = 4
-"""One sample of so many judges."""
+"""One sample in so many judges."""
 MOST_JUDGES = 32
 
 
@@ -34,48 +34,48 @@ class Samples:
         self._count = self._bytes = 0
 
     def add(self, key: int, row: Row) -> None:
-        """One more sample and its hash."""
+        """Add one sample with its hash."""
         self._count += 1
         if len(self._rows) >= self._most and key >= self._rows[-1][0]:
             return
-        row = {name: array.copy() for name, array in row.items()}  # not a view that keeps a whole batch
+        row = {name: array.copy() for name, array in row.items()}  # a view would keep the whole batch
         insort(self._rows, (key, self._count, row))
         self._bytes += sum(array.nbytes for array in row.values())
         while len(self._rows) > self._most or (len(self._rows) > 2 and self._bytes > self._memory):
             self._bytes -= sum(array.nbytes for array in self._rows.pop()[2].values())
 
     def merge(self, other: Samples) -> None:
-        """Keep the least of both."""
+        """Keep the samples with the least hashes of both."""
         for key, _, row in other._rows:
             self.add(key, row)
 
     @property
     def judging(self) -> list[Row]:
-        """The samples that decide between weights that were rounded by the others."""
+        """The samples that judge weights rounded by the others."""
         rows = [row for _, _, row in self._rows]
         return rows[: min(max(len(rows) // JUDGES, 1), MOST_JUDGES)]
 
     @property
     def steering(self) -> list[Row]:
-        """The samples that weights are rounded by: all others, or the same if there is but one."""
+        """The samples that steer rounding: all others, or the same if there is only one."""
         rows = [row for _, _, row in self._rows]
         return rows[len(self.judging) :] or rows
 
     @property
     def measured(self) -> list[Row]:
-        """The samples that candidates run on: first all that judge, then as many others at most."""
+        """The samples that candidates run on: first all that judge, then at most as many others."""
         rows = [row for _, _, row in self._rows]
         return rows[: 2 * MOST_JUDGES]
 
 
 @dataclass(frozen=True)
 class Noise:
-    """What a model's outputs are beside the float model's, sample by sample."""
+    """Signal and noise of a model's outputs relative to the float model's, by sample."""
 
     signal: npt.NDArray[np.float64]
-    """The sum of squares of the float model's outputs, (samples,)."""
+    """Sum of squares of the float model's outputs, (samples,)."""
     noise: npt.NDArray[np.float64]
-    """That of the differences."""
+    """Sum of squares of the differences, (samples,)."""
 
     def ratio(self, count: int | None = None) -> float:
         """Signal to noise of the first `count` samples together, in dB; infinite if nothing differs."""
@@ -85,7 +85,7 @@ class Noise:
         return float(10 * np.log10(max(signal, 1e-300) / noise)) if np.isfinite(noise) else -np.inf
 
     def doubt(self, other: Noise, count: int | None = None) -> float:
-        """The standard error of how far `other` is from this, in dB, over the first `count` samples."""
+        """Standard error of the difference of the two ratios in dB, over the first `count` samples."""
         tiny = 1e-30
         each = 10 * np.log10((self.noise[:count] + tiny) / (other.noise[:count] + tiny))
         each = each[np.isfinite(each)]

@@ -1,10 +1,10 @@
 """
-Where a quantized model's noise comes from, and which layers must stay float for a wanted accuracy.
+Sensitivity analysis: attribution of a quantized model's noise to layers, and selection of layers to keep in float.
 
 Sites of rounding are switched on one after the other, in the order of the graph, and each adds a step to the error of
-the outputs: e = sum d_s. A site alone would not do: what rounding adds behind noise is another number than what it adds
-to clean values, though of the same size. The noise |e|^2 falls into shares <d_s, e>, which add up to it exactly, errors
-that cancel or amplify one another included; and what is left with some sites in float is about |sum of the others|^2.
+the outputs: e = sum d_s. Switching on single sites would not do: rounding noisy values gives another error than
+rounding clean ones, though of the same size. The noise |e|^2 is the sum of shares <d_s, e>, errors that cancel or
+amplify one another included; the noise with some sites in float is about |sum of the others' steps|^2.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from qdialect.calibration.layers import Array
 
 LEAST_NOISE = 1e-30
 TOGETHER = 1 << 16
-"""Elements of the outputs whose products are summed together."""
+"""Number of output elements whose products are summed together."""
 SLACK = 1.25
-"""A layer is tried in integers again where the prediction is over the limit by no more than this."""
+"""Greatest excess factor of the predicted noise over the limit at which a layer is tried in integers again."""
 
 
 class Cause(StrEnum):
-    """What makes a site's error."""
+    """Cause of a site's error."""
 
     WEIGHT = "weight"
     ROUNDING = "rounding"
@@ -37,25 +37,25 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Site:
-    """A place where a model is rounded."""
+    """A site of rounding in a model."""
 
     layers: tuple[str, ...]
-    """The nodes that take what is rounded there: with all of them in float, nothing is."""
+    """The nodes that use the rounded tensor: with all of them in float, it is not rounded."""
     cause: Cause
 
 
 @dataclass(frozen=True)
 class Share:
-    """A layer's part of the outputs' noise."""
+    """A layer's share of the outputs' noise."""
 
     layer: str
     total: float
-    """Part of the whole noise, which is 1; negative if the layer's error cancels that of others."""
+    """Fraction of the total noise; negative if the layer's error cancels that of others."""
     causes: Mapping[Cause, float]
 
     @property
     def cause(self) -> Cause:
-        """The largest part's."""
+        """The cause with the largest share."""
         return max(self.causes, key=lambda c: self.causes[c])
 
 
@@ -74,7 +74,7 @@ class Budget:
         """How many were added."""
 
     def add(self, signal: Array, steps: Array) -> None:
-        """One sample's outputs, flat and joined: signal (n,), the step of each site (sites, n)."""
+        """Add one sample's outputs, flat and concatenated: signal (n,), the step of each site (sites, n)."""
         self.samples += 1
         for k in range(0, steps.shape[1], TOGETHER):
             exact = steps[:, k : k + TOGETHER].astype(np.float64, copy=False)
@@ -83,7 +83,7 @@ class Budget:
 
     @property
     def noise(self) -> float:
-        """With all sites, relative to the signal."""
+        """The noise with all sites, relative to the signal."""
         return float(self._products.sum()) / max(self._signal, LEAST_NOISE)
 
     @property
@@ -92,7 +92,7 @@ class Budget:
         return tuple(dict.fromkeys(layer for site in self.sites for layer in site.layers))
 
     def shares(self) -> list[Share]:
-        """Each layer's part of the noise, the largest first; a site of several layers counts for each alike."""
+        """Each layer's share of the noise, the largest first; a site of several layers is split evenly."""
         parts: dict[str, dict[Cause, float]] = {layer: {} for layer in self.layers}
         rows = self._products.sum(axis=1) / max(float(self._products.sum()), LEAST_NOISE)
         for site, row in zip(self.sites, rows, strict=True):
@@ -112,7 +112,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Trial:
-    """A set of float layers that was measured."""
+    """A measured set of float layers."""
 
     kept: tuple[str, ...]
     predicted: float
@@ -124,19 +124,19 @@ class Plan:
     """Layers to keep in float."""
 
     kept: tuple[str, ...]
-    """The most useful first."""
+    """Names of the layers, the most useful first."""
     reached: bool
-    """Whether the limit holds."""
+    """True if the limit holds."""
     trials: tuple[Trial, ...]
 
     @property
     def flag(self) -> str:
-        """What to put on the command line for the same result."""
+        """Command-line option that gives the same result."""
         return f"--keep-float {','.join(self.kept)}" if self.kept else ""
 
 
 class _Search:
-    """Measurements so far, and what they say of the next."""
+    """Measurements so far, which correct predictions of the next."""
 
     def __init__(self, budget: Budget, limit: float, measure: Callable[[tuple[str, ...]], float]):
         self._budget, self.limit, self._measure = budget, limit, measure
@@ -145,19 +145,19 @@ class _Search:
         self._passed = False
 
     def passes(self, kept: Iterable[str]) -> bool:
-        """Measure; correct predictions by what came out."""
+        """Measure a set and correct predictions by the result; True if the limit holds."""
         layers = tuple(kept)
         predicted = self.expect(layers)
         measured = self._measure(layers)
         self.trials.append(Trial(layers, predicted, measured))
         passes, noise = measured <= self.limit, self._budget.predict(layers)
         if measured > 0 and noise > 0 and (passes or not self._passed):
-            self._ratio = measured / noise  # what a set that is kept says counts for its subsets
+            self._ratio = measured / noise  # the ratio of a set also corrects its subsets
         self._passed = self._passed or passes
         return passes
 
     def expect(self, kept: Iterable[str]) -> float:
-        """What would be measured."""
+        """Corrected prediction of the measurement."""
         return self._ratio * self._budget.predict(kept)
 
 
@@ -172,9 +172,9 @@ def plan_floats(
     """
     The cheapest layers to keep in float so that `measure(kept)` is at most `limit`.
 
-    `measure` gives a noise, or a loss of a metric, which is taken to grow with the noise; `costs` what a layer takes in
-    integers less than in float (multiplications, say). Layers are added by predicted gain for cost until the
-    prediction suffices, then measured; each measurement corrects the predictions. At the end each is put back, the
+    `measure` returns a noise, or a loss of a metric, assumed to grow with it; `costs` are the savings of a layer in
+    integers compared with float (multiplications, say). Layers are added by predicted gain per cost until the
+    prediction suffices, then measured; each measurement corrects the predictions. At the end each is removed again, the
     least useful first, where the limit still holds.
     """
     search = _Search(budget, limit, measure)

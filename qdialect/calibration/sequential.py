@@ -1,5 +1,5 @@
 """
-Sequential bias correction: each layer's mean error taken back with all before it already quantized and corrected.
+Sequential bias correction: each layer's mean error, with all layers before it quantized and corrected.
 
 b += E[y of the float model] - E[y of the quantized one], layer after layer in the order of the graph (Nagel et al.
 2019, arXiv 1906.04721, section 4.2). One run of the quantized model for each layer: for small models, which need it
@@ -23,11 +23,11 @@ from qdialect.oracle.form import main_of
 from qdialect.promises.linear import Linear
 
 MOST_PRODUCTS = 3e11
-"""Multiplications of all runs together; beyond it, no layer is corrected so."""
+"""Greatest number of multiplications of all runs together; beyond it, no layer is corrected."""
 
 
 def products(module: ModuleOp, elements: Mapping[int, int]) -> float:
-    """Multiplications of the numbered layers for one sample; `elements`: those of each one's result."""
+    """Multiplications of the numbered layers for one sample. elements: number of each layer's result."""
     total = 0.0
     for number, op in numbered(module).items():
         layer = layer_of(op)
@@ -46,7 +46,7 @@ def numbered(module: ModuleOp) -> dict[int, OnnxOp]:
 
 
 def mean_results(module: ModuleOp, numbers: Sequence[int], rows: Sequence[Feeds]) -> dict[int, Float64]:
-    """E[y] of each channel of some layers' results, (channels,), over samples that count alike."""
+    """E[y] of each channel of some layers' results, (channels,), over samples of equal weight."""
     ops = numbered(module)
     observer = Observer(module)
     results: dict[int, SSAValue] = {n: ops[n].results[0] for n in numbers if n in ops}
@@ -69,9 +69,9 @@ def sequential_shifts(
     float_module: ModuleOp, quantized: ModuleOp, rows: Sequence[Feeds]
 ) -> dict[int, Float64]:
     """
-    What to add to the biases of the numbered layers, (channels,) each.
+    Corrections to add to the biases of the numbered layers, (channels,) each.
 
-    quantized: a clone of `float_module` with casts; it is changed. Layers that have no place for a bias stay out.
+    quantized: a clone of `float_module` with casts; it is modified. Layers that cannot have a bias are skipped.
     """
     layers = [n for n, op in numbered(quantized).items() if bias_place(op) is not None]
     wanted = mean_results(float_module, layers, rows)

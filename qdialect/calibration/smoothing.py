@@ -1,11 +1,11 @@
 """
-Factors between an activation's channels and the weights behind it, so that one scale suits all channels.
+SmoothQuant: factors moved from an activation's channels into the weights, so that one scale suits all channels.
 
     linear(x, w)  ->  linear(x / s, s w)        s_j = max |x_j|^a / max |w_j|^(1 - a), times what keeps the median at 1
 
-SmoothQuant (Xiao et al. 2022, arXiv 2211.10438). The factors go into a normalization's own where it makes x for these
-layers alone, else a Mul by a constant stands in front of them. For each activation the exponent with the least expected
-noise is taken, of rounding x in steps of its range and w in steps of each output's.
+Xiao et al. 2022 (arXiv 2211.10438). The factors are folded into the normalization that computes x for these layers
+alone, else into a Mul by a constant in front of them. For each activation the exponent with the least expected noise is
+chosen, of rounding x in steps of its range and w in steps of each output's.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from qdialect.promises.homogeneous import Scaled
 EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """The paper's 0.5 and its neighbours."""
 FREE_GAIN, LEAST_GAIN = 0.5, 2.0
-"""dB of expected noise below which an activation stays as it is: where nothing is added, and where a Mul is."""
+"""Least gain in dB of expected noise for smoothing an activation: without an added Mul, and with one."""
 STEPS = 255
 WEIGHT_STEPS = 127
 
 
 @dataclass(frozen=True)
 class Channels:
-    """What the channels (last axis) of an activation hold: each (channels,)."""
+    """Statistics of the channels (last axis) of an activation: each (channels,)."""
 
     low: Float64
     high: Float64
@@ -53,32 +53,32 @@ class Channels:
 
 @dataclass(frozen=True)
 class Group:
-    """An activation and the linear ops that take it."""
+    """An activation and the linear ops that use it."""
 
     value: SSAValue
     layers: tuple[OnnxOp, ...]
 
     def weights(self) -> Float64:
-        """The weights' rows one under the other: [outputs of all, channels]."""
+        """The weights' rows concatenated: [outputs of all, channels]."""
         rows = [_rows(op) for op in self.layers]
         return np.concatenate([r for r in rows if r is not None]).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class Smoothed:
-    """What was done for one activation."""
+    """The smoothing of one activation."""
 
     value: SSAValue
     layers: tuple[str, ...]
     exponent: float
     gain: float
-    """Expected, of the layers' noise, in dB."""
+    """Expected reduction of the layers' noise, in dB."""
     folded: bool
-    """Whether the factors went into a normalization, so that nothing was added."""
+    """True if the factors were folded into a normalization, so that no op was added."""
 
 
 def _rows(op: OnnxOp) -> Array | None:
-    """The weight of a plain matrix product as [outputs, summed]; None if the op is another, or computed."""
+    """The weight of a plain matrix product as [outputs, summed]; None for other ops and computed weights."""
     layer, weight = layer_of(op), constant_array(op.operands[1])
     if layer is None or weight is None or layer.window is not None or layer.transposed_input:
         return None
@@ -88,7 +88,7 @@ def _rows(op: OnnxOp) -> Array | None:
 
 
 def groups(module: ModuleOp) -> list[Group]:
-    """The activations of the graph that matrix products with constant weights take, in the order of the graph."""
+    """The activations of matrix products with constant weights, in the order of the graph."""
     readers: dict[SSAValue, list[OnnxOp]] = {}
     for op in main_of(module).body.block.ops:
         if isinstance(op, OnnxOp) and len(op.operands) > 1 and _rows(op) is not None:
@@ -120,7 +120,7 @@ def factors(channels: Channels, weights: Float64) -> tuple[Float64, float, float
 
 def expected_noise(channels: Channels, weights: Float64, s: Float64) -> float:
     """
-    Mean squared error, summed over outputs, of (x / s) and (s w) rounded in 8 bits: steps^2 / 12 times what they meet.
+    Mean squared error, summed over outputs, of x / s and s w rounded to 8 bits: steps^2 / 12 times the other factor.
     """
     span = max((channels.high / s).max(), 0.0) - min((channels.low / s).min(), 0.0)
     step = span / STEPS
@@ -132,7 +132,7 @@ def expected_noise(channels: Channels, weights: Float64, s: Float64) -> float:
 
 
 def smooth(module: ModuleOp, channels: Mapping[SSAValue, Channels]) -> list[Smoothed]:
-    """Put factors between activations and the weights behind them where that lowers the expected noise, in place."""
+    """Insert factors between activations and their weights where that lowers the expected noise, in place."""
     done: list[Smoothed] = []
     for group in groups(module):
         seen = channels.get(group.value)
@@ -170,7 +170,7 @@ def _scale_weight(op: OnnxOp, s: Array) -> None:
 
 
 def _places(group: Group, count: int) -> tuple[int, ...]:
-    """The operands of the op that makes the activation that take a factor for these layers alone; none if it cannot."""
+    """Operands of the activation's producer that can absorb the factor for these layers alone; empty if none can."""
     op = group.value.owner
     promise = op.get_trait(Scaled) if isinstance(op, OnnxOp) else None
     users = {use.operation for use in group.value.uses}
@@ -191,7 +191,7 @@ def _fold(value: SSAValue, places: Sequence[int], s: Array) -> None:
 
 
 def _divide(group: Group, s: Array) -> None:
-    """A Mul in front of the layers."""
+    """Insert a Mul in front of the layers."""
     first = behind(group.value)
     factor = _constant(np.float32(1) / s, group.value, first)
     product = op_named("", "Mul").build([group.value, factor], [group.value.type])
@@ -203,14 +203,14 @@ def _divide(group: Group, s: Array) -> None:
 
 
 class ChannelStatistics:
-    """What the channels (last axis) of an activation hold, sample by sample."""
+    """Accumulates statistics of the channels (last axis) of an activation, sample by sample."""
 
     def __init__(self) -> None:
         self._low = self._high = self._squares = np.zeros(0)
         self._count = 0
 
     def update(self, array: Array) -> None:
-        """One sample."""
+        """Add one sample."""
         if array.ndim == 0 or array.size == 0:
             return
         rows = array.reshape(-1, array.shape[-1]).astype(np.float64)
@@ -223,7 +223,7 @@ class ChannelStatistics:
 
     @property
     def channels(self) -> Channels | None:
-        """All samples together; None if there was none."""
+        """The statistics of all samples; None if there was none."""
         if not self._count:
             return None
         return Channels(self._low, self._high, self._squares / self._count)

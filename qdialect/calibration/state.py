@@ -1,6 +1,5 @@
 """
-Models that carry their state from call to call: an output of one sample is an input of the next, from the start of each
-sequence to its end.
+Calibration of stateful models: outputs of one sample are fed back as inputs of the next, within each sequence.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from qdialect.oracle.session import session
 
 Feeds = Mapping[str, Array]
 Run = Callable[[Feeds], Mapping[str, Array]]
-"""What the float model makes of one feed, by output name."""
+"""Runs the float model on one feed; outputs by name."""
 
 
 def checked_pairs(
     pairs: Mapping[str, str], inputs: Sequence[Input], outputs: Sequence[Input]
 ) -> dict[str, str]:
     """
-    Input by output, as they are: pairs of graph outputs and the inputs that they are fed to.
+    The pairs, checked: inputs by the graph outputs that are fed to them.
 
-    Raises UserError for names that there are not, an input that two outputs are fed to, and other shapes or types.
+    Raises UserError for unknown names, an input fed by two outputs, and mismatched shapes or types.
     """
     by_input, by_output = {one.name: one for one in inputs}, {one.name: one for one in outputs}
     taken: dict[str, str] = {}
@@ -63,7 +62,7 @@ def _described(one: Input) -> str:
 
 
 def _fits(one: Input, other: Input) -> bool:
-    """Whether the two can be one tensor; an output of no known rank may be of any shape."""
+    """True if the two can be one tensor; an output of unknown rank fits any shape."""
     if one.dtype != other.dtype:
         return False
     if not one.shape:
@@ -73,7 +72,7 @@ def _fits(one: Input, other: Input) -> bool:
 
 
 def model_outputs(module: ModuleOp) -> list[Input]:
-    """The graph outputs as inputs are described; one of unknown type is float32, one of unknown rank has no axes."""
+    """The graph outputs, described like inputs; unknown types count as float32, an unknown rank as no axes."""
     func = main_of(module)
     end, rows = func.body.block.last_op, func.res_attrs.data if func.res_attrs is not None else ()
     outputs: list[Input] = []
@@ -87,7 +86,7 @@ def model_outputs(module: ModuleOp) -> list[Input]:
 
 
 def sequences(feeds: Iterable[Feeds | Iterable[Feeds]]) -> Iterator[Iterable[Feeds]]:
-    """Dictionaries that follow each other are one sequence; what holds dictionaries is one of its own."""
+    """Sequences of feeds: consecutive dictionaries are one sequence, an iterable of dictionaries is one of its own."""
     pending: list[Feeds] = []
     for one in feeds:
         if isinstance(one, Mapping):
@@ -105,10 +104,10 @@ def stateful(
     module: ModuleOp, pairs: Mapping[str, str], inputs: Sequence[Input], streams: Iterable[Iterable[Feeds]]
 ) -> Iterator[Arrays]:
     """
-    The feeds of some sequences, each with the state that the model has by then.
+    The feeds of some sequences, each with the model's state at that point.
 
-    pairs: inputs by the outputs that are fed to them. Raises UserError for pairs that are none, and for data that the
-    model does not take.
+    pairs: inputs by the outputs that are fed to them. Raises UserError for invalid pairs, and for data that the
+    model does not accept.
     """
     outputs = model_outputs(module)
     names = [one.name for one in outputs]
@@ -136,19 +135,19 @@ def stateful(
 
 
 def _begin(feed: Feeds, state: Input) -> Array:
-    """The first value of a state in the data: of all its frames if there are several."""
+    """The initial value of a state in the data: that of the first frame if there are several."""
     array, first = np.asarray(feed[state.name]), state.shape[0] if state.shape else None
     return array[:first] if first is not None and array.ndim == len(state.shape) else array
 
 
 class FeedBack:
-    """Feeds whose state is what the model made of the feed before; the first of a sequence has the first state."""
+    """Feeds whose state is the model's output for the previous feed; the first of a sequence has the initial state."""
 
     def __init__(self, pairs: Mapping[str, str], inputs: Sequence[Input], run: Run):
         """
         pairs: graph inputs by the outputs that are fed to them. run: the float model.
 
-        Raises UserError for a state whose first value must be given, since its size is not known.
+        Raises UserError for a state of unknown size, whose initial value the data must contain.
         """
         self._pairs, self._run = dict(pairs), run
         self._inputs = {one.name: one for one in inputs}
@@ -161,10 +160,10 @@ class FeedBack:
 
     def rows(self, sequences: Iterable[Iterable[Feeds]]) -> Iterator[Arrays]:
         """
-        One feed after the other, with its state. A state that the first feed of a sequence has is where it starts,
-        else it starts at zero.
+        The feeds in order, with their state. A state in the first feed of a sequence is its initial value,
+        otherwise that is zero.
 
-        Raises UserError if an output is no state that the model takes: of another shape or not finite.
+        Raises UserError if an output cannot be fed back: of another shape or not finite.
         """
         for sequence in sequences:
             state: Arrays | None = None

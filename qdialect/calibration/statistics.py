@@ -3,8 +3,8 @@ Streaming statistics of one tensor that depend on the multiset of its values alo
 
 A histogram has bins of width 2^e, the bin of x is floor(x / 2^e): exact in binary floating point. If the bins
 between the least and the greatest value become more than `BINS`, e grows by one and neighbouring counts are added, and
-floor(floor(x / 2^e) / 2) = floor(x / 2^(e + 1)); so e is the least that suffices for the range, whatever came
-first. Sums are integers: values in units of 2^-40, rounded one by one.
+floor(floor(x / 2^e) / 2) = floor(x / 2^(e + 1)); so e is the least that suffices for the range, in any order of
+the data. Sums are integers: values in units of 2^-40, rounded one by one.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from qdialect.errors import UserError
 from qdialect.numerics import Array
 
 BINS = 2048
-"""Most bins between the least and the greatest value: 8 for each step of an 8-bit range."""
+"""Greatest number of bins between the least and the greatest value: 8 for each step of an 8-bit range."""
 LEAST_EXPONENT = -120
-"""Width of the narrowest bin: scaling by its inverse is exact in float32."""
+"""Exponent of the narrowest bin: scaling by its inverse is exact in float32."""
 COARSE, FINE = 10, 40
-"""A value is summed as two integers, multiples of 2^-10 and what is left of it in multiples of 2^-40."""
+"""A value is summed as two integers: its multiple of 2^-10, and the remainder in units of 2^-40."""
 LARGEST = 2.0**31
-"""Values beyond this are summed as if they were this large: no scale of 8 bits is about them."""
+"""Magnitude to which values are clipped in sums: no 8-bit range is that large."""
 
 
 @dataclass
 class Channels:
-    """What the channels of a tensor hold, each by itself."""
+    """Statistics of the channels of a tensor."""
 
     axis: int
     """The axis of channels, counted from the end."""
@@ -39,7 +39,7 @@ class Channels:
     sums: list[int]
     """In units of 2^-`FINE`."""
     count: int = 0
-    """Values in each channel."""
+    """Number of values in each channel."""
 
     def means(self) -> Array:
         """The mean of each channel: float64 (channels,)."""
@@ -61,7 +61,7 @@ class Channels:
         self.count += rows.shape[1]
 
     def merge(self, other: Channels) -> None:
-        """Count what `other` counted."""
+        """Add the counts of `other`."""
         self.low = np.minimum(self.low, other.low)
         self.high = np.maximum(self.high, other.high)
         self.sums = [a + b for a, b in zip(self.sums, other.sums, strict=True)]
@@ -70,7 +70,7 @@ class Channels:
 
 @dataclass
 class Statistics:
-    """What one tensor holds."""
+    """Statistics of one tensor: count, extremes, histogram, sums."""
 
     count: int = 0
     low: float = np.inf
@@ -84,12 +84,12 @@ class Statistics:
 
     @property
     def centres(self) -> Array:
-        """The middle of each bin: float64, as many as `counts`."""
+        """The centre of each bin: float64, as many as `counts`."""
         return (self.first + 0.5 + np.arange(self.counts.size)) * 2.0**self.exponent
 
     def update(self, values: Array, axis: int | None = None, name: str = "") -> None:
         """
-        Count the values of a float array; `axis`, counted from the end, is that of channels to look at one by one.
+        Count the values of a float array. axis: that of channels to count separately, counted from the end.
 
         Raises UserError for NaN and infinity, naming `name`.
         """
@@ -112,7 +112,7 @@ class Statistics:
             self.channels.update(values)
 
     def _cover(self, low: float, high: float) -> None:
-        """Widen the range to hold [low, high], and the bins if it takes that."""
+        """Extend the range to contain [low, high], with wider bins if necessary."""
         low, high = min(low, self.low), max(high, self.high)
         exponent = fitting_exponent(low, high)  # never less than that of a range inside
         self.low, self.high = low, high
@@ -144,7 +144,7 @@ class Statistics:
         self.counts += np.bincount(bins, minlength=self.counts.size)
 
     def merge(self, other: Statistics) -> None:
-        """Count what `other` counted; raises UserError if the two are of tensors with other channels."""
+        """Add the counts of `other`. Raises UserError if the two tensors differ in channels."""
         if not other.counts.size:
             return
         mine, theirs = self.channels, other.channels

@@ -1,9 +1,9 @@
 """
-A quantized module in which each site of rounding can be switched on by itself.
+Quantized modules in which each site of rounding can be switched on individually, for sensitivity analysis.
 
-What `insert-casts` makes is taken apart: the pair around an activation into a clip and a rounding, a weight into its
-float and its rounded elements, an op that quantizes at run time into itself and the float op. A Where chooses between
-them by an input of the graph, so that one session serves all sites.
+The casts of `insert-casts` are taken apart: the pair on an activation into a clip and a rounding, a weight into its
+float and its rounded elements, a dynamically quantized op into itself and the float op. A Where selects between
+them by a graph input, so that one session serves all sites.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ STEP_BYTES = 4
 
 
 def steps_of(module: ModuleOp) -> list[Operation]:
-    """The ops of the graph that compute something: no casts, no constants."""
+    """The ops of the graph, without casts and constants."""
     return [
         op
         for op in main_of(module).body.block.ops
@@ -60,19 +60,19 @@ def steps_of(module: ModuleOp) -> list[Operation]:
 
 @dataclass
 class Switches:
-    """A module with switches, which are its last inputs, in the order of the graph."""
+    """A module with switches: its last inputs, in the order of the graph."""
 
     module: ModuleOp
     sites: list[Site] = field(default_factory=list[Site])
 
     @property
     def names(self) -> list[str]:
-        """The inputs' names, site by site."""
+        """Names of the switches' inputs, by site."""
         return [f"switch {k}" for k in range(len(self.sites))]
 
 
 class _Writer:
-    """Puts switches into a clone of a quantized module."""
+    """Inserts switches into a clone of a quantized module."""
 
     def __init__(self, module: ModuleOp):
         self.result = Switches(module)
@@ -80,7 +80,7 @@ class _Writer:
         self.block = self.func.body.block
 
     def site(self, layers: Iterable[str], cause: Cause) -> SSAValue:
-        """A new switch."""
+        """Add a switch for a site; returns its input."""
         self.result.sites.append(Site(tuple(dict.fromkeys(layers)), cause))
         return self.block.insert_arg(SWITCH, len(self.block.args))
 
@@ -90,17 +90,17 @@ class _Writer:
         return op.results[0]
 
     def constant(self, before: Operation, array: Array) -> SSAValue:
-        """A constant ahead of an op."""
+        """A constant inserted in front of an op."""
         op = ConstantOp.of(from_array(array))
         self.block.insert_op_before(op, before)
         return op.results[0]
 
     def choose(self, before: Operation, switch: SSAValue, on: SSAValue, off: SSAValue) -> SSAValue:
-        """`on` where the switch is."""
+        """A Where: `on` if the switch is on, else `off`."""
         return self._add(before, "Where", [switch, on, off], off)
 
     def pair(self, cast: DequantizeOp, source: QuantizeOp) -> None:
-        """A clip and a rounding in place of a quantize and a dequantize; other users of the integers keep them."""
+        """Replace a pair of casts by a switchable clip and rounding; other users of the integers keep them."""
         type, x = source.element_type, source.operands[0]
         users = [use.operation for use in cast.results[0].uses if isinstance(use.operation, OnnxOp)]
         if not users and isinstance(x.owner, OnnxOp):  # a result of the graph
@@ -115,12 +115,12 @@ class _Writer:
         self._replace(cast, result)
 
     def weight(self, op: Operation, place: int, real: Array, switch: SSAValue) -> None:
-        """A constant operand that has become another."""
+        """Add a switch for a constant operand that differs between the modules."""
         value = op.operands[place]
         op.operands[place] = self.choose(op, switch, value, self.constant(op, real))
 
     def other_op(self, op: Operation, copy: Operation) -> None:
-        """An op that computes the result of a float one its own way."""
+        """Add a switch between an op and the float op that it replaces."""
         self.block.insert_op_before(copy, op)
         switch = self.site([called(op)], Cause.ROUNDING)
         following = next_of(op)
@@ -136,7 +136,7 @@ class _Writer:
         op.erase()
 
     def name_inputs(self) -> None:
-        """The function's type and names for the new inputs."""
+        """Update the function's type and names for the new inputs."""
         rows = list(self.func.arg_attrs.data) if self.func.arg_attrs is not None else []
         old = len(self.block.args) - len(self.result.sites)
         rows += [DictionaryAttr({})] * (old - len(rows))
@@ -154,10 +154,10 @@ def _bounds(type: UniformType) -> tuple[Array, Array, Array]:
 
 def with_switches(float_module: ModuleOp, quantized: ModuleOp) -> Switches:
     """
-    `quantized` with a switch for each site: with all of them off it computes what `float_module` does.
+    `quantized` with a switch for each site: with all of them off it is equivalent to `float_module`.
 
-    `quantized` is what `insert-casts` and the rounding of weights have made of a clone of `float_module`: the same ops
-    in the same order, but for casts, constants and ops that quantize at run time. Raises UserError if it is not.
+    `quantized` is the result of `insert-casts` and weight rounding on a clone of `float_module`: the same ops
+    in the same order, except for casts, constants and dynamically quantized ops. Raises UserError if it is not.
     """
     values: dict[SSAValue, SSAValue] = {}
     module = quantized.clone()
@@ -183,7 +183,7 @@ def with_switches(float_module: ModuleOp, quantized: ModuleOp) -> Switches:
 
 
 def _operands(writer: _Writer, old: Operation, new: Operation) -> None:
-    """Switches for the constants of an op that are not what they were: one for all of them; a new bias was zeros."""
+    """Add one switch for all changed constants of an op; an added bias counts as zeros before."""
     changed: list[tuple[int, Array]] = []
     for k, after in enumerate(new.operands[len(old.operands) :], len(old.operands)):
         if (bias := real_constant(after)) is not None:
@@ -200,7 +200,7 @@ def _operands(writer: _Writer, old: Operation, new: Operation) -> None:
 
 
 def _copy(writer: _Writer, old: Operation, new: Operation, values: Mapping[SSAValue, SSAValue]) -> Operation:
-    """The float op on the values of the other module."""
+    """A copy of the float op on the corresponding values of the quantized module."""
     old = onnx_op(old)
     operands: list[SSAValue] = []
     for value in old.operands:
@@ -224,7 +224,7 @@ class Outputs:
 
     def run(self, feeds: Feeds) -> npt.NDArray[np.float64]:
         """
-        All of them, flat and joined, for one feed keyed by input name; NaN counts as 0.
+        All float outputs, flat and concatenated, for one feed keyed by input name; NaN counts as 0.
 
         Raises UserError if onnxruntime cannot run the model on it.
         """
@@ -241,10 +241,10 @@ class Outputs:
 
 
 class Noise:
-    """Runs a module with switches, sample by sample, and adds up a budget."""
+    """Runs a module with switches, sample by sample, and accumulates a noise budget."""
 
     def __init__(self, switches: Switches, memory: int = MEMORY):
-        """memory: bytes; of the outputs as many elements are looked at, evenly spread, as a quarter of them holds."""
+        """memory: bytes, a quarter of which bounds the output elements used, evenly distributed."""
         self.budget = Budget(switches.sites)
         self._most = max(memory // (4 * STEP_BYTES * max(len(switches.sites), 1)), 1)
         self._names = switches.names
@@ -252,7 +252,7 @@ class Noise:
         self._clips = np.array([site.cause is Cause.CLIPPING for site in switches.sites], np.bool_)
 
     def add(self, feeds: Feeds) -> None:
-        """One sample, keyed by input name. Raises UserError if onnxruntime cannot run the model on it."""
+        """Add one sample, keyed by input name. Raises UserError if onnxruntime cannot run the model on it."""
         count = len(self._names)
         every = np.ones(count, np.bool_)
         signal = self._run(feeds, ~every)

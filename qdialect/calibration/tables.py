@@ -1,10 +1,10 @@
 """
-Tables of floats from which rows are taken at run time (embeddings), in 8 bits: the file shrinks, the model is as fast.
+8-bit embedding tables: float constants from which rows are gathered at run time; smaller files at equal speed.
 
-    f(table, indices)  ->  f(dcast(qcast(table)), indices)     a scale for each column where that moves past f, else one
+    f(table, indices)  ->  f(dcast(qcast(table)), indices)     per-column scales if that cast moves past f, else one
 
-The compiler moves the cast behind what takes the rows, so that only these are dequantized. A scale for each column and
-not for each row: of a transformer's table a few columns are far larger than the others, and no type says which rows are
+The compiler moves the cast behind the gather, so that only gathered rows are dequantized. A scale for each column and
+not for each row: in a transformer's table a few columns are far larger than others, and no type states which rows are
 taken.
 """
 
@@ -34,26 +34,26 @@ from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.targets import Target
 
 LEAST_SAVED = 1 << 20
-"""Bytes by which the file must shrink for a table: what is smaller, the compiler gives back as floats."""
+"""Least saving in bytes for a table: the compiler stores smaller ones as floats again."""
 LEVELS = 127
 STORAGE = "i8"
 
 
 @dataclass(frozen=True)
 class Table:
-    """A constant, and the ops that take rows of it."""
+    """A constant table, and the ops that gather rows from it."""
 
     value: SSAValue
     takers: Sequence[OnnxOp]
 
     @property
     def saved(self) -> int:
-        """Bytes: a float is 4, an integer 1."""
+        """Bytes saved: 3 per element."""
         return 3 * known_array(self.value).size
 
 
 def tables_of(module: ModuleOp, target: Target) -> list[Table]:
-    """The large tables of a graph of which nothing is read but what is taken at run time, by ops that move integers."""
+    """The large constants of a graph that are only gathered from at run time, by ops that also move integers."""
     result: list[Table] = []
     for op in main_of(module).body.block.ops:
         if not isinstance(op, ConstantOp) or not is_float32(op.results[0]):
@@ -73,7 +73,7 @@ def _is_table(value: SSAValue) -> bool:
 
 
 def _takes(op: object, target: Target) -> bool:
-    """Whether an op takes elements of its first operand by computed indices, and does so to integers too."""
+    """True if an op gathers elements of its first operand by computed indices, and supports integers."""
     promise = op.get_trait(Commutes) if isinstance(op, OnnxOp) else None
     if promise is None or not isinstance(op, OnnxOp) or promise.selects or not promise.moves_storage:
         return False
@@ -86,7 +86,7 @@ def _takes(op: object, target: Target) -> bool:
 
 
 def quantize_tables(module: ModuleOp, tables: Sequence[Table]) -> None:
-    """Let the ops read integers, in place. The bytes of the floats are dropped when nobody reads them any more."""
+    """Quantize tables, in place. The bytes of the floats are dropped when unused."""
     for table in tables:
         stored, type = _quantized(table)
         name = tensor_name(table.value.owner) if isinstance(table.value.owner, ConstantOp) else ""

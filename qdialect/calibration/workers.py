@@ -1,8 +1,8 @@
 """
-Profiles made by several processes, on one machine or on a Dask cluster: the same bytes as one process makes.
+Parallel profiling by several processes or a Dask cluster, with the same bytes as a single process.
 
-Each part of the samples gets a profile of its own, and profiles merge exactly. A worker reads the model as ONNX; its
-tensors are known by their order, since ONNX has no place for those without a name.
+Each part of the samples has a profile of its own, and profiles merge exactly. A worker reads the model as ONNX; its
+tensors are identified by their order, since ONNX has no names for some.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 
 PART = 8 << 20
-"""Bytes of samples that a worker gets at a time."""
+"""Bytes of samples in a worker's task."""
 AHEAD = 2
-"""Parts for each worker that are read before it is their turn."""
+"""Number of parts per worker that are read ahead."""
 
 
 class Part(NamedTuple):
-    """What a worker is to do."""
+    """A worker's task: samples to profile."""
 
     model: bytes
     names: tuple[str, ...]
@@ -39,14 +39,14 @@ class Part(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What it has done."""
+    """A worker's result."""
 
     profile: Profile
     samples: Samples
 
 
 class Pool(Protocol):
-    """What runs parts: of `concurrent.futures`, or a Dask client."""
+    """Executor of parts: of `concurrent.futures`, or a Dask client."""
 
     def submit(self, function: Callable[[Part], Done], part: Part, /) -> Any:
         """Start one part; a future."""
@@ -87,7 +87,7 @@ def add_with_workers(
     """
     Count samples in `count` processes. Raises UserError as one process would.
 
-    Processes are forked where there is such a thing: a script that calls this need not guard its main module.
+    Processes are forked where the platform supports it: a calling script need not guard its main module.
     """
     method = "fork" if "fork" in get_all_start_methods() else "spawn"
     with ProcessPoolExecutor(count, get_context(method)) as pool:

@@ -1,7 +1,7 @@
 """
 The `qdialect` and `qdialect-opt` commands.
 
-Both are imported when they run, so that an interrupt while they load is no traceback.
+Both are imported when they run, so that an interrupt during the import gives no traceback.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The arguments of the `qdialect` command. Nothing heavy is imported here: a wrong word must fail at once."""
+"""Argument parser of the `qdialect` command. Imports nothing heavy, so that usage errors are reported at once."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ _EPILOG = "`%(prog)s COMMAND --help` says more. `qdialect-opt` runs single passe
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """The arguments; `command` tells which command. SystemExit: 0 after --help, 2 if wrong."""
+    """The parsed arguments; `command` is the subcommand. SystemExit: 0 after --help, 2 for wrong usage."""
     parser = _make_parser()
     wrong = misplaced_value(argv, "--check-numerics")
     parsed, rest = parser.parse_known_args(bind_optional_values(argv, "--check-numerics"))
@@ -112,7 +112,7 @@ Group = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage]
 
 
 def _add_option(parser: Group, one: Field[Any]) -> None:
-    """The argument that gives a field of options."""
+    """Add the argument for a field of options."""
     metavar = one.metadata["metavar"]
     extra: dict[str, Any] = {"help": one.metadata["help"], "dest": one.name}
     default = one.default if one.default_factory is MISSING else one.default_factory()
@@ -314,7 +314,7 @@ def _report(text: str) -> str:
 
 
 class _Append(argparse.Action):
-    """One more of several, without a change to the default."""
+    """Action that appends a value without modifying the default."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, space: argparse.Namespace, value: Any, *_: object
@@ -323,7 +323,7 @@ class _Append(argparse.Action):
 
 
 class _Feed(argparse.Action):
-    """`OUT=IN`: one more output, by the input that it goes to."""
+    """Action for `OUT=IN`: an output that is fed back to an input."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, space: argparse.Namespace, value: Any, *_: object
@@ -339,4 +339,4 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "NAME,...": _list, "OP,...": _list, "SIZE": _size, "N": int, "M,...": _numbers, "S,...": _numbers,
     "TARGET": _target, "ROWS": _rows, "NAME=N,...": _list,
 }  # fmt: skip
-"""How the word of an option is read, by what `--help` calls it."""
+"""Converters of option values, by their placeholder in `--help`."""

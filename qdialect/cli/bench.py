@@ -1,4 +1,4 @@
-"""`qdialect bench`: how long models take, side by side; with --profile, where the time goes."""
+"""`qdialect bench`: latency of models side by side; with --profile, the time of each node."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qdialect.measuring.timing import Latency
 
 MOST_ROWS = 30
-"""Of a model's nodes in the table of --profile; --json has all."""
+"""Greatest number of nodes in the table of --profile; --json has all."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -83,7 +83,7 @@ def _latencies(latencies: "Sequence[Latency]", arguments: argparse.Namespace) ->
 
 
 def _profile(rows: "Sequence[NodeTime]") -> list[str]:
-    """The slowest nodes, and what all of a kernel take together."""
+    """Lines with the slowest nodes, and the total time of each kernel."""
     cells: list[tuple[str, ...]] = [("ms", "share", "kernel", "types", "result", "node")]
     for one in rows[:MOST_ROWS]:
         shape = one.outputs[0].partition(" ")[2] if one.outputs else ""

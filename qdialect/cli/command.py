@@ -1,4 +1,4 @@
-"""The `qdialect` command: what its words ask for, and how it ends."""
+"""The `qdialect` command: runs the subcommand and returns the exit status."""
 
 import sys
 
@@ -7,11 +7,11 @@ from qdialect.cli.status import WRONG_USAGE, guarded
 
 
 def main(argv: list[str] | None) -> int:
-    """What `qdialect.cli.main` says, but for interrupts, which are raised."""
+    """As `qdialect.cli.main`, but raises interrupts."""
     words = sys.argv[1:] if argv is None else argv
     try:
         parsed = arguments.parse(words)
-    except SystemExit as exit_:  # argparse has said why
+    except SystemExit as exit_:  # argparse has printed the reason
         return exit_.code if isinstance(exit_.code, int) else WRONG_USAGE
     parsed.ends, parsed.words = argv is None, words
 

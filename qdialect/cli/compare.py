@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints how far the other model is from the reference, and ends with a verdict."""
+    """Prints the differences of the other model from the reference, and a verdict."""
     with model_file(arguments.reference) as reference, model_file(arguments.other) as other:
         from qdialect.measuring.layers import compare_layers
         from qdialect.measuring.outputs import compare
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _outputs(comparison: "Comparison") -> list[str]:
-    """Each output in three rows, against A with optimization off."""
+    """Lines with each output in three rows, against A with optimization off."""
     from qdialect.measuring.outputs import ROWS, shape_text
 
     rows: list[tuple[str, ...]] = [
@@ -58,7 +58,7 @@ def _sqnr(value: float) -> str:
 
 
 def _layers(layers: "Layers") -> list[str]:
-    """Each tensor that both models have, in the order of A's graph; both with optimization off."""
+    """Lines with each shared tensor, in the order of A's graph; both models with optimization off."""
     rows: list[tuple[str, ...]] = [
         ("tensor", "made by", "SQNR dB", "max diff", "in steps", "rms steps", "scale")
     ]

@@ -1,4 +1,4 @@
-"""`qdialect compile`."""
+"""`qdialect compile`: reads, compiles and writes one model."""
 
 import argparse
 import sys
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     import qdialect
     from qdialect.onnx_io import parts as onnx_parts
 
-    if arguments.ends and not arguments.data:  # nobody else in this process asks for onnx
+    if arguments.ends and not arguments.data:  # nothing else in this process needs the onnx package
         onnx_parts.load_alone()
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _feeds(
     arguments: argparse.Namespace, options: Options, module: "ModuleOp"
 ) -> "Sequence[Mapping[str, Array]]":
-    """What `--check-numerics` runs the model on, of the sizes asked for; nothing if it was not asked for."""
+    """Input data of `--check-numerics`, of the requested sizes; empty without the option."""
     if arguments.check_numerics is None:
         return ()
     from qdialect.oracle.checking import check_feeds
@@ -76,7 +76,7 @@ def _feeds(
 
 
 def print_verdict(report: "Report", measured: Sequence[str] = ()) -> None:
-    """On stderr: what came of it, in a few lines."""
+    """Print the verdict on stderr."""
     from qdialect.compiler.verdict import verdict
 
     for line in (*verdict(report).lines(), *measured):
@@ -84,7 +84,7 @@ def print_verdict(report: "Report", measured: Sequence[str] = ()) -> None:
 
 
 def print_remarks(report: "Report") -> None:
-    """On stderr: what stays in float and why, what breaks the target's rules, then what else stood in the way."""
+    """Print remarks on stderr: float nodes and why, violations of the target's rules, then other blocked rewrites."""
     for reason, count in report.reasons():
         fix = f"; {reason.fix}" if reason.fix else ""
         print(
@@ -100,7 +100,7 @@ def print_remarks(report: "Report") -> None:
 
 
 def check_paths(arguments: argparse.Namespace) -> None:
-    """UserError for a path that cannot do, before the work instead of after it."""
+    """UserError for an unusable path, before the work instead of after it."""
     check_model(arguments.input)
     for data in (arguments.data, arguments.check_numerics):
         if data:
@@ -116,7 +116,7 @@ def check_paths(arguments: argparse.Namespace) -> None:
 
 
 def write_output(module: "ModuleOp", arguments: argparse.Namespace) -> None:
-    """Write the result as the ending of its name says."""
+    """Write the result in the format of the output's extension."""
     import qdialect
 
     path = Path(arguments.output)

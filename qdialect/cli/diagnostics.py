@@ -1,4 +1,4 @@
-"""`--verify-diagnostics`: what a file expects, `// expected-error@+1 {{text}}`, against what it produced."""
+"""`--verify-diagnostics`: expected diagnostics, `// expected-error@+1 {{text}}`, against actual ones."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from qdialect.text.reading import Diagnostic
 
 @dataclass
 class Expectation:
-    """`expected-error@... {{text}}`: a diagnostic of that severity on `line` (None: of unknown place)."""
+    """`expected-error@... {{text}}`: a diagnostic of that severity on `line` (None: of unknown location)."""
 
     severity: str
     line: int | None
@@ -35,7 +35,7 @@ _EXPECTED = re.compile(
 
 
 def expectations(text: str) -> Iterator[Expectation]:
-    """What `text` says that it will produce, in mlir-opt's notation, one for each expected occurrence."""
+    """The diagnostics that `text` expects, in mlir-opt's notation, one for each occurrence."""
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         if (expectation := _EXPECTED.search(line)) is None:
@@ -49,7 +49,7 @@ def expectations(text: str) -> Iterator[Expectation]:
 
 
 def _place(lines: list[str], number: int, at: str | None) -> int | None:
-    """The line that a comment on line `number` speaks of (from one); comments in a row speak of one line."""
+    """The line that a comment on line `number` refers to (from one); consecutive comments refer to one line."""
     step = {"above": -1, "below": 1}.get(at or "")
     if step is None:
         return None if at == "unknown" else number + int(at or 0)
@@ -67,7 +67,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 @dataclass
 class Verifier:
-    """Matches diagnostics with expectations; what does not match is written to `stream`, one line each."""
+    """Matches diagnostics with expectations; mismatches are written to `stream`, one line each."""
 
     file: str
     stream: TextIO
@@ -93,7 +93,7 @@ class Verifier:
 
 
 def remark_diagnostics(module: ModuleOp, file: str) -> list[Diagnostic]:
-    """Why rewrites did not fire, each at the line that its op came from, where that is known."""
+    """Remarks as diagnostics, each at the line of its op, if known."""
     return [_remark_diagnostic(remark, file) for remark in remarks_of(module)]
 
 

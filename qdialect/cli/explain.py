@@ -1,4 +1,4 @@
-"""`qdialect explain`: which layers stay float, by cost, and why; or what one reason means."""
+"""`qdialect explain`: the layers that stay in float, by cost, with reasons; or the meaning of one reason."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compiles the model, writes nothing, and prints what stays float and why, then what the target does not take."""
+    """Compiles the model, writes nothing, and prints float layers with reasons, then ops that the target lacks."""
     from qdialect.compiler.entries import entries, entry
 
     name: str = arguments.input
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _interface(name: str) -> "dict[str, Any]":
-    """What targets of upstream MLIR want of inputs and outputs: sizes that are known; of TOSA integers."""
+    """Options that targets of upstream MLIR require: a known batch; for TOSA integer inputs and outputs."""
     from qdialect.compiler.options import UPSTREAM_FORMS
     from qdialect.targets import target
 
@@ -52,7 +52,7 @@ def _interface(name: str) -> "dict[str, Any]":
 
 
 def by_cost(report: "Report") -> "list[Layer]":
-    """The layers that stay float, those with the most multiply-adds in float first, then those with most elements."""
+    """The layers that stay in float, sorted by multiply-adds in float, then by elements, the largest first."""
     floats = [one for one in report.layers if one.is_float]
     return sorted(floats, key=lambda one: (one.integer_macs - (one.macs or 0), -one.elements))
 
@@ -74,7 +74,7 @@ def _as_json(layer: "Layer", report: "Report") -> dict[str, Any]:
 
 
 def text(report: "Report", *, everything: bool) -> list[str]:
-    """The share in integers; layers that stay float by reason, the most expensive first; rules of the target broken."""
+    """Lines with the share in integers; float layers by reason, the most expensive first; violated target rules."""
     from qdialect.compiler.verdict import FLOAT_MODEL, kinds_text, verdict
 
     came = verdict(report)
@@ -111,7 +111,7 @@ def text(report: "Report", *, everything: bool) -> list[str]:
 
 
 def _refused(report: "Report", shown: "Collection[str]") -> "dict[Reason, list[str]]":
-    """The nodes that the target's dialect does not have, but those `shown`, by reason."""
+    """The nodes that the target's dialect lacks, except those `shown`, by reason."""
     from qdialect.compiler.report import Reason
 
     groups: dict[Reason, list[str]] = {}
@@ -122,14 +122,14 @@ def _refused(report: "Report", shown: "Collection[str]") -> "dict[Reason, list[s
 
 
 def _is_rescaling(layer: "Layer") -> bool:
-    """Whether a layer only scales and shifts integer sums: a part of an integer layer."""
+    """True if a layer only scales and shifts integer sums: a part of an integer layer."""
     from qdialect.compiler.report import INTEGER_SUM
 
     return all(remark.blocked == INTEGER_SUM for remark in layer.reasons)
 
 
 def _grouped(layers: "Sequence[Layer]", macs: int) -> list[str]:
-    """By operator and reason, those that cost most first; the nodes below, each with its share."""
+    """Lines by operator and reason, the most expensive first, with the nodes and their shares below."""
     from qdialect.compiler.entries import advice
     from qdialect.compiler.verdict import share_text
 

@@ -1,4 +1,4 @@
-"""Input and output files of the commands: their formats and their text."""
+"""Input and output files of the commands: formats by extension, checks, standard input and output."""
 
 import sys
 import tempfile
@@ -32,7 +32,7 @@ def input_format(path: str) -> str:
 
 
 def check_readable(path: str) -> None:
-    """UserError unless `path` is a file that is there."""
+    """UserError unless `path` is an existing file."""
     if not Path(path).exists():
         raise UserError(f"cannot open '{path}', no such file", "check the path")
     if Path(path).is_dir():
@@ -40,7 +40,7 @@ def check_readable(path: str) -> None:
 
 
 def check_writable(path: str) -> None:
-    """UserError for an output that has no folder to stand in, or is one."""
+    """UserError for an output whose folder does not exist, or that is a folder."""
     if Path(path).is_dir():
         raise UserError(f"cannot write '{path}', it is a folder", "name a file")
     if not Path(path).parent.is_dir():
@@ -63,7 +63,7 @@ def _format(path: str, what: str) -> str:
 
 
 MODELS = (".onnx", ".pb")
-"""What ONNX models are called; which of the two it is, the content says."""
+"""Extensions of ONNX models."""
 
 
 def check_model(path: str) -> None:
@@ -79,15 +79,15 @@ def check_model(path: str) -> None:
 
 
 _SPOOLED: list[str] = []
-"""The file that standard input has been read into, once."""
+"""Path of the file to which standard input has been copied, if it has been."""
 
 
 @contextmanager
 def model_file(path: str) -> Generator[str]:
     """
-    The path of a model that can be read; standard input goes into a file of its own, which is gone afterwards.
+    The path of a readable model; standard input is copied to a temporary file.
 
-    UserError unless `path` is a readable .onnx file, or if standard input is asked for twice.
+    UserError unless `path` is a readable .onnx file, or if standard input is used twice.
     """
     check_model(path)
     if path != "-":
@@ -109,7 +109,7 @@ def model_file(path: str) -> Generator[str]:
 
 
 def output_endings(arguments: Namespace) -> tuple[str, ...]:
-    """How the name of the file may end that a target's model is written to, the usual ending first."""
+    """Valid extensions of the output for a target, the usual one first."""
     form = target(arguments.target).form
     if form not in UPSTREAM_FORMS:
         return (".onnx",)
@@ -120,7 +120,7 @@ def output_endings(arguments: Namespace) -> tuple[str, ...]:
 @contextmanager
 def streams(arguments: Namespace) -> Generator[None]:
     """
-    Files in the place of `-`: of standard input for `input`, and for `output` one that goes to standard output.
+    Temporary files in place of `-`: a copy of standard input, and one that is copied to standard output.
 
     The arguments name the files while the block runs. UserError if there is no model on standard input.
     """

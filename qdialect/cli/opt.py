@@ -33,7 +33,7 @@ USAGE = "%(prog)s [IN.mlir | IN.onnx | -] [-p PASSES | --pass-pipeline PIPELINE]
 
 class _Parser(Parser):
     def format_help(self) -> str:
-        # Only --help pays for the import of every pass.
+        # Only --help imports every pass.
         from qdialect.compiler.pipeline_text import get_available_passes, summarize
         from qdialect.ops.outside import outside_passes
 
@@ -145,7 +145,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _pass_hint(words: "Sequence[str]") -> str:
-    """What to do where a pass was given as a flag, as mlir-opt takes it."""
+    """Hint for passes given as flags, as in mlir-opt."""
     from qdialect.compiler.pipeline_text import get_available_passes
 
     known = get_available_passes()
@@ -199,14 +199,14 @@ class _Tool:
             return [text]
         pieces = re.split(r"^[ \t]*// -----.*$", text, flags=re.MULTILINE)
         lines = [piece.count("\n") for piece in pieces]
-        if len(pieces) > 1:  # a piece may be empty or only comments, a file may not
+        if len(pieces) > 1:  # a chunk may be empty or only comments, a file may not
             pieces = [p if re.sub(r"//.*", "", p).strip() else f"{p}\nbuiltin.module {{}}" for p in pieces]
         return ["\n" * sum(lines[:k]) + piece for k, piece in enumerate(pieces)]
 
     def parse(self, ctx: "Context", text: str) -> "tuple[ModuleOp, ModuleParser]":
         from qdialect.text.assembly import ModuleParser
 
-        # Remarks and expectations speak of lines, which ops keep through passes as their locations.
+        # Remarks and expectations refer to lines, which ops keep through passes as their locations.
         locate = self.arguments.remarks or self.arguments.verify_diagnostics
         parser = ModuleParser(ctx, text, self.name, self.folder, locate=locate)
         return parser.parse_module(), parser
@@ -231,7 +231,7 @@ class _Tool:
             sys.stderr.write(timing.table())
 
     def check(self, ctx: "Context", module: "ModuleOp") -> "NumericsCheck | Checked | None":
-        """What judges each pass, if it was asked for; functions that are several have been judged already."""
+        """The check of each pass, if requested; for several functions, the result of checking each."""
         path = self.arguments.check_numerics
         if path is None:
             return None
@@ -258,9 +258,9 @@ class _Tool:
         )
 
     def translate(self) -> None:
-        """Input, passes, output, for every chunk; nothing is written before all of it is known."""
+        """Parse, transform and print every chunk; nothing is written before all have succeeded."""
         is_onnx = input_format(self.arguments.input) == "onnx"
-        self.output_format()  # a wrong name shows before the work, not after
+        self.output_format()  # report a wrong extension before the work, not after
         ctx = self.context()
         modules: list[ModuleOp] = []
         if is_onnx:
@@ -335,7 +335,7 @@ class _Tool:
         return FAILED if verifier.mismatches else DONE
 
     def _diagnose(self, text: str) -> "list[Diagnostic]":
-        """What reading, verifying and transforming one chunk says: at most one error, and the remarks."""
+        """Diagnostics of parsing, verifying and transforming one chunk: at most one error, and the remarks."""
         from xdsl.utils.exceptions import DiagnosticException, ParseError
 
         from qdialect.cli.diagnostics import remark_diagnostics

@@ -1,4 +1,4 @@
-"""Command lines as people write them: the usage of the subcommand, and what a wrong word was meant to be."""
+"""`Parser`: an argument parser with suggestions for unknown words, and options with optional values."""
 
 import argparse
 import re
@@ -10,18 +10,18 @@ from qdialect.errors import nearest
 
 _CHOICE = re.compile(r"invalid choice: '(?P<word>[^']*)' \(choose from (?P<choices>.*)\)$")
 DATA = (".npz", ".npy")
-"""What data is called."""
+"""Extensions of data files."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'X'?`, whatever its case; empty if nothing is near."""
+    """`; did you mean 'X'?` with the most similar word, ignoring case; empty if none is similar."""
     by_case = {one.lower(): one for one in known}
     near = nearest(word.lower(), by_case)
     return f"; did you mean '{by_case[near[0]]}'?" if near else ""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what a wrong word may have been meant to be."""
+    """An argument parser that suggests the most similar word for an unknown one."""
 
     def error(self, message: str) -> NoReturn:
         if (choice := _CHOICE.search(message)) is not None:
@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
     def unrecognized(self, words: Sequence[str], hint: str = "") -> NoReturn:
-        """Ends with the usage, what was not understood, and the nearest option or a hint."""
+        """Exit with the usage, the unknown words, and the most similar option or a hint."""
         options = self._option_string_actions
         first = next((word.partition("=")[0] for word in words if word.startswith("-")), "")
         hint = hint or (did_you_mean(first, options) if first else "")
@@ -37,12 +37,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def bind_optional_values(argv: Sequence[str], option: str) -> list[str]:
-    """An option takes its value behind `=` only, so that it never takes the file that follows it."""
+    """Arguments in which `option` takes its value after `=` only, never the file that follows it."""
     return [f"{word}=" if word == option else word for word in argv]
 
 
 def misplaced_value(argv: Sequence[str], option: str) -> str:
-    """What is wrong where data follows an option that takes its value behind `=`; empty if none does."""
+    """Error message for a data file that follows an option instead of `=`; empty if there is none."""
     for word, value in pairwise(argv):
         if word == option and value.lower().endswith(DATA):
             return f"{option} takes its file behind '=': {option}={value}"

@@ -1,4 +1,4 @@
-"""Progress of long work: one line on a terminal that overwrites itself, nothing in a pipe."""
+"""Progress display: one line on a terminal that is overwritten, nothing in a pipe."""
 
 import sys
 from collections.abc import Callable, Generator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress(quiet: bool = False) -> Generator[Callable[[str], None]]:
-    """A function that shows what is being done; the line is gone when the block ends."""
+    """Context with a function that displays the current activity; the line is cleared at the end."""
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return

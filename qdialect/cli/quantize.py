@@ -1,4 +1,4 @@
-"""`qdialect quantize`."""
+"""`qdialect quantize`: reads, quantizes and writes one model."""
 
 import argparse
 import sys
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """UserError for what cannot do, before the work instead of after it."""
+    """UserError for unusable arguments, before the work instead of after it."""
     if arguments.weights != "int8":
         from qdialect.compiler.weights_alone import parse_weights
 
@@ -61,7 +61,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _say(arguments: argparse.Namespace, done: "Quantized", measured: Sequence[str]) -> None:
-    """What came of it: on stderr, so that a pipe can drop it."""
+    """Print the result on stderr, apart from piped output."""
     if arguments.verbose:
         for line in done.log:
             print(line, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`--report`: what a command did, what it read and wrote, and with data what noise and time came of it."""
+"""`--report`: actions of a command, files read and written, and with data the measured noise and time."""
 
 import argparse
 import shlex
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from qdialect.oracle.data import Arrays
 
 SAMPLES = 8
-"""That noise is measured on: of as many batches, or of one where the batch is free."""
+"""Number of samples for measuring noise, as batches, or in one batch if its size is open."""
 SMALL = 0.05
-"""A part of the time that is not worth a line."""
+"""Fraction of the time below which a node is not mentioned."""
 
 
 class Reporting:
     """
-    The report of one command. It looks at the model, and tries the data, in front of the work.
+    The report of one command. It inspects the model, and tries the data, before the work.
 
-    Raises UserError if there is data, and the model does not run on it or is to be replaced.
+    Raises UserError if there is data, and the model does not run on it or would be overwritten.
     """
 
     def __init__(self, arguments: argparse.Namespace):
@@ -61,8 +61,8 @@ class Reporting:
 
     def write(self, report: "Report", show: Callable[[str], None], said: Sequence[str] = ()) -> Sequence[str]:
         """
-        Write the report that was asked for, if any, behind the model, with what is `said` besides; return what was
-        measured. Raises OSError.
+        Write the requested report, if any, after the model, with the lines `said`; return lines with the
+        measurements. Raises OSError.
         """
         if self._path is None:
             return ()
@@ -87,7 +87,7 @@ class Reporting:
         return Circumstances(command, files, **measured)
 
     def _measured(self, show: Callable[[str], None]) -> dict[str, Any]:
-        """Noise by tensor, time by node, and what they come to; times are of one sample where the batch is free."""
+        """Noise by tensor, time by node, and their summaries; times are of one sample if the batch is open."""
         from qdialect.compiler.page.data import Noise
         from qdialect.measuring.layers import compare_layers
         from qdialect.measuring.profiling import seconds_by_node
@@ -119,7 +119,7 @@ class Reporting:
 
 
 def _speed(times: "Sequence[Latency]") -> Iterator[str]:
-    """How long the model takes and the result, in each engine that ran both."""
+    """Lines with the latency of the model and of the result, in each engine that ran both."""
     for engine in dict.fromkeys(one.engine for one in times):
         medians = [1e3 * one.median for one in times if one.engine == engine]
         if len(medians) == 2:

@@ -1,4 +1,4 @@
-"""What a process that is ours does before it imports anything large."""
+"""Start-up of a command's process: lazy compilation of dataclass methods."""
 
 import dataclasses
 import re
@@ -8,7 +8,7 @@ from types import CodeType
 from typing import Any
 
 _METHOD = re.compile(r"def __create_fn__\([^\n]*\):\n def (__\w+__)\(")
-"""How `dataclasses` of Python 3.11 and 3.12 begins the text of a method; of another text nothing is put off."""
+"""Start of a method's text in `dataclasses` of Python 3.11 and 3.12; other text is compiled at once."""
 
 
 @cache
@@ -17,7 +17,7 @@ def _compiled(text: str) -> CodeType:
 
 
 def _put_off(name: str, text: str, globals: dict[str, Any], **closure: Any) -> Callable[..., Any]:
-    """A method that compiles itself when it is first called, and then stands in its class by itself."""
+    """A method that compiles itself on first call and replaces itself in its class."""
     compiled: list[Callable[..., Any]] = []
 
     def method(self: object, *arguments: Any, **named: Any) -> Any:
@@ -37,10 +37,10 @@ def _put_off(name: str, text: str, globals: dict[str, Any], **closure: Any) -> C
 
 def put_off_methods_of_dataclasses() -> None:
     """
-    Let Python compile a method of a dataclass when it is first called: a sixth of the time of a small compile.
+    Compile methods of dataclasses on first call, which saves a sixth of the time of a small compile.
 
-    `dataclasses` writes the methods of each class as text and executes it. What is imported here defines 400 such
-    classes, of which most make no object, and most of whose methods read the same: those are compiled once.
+    `dataclasses` generates the methods of each class as text and executes it. Our imports define 400 such
+    classes, most of which are never instantiated, and whose methods have mostly equal text: these are compiled once.
     """
 
     def execute(text: str, globals: dict[str, Any], locals: dict[str, Any]) -> None:
@@ -50,4 +50,4 @@ def put_off_methods_of_dataclasses() -> None:
         else:
             locals["__create_fn__"] = partial(_put_off, method[1], text, globals)
 
-    dataclasses.__dict__["exec"] = execute  # the name by which the module calls the builtin
+    dataclasses.__dict__["exec"] = execute  # shadows the builtin in that module

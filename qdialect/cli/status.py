@@ -1,5 +1,5 @@
 """
-How a command ends: status 0 done, 1 could not (one line on stderr), 2 wrong usage. Never a traceback for a user's
+Exit status of commands: 0 success, 1 failure (one line on stderr), 2 wrong usage. Never a traceback for a user's
 mistake."""
 
 import gc
@@ -16,7 +16,7 @@ DEBUG = "QDIALECT_DEBUG"
 
 
 def guarded(run: Callable[[], int], *, ends: bool = False) -> int:
-    """`run`'s status; what it raises becomes one line on stderr and status 1. `ends`: the process ends with it."""
+    """The status of `run`; an exception becomes one line on stderr and status 1. ends: True if the process ends."""
     if ends:
         # numpy's BLAS starts a thread for each core when imported, and nothing here multiplies matrices with it.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -26,12 +26,12 @@ def guarded(run: Callable[[], int], *, ends: bool = False) -> int:
             sys.stdout.flush()
             return status
     except BrokenPipeError:
-        # The reader (`| head`) has seen enough. Python would complain when it flushes stdout at exit.
+        # The reader (`| head`) has closed the pipe; Python would fail to flush stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return FAILED
     except Exception as error:
         if debugging():
-            import traceback  # for who looks for a bug: start-up is short
+            import traceback  # only for debugging: keeps start-up short
 
             traceback.print_exc()
         print(one_line(describe(error)), file=sys.stderr)
@@ -43,13 +43,13 @@ def debugging() -> bool:
 
 
 def one_line(text: str) -> str:
-    """`text` without line breaks: an error is one line, whatever a library put into its message."""
+    """`text` without line breaks: an error is one line, even if a library's message has several."""
     return " ".join(text.split())
 
 
 def describe(error: Exception) -> str:
-    """What the user reads for `error`: what, where, what to do."""
-    # A mistake in text carries its own place, in the form that editors know: `file:line:column: error: ...`.
+    """The user's message for `error`: cause, location, fix."""
+    # An error in a text has its location, in the format of editors: `file:line:column: error: ...`.
     if (place := located(error)) is not None:
         return place
     match error:
@@ -70,7 +70,7 @@ def describe(error: Exception) -> str:
 
 
 def located(error: BaseException) -> str | None:
-    """The text of an error that xDSL raised about the user's IR, or None for any other error."""
+    """The text of xDSL's error about the user's IR; None for other errors."""
     if "xdsl" not in sys.modules:
         return None
     from xdsl.utils.exceptions import DiagnosticException, ParseError
@@ -99,9 +99,9 @@ def _internal(error: BaseException) -> str:
 @contextmanager
 def _no_collection(ends: bool) -> Generator[None]:
     """
-    No cycle collection: IR is made of cycles that live as long as the process, so each pass of the collector
-    walks everything and frees nothing (a quarter of the time of a large compile). Python collects once more when it
-    `ends`, unless what is there is frozen."""
+    Context without garbage collection: IR consists of cycles that live as long as the process, so each collection
+    traverses everything and frees nothing (a quarter of the time of a large compile). Python collects once more when it
+    `ends`, unless all objects are frozen."""
     if not gc.isenabled():
         yield
         return

@@ -1,4 +1,4 @@
-"""Tables of plain text."""
+"""Formatting of plain-text tables."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""`qdialect targets`: what can be compiled for; with --calibrate, what kernels cost on this machine."""
+"""`qdialect targets`: lists the targets; with --calibrate, measures kernel costs on this machine."""
 
 import argparse
 import sys

@@ -1,8 +1,8 @@
 """
-Upstream MLIR as what runs: a shared object by mlir-opt and gcc, an IREE module by iree-compile, TOSA's flatbuffer by
+Binaries from upstream MLIR: a shared object by mlir-opt and gcc, an IREE module by iree-compile, TOSA's flatbuffer by
 tosa-opt.
 
-The tools are programs that are looked up on PATH and beside this Python; nothing of them is imported.
+The tools are programs found on PATH or beside this Python; nothing of them is imported.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VALIDATE = (
 )
 """Upstream's check of TOSA's integer profile."""
 MODEL = "model"
-"""What the function is called in a shared object, where `main` is a program's."""
+"""Name of the function `main` in a shared object, where `main` is reserved for programs."""
 
 _BUFFERS = (
     "func.func(linalg-generalize-named-ops),canonicalize,linalg-fuse-elementwise-ops,eliminate-empty-tensors,"
@@ -45,7 +45,7 @@ PIPELINE = f"builtin.module({_BUFFERS},{_MACHINE})"
 NOTHING = """
 "func.func"() <{sym_name = "nothing", function_type = () -> ()}> ({ "func.return"() : () -> () }) : () -> ()
 """
-"""What mlir-runner runs as it makes an object file: it wants an entry."""
+"""Entry point that mlir-runner requires for writing an object file."""
 IREE_FLAGS = (
     "--iree-hal-target-backends=llvm-cpu",
     "--iree-llvmcpu-target-cpu=generic",
@@ -53,13 +53,13 @@ IREE_FLAGS = (
     "--iree-input-type=none",
 )
 """
-Without FMA: where it is one of the instructions, IREE contracts what is float, and last bits differ. With AVX2, which
-x86 has had since 2013, products of integers take a third of the time that the first x86-64 takes.
+Without FMA: if available, IREE contracts float operations, and last bits differ. With AVX2, which
+x86 has had since 2013, integer products take a third of the time of baseline x86-64.
 """
 
 
 def tool(*names: str) -> str | None:
-    """The path of the first program of these names that there is."""
+    """The path of the first program of these names that is installed; None if none is."""
     beside = str(Path(sys.executable).parent)
     paths = (which(name) or which(name, path=beside) for name in names)
     return next((path for path in paths if path), None)
@@ -81,7 +81,7 @@ def _run(command: Sequence[str], text: str | None = None) -> None:
 
 def write_binary(text: str, path: Path, level: int = 3) -> None:
     """
-    Write text of linalg or tosa as what the ending of `path` says, whole or not at all.
+    Compile text of linalg or tosa to the format of the extension of `path`, written atomically.
 
     A shared object exports `void model(inputs..., outputs...)` of pointers to row-major tensors and wants the C library
     alone; other functions than `main` keep their names. level: of LLVM's optimizations of it, 0 to 3.
@@ -111,7 +111,7 @@ def _shared(text: str, path: Path, *, level: int) -> None:
 
 
 def _serialized(text: str, path: Path) -> None:
-    """TOSA's flatbuffer, which Vela and the reference model read, of what is valid in the integer profile."""
+    """Write TOSA's flatbuffer, for Vela and the reference model, of a module that is valid in the integer profile."""
     optimizer = _wanted("a .tosa file", "tosa-opt")
     write = f"--tosa-serialize=tosa-flatbuffer-filename={path}"
     _run([optimizer, "-", *VALIDATE, write, "-o", str(path.with_name("out.mlir"))], text)

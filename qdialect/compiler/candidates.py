@@ -1,8 +1,8 @@
 """
-Candidates for an integer model, and which of them is the best on samples that none was made from.
+Search among candidates for an integer model, compared on held-out samples.
 
-All share one profile and one set of Hessians. A candidate is worth its signal-to-noise ratio less what its time costs;
-a later one must be better by `LEAST_GAIN` than the plainer one before it.
+All share one profile and one set of Hessians. The value of a candidate is its signal-to-noise ratio minus a price for
+its time; a later one must be better by `LEAST_GAIN` than the simpler one before it.
 """
 
 from __future__ import annotations
@@ -52,36 +52,36 @@ LEAST_GAIN = 0.1
 WORTH = 0.3
 """dB that one percent of the float model's time is worth."""
 DOUBT = 1.0
-"""Standard errors by which a candidate must be better besides."""
+"""Standard errors by which a candidate must also be better."""
 CAUTION = {"99.999": 0.3, "99.99": 2.0}
-"""dB that a percentile must gain besides: what it clips may matter in data that calibration has not seen."""
+"""Additional dB that a percentile must gain: clipped values may matter in data that calibration has not seen."""
 CLIPS, CAUTION_OF_FEW = ("mse", *CAUTION), 8.0
-"""Ranges that clip what was seen, and dB that one must gain besides, of one sample; of several, as much less."""
+"""Ranges that clip seen values, and additional dB that they must gain with one sample, divided by their number."""
 NO_GAIN = 0.95
-"""An integer model that is expected to take more than this part of the float model's time is not worth its noise."""
+"""Greatest fraction of the float model's expected time at which an integer model is worth its noise."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What distinguishes one candidate from another."""
+    """The decisions that distinguish candidates."""
 
     range: str = "minmax"
     rounding: str = "nearest"
     """`nearest`, or `gptq`."""
     bias: bool = False
-    """Whether biases take back what rounding shifts on average."""
+    """True if biases are corrected for the mean error of rounding."""
     price: int = 100
-    """What integer ops are taken to cost when they are placed, in percent."""
+    """Factor on the cost of integer ops in placement, in percent."""
     static: bool = True
-    """Whether tensors have ranges; else kernels quantize activations at run time, where there are such."""
+    """True for static ranges; otherwise only dynamically quantized kernels are used."""
     sequential: bool = False
-    """Whether biases are corrected one layer after the other."""
+    """True if biases are corrected sequentially, layer by layer."""
     smooth: bool = False
-    """Whether factors stand between activations and weights."""
+    """True if activations are smoothed (SmoothQuant)."""
     tables: bool = False
-    """Whether tables that rows are taken from are in 8 bits."""
+    """True if embedding tables are in 8 bits."""
     kept: tuple[str, ...] = ()
-    """Nodes that stay in float."""
+    """Names of nodes kept in float."""
 
     def __str__(self) -> str:
         """As the log says it."""
@@ -98,38 +98,38 @@ class Choice:
 
 @dataclass
 class Trial:
-    """One candidate that was built and measured."""
+    """A candidate, built and measured."""
 
     choice: Choice
     noise: Noise | None
     share: float
-    """Expected time as a part of the float model's."""
+    """Expected time as a fraction of the float model's."""
     layers: int
-    """Linear ops in integers."""
+    """Number of linear ops in integers."""
     casts: int
-    """Tensors that are quantized."""
+    """Number of quantized tensors."""
     float_time: float = 0.0
-    """Nanoseconds that the float model is expected to take."""
+    """Expected nanoseconds of the float model."""
     softened: Noise | None = None
-    """Noise of a classifier's softmax at a temperature at which no sample is sure."""
+    """Noise of a classifier's Softmax at a temperature at which no sample is certain."""
 
     @property
     def integer(self) -> bool:
-        """Whether anything is in integers."""
+        """True if anything is in integers."""
         return self.layers + self.casts > 0
 
     @property
     def ratio(self) -> float:
-        """Signal to noise on all samples that are measured, in dB."""
+        """Signal to noise on all measured samples, in dB."""
         return self.noise.ratio() if self.noise is not None else float("nan")
 
     @property
     def pays(self) -> bool:
-        """Whether the candidate would not be given up for the float model in the end."""
+        """True if the candidate is good enough not to be discarded for the float model."""
         return self.noise is not None and self.share <= NO_GAIN and self.ratio >= least_ratio(self.share)
 
     def value(self, count: int | None = None) -> float:
-        """Signal to noise on the first `count` samples, less what the time costs, in dB."""
+        """Signal to noise on the first `count` samples minus the price of its time, in dB."""
         caution, ratio = CAUTION.get(self.choice.range, 0.0), 0.0
         if self.noise is not None:
             ratio = self.noise.ratio(count)
@@ -142,10 +142,10 @@ class Trial:
         return f"{self.choice}: {ratio}, {100 * self.share:.0f} % of the float time expected"
 
     def beats(self, other: Trial, count: int | None = None) -> bool:
-        """Whether this is better than the plainer `other` by more than chance gives."""
+        """True if this is significantly better than the simpler `other`."""
         if self.noise is None or other.noise is None:
             return False
-        if self.softened is not None and other.softened is not None:  # its shares may hang on one sample
+        if self.softened is not None and other.softened is not None:  # one sample may decide
             if self.softened.ratio(count) < other.softened.ratio(count):
                 return False
         doubt = self.noise.doubt(other.noise, count)
@@ -153,7 +153,7 @@ class Trial:
 
 
 def better(now: Trial, trials: Sequence[Trial], count: int | None = None) -> Trial:
-    """The best trial, or `now`, on the first `count` samples: one that pays before any that does not."""
+    """The best trial, or `now`, on the first `count` samples; any that pays is preferred to all that do not."""
     paying = [trial for trial in trials if trial.pays]
     if paying or now.pays:
         trials = paying
@@ -163,39 +163,39 @@ def better(now: Trial, trials: Sequence[Trial], count: int | None = None) -> Tri
 
 @dataclass
 class Finished:
-    """A candidate as it will be written."""
+    """A compiled candidate."""
 
     module: ModuleOp
     report: Report
     ratio: float
-    """Signal to noise on the samples that judge, in dB."""
+    """Signal to noise on the judging samples, in dB."""
     share: float
-    """Expected time as a part of the float model's."""
+    """Expected time as a fraction of the float model's."""
     noise: Noise | None = None
-    """On all samples that are measured, those that judge first."""
+    """Noise on all measured samples, the judging ones first."""
     places: Places = AS_THEY_ARE
-    """The outputs that `noise` is measured of by what decides."""
+    """Indices of outputs whose decisive tensors `noise` is measured on."""
 
 
 @dataclass
 class Candidates:
-    """Builds candidates of one prepared float module and compares them by what decides (`calibration.decisive`)."""
+    """Builds candidates of one prepared float module and compares them by decisive tensors (`calibration.decisive`)."""
 
     module: ModuleOp
-    """Simplified."""
+    """The simplified float module."""
     profile: Profile
     samples: Samples
     options: Options
     original: bytes = b""
-    """The ONNX model as it came; empty: it is the module's."""
+    """The ONNX model as read; empty if equal to the module's."""
     levels: int = 127
     memory: int = 1 << 30
     show: Callable[[str], None] = lambda text: None
     log: list[str] = field(default_factory=list[str])
     origin: Origin | None = None
-    """The nodes of the model as it came, after which the report names layers; None: the module's."""
+    """The nodes of the model as read, which name the report's layers; None: the module's."""
     decisive: bool = True
-    """Whether outputs that are shares of classes are compared by what decides."""
+    """True to compare class probabilities by their logits."""
 
     def __post_init__(self) -> None:
         self.target = target(self.options.target)
@@ -204,7 +204,7 @@ class Candidates:
         self.layers = number_layers(self.module)
         self._rounded: dict[str, RoundedWeights] = {}
         self._known: dict[str, dict[int, RoundedLayer]] = {}
-        # What is decomposed and what is kept in float is done, and marked, in the prepared module.
+        # The prepared module is already decomposed, and its kept nodes are marked.
         self.marked = replace(self.options, decompose=(), keep_float=())
         self.judge = Judge(self.module, self.samples, self.options.target, decisive=self.decisive)
         self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
@@ -219,7 +219,7 @@ class Candidates:
         return self._rounded[choice.rounding]
 
     def take_weights(self, other: Candidates) -> None:
-        """Take from another module, of which this is a clone, what was rounded of the weights that are the same."""
+        """Copy the rounded weights of equal layers from the candidates of another module, of which this is a clone."""
         same = {k for k, op in self.layers.items() if _same_weight(op, other.layers[k])}
         self._known = {
             rounding: {k: row for k, row in rounded.layers.items() if k in same}
@@ -264,7 +264,7 @@ class Candidates:
         return placement
 
     def build(self, choice: Choice) -> tuple[ModuleOp, Placement]:
-        """The module of a candidate, with casts, not compiled yet."""
+        """The module of a candidate with casts, not compiled."""
         module, placement, weights = self._prepared(choice)
         self._cast(module, placement, weights, choice)
         return module, placement
@@ -275,7 +275,7 @@ class Candidates:
             quantize_tables(module, tables_of(module, self.target))
 
     def _prepared(self, choice: Choice) -> tuple[ModuleOp, Placement, RoundedWeights]:
-        """What `build` inserts casts into: ranges and biases are a candidate's."""
+        """The module in which `build` inserts casts, with the candidate's ranges and biases."""
         module = self.module.clone()
         keep_in_float(module, choice.kept)
         if choice.range not in self._bounds:
@@ -296,7 +296,7 @@ class Candidates:
         return module, placement, weights
 
     def attempt(self, choice: Choice) -> Trial:
-        """Build and measure a candidate, its casts written out: what compiling makes of it differs by a step."""
+        """Build and measure a candidate in QDQ form, from which its compiled form differs by at most a step."""
         if (known := self._tried.get(choice)) is not None:
             return known
         self.show(f"trying {choice}")
@@ -317,7 +317,7 @@ class Candidates:
         return trial
 
     def found(self, choice: Choice) -> list[list[Array]]:
-        """What a candidate gives for the samples that are measured."""
+        """The outputs of a candidate for the measured samples."""
         return self.judge.simulated(self.build(choice)[0])
 
     def finish(self, choice: Choice) -> Finished:
@@ -335,13 +335,13 @@ class Candidates:
 
     @cached_property
     def float_nodes(self) -> tuple[int, int]:
-        """How many nodes onnxruntime runs of the model as it came, and of the simplified one."""
+        """Numbers of nodes that onnxruntime runs of the model as read, and of the simplified one."""
         simple = fused_nodes(export_model(self.module).SerializeToString(deterministic=True))
         return (fused_nodes(self.original) if self.original else simple), simple
 
     def _time(self, model: bytes, placement: Placement) -> float:
         """
-        Expected nanoseconds: the placement's, and a call for each node beyond those of the float model and the casts,
+        Expected nanoseconds: the placement's, plus a call for each node in excess of the float model's and the casts,
         after onnxruntime's own fusions, some of which only fit float nodes.
         """
         if "Placement" not in self.target.costs:
@@ -352,7 +352,7 @@ class Candidates:
     def best(
         self, first: Choice, *, fixed_range: str | None = None, fixed_rounding: str | None = None
     ) -> Trial:
-        """The best of all, looked for one decision after the other; what is fixed is not decided."""
+        """The best candidate of a greedy search over one decision after another, except fixed ones."""
         now = self.attempt(first)
         if not now.integer or now.noise is None:
             return now
@@ -370,7 +370,7 @@ class Candidates:
         return now
 
     def _better(self, now: Trial, ways: Sequence[Choice], count: int | None) -> Trial:
-        """The best of several, or what there is, on the first `count` samples."""
+        """The best of several choices, or `now`, on the first `count` samples."""
         return better(now, [trial for way in ways if (trial := self.attempt(way)).integer], count)
 
 
@@ -379,7 +379,7 @@ PRICES = (110, 125, 150)
 
 
 def _largest(module: ModuleOp, profile: Profile) -> Callable[[SSAValue], float]:
-    """The largest magnitude that was seen of a value; 1 if nothing was."""
+    """Maps a value to its greatest magnitude in the profile; 1 if it has none."""
     names = value_names(module)
 
     def largest(value: SSAValue) -> float:
@@ -394,7 +394,7 @@ def _same_weight(one: OnnxOp, other: OnnxOp) -> bool:
 
 
 def _signature(placement: Placement) -> int:
-    """Equal for placements of one module that are the same."""
+    """A hash of a placement, equal for equal placements of one module."""
     numbers = [layer_number(op) or 0 for op in placement.linear]
     others = [layer_number(op) or 0 for op in placement.dynamic]
     return hash((tuple(numbers), tuple(others), len(placement.pairs), round(placement.cost)))

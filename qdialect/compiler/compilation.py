@@ -43,20 +43,20 @@ R = TypeVar("R", covariant=True)
 
 def keep_in_float(module: ModuleOp, names: Sequence[str]) -> None:
     """
-    Mark nodes that no rewrite may touch, or none. Raises UserError for a name that is no node's and no tensor's.
+    Mark nodes to be kept in float; all or none. Raises UserError for a name that is no node's and no tensor's.
     """
     for op in named_nodes(module, names):
         op.attributes[KEEP_FLOAT] = UnitAttr()
 
 
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass], *hooks: Hook) -> None:
-    """Run passes on a module. Raises UserError that names the pass that cannot do its work."""
+    """Run passes on a module. Raises UserError, naming the pass that fails."""
     PassManager(*hooks).run(passes, module)
 
 
 class Compilation(Hook):
     """
-    A module on its way through a pipeline; notes what each pass did.
+    The run of a pipeline on a module; records the effect of each pass.
 
     Raises UserError for options that do not fit, before it changes anything in the module.
     """
@@ -107,14 +107,14 @@ class Compilation(Hook):
     def after(self, applied: Applied, module: ModuleOp) -> None:
         one, report, rewrites = applied.one, self.report, len(applied.records)
         report.account.origin.after(applied, module)
-        if rewrites or not isinstance(one, RewritePass):  # counting is a walk; an idle pass changes no count
+        if rewrites or not isinstance(one, RewritePass):  # counting walks the module
             report.after = op_counts(module)
         count = sum((report.after or report.before).values())
         report.steps.append(Step(str(one.spec()), exactness_of(one).value, rewrites, count))
 
     def finish(self) -> Report:
         """
-        Import what is used, verify, hold the result against the target's rules, and say what was done.
+        Add opset imports, verify, check the result against the target's rules, and build the report.
 
         Raises VerifyException if the module breaks a constraint.
         """
@@ -135,7 +135,7 @@ class Compilation(Hook):
 
 
 class Takes(Protocol[P, R]):
-    """The type of `compile`, and of what else takes a model and the options."""
+    """The type of `compile`, and of other functions of a model and options."""
 
     def __call__(self, model: ModuleOp | Source, *options: P.args, **named: P.kwargs) -> R: ...
 
@@ -143,7 +143,7 @@ class Takes(Protocol[P, R]):
 def _takes(
     options: Callable[P, CompileOptions],
 ) -> Callable[[Callable[[ModuleOp | Source, CompileOptions], T]], Takes[P, T]]:
-    """Let a function of a model and options take the options' fields as keywords."""
+    """Decorator that lets a function of a model and options take the options' fields as keywords."""
 
     def taking(function: Callable[[ModuleOp | Source, CompileOptions], T]) -> Takes[P, T]:
         def taken(model: ModuleOp | Source, *words: P.args, **named: P.kwargs) -> T:
@@ -161,9 +161,9 @@ def compile(model: ModuleOp | Source, options: CompileOptions) -> Report:
     Rewrite a module in place into the form that a target takes; of a path, bytes or an ONNX message, the module is
     the report's.
 
-    Raises UserError for a target, form, level, op or name that there is not, with the module as it was; with feeds, for
-    a pass that is beyond its class of exactness, or a phase that does not bring about what it is for; for what
-    `load` does not read; and VerifyException if the module breaks a constraint afterwards.
+    Raises UserError for an unknown target, form, level, op or name, before the module is changed; with feeds, for
+    a pass that exceeds its class of exactness, or a phase that misses its aim; for sources that
+    `load` rejects; and VerifyException if the module violates a constraint afterwards.
     """
     return _compiled(module_of(model), options)
 
@@ -171,7 +171,7 @@ def compile(model: ModuleOp | Source, options: CompileOptions) -> Report:
 def _compiled(module: ModuleOp, options: CompileOptions) -> Report:
     completion = None
     if options.data is not None:
-        from qdialect.compiler.completing import complete  # onnxruntime, which others do not start
+        from qdialect.compiler.completing import complete  # imports onnxruntime, needed only here
 
         completion = complete(module, options.data, options)
     return compile_as(module, options, options.feeds, completion=completion)
@@ -180,8 +180,8 @@ def _compiled(module: ModuleOp, options: CompileOptions) -> Report:
 @_takes(CompileOptions)
 def explain(model: ModuleOp | Source, options: CompileOptions) -> tuple[Layer, ...]:
     """
-    What would stay in float, and why: layers, those with most multiply-adds in float first, then those with most
-    elements. The model stays as it is.
+    Layers that would stay in float, with reasons, sorted by multiply-adds in float, then by
+    elements, the largest first. The model is not modified.
 
     Raises as `compile` does.
     """
@@ -199,8 +199,8 @@ def compile_as(
     completion: Completion | None = None,
 ) -> Report:
     """
-    `compile`; the report names the layers of `origin`, an earlier state of the same model. `completion`: what else is
-    quantized.
+    `compile`; the report names the layers of `origin`, an earlier state of the same model. completion: tensors to quantize
+    in addition.
     """
     running = Compilation(module, options, origin, completion)
     if not feeds:

@@ -1,8 +1,8 @@
 """
-What a quantized model lacks: of the tensors that it leaves in float, those that pay get parameters from samples.
+Completion of partly quantized models: float tensors whose quantization pays get parameters from samples.
 
 An export of quantization-aware training often quantizes what convolutions read and nothing else, so that residual
-additions and means stay in float. Weights that are float stay so: `quantize` is for those.
+additions and means stay in float. Float weights are not quantized: that is for `quantize`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Data = str | Path | Iterable[Mapping[str, Array]]
 
 RANGES = ("minmax", "mse")
 GAIN = 0.98
-"""Casts are inserted if the expected time falls to this part or less; else they are not worth their noise."""
+"""Greatest ratio of expected times with and without further casts at which they are inserted."""
 
 
 @dataclass
@@ -44,11 +44,11 @@ class Completion(Hook):
     """Ranges for tensors that a quantized model leaves in float; as a hook, it writes them where casts are inserted."""
 
     tensors: int = 0
-    """How many are quantized besides; none if that does not pay."""
+    """Number of further quantized tensors; 0 if that does not pay."""
     reason: str = ""
-    """Why none is."""
+    """Reason why none is."""
     share: float = 1.0
-    """Expected time as a part of that without the casts."""
+    """Expected time as a fraction of that without the casts."""
     noise: Noise | None = None
     """Noise of the result against the model as it was read."""
     without: Noise | None = None
@@ -61,7 +61,7 @@ class Completion(Hook):
             annotate(module, self.ranges, self.elements)
 
     def __str__(self) -> str:
-        """For the verdict, in a line."""
+        """One line for the verdict."""
         if not self.tensors or self.noise is None or self.without is None:
             return f"data: nothing is quantized besides, {self.reason}"
         return (
@@ -77,9 +77,9 @@ def _decibels(noise: Noise) -> str:
 
 def complete(module: ModuleOp, data: Data, options: Options) -> Completion:
     """
-    What to quantize besides in a module, which stays as it is.
+    The tensors of a module to quantize in addition; the module is not modified.
 
-    Raises UserError for options that do not fit, and data that the model does not take.
+    Raises UserError for invalid options, and data that the model does not accept.
     """
     inputs = model_inputs(module)
     feeds = load_data(str(data), inputs) if isinstance(data, str | Path) else data
@@ -110,7 +110,7 @@ def complete(module: ModuleOp, data: Data, options: Options) -> Completion:
 
 
 def _moved(module: ModuleOp, options: Options) -> ModuleOp:
-    """A clone in front of the passes that insert casts: types are raised, and casts moved."""
+    """A clone in the state before the passes that insert casts: quantization raised, casts moved."""
     ready = module.clone()
     for op in named_nodes(ready, options.keep_float):
         op.attributes[KEEP_FLOAT] = UnitAttr()
@@ -127,7 +127,7 @@ def _try(
     expected: list[list[Array]],
     rows: Sequence[Row],
 ) -> None:
-    """Measure what comes of the ranges in a module, which is used up."""
+    """Measure the effect of the ranges on a module, which is consumed."""
     annotate(module, tried.ranges, tried.elements)
     placement = casts.placed(module)
     tried.tensors = len(placement.pairs)
@@ -138,7 +138,7 @@ def _try(
 
 
 def _is_good(best: Completion) -> bool:
-    """Whether what is left of the signal is worth the time, or as much as without."""
+    """True if the signal-to-noise ratio is worth the time, or no lower than without completion."""
     if best.noise is None or best.without is None:
         return False
     return best.noise.ratio() >= min(least_ratio(best.share), best.without.ratio())

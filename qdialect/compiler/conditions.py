@@ -1,4 +1,4 @@
-"""What holds of a module behind each phase of a pipeline: stated by itself, whatever passes bring it about."""
+"""Postconditions of the phases of a pipeline, independent of the passes that establish them, and their check."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from qdialect.rewriting.remarks import remarks_of
 from qdialect.text.upstream import is_upstream
 
 Condition = Callable[[ModuleOp], Iterator[Operation]]
-"""The operations that break it."""
+"""A postcondition: yields the operations that violate it."""
 
 
 def _unexplained(module: ModuleOp) -> Iterator[Operation]:
-    """Operations that nobody asked to keep and no remark is on."""
+    """Operations that are not kept in float and have no remark."""
     remarks = remarks_of(module)
     return (op for op in operations(module) if KEEP_FLOAT not in op.attributes and not remarks.on(op))
 
 
 def raised(module: ModuleOp) -> Iterator[Operation]:
-    """QuantizeLinear and DequantizeLinear with constant parameters, though no remark says why."""
+    """QuantizeLinear and DequantizeLinear with constant parameters, without a remark."""
     for op in _unexplained(module):
         if op.get_trait(QuantizeForm) is not None or op.get_trait(DequantizeForm) is not None:
             if all(constant(value) is not None for value in op.operands[1:]):
@@ -47,7 +47,7 @@ def _is_dequantized(value: SSAValue) -> bool:
 
 
 def fused(module: ModuleOp) -> Iterator[Operation]:
-    """Ops between casts that have an integer kernel, though no remark says why."""
+    """Ops between casts that have an integer kernel, without a remark."""
     for op in _unexplained(module):
         if not isinstance(op, OnnxOp) or op.get_trait(Kernels) is None or len(op.results) != 1:
             continue
@@ -59,7 +59,7 @@ def fused(module: ModuleOp) -> Iterator[Operation]:
 
 
 def lowered(module: ModuleOp) -> Iterator[Operation]:
-    """Ops that take or give quantized types; in upstream dialects, of no subgraph, though no remark says why."""
+    """Ops with operands or results of quantized types; in upstream dialects outside subgraphs, without a remark."""
     stays = (ConstantOp, UnrealizedConversionCastOp)
     upstream = (
         op for op in _unexplained(module) if not isinstance(op, stays) and isinstance(op.parent_op(), FuncOp)
@@ -70,7 +70,7 @@ def lowered(module: ModuleOp) -> Iterator[Operation]:
 
 
 class Claim(NamedTuple):
-    """What holds behind a pass of a pipeline."""
+    """A postcondition after a pass of a pipeline."""
 
     behind: ModulePass
     phase: str
@@ -79,7 +79,7 @@ class Claim(NamedTuple):
 
 
 class ConditionCheck(Hook):
-    """Checks what holds behind each phase, and names the first operation that breaks it."""
+    """Checks the postcondition of each phase, and names the first operation that violates it."""
 
     def __init__(self, claims: Sequence[Claim]):
         self._claims = claims

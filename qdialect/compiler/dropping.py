@@ -1,8 +1,8 @@
 """
 `--max-drop`: the fewest layers in float with which the noise, or the decisions that change, stay within a limit.
 
-A noise budget of the best candidate says what each layer costs; a plan is made from it before anything is compiled,
-then measured and corrected. Of the sets of layers that were measured and keep the limit, the fastest is taken.
+A noise budget of the best candidate gives each layer's share; a plan is derived from it before anything is compiled,
+then measured and corrected. Of the measured sets of layers that keep the limit, the fastest is chosen.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from qdialect.numerics import Array
 from qdialect.transforms.insert_casts import elements_of
 
 SAMPLES = 16
-"""Samples that a noise budget is made from, at most."""
+"""Greatest number of samples for a noise budget."""
 MOST_PRODUCTS = 1e12
-"""Multiply-adds that a noise budget may take, which runs the model once for each sample and site; one sample it has."""
+"""Greatest number of multiply-adds of a noise budget, one run per sample and site; one sample is always used."""
 SHOWN, LEAST_SHOWN = 10, 0.005
-"""Layers that a report of the noise names, and parts of it that are too small to name."""
+"""Greatest number of layers that a noise report names, and the share below which none is named."""
 ALIKE = 0.02
-"""Expected times that differ by less than this part of the float model's are alike."""
+"""Difference of expected times, as a fraction of the float model's, below which they count as equal."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What is allowed to be lost."""
+    """A limit of the loss of accuracy."""
 
     text: str
     noise: float | None = None
     """Noise, relative to the signal."""
     changed: float | None = None
-    """Part of the samples whose largest output becomes another."""
+    """Fraction of the samples whose largest output changes."""
 
 
 def parse_limit(text: str) -> Limit:
@@ -62,15 +62,15 @@ def parse_limit(text: str) -> Limit:
 
 @dataclass(frozen=True)
 class Held:
-    """A candidate within a limit, or as near as there is one."""
+    """A candidate within a limit, or the nearest one."""
 
     trial: Trial
     plan: Plan
     shares: Sequence[Share]
-    """The part that each layer has in the noise of the model with no layer in float."""
+    """Each layer's share of the noise of the model with no layer in float."""
 
     def summary(self, limit: Limit) -> list[str]:
-        """For the user: what stays in float, why, and the flag that gives the same again."""
+        """Lines with the layers in float, the reasons, and the flag that gives the same result."""
         causes = {share.layer: share for share in self.shares}
         if not self.plan.reached:
             return [f"{limit.text} is not reached with any layer in integers that was tried"]
@@ -85,8 +85,8 @@ class Held:
 
 def noise_budget(candidates: Candidates, trial: Trial, places: Iterable[int] = ()) -> Budget:
     """
-    Where the noise of a candidate comes from, on some of the samples that are measured, those that judge first;
-    `places`: the outputs whose noise is that of what decides.
+    The noise budget of a candidate, on some of the measured samples, the judging ones first;
+    places: indices of the outputs that are measured by their decisive tensors.
     """
     module, _ = candidates.build(trial.choice)
     floating = candidates.module.clone()
@@ -105,19 +105,19 @@ def noise_budget(candidates: Candidates, trial: Trial, places: Iterable[int] = (
 
 @dataclass(frozen=True)
 class Budgeted:
-    """A noise budget beside what it is held against."""
+    """A noise budget compared with the measured noise."""
 
     shares: float
-    """Signal to noise in dB, of the noise that the shares of all layers add up to."""
+    """Signal to noise in dB, with the sum of all layers' shares as noise."""
     measured: float
-    """That of the result as it is written, on the same samples."""
+    """Signal to noise in dB of the written result, on the same samples."""
 
     def __str__(self) -> str:
         return f"noise budget: shares add up to {self.shares:.1f} dB, {self.measured:.1f} dB measured"
 
 
 def budget_lines(budget: Budget) -> list[str]:
-    """The largest shares of a candidate's noise: the layer, its causes, and what `--keep-float` is expected to give."""
+    """Lines with the largest shares of a candidate's noise: layer, causes, expected effect of `--keep-float`."""
     lines: list[str] = []
     for share in budget.shares()[:SHOWN]:
         causes = sorted(share.causes.items(), key=lambda pair: -pair[1])
@@ -132,7 +132,7 @@ def budget_lines(budget: Budget) -> list[str]:
 
 def held_against(candidates: Candidates, trial: Trial, done: Finished) -> Budgeted | None:
     """
-    Log the noise budget of a candidate, and what is measured of its result, which is `done`; None without samples, or
+    Log the noise budget of a candidate, and the measured noise of its result `done`; None without samples, or
     if nothing is in integers.
     """
     if not candidates.samples.judging or not trial.integer or done.noise is None:
@@ -177,7 +177,7 @@ def hold(candidates: Candidates, best: Trial, limit: Limit) -> Held:
             f"{_shown(step.measured, limit)} measured"
         )
     holding = [step.kept for step in plan.trials if step.measured <= allowed] or [plan.kept]
-    # Float layers in the middle of integer ones cost casts: fewer of them may be slower than more.
+    # Float layers between integer ones cost casts: fewer of them may be slower than more.
     fastest = min(trials[names].share for names in holding)
     kept = min((k for k in holding if trials[k].share <= fastest + ALIKE), key=len)
     return Held(trials[kept], replace(plan, kept=kept), budget.shares())
@@ -190,7 +190,7 @@ def _shown(value: float, limit: Limit) -> str:
 
 
 def _changed(candidates: Candidates, trial: Trial) -> float:
-    """The part of the samples whose largest element of the first float output is another than the float model's."""
+    """Fraction of the samples whose largest element of the first float output differs from the float model's."""
     changed = count = 0
     for one, other in zip(candidates.judge.expected(), candidates.found(trial.choice), strict=True):
         pair = next(((x, y) for x, y in zip(one, other, strict=True) if x.dtype.kind == "f"), None)
@@ -207,7 +207,7 @@ def _decisions(output: Array) -> Array:
 
 
 def _costs(candidates: Candidates) -> Mapping[str, float]:
-    """Multiplications of each layer, or elements of another op's result: what an op in float takes more."""
+    """Cost of keeping each layer in float: its multiplications, or elements of a non-linear op's result."""
     costs: dict[str, float] = {}
     for op in steps_of(candidates.module):
         assert isinstance(op, OnnxOp)

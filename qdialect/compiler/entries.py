@@ -1,6 +1,6 @@
 """
-What each reason means: `qdialect explain ID`, and docs/remarks.md. `remarks.toml` has the entries, `fixes.toml` what to
-do about them in the tool that made the model.
+Explanations of reasons, for `qdialect explain ID` and docs/remarks.md: `remarks.toml` has the entries, `fixes.toml` the
+fixes in the tools that produce models.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ TOOLS = {
     "tf2onnx": "tf2onnx, TFLite",
     "any": "any tool",
 }
-"""What makes quantized models, by its key in `fixes.toml`; `any` says the same of all."""
+"""Tools that produce quantized models, by key in `fixes.toml`; `any` applies to all."""
 
 
 class Entry(NamedTuple):
-    """What one reason means."""
+    """Explanation of one reason."""
 
     id: str
     means: str
     example: str
     fix: str
-    """What to do, in short."""
+    """The fix in short."""
     tools: Mapping[str, str]
-    """How, by the name of the tool that made the model."""
+    """The fix by name of the tool that produced the model."""
 
     def lines(self) -> list[str]:
-        """The entry as `qdialect explain ID` prints it."""
+        """The lines that `qdialect explain ID` prints."""
         width = max(len(name) for name in self.tools)
         return [
             f"{self.id}: {self.means}",
@@ -64,7 +64,7 @@ def entries() -> dict[str, Entry]:
 
 
 def entry(id: str) -> Entry:
-    """The entry of a reason. UserError for an id that no reason has."""
+    """The entry of a reason. UserError for an unknown id."""
     if id in entries():
         return entries()[id]
     fix = did_you_mean(id, entries(), "docs/remarks.md lists all")
@@ -72,6 +72,6 @@ def entry(id: str) -> Entry:
 
 
 def advice(blocked: Blocked) -> str:
-    """What to do about a reason: what it says itself, else what its entry says; empty for one that has no entry."""
+    """The fix of a reason: its own, else that of its entry; empty if it has none."""
     known = entries().get(blocked.id)
     return blocked.fix or ("" if known is None else known.fix)

@@ -1,4 +1,4 @@
-"""The nodes of a model, their tensors, and what leads where: plain values, kept when the module changes."""
+"""Snapshots of a model's graph for reports: nodes, tensors and edges as plain values."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Tensor:
 
     name: str
     shape: tuple[int | None, ...] | None
-    """None for a size that is not known; None for all if the rank is not."""
+    """None for an unknown size; None for all if the rank is unknown."""
     element: str
-    """ONNX's name of what is stored, as `uint8`; empty if it is not known."""
+    """ONNX's name of the storage type, as `uint8`; empty if unknown."""
     scale: str = ""
     """`0.02:128`, or in words where there are several scales; empty if it is not quantized."""
     is_constant: bool = False
 
 
 def scale_text(type: UniformType) -> str:
-    """Scale and zero point, as types print them; the range of several."""
+    """Scale and zero point as types print them; the range of several scales."""
     if type.is_per_tensor:
         return f"{float(type.scale):.6g}:{type.zero_point}"
     low, high = float(type.scales.min()), float(type.scales.max())
@@ -51,7 +51,7 @@ def scale_text(type: UniformType) -> str:
 
 
 def tensor_of(value: SSAValue) -> Tensor:
-    """What a value is, as a report says it."""
+    """The description of a value for a report."""
     type, shape, element = quantized_of(value.type), shape_of(value.type), element_of(value.type)
     known = BY_ATTRIBUTE.get(storage_element(type) if type is not None else element) if element else None
     stored = known.numpy if known is not None else ""
@@ -65,13 +65,13 @@ def tensor_of(value: SSAValue) -> Tensor:
 
 
 def constant_bytes(op: Operation) -> int:
-    """Bytes of the constants that an op takes."""
+    """Bytes of an op's constant operands."""
     tensors = (constant(value) for value in op.operands)
     return sum(t.data.nbytes for t in tensors if t is not None)
 
 
 def nodes_of(module: ModuleOp) -> list[OnnxOp]:
-    """The ops that are nodes of the ONNX model, those of subgraphs too, in order."""
+    """The ops that are nodes of the ONNX model, including those in subgraphs, in order."""
     return [op for op in operations(module) if isinstance(op, OnnxOp) and not isinstance(op, NO_NODE)]
 
 
@@ -81,29 +81,29 @@ class End:
 
     tensor: Tensor
     nodes: tuple[int, ...]
-    """The nodes that take it, or the one that makes it; none if it is handed through."""
+    """The nodes that use an input, or the one that defines an output; empty if an input is an output."""
 
 
 @dataclass(frozen=True)
 class Links:
-    """What leads where; nodes are known by their places in a list."""
+    """The edges of a graph; nodes are indices into a list."""
 
     edges: tuple[tuple[int, int], ...]
-    """From the node that makes a tensor to each that takes it, once for each two nodes."""
+    """(producer, user) pairs of nodes, without duplicates."""
     inputs: tuple[End, ...]
     outputs: tuple[End, ...]
 
 
 def _yielded(op: Operation) -> Iterator[SSAValue]:
-    """What the subgraphs of an operation give it."""
+    """The values that the subgraphs of an operation yield."""
     for block in (block for region in op.regions for block in region.blocks):
         yield from () if block.last_op is None else block.last_op.operands
 
 
 def links_of(module: ModuleOp, nodes: Sequence[OnnxOp]) -> Links:
     """
-    The links between `nodes`, those of subgraphs among them: a node that holds a subgraph takes what that yields, and
-    the inputs of a subgraph are linked to nothing.
+    The links between `nodes`, including those in subgraphs: a node with a subgraph uses the values that it yields, and
+    inputs of subgraphs have no links.
     """
     places: dict[Operation, int] = {op: k for k, op in enumerate(nodes)}
     makers: dict[SSAValue, int] = {result: k for op, k in places.items() for result in op.results}

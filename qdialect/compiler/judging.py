@@ -1,4 +1,4 @@
-"""What candidates are compared by: their outputs on samples kept apart, of a classifier what decides."""
+"""`Judge`: compares candidates by their outputs on held-out samples, for classifiers by decisive tensors."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 
 Places = frozenset[int]
-"""The outputs that are compared by what decides (`calibration.decisive`)."""
+"""Indices of the outputs that are compared by their decisive tensors (`calibration.decisive`)."""
 AS_THEY_ARE = Places()
 ENOUGH = 60.0
-"""dB of signal to noise beyond which more is worth nothing."""
+"""Signal to noise in dB above which more has no value."""
 
 
 class Judge:
-    """Measures what is made of a float module on samples, against what the module gives."""
+    """Measures modules derived from a float module against its outputs on samples."""
 
     def __init__(self, module: ModuleOp, samples: Samples, target: str | Path, *, decisive: bool = True):
-        """decisive: whether outputs that are shares of classes are compared by what decides."""
+        """decisive: True to compare class probabilities by their logits."""
         self._module, self._samples, self._target = module, samples, target
         self._shares = decided(module) if decisive else AS_THEY_ARE
         self._choices = chosen(module)
@@ -32,7 +32,7 @@ class Judge:
         self._expected: dict[Places, list[list[Array]]] = {}
 
     def expected(self, places: Places | None = None) -> list[list[Array]]:
-        """What the float module gives for each sample that is measured."""
+        """The float module's outputs for each measured sample."""
         places = self.places if places is None else places
         if places not in self._expected:
             self._expected[places] = self._outputs(self._module, places)
@@ -43,15 +43,15 @@ class Judge:
         return outputs(export_model(module).SerializeToString(deterministic=True), self._samples.measured)
 
     def simulated(self, module: ModuleOp) -> list[list[Array]]:
-        """What a module with casts gives for each; it is used up."""
+        """The outputs of a module with casts for each measured sample; the module is consumed."""
         let_out_what_decides(module, self.places)
         return simulated(module, self._target, self._samples.measured)
 
     def simulate(self, module: ModuleOp) -> tuple[Noise, Noise | None]:
         """
-        The noise of a module with casts, which is used up; of a classifier besides that of softened shares.
+        The noise of a module with casts, which is consumed; for a classifier also that of softened probabilities.
 
-        If the first module that is judged has none to speak of in its shares, the softened ones are all that counts.
+        If the first judged module has negligible noise in its probabilities, only the softened ones count.
         """
         expected, results = self.expected(), self.simulated(module)
         if not self._shares:
@@ -65,8 +65,8 @@ class Judge:
 
     def run(self, compiled: ModuleOp) -> tuple[Noise, Noise, Places]:
         """
-        The noise of a compiled module: of its outputs as they are, but for choices; and of the places that come third,
-        all that decides if it is still in the module.
+        The noise of a compiled module's float outputs; the noise with the decisive tensors at the places returned as the
+        third result, those that the module still contains.
         """
         known = decided(compiled) | chosen(compiled)
         plain = self._choices & known

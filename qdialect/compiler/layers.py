@@ -1,22 +1,22 @@
 """
-The account of a compilation, layer by layer: what each node of the model as it was read has become, at what cost.
+Account of a compilation by layer: the result of each node of the model as read, and its cost.
 
-A layer is one node of the model as it was read. The nodes of the result, those that passes put in too, belong each to
-one layer, by the names that they carry. All counts are of one run of one sample: an axis of unknown size counts as 1,
-and the body of a loop as one turn.
+A layer is one node of the model as read. The nodes of the result, including those inserted by passes, each belong to
+one layer, by their names. All counts are of one run of one sample: an axis of unknown size counts as 1,
+and the body of a loop as one iteration.
 
-What a share of multiply-adds in integers is:
+Definition of the share of multiply-adds in integers:
 
 - *as written*, a product counts as one of integers where the node itself multiplies integers: QLinearConv, QGemm,
   MatMulInteger, ConvInteger, DynamicQuantizeMatMul and their like. A Conv between DequantizeLinear and QuantizeLinear
-  is written in float; it counts as *in pairs*, and what it runs in is up to the runtime. MatMulNBits, and a product of
+  is written in float; it counts as *in pairs*, since the runtime chooses its arithmetic. MatMulNBits, and a product of
   floats with a dequantized weight, count as *weights alone*;
 - *in the result*, the same holds of the form `qoperator` and `integer`. In the form `qdq` a product of two quantized
-  values counts as one of integers if the target fuses the pairs that are written for it, which its file says; so it
-  does in the forms of upstream MLIR, which compute with what is stored.
+  values counts as one of integers if the target fuses the pairs that are written for it, as its file states; so it
+  does in the forms of upstream MLIR, which compute with stored integers.
 
-The denominator is the same for both: the multiply-adds of the layers as they were read, without those that have become
-constants. Where one layer has become several products, its multiply-adds are shared out as theirs are.
+The denominator is the same for both: the multiply-adds of the layers as read, without those that have become
+constants. If one layer has become several products, its multiply-adds are divided in proportion to theirs.
 """
 
 from __future__ import annotations
@@ -46,65 +46,65 @@ class Node:
     """One node of the result."""
 
     name: str
-    """As it is written into the file; empty if it has none."""
+    """Name in the file; empty if it has none."""
     operator: str
-    """As `QLinearConv`."""
+    """Operator, as `QLinearConv`."""
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     bytes: int
-    """Bytes of the constants that the node takes."""
+    """Bytes of the node's constant operands."""
     is_kernel: bool
-    """Whether it is an operator of quantized numbers: QLinearConv, MatMulInteger, QLinearAdd."""
+    """True for an operator on quantized numbers: QLinearConv, MatMulInteger, QLinearAdd."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One node of the model as it was read, and what became of it."""
+    """One node of the model as read, and its result."""
 
     node: str
     """Its name, or that of the first tensor that it computes."""
     operator: str
-    """As `Conv`."""
+    """Operator, as `Conv`."""
     became: tuple[Node, ...]
     """The nodes of the result that belong to it, in order."""
     into: str
-    """The layer whose nodes do its work now, where `became` is empty; empty if it is not known, or if none does."""
+    """Name of the layer that does its work if `became` is empty; empty if unknown, or if none does."""
     inputs: tuple[Tensor, ...]
-    """As they were read."""
+    """Inputs as read."""
     outputs: tuple[Tensor, ...]
     macs: int | None
-    """Multiply-adds as it was read; None if it sums no products, or if they cannot be counted."""
+    """Multiply-adds as read; None if it sums no products, or if they cannot be counted."""
     written: Numbers | None
-    """What it multiplied as it was written; None if it sums no products."""
+    """Kind of numbers that it multiplied as read; None if it sums no products."""
     integer_macs: int
-    """Those of `macs` that are of integers in the result."""
+    """Number of `macs` that are integer in the result."""
     is_gone: bool
-    """Whether nothing of its work is left in the result: it was computed in advance, or nobody took it."""
+    """True if no work of it is left in the result: it was folded, or unused."""
     is_float: bool
-    """Whether an op of it that has an integer form is in float."""
+    """True if an op of it that has an integer form is in float."""
     bytes_before: int
-    """Bytes of the constants that the layer took in the model as it was read."""
+    """Bytes of the layer's constant operands in the model as read."""
     reasons: tuple[Remark, ...] = ()
-    """Why it is in float, what decided first; each reason once."""
+    """Reasons why it is in float, the decisive one first, without duplicates."""
 
     @property
     def integer(self) -> bool:
-        """Whether all its multiply-adds are of integers, or, where it has none, nothing of it is in float."""
+        """True if all its multiply-adds are integer, or, if it has none, nothing of it is in float."""
         return self.integer_macs == self.macs if self.macs else not self.is_float
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """The types of the nodes that it became, each once."""
+        """Operators of the nodes that it became, without duplicates."""
         return tuple(dict.fromkeys(node.operator for node in self.became))
 
     @property
     def bytes(self) -> int:
-        """Bytes of the constants that its nodes take in the result."""
+        """Bytes of its nodes' constant operands in the result."""
         return sum(node.bytes for node in self.became)
 
     @property
     def elements(self) -> int:
-        """How many elements it computes; an axis of unknown size counts as 1."""
+        """Number of elements that it computes; an axis of unknown size counts as 1."""
         return sum(prod(size or 1 for size in t.shape or ()) for t in self.outputs)
 
 
@@ -113,38 +113,38 @@ class Totals:
     """Multiply-adds of a whole model."""
 
     macs: int
-    """Multiply-adds of one run of all layers that are left."""
+    """Multiply-adds of one run of all remaining layers."""
     written: dict[Numbers, int]
-    """By what they multiplied as they were written."""
+    """Multiply-adds by kind of numbers as read."""
     integer: int
-    """In integers in the result."""
+    """Integer multiply-adds in the result."""
     uncounted: int
-    """How many layers sum products whose number cannot be counted: a rank is not known."""
+    """Number of layers whose products cannot be counted: a rank is unknown."""
     is_open: bool
-    """Whether an axis of unknown size was counted as 1."""
+    """True if an axis of unknown size was counted as 1."""
 
     @property
     def share_before(self) -> float:
-        """The part that was in integers as it was written; 0 if there is none."""
+        """Fraction in integers in the model as read; 0 without multiply-adds."""
         return self.written.get(Numbers.INTEGER, 0) / (self.macs or 1)
 
     @property
     def share(self) -> float:
-        """The part that is in integers in the result; 0 if there is none."""
+        """Fraction in integers in the result; 0 without multiply-adds."""
         return self.integer / (self.macs or 1)
 
 
 class _Product(NamedTuple):
-    """An op that sums products, in front of the last lowering."""
+    """An op that sums products, before the last lowering."""
 
     macs: int
     open: int
-    """Sizes that are not known."""
+    """Number of unknown sizes."""
     is_integer: bool
 
 
 class Account:
-    """What a compilation did, by layer: notes scales, products and reasons while they are there to be read."""
+    """Account of a compilation by layer: records scales, products and reasons while the IR contains them."""
 
     def __init__(self, origin: Origin, form: str):
         self.origin, self.form = origin, form
@@ -162,14 +162,14 @@ class Account:
         """Bytes of the constants of the result."""
 
     def note_scales(self, module: ModuleOp) -> None:
-        """Note what is quantized how, in front of the first lowering."""
+        """Record the quantization of tensors, before the first lowering."""
         for op in operations(module):
             for value in (*op.results, *(a for region in op.regions for b in region.blocks for a in b.args)):
                 if (type := quantized_of(value.type)) is not None:
                     self._scales[wish(value)] = scale_text(type)
 
     def note_products(self, module: ModuleOp, floats: Mapping[OnnxOp, Remark]) -> None:
-        """Note what multiplies integers, and why the rest does not, in front of the last lowering."""
+        """Record integer products, and reasons for float ones, before the last lowering."""
         ops = nodes_of(module)
         rows = self._worked_rows(ops)
         for op in ops:
@@ -183,7 +183,7 @@ class Account:
                 self._products.setdefault(row, []).append(product)
             if (reason := floats.get(op)) is not None:
                 said = self._reasons.setdefault(row, [])
-                said.insert(0 if work is not None else len(said), reason)  # that of a product decides
+                said.insert(0 if work is not None else len(said), reason)  # a product's is decisive
 
     def _worked_rows(self, ops: Sequence[OnnxOp]) -> dict[Operation, int]:
         """
@@ -199,7 +199,7 @@ class Account:
         return rows
 
     def finish(self, module: ModuleOp) -> None:
-        """Note the nodes of the result."""
+        """Record the nodes of the result."""
         self.bytes = tensor_bytes(module)
         names, ops = UniqueNames(), nodes_of(module)
         self.links = links_of(module, ops)
@@ -224,14 +224,14 @@ class Account:
         return replace(tensor, scale=self._scales.get(tensor.name, ""))
 
     def layers(self) -> tuple[Layer, ...]:
-        """Every layer, in the order of the model as it was read."""
+        """Every layer, in the order of the model as read."""
         return tuple(self._layer(k, row) for k, row in enumerate(self.origin.rows))
 
     def _layer(self, k: int, row: Row) -> Layer:
         nodes, products = self._nodes.get(k, []), self._products.get(k, [])
         counted, macs = sum(p.macs for p in products), row.macs
         if counted and (macs is None or max(p.open for p in products) < row.open):
-            macs = counted  # what was found out of sizes since
+            macs = counted  # more sizes are known by now
         integer = sum(p.macs for p in products if p.is_integer)
         if macs is not None and counted:
             integer = round(macs * integer / counted)
@@ -253,14 +253,14 @@ class Account:
         )
 
     def _into(self, k: int) -> str:
-        """The layer that makes now what row `k` made, or whose product it was merged with."""
+        """Name of the layer that now computes the result of row `k`, or with whose product it was merged."""
         rows = [self._elsewhere[name] for name in self.origin.stand_in(k) if name in self._elsewhere]
         rows += [above for above in (self.origin.product_at(k),) if above in self._nodes]
         return self.origin.rows[rows[0]].node if rows else ""
 
 
 def totals(layers: Iterable[Layer], *, is_open: bool = False) -> Totals:
-    """The multiply-adds of all layers whose work is left. `is_open`: whether a size was counted as 1."""
+    """The multiply-adds of all remaining layers. is_open: True if a size was counted as 1."""
     working = [one for one in layers if one.written is not None and not one.is_gone]
     written = dict.fromkeys(Numbers, 0)
     for one in working:

@@ -1,4 +1,4 @@
-"""What models give for samples, as onnxruntime runs them, and how near they must come."""
+"""Outputs of models on samples in onnxruntime, and the required signal-to-noise ratio."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from qdialect.rewriting.manager import PassManager
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 
 LEAST_RATIO, RATIO_FOR_TIME = 10.0, 20.0
-"""Signal to noise that must be left, in dB, for no time at all, and more for all of it: a slow model must be good."""
+"""Required signal to noise in dB: at no time, and the increase up to the float model's time."""
 
 
 def least_ratio(share: float) -> float:
-    """Signal to noise, in dB, that an integer model must have which takes that share of the float model's time."""
+    """Signal to noise in dB required of an integer model that takes `share` of the float model's time."""
     return LEAST_RATIO + RATIO_FOR_TIME * share
 
 
 def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
-    """What a model gives for each sample. Raises UserError if onnxruntime does not run it."""
+    """The outputs of a model for each sample. Raises UserError if onnxruntime cannot run it."""
     runner = session(model, optimize=True)
     try:
         return list(side_by_side(lambda row: [np.asarray(a) for a in runner.run(None, dict(row))], rows))
@@ -38,7 +38,7 @@ def outputs(model: bytes, rows: Sequence[Row]) -> list[list[Array]]:
 
 
 def simulated(module: ModuleOp, target: str | Path, rows: Sequence[Row]) -> list[list[Array]]:
-    """What a module with casts gives for each sample; its casts are written out in place."""
+    """The outputs of a module with casts for each sample; the module is lowered to QDQ form in place."""
     PassManager().run([LowerToQdqPass(target=str(target))], module)
     import_domains(module)
     return outputs(export_model(module).SerializeToString(deterministic=True), rows)

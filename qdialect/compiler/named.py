@@ -1,4 +1,4 @@
-"""Nodes by the names that a user gives: of the node or of a tensor that it makes, with `*` and `?` for letters."""
+"""Lookup of nodes by name: of the node or of its results, with wildcards `*` and `?`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from qdialect.ir.walking import operations
 
 
 def _input_names(module: ModuleOp) -> set[str]:
-    """What the graph's inputs are called."""
+    """ONNX names of the graph's inputs."""
     rows = [row for func in module.ops if isinstance(func, FuncOp) for row in func.arg_attrs or ()]
     names = [row.data.get("onnx.name") for row in rows]
     return {name.data for name in names if isinstance(name, StringAttr)}
 
 
 def _pattern(name: str) -> re.Pattern[str]:
-    """What a name with `*` for any letters and `?` for one stands for."""
+    """The regular expression of a name with wildcards `*` and `?`."""
     return re.compile(re.escape(name).replace(r"\*", ".*").replace(r"\?", "."), re.DOTALL)
 
 
@@ -37,8 +37,8 @@ def _unknown(module: ModuleOp, name: str, known: set[str]) -> UserError:
 
 def named_nodes(module: ModuleOp, names: Sequence[str]) -> list[Operation]:
     """
-    The nodes of these names, or of which a tensor has one. In a name that no node has, `*` stands for any letters and
-    `?` for one. Raises UserError for a name that is no node's.
+    The nodes with these names, or with results of these names. In a name that no node has, `*` matches any text and
+    `?` one character. Raises UserError for a name that matches no node.
     """
     if not names:
         return []

@@ -1,8 +1,8 @@
 """
-What a compilation and a quantization are asked for, each thing said once: the command line makes its arguments from
-these fields, `compile` and `quantize` take them as keywords, and docs/api.md lists them.
+Options of `compile` and `quantize`, each declared once: the command line derives its arguments from these fields, the
+functions take them as keywords, and docs/api.md lists them.
 
-Imports nothing heavy: a wrong word on the command line fails at once.
+Imports nothing heavy, so that errors on the command line are reported at once.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from qdialect.numerics import Array
 
 FORMS = ("qoperator", "qdq", "integer")
-"""How integer ops are written."""
+"""Forms in which integer ops are written to ONNX."""
 UPSTREAM_FORMS = ("linalg", "tosa")
-"""The forms of targets that take no ONNX: dialects of upstream MLIR."""
+"""Forms of targets that take dialects of upstream MLIR instead of ONNX."""
 LEVELS = tuple(level.value for level in Exactness)
 RESULT, MODEL = "the result", "the model"
 CALIBRATION, ALGORITHMS = "calibration", "algorithms (default: what is best on samples kept apart)"
-"""The headings under which `--help` lists options."""
+"""Headings of options in `--help`."""
 CALLER = "the caller"
-"""In place of a heading: what only Python can give."""
+"""Pseudo heading of options that exist in Python only."""
 
 OptionsT = TypeVar("OptionsT", bound="Options | Calibration")
 
@@ -41,14 +41,14 @@ def _said(
     flag: str | None = None,
 ) -> dict[str, Any]:
     """
-    metavar: also decides how the command line reads the word. flag: how it spells an option that may be repeated, if
-    not by the field's name.
+    Metadata of an option. metavar: also selects the command line's converter. flag: name of a repeatable option, if
+    different from the field's.
     """
     return {"group": group, "help": help, "choices": choices, "metavar": metavar, "flag": flag}
 
 
 def _with_costs(name: str | Path, costs: str | Path) -> str | Path:
-    """The target of a file of costs, which is a target's own. Raises UserError if they are another target's."""
+    """The target with the costs of a file. Raises UserError if the costs are another target's."""
     own = target(costs)
     if costs != name and own.like != name:
         raise UserError(
@@ -60,7 +60,7 @@ def _with_costs(name: str | Path, costs: str | Path) -> str | Path:
 
 @dataclass(frozen=True)
 class Options:
-    """What a compilation is asked for, besides the model."""
+    """Options of a compilation."""
 
     target: str | Path = field(
         default="onnxruntime",
@@ -147,13 +147,13 @@ class Options:
 
     @property
     def plain(self) -> "Options":
-        """What is left to ask for of a model whose layers stay in float, but for its weights."""
+        """The options for a model whose layers stay in float, except for its weights."""
         return Options(self.target, self.form, self.exactness, keep_overridable=self.keep_overridable)
 
 
 @dataclass(frozen=True)
 class CompileOptions(Options):
-    """What `compile` takes besides the model."""
+    """Options of `compile`."""
 
     data: "str | Path | Iterable[Mapping[str, Array]] | None" = field(
         default=None,
@@ -177,7 +177,7 @@ class CompileOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """What a quantization is made from, besides the data."""
+    """Options of calibration."""
 
     random: bool = field(
         default=False,
@@ -250,28 +250,28 @@ class Calibration:
 
 @dataclass(frozen=True)
 class QuantizeOptions(Calibration, Options):
-    """What `quantize` takes besides the model and the data."""
+    """Options of `quantize`."""
 
 
 def flag(one: Field[Any]) -> str:
-    """How the command line spells a field: `keep_float` is `--keep-float`."""
+    """The command-line option of a field: `keep_float` is `--keep-float`."""
     return one.metadata["flag"] or f"--{one.name.replace('_', '-')}"
 
 
 def options_of(kind: type[OptionsT], values: object) -> OptionsT:
-    """The options of a kind from what has an attribute for some of the fields, as parsed arguments do."""
+    """The options of class `kind` from an object with attributes for some fields, as parsed arguments."""
     return kind(**{one.name: getattr(values, one.name) for one in fields(kind) if hasattr(values, one.name)})
 
 
 def described(one: Field[Any]) -> str:
-    """What an option is, for who reads of it in Python."""
+    """Description of an option for Python's documentation."""
     return (one.metadata["help"].replace(" (default: %(default)s)", "").replace("%%", "%")).strip()
 
 
 def document(function: Callable[..., Any], like: Callable[..., Any], options: type[Options]) -> None:
     """
-    Give `function`, which takes the fields of `options` as keywords behind its own parameters, the signature that says
-    so, and the name and the words of `like`, with those of the options.
+    Set the signature of `function`, which takes the fields of `options` as keywords after its own parameters, and its
+    name and docstring from `like`, with the descriptions of the options.
     """
     own = signature(function).parameters.values()
     first = [one for one in own if one.kind is Parameter.POSITIONAL_OR_KEYWORD]

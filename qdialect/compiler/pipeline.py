@@ -1,4 +1,4 @@
-"""The fixed pipelines: what `qdialect compile` runs, per target and form, and why in that order."""
+"""The pipelines of `qdialect compile` as data: phases and passes by target and form, with reasons for their order."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ class Stage(NamedTuple):
 
     step: ModulePass
     because: str
-    """What it is for, or why it stands where it does."""
+    """Purpose of the pass, or reason for its position."""
     needs: tuple[str, ...] = ()
-    """Names of passes that it may not change places with, right in front of it: the result would be another."""
+    """Names of passes directly before it with which it must not be swapped: the result would differ."""
 
 
 class Phase(NamedTuple):
-    """Passes that bring a module from one form into the next."""
+    """Passes that bring a module from one form to the next."""
 
     name: str
     aim: str
-    """What holds of the module behind it."""
+    """Postcondition of the phase, in words."""
     broken: Condition
-    """The operations of which it does not hold."""
+    """Yields the operations that violate the postcondition."""
     stages: Sequence[Stage]
 
 
 @dataclass(frozen=True)
 class Request:
-    """Options, checked, with what follows from them."""
+    """Checked options, with derived values."""
 
     options: Options
     target: Target
@@ -52,7 +52,7 @@ class Request:
 
     @property
     def is_upstream(self) -> bool:
-        """Whether the result is upstream MLIR, where all that is quantized has integer ops of its own."""
+        """True if the result is upstream MLIR, where every quantized op has an integer form."""
         return self.form in UPSTREAM_FORMS
 
     @property
@@ -65,7 +65,7 @@ def _stage(name: str, because: str, *needs: str, **options: Any) -> Stage:
 
 
 def simplifying() -> Iterator[Stage]:
-    """A graph of any kind, made simpler: whatever follows from constants and shapes."""
+    """Simplification of any graph: folding of constants and shapes."""
     yield _stage("infer-shapes", "while nothing is quantized: guards and costs ask for sizes")
     yield _stage("fold-identity", "a copy of a constant is a constant")
     yield _stage("fold-constants", "scales that are computed of constants are constants")
@@ -76,7 +76,7 @@ def simplifying() -> Iterator[Stage]:
 
 
 def _raising(r: Request) -> Iterator[Stage]:
-    """Whatever tool made the model: its quantization in types."""
+    """Quantization of any producer raised to types."""
     if not r.options.keep_overridable:
         yield _stage("freeze", "an initializer that is an input too is a constant")
     if r.options.batch is not None or r.options.sizes:
@@ -123,7 +123,7 @@ def _batch_norm(r: Request, because: str, *, depthwise: bool) -> Stage:
 
 
 def _sinking(r: Request) -> Iterator[Stage]:
-    """Casts as far down as they go, and products of integers read as ops between casts."""
+    """Dequantizes moved down, and integer products raised to ops between casts."""
     yield _stage("sink-dequantize", "an op that moves or selects does so on integers")
     yield _stage(
         "raise-integer",
@@ -141,7 +141,7 @@ def _sinking(r: Request) -> Iterator[Stage]:
 
 
 def _hoisting(r: Request) -> Iterator[Stage]:
-    """Quantizes as far up as they go; what stands between a linear op and its casts folded away."""
+    """Quantizes moved up; ops between a linear op and its casts folded."""
     kernels = r.form == "qoperator" or r.is_upstream
     hoist = {"activations": r.form == "qdq", "rewritten": kernels}
     hoist |= {"selects": False} if r.is_exact else {}
@@ -166,7 +166,7 @@ def _hoisting(r: Request) -> Iterator[Stage]:
 
 
 def _legalizing(r: Request) -> Iterator[Stage]:
-    """Quantized types that the target takes."""
+    """Quantized types legalized for the target."""
     legalize = [
         _stage(
             "legalize", "the target's own storage types", target=r.target.name, weights=r.form != "integer"
@@ -178,12 +178,12 @@ def _legalizing(r: Request) -> Iterator[Stage]:
             _stage("legalize-weights", "zero points that signedness leaves", target=r.target.name, **exact)
         )
     interface = [_stage("integer-io", "asked for")] if r.options.integer_io else []
-    # Where activations must be symmetric, the integers that come in and go out are so too.
+    # If activations must be symmetric, integer inputs and outputs are symmetric, too.
     yield from [*legalize, *interface] if r.target.symmetric_activations else [*interface, *legalize]
 
 
 def _upstream(r: Request) -> Iterator[Stage]:
-    """A graph that is all of upstream MLIR."""
+    """The graph lowered to upstream MLIR."""
     yield _stage("rescale-bias", "sums of integers add i32 in steps of x_scale * w_scale")
     yield _stage("lower-to-table", "one lookup for what is computed of 8 bits", target=r.target.name)
     yield _stage("legalize-expressed", "what is computed in float is so in float32")
@@ -213,7 +213,7 @@ def _choosing(name: str) -> Iterator[Stage]:
 
 
 def _lowering(r: Request) -> Iterator[Stage]:
-    """Types written as what the target takes."""
+    """Quantized types lowered to the target's form."""
     name = r.target.name
     if r.is_upstream:
         yield from _upstream(r)
@@ -223,7 +223,7 @@ def _lowering(r: Request) -> Iterator[Stage]:
     if r.form == "qoperator":
         yield from _choosing(name)
     if r.form != "qdq":
-        apart = {"joins": False} if r.options.decompose else {}  # what was taken apart stays so
+        apart = {"joins": False} if r.options.decompose else {}  # decomposed ops stay decomposed
         options = {"exact": r.is_exact, **apart} if r.form == "qoperator" else {}
         yield _stage(
             f"lower-to-{r.form}", "integer kernels, of forms that are chosen", target=name, **options
@@ -247,7 +247,7 @@ def _lowering(r: Request) -> Iterator[Stage]:
 
 
 def _checked(options: Options) -> Request:
-    """Raises UserError for a target, form, level or op that there is not."""
+    """The checked options. Raises UserError for an unknown target, form, level or op."""
     runtime = target(options.target)
     form = options.form or runtime.form
     if runtime.form in UPSTREAM_FORMS and options.form is not None:
@@ -272,18 +272,18 @@ def _checked(options: Options) -> Request:
 
 
 LOOPS = ("DynamicQuantizeLSTM",)
-"""Ops with a loop inside, which linalg gets step by step."""
+"""Ops with a loop inside, which are unrolled for linalg."""
 ASKED_FOR = ("integer-io", "insert-casts")
-"""Lossy on purpose, and only there if it was asked for."""
+"""Passes that are lossy by design, present only on request."""
 
 
 PHASES = ("raise", "move", "lower")
 READY = 2
-"""Phases in front of that which inserts casts, if it is asked for."""
+"""Number of phases before the one that inserts casts, if requested."""
 
 
 def _completing(r: Request) -> Iterator[Stage]:
-    """Casts where ranges are known, and what they make possible."""
+    """Casts inserted where ranges are known, and the rewrites that they enable."""
     yield _stage(
         "insert-casts",
         "asked for: what pays of the tensors that are left in float",
@@ -297,7 +297,7 @@ def _completing(r: Request) -> Iterator[Stage]:
 
 
 def _with_those_of(target: Target, phase: str, stages: Sequence[Stage]) -> list[Stage]:
-    """The stages of a phase, with those that the target's file places in it."""
+    """The stages of a phase, with those that the target's file adds to it."""
     merged = list(stages)
     for one in (one for one in target.stages if one.phase == phase):
         where = f"the stage '{one.run}' of target '{target.name}'"
@@ -320,11 +320,11 @@ def _with_those_of(target: Target, phase: str, stages: Sequence[Stage]) -> list[
 
 def phases(options: Options, *, completes: bool = False) -> list[Phase]:
     """
-    The passes for a target and form, without those of a class beyond the exactness asked for.
+    The passes for a target and form, without those of a class beyond the requested exactness.
 
-    completes: whether tensors with a range that are left in float are quantized besides.
+    completes: True to quantize float tensors with a range in addition.
 
-    Raises UserError for a target, form, level or op that there is not, and for a stage of the target that has no place.
+    Raises UserError for an unknown target, form, level or op, and for a stage of the target without a valid position.
     """
     r = _checked(options)
 
@@ -353,7 +353,7 @@ def phases(options: Options, *, completes: bool = False) -> list[Phase]:
 
 
 def claims(all_phases: Sequence[Phase]) -> list[Claim]:
-    """What holds behind the last pass of each phase."""
+    """The postconditions, each after the last pass of its phase."""
     return [Claim(p.stages[-1].step, p.name, p.aim, p.broken) for p in all_phases if p.stages]
 
 
@@ -363,7 +363,7 @@ def pipeline(options: Options) -> list[ModulePass]:
 
 
 def phases_text(phases: Iterable[Phase]) -> str:
-    """The phases as text, a pass a line; comments say what each pass is for and which neighbour it must follow."""
+    """The phases as text, one pass per line, with comments on its purpose and required predecessors."""
     lines: list[str] = []
     for phase in phases:
         lines.append(f"  // {phase.name}: {phase.aim}")

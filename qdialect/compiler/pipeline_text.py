@@ -1,4 +1,4 @@
-"""Pass pipelines as text, `a,b{x=1 y="s" l=1,2 flag}` or `builtin.module(a,b)`: reading, running, writing."""
+"""Textual pass pipelines, `a,b{x=1 y="s" l=1,2 flag}` or `builtin.module(a,b)`: parser, runner, printer."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,11 +23,11 @@ Passes = Mapping[str, Callable[[], type[ModulePass]]]
 
 
 class PipelineError(UserError):
-    """The pipeline's text is wrong: a mistake on the command line, not in the input."""
+    """Invalid pipeline text: an error on the command line, not in the input."""
 
 
 def get_available_passes() -> dict[str, Callable[[], type[ModulePass]]]:
-    """Our passes, and those of xDSL's that pipelines need, imported on first use; `outside_passes` has more."""
+    """Factories of our passes, and of xDSL's that pipelines need, by name; `outside_passes` has more."""
 
     def get_canonicalize() -> type[ModulePass]:
         from xdsl.transforms.canonicalize import CanonicalizePass
@@ -73,7 +73,7 @@ _TOKEN = re.compile(
 class _Token(NamedTuple):
     kind: str  # "mark", "string", "word" or "end"
     text: str
-    spaced: bool = False  # whether a blank comes before it
+    spaced: bool = False  # a blank precedes it
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -115,7 +115,7 @@ class _Reader:
         return taken
 
     def pipeline(self) -> list[ArgSpec]:
-        """`pass (, pass)*`, where `builtin.module(...)` stands for what it encloses."""
+        """`pass (, pass)*`; `builtin.module(...)` is equivalent to its contents."""
         specs: list[ArgSpec] = []
         while True:
             name = self.expect("word", what="a pass name")
@@ -157,7 +157,7 @@ class _Quoted(str):
 
 
 def parse_pipeline(text: str, available: Passes) -> list[ModulePass]:
-    """The passes that `text` names, with their options. PipelineError for whatever is wrong with it."""
+    """The passes that `text` names, with their options. PipelineError for invalid text."""
     if not text.strip():
         return []
     reader = _Reader(text)
@@ -172,8 +172,8 @@ def run(module: ModuleOp, pipeline: str) -> list[Remark]:
 
     pipeline: as `qdialect-opt -p` takes it: `raise-qdq,lower-to-qdq{target=tensorrt}`, or `builtin.module(...)`.
 
-    Returns why rewrites did not fire, in the order in which it was found. Raises UserError for text that is no
-    pipeline, a pass or an option that there is not, and a pass that cannot do its work.
+    Returns the remarks, in the order in which they arose. Raises UserError for text that is no
+    pipeline, an unknown pass or option, and a pass that fails on the user's input.
     """
     passes = parse_pipeline(pipeline, get_available_passes())
     PassManager(Verified(), context=make_context()).run(passes, module)
@@ -217,7 +217,7 @@ def _make(spec: ArgSpec, available: Passes) -> ModulePass:
 
 
 def _typed(pass_name: str, key: str, values: ParameterListType, hint: Any) -> ParameterListType:
-    """The option's words as what its field takes: `1` is a float where a float is due, no value is true."""
+    """The option's values converted to its field's type: `1` is a float for a float field, no value is true."""
     accepted = _leaves(hint)
     if not values and bool in accepted:
         return (True,)

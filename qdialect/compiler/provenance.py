@@ -1,4 +1,4 @@
-"""Where the nodes of a result came from: each belongs to one node of the model as it was read, by names."""
+"""Provenance: the node of the model as read to which each node of the result belongs, by names."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from qdialect.rewriting.manager import Applied, Hook
 from qdialect.rewriting.passes import RewritePass
 
 NEAR = 8
-"""Nodes between a product and what was merged with it: a bias, casts, moves of elements."""
+"""Greatest number of nodes between a product and an op merged with it: a bias, casts, layout ops."""
 
 
 def is_kernel(op: OnnxOp) -> bool:
-    """Whether an op is one of quantized numbers by its definition."""
+    """True if an op is defined on quantized numbers."""
     work = op.get_trait(Multiplies)
     return op.get_trait(QOperator) is not None or (work is not None and work.integers)
 
 
 @dataclass
 class Row:
-    """One node of the model as it was read."""
+    """One node of the model as read."""
 
     node: str
-    """Its name, or that of what it computes."""
+    """Its name, or that of its first result."""
     operator: str
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     bytes: int
-    """Bytes of the constants that the node takes."""
+    """Bytes of the node's constant operands."""
     is_cast: bool
-    """Whether it quantizes or dequantizes: what types say."""
+    """True for a quantize or dequantize, which types represent."""
     numbers: Numbers | None
-    """What it multiplies as it is written; None if it sums no products."""
+    """Kind of numbers that it multiplies as read; None if it sums no products."""
     macs: int | None = None
     """Multiply-adds of one run of the node; None if it has none, or if they cannot be counted."""
     open: int = 0
-    """How many sizes of its inputs and outputs are not known; the count takes them for 1."""
+    """Number of unknown sizes of its inputs and outputs, which count as 1."""
 
 
 def _is_cast(op: OnnxOp) -> bool:
@@ -72,7 +72,7 @@ def _row(op: OnnxOp) -> Row:
 
 
 def _count(row: Row, op: OnnxOp) -> bool:
-    """Count the multiply-adds of a row, with the sizes that are known by now; whether all are."""
+    """Count the multiply-adds of a row with the sizes known by now; True if all are known."""
     work = op.get_trait(Multiplies)
     if work is not None and op.parent is not None:
         row.macs, row.open = work.count(op), open_sizes(op)
@@ -81,8 +81,8 @@ def _count(row: Row, op: OnnxOp) -> bool:
 
 class Origin(Hook):
     """
-    The nodes of a model as it was read. As a hook it learns what a first shape inference says of their sizes, and which
-    tensors other tensors have come in the place of.
+    The nodes of a model as read. As a hook it updates their sizes after the first shape inference, and records the
+    replacements of tensors.
     """
 
     def __init__(self, module: ModuleOp):
@@ -112,13 +112,13 @@ class Origin(Hook):
                 self._instead[before] = now
 
     def _quantized_at(self, row: int) -> int:
-        """The row itself or, if it quantizes, the one whose result it quantizes: an op made of both took its name."""
+        """The row itself or, if it quantizes, the one whose result it quantizes: an op fused from both has its name."""
         if not self.rows[row].is_cast or not self.rows[row].inputs:
             return row
         return self._by_tensor.get(self.rows[row].inputs[0].name, row)
 
     def product_at(self, row: int) -> int:
-        """The row itself if it sums products, or the nearest above that does, as long as the way up is only one."""
+        """The row itself if it sums products, or the nearest above that does, if the path is unique."""
         at = row
         for _ in range(NEAR):
             if self.rows[at].numbers is not None:
@@ -131,7 +131,7 @@ class Origin(Hook):
         return row
 
     def stand_in(self, row: int) -> set[str]:
-        """The names of the tensors that a row's have become, and of those on the way there."""
+        """The names of the tensors that replaced a row's, and of intermediate ones."""
         waiting, seen = [t.name for t in self.rows[row].outputs], set[str]()
         while waiting:
             if (name := waiting.pop()) not in seen:
@@ -141,8 +141,8 @@ class Origin(Hook):
 
     def rows_of(self, ops: Sequence[OnnxOp]) -> dict[Operation, int]:
         """
-        The row that each op of a later state belongs to: by its node's name, or a tensor's; one without such names
-        belongs to the op that reads it, or else to the op that it reads.
+        The row that each op of a later state belongs to: by the name of its node or a tensor; an op without such names
+        belongs to its user, or else to its producer.
         """
         rows: dict[Operation, int] = {}
         for op in ops:

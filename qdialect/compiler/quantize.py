@@ -1,5 +1,5 @@
 """
-From a float model to an integer one: simplify, profile, insert casts, compile; of several candidates the best.
+`quantize`: post-training quantization of a float model: simplify, profile, build candidates, compile the best one.
 """
 
 from __future__ import annotations
@@ -62,44 +62,44 @@ P = ParamSpec("P")
 _Quantizing = Callable[["ModuleOp | Source", Data, QuantizeOptions], "Quantized"]
 
 QUANTIZED_OPSET = 13
-"""The first opset whose QuantizeLinear and DequantizeLinear know a scale for each channel."""
+"""The first opset whose QuantizeLinear and DequantizeLinear have per-axis scales."""
 RANDOM_SAMPLES = 8
 
 
 @dataclass
 class Quantized:
-    """What `quantize` did."""
+    """The result of `quantize`."""
 
     report: Report
-    """What the compiler did."""
+    """Report of the compilation."""
     choice: Choice
-    """How ranges were taken and weights rounded, and what was left in float."""
+    """The choices of ranges, rounding and layers in float."""
     ratio: float
-    """Signal to noise of the result on samples kept apart, in dB."""
+    """Signal to noise of the result on held-out samples, in dB."""
     profile: Profile
-    """What was counted of the samples; it can be saved and used again."""
+    """Statistics of the samples; can be saved and reused."""
     log: list[str] = field(default_factory=list[str])
-    """What was tried, in order."""
+    """Log of the trials, in order."""
     integer: int = 0
-    """Layers in integers."""
+    """Number of layers in integers."""
     floating: str = ""
-    """Why the whole model stays in float, if it does."""
+    """Reason why the whole model stays in float; empty if it does not."""
     layers: int = 0
-    """Layers with constant weights."""
+    """Number of layers with constant weights."""
     limit: list[str] = field(default_factory=list[str])
-    """What keeps the limit that was asked for, and what to write for the same again."""
+    """Lines on the layers in float that keep the requested limit, and on reproducing the result."""
     how: str = "in integers"
-    """What was done to them."""
+    """Participle phrase for the quantized layers in the summary."""
     budget: Budgeted | None = None
-    """What a noise budget comes to, if one was asked for."""
+    """Result of the noise budget, if requested."""
 
     @property
     def module(self) -> ModuleOp:
-        """The result: the module that was given, or the one that was loaded."""
+        """The result: the caller's module, or the loaded one."""
         return self.report.module
 
     def summary(self) -> list[str]:
-        """What came of it, in a few lines."""
+        """Summary in a few lines."""
         lines: list[str] = []
         if self.profile.random:
             lines.append("warning: random data is no calibration, the result is not to be used")
@@ -115,7 +115,7 @@ def _pass(name: str, **options: Any) -> ModulePass:
 
 
 def simplifying(options: Options, form: str) -> list[ModulePass]:
-    """The passes that bring a float model into the form that is profiled."""
+    """The passes that bring a float model to the form that is profiled."""
     passes = [] if options.keep_overridable else [_pass("freeze")]
     passes += [*(stage.step for stage in stages.simplifying()), _pass("raise-opset", to=QUANTIZED_OPSET)]
     passes += [_pass(name) for name in ("fold-batch-norm", "fold-branches", "fold-pad", "fold-constants")]
@@ -129,7 +129,7 @@ def simplifying(options: Options, form: str) -> list[ModulePass]:
 
 
 def prepare(module: ModuleOp, options: Options) -> Origin:
-    """Simplify a float model in place, into what is profiled; its nodes as they were."""
+    """Simplify a float model in place for profiling; returns its nodes as before."""
     runtime = target_named(options.target)
     form = options.form or runtime.form
     if form in UPSTREAM_FORMS:
@@ -147,7 +147,7 @@ def prepare(module: ModuleOp, options: Options) -> Origin:
 
 
 def replace_module(module: ModuleOp, by: ModuleOp) -> None:
-    """Let a module be what another one is, which is empty then."""
+    """Replace the contents of a module by those of another, which is empty afterwards."""
     module.attributes = dict(by.attributes)
     body = by.detach_region(0)
     module.detach_region(0)
@@ -155,13 +155,13 @@ def replace_module(module: ModuleOp, by: ModuleOp) -> None:
 
 
 def _become(module: ModuleOp, by: ModuleOp, report: Report) -> None:
-    """Let the caller's module be the result, and the report's."""
+    """Make the caller's module the result, and the report's module."""
     replace_module(module, by)
     report.module = module
 
 
 def quantize_pipeline(options: Options) -> list[ModulePass]:
-    """The passes that run, in order; the profile is made in front of `insert-casts`."""
+    """The passes, in order; the model is profiled before `insert-casts`."""
     form = options.form or target_named(options.target).form
     casts = _pass("insert-casts", target=options.target, form=form)
     return [*simplifying(options, form), casts, *pipeline(options)]
@@ -189,14 +189,14 @@ def _images(calibration: Calibration) -> ImageOptions:
 
 
 def _sequences(data: Data, calibration: Calibration, inputs: Sequence[Input]) -> Iterable[Iterable[Feeds]]:
-    """What keeps its state from one sample to the next: a file, or the samples of the caller."""
+    """The sequences in which state is carried from sample to sample: one per file, or the caller's."""
     if isinstance(data, str | Path):
         return ([one] for one in load_data(str(data), inputs, _images(calibration)))
     return sequences(data or ())
 
 
 def _profile(module: ModuleOp, data: Data, calibration: Calibration) -> Profiler:
-    """A profile of the prepared module; saved if asked for, also where the user stops it."""
+    """A profile of the prepared module; saved if requested, also on interrupt."""
     profiler = Profiler(module, memory=calibration.memory, random=calibration.random)
     try:
         if data is not None or calibration.random:
@@ -215,12 +215,12 @@ def _profile(module: ModuleOp, data: Data, calibration: Calibration) -> Profiler
 
 
 def _shown(calibration: Calibration) -> Callable[[str], None]:
-    """What is told what is being done."""
+    """The progress callback."""
     return calibration.show or (lambda text: None)
 
 
 def _add(profiler: Profiler, feeds: Iterable[Feeds], calibration: Calibration) -> None:
-    """Count all samples, in as many processes as were asked for."""
+    """Count all samples, in the requested number of processes."""
 
     def done(count: int) -> None:
         _shown(calibration)(f"profiling, {count} samples")
@@ -237,7 +237,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     """
     Quantize a float module in place.
 
-    Raises UserError for data that the model does not take, a profile of another model, and wrong options.
+    Raises UserError for data that the model does not accept, a profile of another model, and invalid options.
     """
     weights = parse_weights(calibration.weights)
     if weights.bits == 4:
@@ -274,7 +274,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
 
 
 def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates, Trial]:
-    """The best of all ways to find ranges and to round that are not asked for, smoothed and corrected if that helps."""
+    """The best candidate over all unspecified choices, with smoothing and bias correction if they help."""
     ways, rounding = calibration.range, calibration.rounding
     first = candidates.attempt(Choice(ways or "minmax", rounding or "gptq"))
     if not first.integer:
@@ -315,13 +315,13 @@ def count_layers(module: ModuleOp, candidates: Candidates) -> int:
 
 
 def _is_half(op: Operation) -> bool:
-    """Whether an op sums products of half precision, of which no profile is made."""
+    """True if an op is linear in half precision, which is not profiled."""
     linear = op.get_trait(Linear) if isinstance(op, OnnxOp) else None
     return linear is not None and isinstance(element_of(op.operands[0].type), Float16Type | BFloat16Type)
 
 
 def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
-    """Why an integer model is not worth its noise; empty if it is."""
+    """Reason why an integer model is not worth its noise; empty if it is."""
     if not any_integers:
         return "no op is faster in integers"
     if done.share > NO_GAIN:
@@ -332,7 +332,7 @@ def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
 
 
 def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates) -> Report:
-    """The float model: simplified if that leaves onnxruntime less to run, else as it came."""
+    """Report of the float model: simplified if onnxruntime then runs fewer nodes, else as read."""
     report = compile_as(prepared, candidates.options.plain, origin=candidates.origin)
     simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
     if simple < candidates.float_nodes[0]:
@@ -354,7 +354,7 @@ class Quantizes(Protocol[P]):
 
 
 def _takes(options: Callable[P, QuantizeOptions]) -> Callable[[_Quantizing], Quantizes[P]]:
-    """Let a function of a model, data and options take the options' fields as keywords."""
+    """Decorator that lets a function of a model, data and options take the options' fields as keywords."""
 
     def taking(function: _Quantizing) -> Quantizes[P]:
         def quantize(
@@ -379,7 +379,7 @@ def quantize(model: ModuleOp | Source, data: Data, options: QuantizeOptions) -> 
     data: dictionaries from graph input name to an array, whose first axis may be longer than the model's batch; or a
         path, or `module:function`, as docs/quantization.md lists them; None if profiles or random numbers do.
 
-    Raises UserError for data that the model does not take, profiles of another model, options that there are not, and
-    what `load` does not read.
+    Raises UserError for data that the model does not accept, profiles of another model, invalid options, and
+    sources that `load` rejects.
     """
     return quantize_module(module_of(model), data, options, options)

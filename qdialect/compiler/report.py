@@ -1,4 +1,4 @@
-"""What a compilation did and did not do: for `--report`, `--remarks` and `qdialect explain`."""
+"""`Report`, the result of a compilation: passes, remarks, float nodes, violated target rules."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ WEIGHT_ALONE = Blocked(
     "quantize activations too, for products of integers",
 )
 LOWERING = ("choose", "rescale", "legalize", "lower")
-"""The verbs of passes that write ops on quantized types as what a target takes, what says most first."""
+"""Verbs of lowering passes, those with the most informative remarks first."""
 SIMPLIFYING = ("compose", "decompose", "fold", "freeze", "infer", "unroll")
-"""The verbs of passes that make a graph simpler: what stands in their way does not keep an op in float."""
+"""Verbs of simplifying passes, whose remarks do not explain why an op stays in float."""
 NO_CAST = Blocked("not-quantized", "nothing around it is quantized", "quantize the model there too")
 
 
@@ -45,25 +45,25 @@ class Step(NamedTuple):
     """One pass that ran."""
 
     name: str
-    """With its options, as `qdialect-opt -p` takes it."""
+    """Name with options, in the syntax of `qdialect-opt -p`."""
     exactness: str
     rewrites: int
-    """How often a pattern of it fired; a pass without patterns has none."""
+    """Number of rewrites; 0 for a pass without patterns."""
     ops: int
-    """How many ops there are after it."""
+    """Number of ops after the pass."""
 
 
 class Stays(NamedTuple):
-    """A node that something is said of: that it stays in float, or breaks a rule."""
+    """A node with a reason: why it stays in float, or which rule it violates."""
 
     op: str
-    """As `Conv`."""
+    """Operator, as `Conv`."""
     node: str
     blocked: Blocked
 
 
 class Reason(NamedTuple):
-    """Why nodes of one kind stay in float."""
+    """Reason why nodes of one operator stay in float."""
 
     op: str
     id: str
@@ -73,49 +73,49 @@ class Reason(NamedTuple):
 
 @dataclass(repr=False)
 class Report:
-    """What a compilation did and did not do."""
+    """The result of a compilation, with an account of it."""
 
     module: ModuleOp = field(compare=False)
-    """The result: the module that was given, or the one that was loaded."""
+    """The result: the caller's module, or the loaded one."""
     target: str
     form: str
     exactness: str
     pipeline: list[str]
-    """The passes that ran, in order, as `qdialect-opt -p` takes them."""
+    """The passes that ran, in order, in the syntax of `qdialect-opt -p`."""
     account: Account = field(compare=False)
     verdict: Callable[[Report], Sequence[str]] = field(compare=False)
-    """What came of it in a few lines, which `str` gives."""
+    """Builds the lines of the verdict, which `str` returns."""
     remarks: list[Remark] = field(default_factory=list[Remark])
-    """What stood in the way of rewrites, of the ops that are still there, each reason once."""
+    """Remarks on the remaining ops, without duplicate reasons."""
     steps: list[Step] = field(default_factory=list[Step])
     floats: list[Stays] = field(default_factory=list[Stays])
-    """The nodes that could be integer and are not, in the order of the graph."""
+    """Nodes that have an integer form but stay in float, in the order of the graph."""
     breaches: list[Stays] = field(default_factory=list["Stays"])
-    """The nodes of the result that break a rule of the target, in the order of the graph."""
+    """Nodes of the result that violate a rule of the target, in the order of the graph."""
     refused: list[Stays] = field(default_factory=list["Stays"])
-    """The nodes that no dialect of upstream MLIR has, for a target that wants one, in the order of the graph."""
+    """Nodes without a form in the target's upstream dialect, in the order of the graph."""
     before: dict[str, int] = field(default_factory=dict[str, int])
-    """How many nodes of each type there were, constants left out."""
+    """Number of nodes of each operator before compilation, without constants."""
     checked: str = ""
-    """What judging the passes on inputs came to; empty if it was not asked for."""
+    """Summary of `--check-numerics`; empty if not requested."""
     completion: str = ""
-    """What data was used for, and what came of it, in a line."""
+    """Use and effect of the data, in one line; empty without data."""
     after: dict[str, int] = field(default_factory=dict[str, int])
     interface: dict[str, IntegerInterface] = field(default_factory=dict[str, IntegerInterface])
-    """What the integers of the result's inputs and outputs stand for, which their caller applies, by name."""
+    """Scales and zero points of the result's integer inputs and outputs, which the caller applies, by name."""
 
     def __repr__(self) -> str:
-        """One line, whatever the model."""
+        """One line, for any model."""
         said = f"{len(self.floats)} nodes stay in float, {len(self.breaches)} break a rule"
         return f"<Report: {self.target}, {self.form}, {self.exactness}; {said}>"
 
     def __str__(self) -> str:
-        """What came of it, in about five lines."""
+        """The verdict, in about five lines."""
         return "\n".join(self.verdict(self))
 
     def _repr_html_(self) -> str:
         """The verdict and the layers that stay in float, for a notebook; `--report` writes a whole page."""
-        from html import escape  # for notebooks: start-up is short
+        from html import escape  # only for notebooks: keeps start-up short
 
         floats = [(one, one.reasons[0].blocked) for one in self.layers if one.is_float]
         cells = [(one.node, one.operator, f"{one.macs or 0:,}", why.message, why.fix) for one, why in floats]
@@ -125,7 +125,7 @@ class Report:
 
     @cached_property
     def layers(self) -> tuple[Layer, ...]:
-        """What each node of the model as it was read has become, in its order."""
+        """The result of each node of the model as read, in its order."""
         return self.account.layers()
 
     @cached_property
@@ -134,11 +134,11 @@ class Report:
         return totals(self.layers, is_open=any(row.open for row in self.account.origin.rows))
 
     def reasons(self) -> list[tuple[Reason, int]]:
-        """Why nodes stay in float, with how many, the most frequent first."""
+        """Reasons why nodes stay in float, with their numbers, the most frequent first."""
         return _counted(self.floats)
 
     def broken_rules(self) -> list[tuple[Reason, int]]:
-        """Which rules of the target the result breaks, with how many nodes do, the most frequent first."""
+        """Violated rules of the target, with the numbers of nodes, the most frequent first."""
         return _counted(self.breaches)
 
 
@@ -148,7 +148,7 @@ def _counted(nodes: Iterable[Stays]) -> list[tuple[Reason, int]]:
 
 
 def stays_as_json(one: Stays) -> dict[str, str]:
-    """A node and what is said of it, as plain values."""
+    """A node and its reason as JSON values."""
     blocked = one.blocked
     return {"node": one.node, "op": one.op, "id": blocked.id, "message": blocked.message, "fix": blocked.fix}
 
@@ -157,7 +157,7 @@ _NOT_BY_CLASS = (ConstantOp, FunctionOp, YieldOp, CustomOp)
 
 
 def op_counts(module: ModuleOp) -> dict[str, int]:
-    """How many nodes of each type there are, by name; constants, functions and yields are none."""
+    """Number of nodes of each operator, without constants, functions and yields."""
     ops = operations(module)
     counts = Counter(op.op_type for op in ops if isinstance(op, CustomOp))
     for op_class, count in Counter(map(type, ops)).items():
@@ -170,7 +170,7 @@ def op_counts(module: ModuleOp) -> dict[str, int]:
 
 
 def _is_float(op: OnnxOp, form: str) -> bool:
-    """Whether a node with an integer form computes in float, as it stands before the last lowering."""
+    """True if a node with an integer form computes in float, before the last lowering."""
     values, work = [*op.operands, *op.results], op.get_trait(Multiplies)
     if work is not None and work.numbers(op) is Numbers.INTEGER:
         return False
@@ -184,8 +184,8 @@ def _is_float(op: OnnxOp, form: str) -> bool:
 
 def staying_float(module: ModuleOp, form: str, target: Target) -> dict[OnnxOp, Remark]:
     """
-    The ops with an integer form that are in float in front of `lower-to-qdq`, each with the reason that decided it;
-    those between pairs too that the target computes in float.
+    The ops with an integer form that are in float before `lower-to-qdq`, each with the decisive reason;
+    also those between pairs that the target computes in float.
     """
     remarks, ops = remarks_of(module), operations(module)
     rescaling = _rescaling(ops)
@@ -205,15 +205,15 @@ def staying_float(module: ModuleOp, form: str, target: Target) -> dict[OnnxOp, R
 
 
 def _dequantizes(op: OnnxOp) -> list[OnnxOp]:
-    """The DequantizeLinear nodes right above an op, which are no casts of types: why not is why the op is in float."""
+    """The DequantizeLinear nodes directly above an op that were not raised, whose reasons explain the float op."""
     owners = [value.op for value in op.operands if isinstance(value, OpResult)]
     return [one for one in owners if isinstance(one, OnnxOp) and one.get_trait(DequantizeForm) is not None]
 
 
 def _reason(op: OnnxOp, remarks: RemarkTable, *, is_rescaling: bool) -> Remark:
     """
-    Of an op on quantized types the first reason of the passes that lower them: what stood in the way of others too. Of
-    any other the last of `fuse-quantized`, which makes such ops, or the first of the passes that bring casts there.
+    The decisive remark on an op. On quantized types, the first of the lowering passes; otherwise the last one of
+    `fuse-quantized`, or the first of the passes that move casts.
     """
     if is_rescaling:
         return Remark("", op.name, called(op), INTEGER_SUM, op.location)
@@ -237,8 +237,8 @@ def _reason(op: OnnxOp, remarks: RemarkTable, *, is_rescaling: bool) -> Remark:
 
 def _rescaling(ops: Sequence[Operation]) -> set[Operation]:
     """
-    The ops that combine int32 sums, read as floats, with something; those that combine their results with constants;
-    and those that only these take, which make the scales.
+    The ops that scale int32 sums cast to float, those that combine their results with constants, and those that compute
+    the scales for them alone.
     """
     sums: set[SSAValue] = set()
     combining: set[Operation] = set()
@@ -262,7 +262,7 @@ def _rescaling(ops: Sequence[Operation]) -> set[Operation]:
 
 
 def surviving(remarks: RemarkTable, ops: Iterable[Operation]) -> list[Remark]:
-    """The remarks on `ops`, in the order in which they arose; of one op each reason once, as the last pass gave it."""
+    """The remarks on `ops`, in the order in which they arose; of equal reasons on one op the last."""
     last = {(op, remark.blocked.id): remark for op in ops for remark in remarks.on(op)}
     there = set(last.values())
     return [remark for remark in remarks if remark in there]

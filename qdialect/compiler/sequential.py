@@ -1,4 +1,4 @@
-"""The best candidate with sequential bias correction, where that pays and the model is small enough for it."""
+"""Trial of sequential bias correction on the best candidate, for small models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEAST_SAMPLES = 8
 
 
 def corrected(candidates: Candidates, best: Trial) -> Trial:
-    """`best`, or the same with its biases corrected one layer after the other if that beats it."""
+    """`best`, or the same with sequentially corrected biases if that is better."""
     if best.noise is None or not best.integer:
         return best
     names, counted = value_names(candidates.module), elements_of(candidates.profile)

@@ -1,4 +1,4 @@
-"""The best candidate with its tables (`calibration.tables`) in 8 bits, where the smaller file is worth the noise."""
+"""Trial of 8-bit embedding tables (`calibration.tables`) on the best candidate."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from qdialect.dialects.onnx_base import ConstantOp
 WORTH_OF_BYTES = 0.04
 """dB that one percent of the float model's constants is worth."""
 PLENTY = 40.0
-"""dB beyond which the file counts for more: no decision of a model hangs on so little noise."""
+"""Signal to noise in dB above which file size outweighs noise, which changes no decision then."""
 
 
 def shrunk(candidates: Candidates, best: Trial) -> Trial:
-    """`best`, or the same with its tables in 8 bits if what that saves is worth more than its noise and time."""
+    """`best`, or the same with 8-bit tables if the saved bytes are worth the noise and time."""
     kernels = candidates.form != "qdq" and "Placement" in candidates.target.costs
     if best.noise is None or not best.integer or not kernels:
         return best
@@ -40,6 +40,6 @@ def _bytes(candidates: Candidates) -> int:
 
 
 def _nanoseconds(candidates: Candidates, table: Table) -> float:
-    """What it takes to dequantize what is taken of a table."""
+    """Nanoseconds for dequantizing the rows gathered from a table."""
     call = candidates.target.costs["Placement"]["call"]
     return sum(call + elements_of(op.results[0]) * DEQUANTIZE for op in table.takers)

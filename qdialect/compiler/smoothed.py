@@ -1,4 +1,4 @@
-"""Candidates whose activations are smoothed first (`calibration.smoothing`), if a layer is expected to gain by that."""
+"""Trial of smoothed activations (`calibration.smoothing`), if a layer is expected to gain."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from qdialect.calibration.smoothing import ChannelStatistics, groups, smooth
 from qdialect.compiler.candidates import Candidates, Trial
 
 SAMPLES = 32
-"""Samples from which factors are made."""
+"""Greatest number of samples from which factors are computed."""
 
 
 def smoothed(candidates: Candidates, plain: Trial) -> tuple[Candidates, Trial]:
     """
-    `plain` with smoothing if that beats it, and the candidates that it is one of; else both as they are.
+    `plain` with smoothing if that is better, with its candidates; else both unchanged.
 
-    Decided before the other choices are, so that there is one search, not two. The clone that is smoothed has its own
-    profile: that of the module, but for tensors that are new or scaled.
+    Decided before the other choices, so that there is one search, not two. The smoothed clone has its own
+    profile: that of the module, except for new or scaled tensors.
     """
     rows = candidates.samples.steering
     if not rows or plain.noise is None:
@@ -47,11 +47,11 @@ def smoothed(candidates: Candidates, plain: Trial) -> tuple[Candidates, Trial]:
 def _profile(
     candidates: Candidates, module: ModuleOp, rows: Sequence[Row], scaled: Collection[str]
 ) -> Profile:
-    """The profile of the smoothed module; what smoothing did not touch keeps what all of the data said."""
+    """The profile of the smoothed module; unchanged tensors keep their statistics over all data."""
     profiler = Profiler(module, memory=candidates.memory)
     profiler.add(rows)
     tensors = dict(candidates.profile.tensors)
     for name, statistics in profiler.profile.tensors.items():
-        if name in scaled or name not in tensors or name.startswith("%"):  # no name of its own, but a place
+        if name in scaled or name not in tensors or name.startswith("%"):  # a position instead of a name
             tensors[name] = statistics
     return replace(candidates.profile, tensors=tensors)

@@ -1,6 +1,6 @@
 """
-What came of a compilation, in about five lines: what is in integers, in which kernels, what is not and why, what casts
-are left, how large it is; and what the caller has to do now.
+The verdict of a compilation, in about five lines: share in integers, kernels, float layers with reasons, remaining
+casts, size, and what the caller has to do.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from qdialect.ir.interface import IntegerInterface
 from qdialect.promises.work import Numbers
 
 FEW = 6
-"""Kinds of nodes that a line names."""
+"""Greatest number of operators that a line names."""
 CASTS = ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear")
 FLOAT_MODEL = "no quantization found: `qdialect quantize IN.onnx --data DATA -o OUT.onnx` calibrates it"
 
 
 def count_text(number: float) -> str:
-    """A count as people say it: 950, 4.2 k, 81 M, 3.9 G."""
+    """A count with three significant digits: 950, 4.2 k, 81 M, 3.9 G."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if number >= size:
             return f"{number / size:.3g} {unit}"
@@ -30,12 +30,12 @@ def count_text(number: float) -> str:
 
 
 def bytes_text(number: int) -> str:
-    """A size as people say it: 950 B, 4.2 kB, 81 MB."""
+    """A size with three significant digits: 950 B, 4.2 kB, 81 MB."""
     return f"{count_text(number)}B" if number >= 1000 else f"{number} B"
 
 
 def share_text(part: float, whole: float) -> str:
-    """A part in percent. What is not all is never `100 %`, and what is something is never `0 %`."""
+    """A part in percent: `100 %` only for the whole, `0 %` only for nothing."""
     share = 100 * part / whole if whole else 0.0
     if 0 < share < 0.05 or 99.95 < share < 100:
         return "< 0.1 %" if share < 50 else "> 99.9 %"
@@ -43,7 +43,7 @@ def share_text(part: float, whole: float) -> str:
 
 
 def kinds_text(counts: Mapping[str, int]) -> str:
-    """How many nodes of which type, the most frequent first."""
+    """Numbers of nodes by operator as text, the most frequent first."""
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     rest = sum(count for _, count in rows[FEW:])
     return ", ".join([f"{count} {name}" for name, count in rows[:FEW]] + ([f"{rest} others"] if rest else []))
@@ -51,27 +51,27 @@ def kinds_text(counts: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a compilation."""
+    """Figures of the verdict of a compilation."""
 
     totals: Totals
     kernels: Mapping[str, int]
-    """How many nodes of the result compute with integers, by type; in the form `qdq`, between pairs."""
+    """Number of integer nodes of the result, by operator; in the form `qdq`, of nodes between pairs."""
     in_pairs: bool
-    """Whether they are float ops between pairs, for the target to fuse."""
+    """True if they are float ops between pairs, for the target to fuse."""
     floats: tuple[Layer, ...]
-    """The layers with products of floats, the most expensive first."""
+    """The layers with float products, the most expensive first."""
     casts: Mapping[str, int]
-    """How many of the result's nodes quantize or dequantize, by type."""
+    """Number of casts in the result, by operator."""
     casts_before: int
     bytes_before: int
-    """Bytes of the constants of the model as it was read."""
+    """Bytes of the constants of the model as read."""
     bytes: int
     is_float_model: bool
-    """Whether nothing was quantized in the model as it was read, nor is now."""
+    """True if nothing is quantized, in the model as read and in the result."""
     interface: Mapping[str, IntegerInterface]
-    """What the integers of inputs and outputs stand for."""
+    """Scales and zero points of integer inputs and outputs, by name."""
     completion: str = ""
-    """What data was used for."""
+    """Use and effect of the data."""
 
     def lines(self) -> list[str]:
         """The verdict as text."""
@@ -80,7 +80,7 @@ class Verdict:
         return [row for row in rows if row] + self._duties()
 
     def integers(self) -> str:
-        """How much is in integers, and was as it was written."""
+        """Line with the share in integers, in the result and as read."""
         t = self.totals
         if not t.macs:
             return "integers: the model sums no products"
@@ -133,7 +133,7 @@ def _costly(layers: Iterable[Layer]) -> tuple[Layer, ...]:
 
 
 def verdict(report: Report) -> Verdict:
-    """What came of a compilation."""
+    """The verdict of a compilation."""
     layers, origin = report.layers, report.account.origin
     in_pairs = report.form == "qdq"
     kernels = Counter(node.operator for one in layers for node in one.became if node.is_kernel)
@@ -156,5 +156,5 @@ def verdict(report: Report) -> Verdict:
 
 
 def verdict_lines(report: Report) -> list[str]:
-    """What came of a compilation, as text."""
+    """The verdict as lines of text."""
     return verdict(report).lines()

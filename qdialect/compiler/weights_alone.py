@@ -1,8 +1,8 @@
 """
-`--weights int4`: the weights of matrix products in 4 bits, a scale for each block, activations in float.
+`--weights int4`, weight-only quantization: weights of matrix products in 4 bits, a scale per block, float activations.
 
-Codes are rounded by GPTQ where there are samples and other samples confirm it, else to nearest. The target's own passes
-make MatMulNBits, or what else they have, of the DequantizeLinear that is written here.
+Codes are rounded by GPTQ if there are samples and held-out ones confirm it, else to nearest. The target's passes turn
+the DequantizeLinear that is written here into MatMulNBits or another kernel.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from qdialect.promises.weight_only import WeightOnly
 from qdialect.reasons import Blocked
 
 OPSET = 21
-"""The first whose DequantizeLinear knows blocks and 4 bits."""
+"""First opset whose DequantizeLinear has blocks and 4-bit integers."""
 LOW, HIGH = -8, 7
 BLOCK = 32
 SIZES = (16, 32, 64, 128, 256)
-"""What MatMulNBits takes."""
+"""Block sizes of MatMulNBits."""
 
 
 @dataclass(frozen=True)
 class WeightFormat:
-    """What `--weights` says."""
+    """Format of quantized weights: the value of `--weights`."""
 
     bits: int = 8
     block: int = BLOCK
-    """Summed elements that share a scale, in 4 bits."""
+    """Number of summed elements that share a scale, in 4 bits."""
 
 
 def parse_weights(text: str) -> WeightFormat:
@@ -75,7 +75,7 @@ def quantize_weights(
     show: Callable[[str], None] = lambda text: None,
 ) -> list[str]:
     """
-    Write the weights of a float module's matrix products in 4 bits, in place; a line for each of them.
+    Quantize the weights of a float module's matrix products to 4 bits, in place; returns a line for each.
 
     The module is of opset 21 or newer. rows: samples that steer the rounding; none: to nearest.
     """
@@ -100,7 +100,7 @@ def quantize_weights(
 
 
 def _takes(op: OnnxOp) -> bool:
-    """Whether a kernel for weights alone computes the op."""
+    """True if a weight-only kernel computes the op."""
     promise, layer = op.get_trait(WeightOnly), layer_of(op)
     if promise is None or layer is None or isinstance(promise.guard(op), Blocked):
         return False
@@ -144,7 +144,7 @@ def _quantize_one(op: OnnxOp, seen: Float64 | None, judge: Float64 | None, block
 
 
 def _write(op: OnnxOp, output_axis: int, codes: Array, scales: Array, block: int) -> None:
-    """The weight as a DequantizeLinear of constants."""
+    """Replace the weight by a DequantizeLinear of constants."""
     stored, steps = (codes, scales) if output_axis == 0 else (codes.T, scales.T)
     value = op.operands[1]
     name = tensor_name(value.op) if isinstance(value, OpResult) else ""

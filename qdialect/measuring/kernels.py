@@ -1,6 +1,6 @@
 """
-Kernels of onnxruntime among which the compiler chooses, each in a model of its own, and how long they take here: of a
-convolution in each of its forms, on bytes, on one thread.
+Micro-benchmarks of the onnxruntime kernels among which the compiler chooses: each form of an 8-bit convolution in a
+model of its own, on one thread.
 """
 
 import time
@@ -36,7 +36,7 @@ def session(
     opset: int = 13,
     rank: int = 4,
 ) -> ort.InferenceSession:
-    """A model of x of any size, perhaps z, and y."""
+    """A session of a model with inputs x, of any size, and optionally z, and output y."""
     more = [helper.make_tensor_value_info("z", TensorProto.UINT8, [])] if zero_point else []
     graph = helper.make_graph(
         list(nodes),
@@ -54,7 +54,7 @@ def session(
 
 
 def overhead() -> float:
-    """Least nanoseconds of a run of next to nothing, over 10,000 runs: a processor at rest takes a while to be fast."""
+    """Least nanoseconds of a trivial run, over 10,000 runs, since an idle processor takes time to speed up."""
     one, x = (
         session([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)], {}),
         np.zeros([1] * 4, np.uint8),
@@ -79,7 +79,7 @@ class Shape(NamedTuple):
 
     @property
     def counted(self) -> Convolution:
-        """What the costs are fitted to."""
+        """The convolution as the cost model describes it."""
         pixels = ((self.size - 1) // self.stride + 1) ** 2
         return Convolution(
             self.inputs, self.outputs, (self.kernel,) * 2, (self.stride,) * 2, pixels, True, self.batch
@@ -99,7 +99,7 @@ class Grouped(NamedTuple):
 
     @property
     def counted(self) -> Convolution:
-        """What the costs are fitted to, in all its groups."""
+        """The convolution as the cost model describes it, with all its groups."""
         pixels = prod((size - 1) // self.stride + 1 for size in self.sizes)
         rank = len(self.sizes)
         return Convolution(
@@ -115,7 +115,7 @@ class Grouped(NamedTuple):
 
 
 def columns(shape: Shape) -> tuple[list[NodeProto], dict[str, Array], str]:
-    """The pixels under each kernel element side by side as channels: nodes from `t`, channels last."""
+    """im2col: nodes that gather the pixels under the kernel as channels, from `t`, channels last."""
     _, _, _, size, k, stride = shape
     node, rows, value = helper.make_node, (size - 1) // stride + 1, "t"
     nodes: list[NodeProto] = []
@@ -189,7 +189,7 @@ def quantized_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
 
 
 def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSession]:
-    """The forms that the shape has, by the name of the kernel that does the work."""
+    """Sessions of the forms of a shape, by kernel name."""
     _, ci, co, _, k, stride = shape
     w, s = rng.integers(-127, 128, (co, ci, k, k)).astype(np.int8), rng.uniform(0.01, 0.02, co)
     b, row = rng.normal(size=co).astype(np.float32), (1, -1, 1, 1)
@@ -227,7 +227,7 @@ def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSess
 
 
 def measure(shape: Shape, runs: int) -> dict[str, float]:
-    """Least nanoseconds of each form, for the whole batch, by the name of the kernel that does the work."""
+    """Least nanoseconds of each form, for the whole batch, by kernel name."""
     rng = np.random.default_rng(3)
     x = rng.integers(0, 256, (shape.batch, shape.inputs, shape.size, shape.size)).astype(np.uint8)
     sessions = forms(shape, rng)

@@ -1,9 +1,9 @@
 """
-Noise tensor by tensor: along the names that two models share, both with optimization off.
+Comparison of two models tensor by tensor, matched by name, both with optimization off.
 
-The compiler keeps names: a tensor called X is what X was, or the integers of X where it is quantized now, and
-`X_quantized` holds the integers of X where X was float. Scales are read from the models by the passes that raise
-quantization into types, so integers and floats are compared as real numbers, in steps of the scale where there is one.
+The compiler keeps names: a tensor called X is the former X, or its integers if it is quantized now, and `X_quantized`
+holds the integers of a float X. Scales are read from the models by the passes that raise quantization into types, so
+integers and floats are compared as real numbers, in steps of the scale if there is one.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 SUFFIX = "_quantized"
-"""What the exporter adds to a name for the integers of a float tensor."""
+"""Suffix that the exporter adds to a float tensor's name for its integers."""
 RAISED = ("raise", "sink-dequantize", "raise-integer")
-"""The phase, and the passes behind it, that put scales into types and leave every named tensor as it is."""
+"""The phase, and the passes after it, that raise scales into types and keep every named tensor."""
 
 
 @dataclass(eq=False)
 class TensorNoise:
-    """How one tensor differs, over all batches so far."""
+    """Difference of one tensor, over all batches so far."""
 
     name: str
     op: str
-    """The type of the node of A that makes it."""
+    """Operator of the node of A that computes it."""
     above: Sequence[TensorNoise]
-    """The nearest before it that it is computed from."""
+    """The nearest shared tensors that it depends on."""
     type: UniformType | None = None
-    """The quantized type in whose steps it is counted."""
+    """The quantized type in whose steps the difference is counted."""
     steps: float | None = None
-    """The largest difference in steps of the scale; None where both models have floats."""
+    """Greatest difference in steps of the scale; None if both models have floats."""
     _difference: Difference = field(default_factory=lambda: Difference(""))
     _squares: float = 0.0
     _count: int = 0
@@ -86,24 +86,24 @@ class TensorNoise:
 
     @property
     def sqnr(self) -> float:
-        """Signal to noise in dB; inf where nothing differs."""
+        """Signal to noise in dB; inf without differences."""
         return sqnr(self._difference.signal, self._difference.noise)
 
     @property
     def relative_noise(self) -> float:
-        """The noise as a part of the signal."""
+        """Noise relative to the signal."""
         d = self._difference
         return d.noise / d.signal if d.signal > 0 else math.inf if d.noise else 0.0
 
     def scale_text(self) -> str:
-        """The scale, or how many; empty where there is none."""
+        """The scale, or the number of scales; empty without a scale."""
         if self.type is None:
             return ""
         texts = scale_texts(self.type.scales)
         return texts[0] if len(texts) == 1 else f"{len(texts)} scales"
 
     def as_json(self) -> dict[str, Any]:
-        """The figures; null where one is not finite, or no scale is known."""
+        """The figures as JSON values; null if not finite, or if no scale is known."""
         return {
             "name": self.name,
             "op": self.op,
@@ -117,16 +117,16 @@ class TensorNoise:
 
 @dataclass
 class Layers:
-    """The tensors that two models share, in the order of the first one's graph."""
+    """Differences of the tensors that two models share, in the order of the first one's graph."""
 
     tensors: list[TensorNoise]
 
     def first(self) -> TensorNoise | None:
-        """The first that differs."""
+        """The first tensor that differs; None if none does."""
         return next((one for one in self.tensors if one.largest), None)
 
     def loudest(self) -> tuple[TensorNoise, float] | None:
-        """Where most noise comes in, as a part of the signal, and the signal to noise right above it in dB."""
+        """The tensor that adds the most noise relative to the signal, and the signal to noise in dB right above it."""
 
         def above(one: TensorNoise) -> float:
             return max((other.relative_noise for other in one.above), default=0.0)
@@ -137,7 +137,7 @@ class Layers:
         return tensor, sqnr(1.0, above(tensor))
 
     def verdict(self) -> str:
-        """One sentence: where the models part, and where most of the noise comes in."""
+        """One sentence: the first difference, and the tensor that adds the most noise."""
         if not self.tensors:
             return "no tensor has the same name in both models, so there is nothing to compare layer by layer"
         if (first := self.first()) is None:
@@ -172,7 +172,7 @@ def _read(path: str) -> ModelProto:
 
 
 def _quantized(value: SSAValue) -> UniformType | None:
-    """The type of a value's integers: its own, or that under which it is written or read."""
+    """The quantized type of a value: its own, or that of a storage cast to or from it."""
     if (own := quantized_of(value.type)) is not None:
         return own
     if isinstance(value.owner, StorageCastOp):
@@ -182,7 +182,7 @@ def _quantized(value: SSAValue) -> UniformType | None:
 
 
 def quantized_types(path: str) -> dict[str, UniformType]:
-    """What the integers of a model's tensors stand for, by name, as far as its nodes say."""
+    """Quantized types of a model's tensors, by name, as far as its nodes determine them."""
     module = import_model(_read(path), Path(path).parent)
     stages = [
         stage.step
@@ -200,7 +200,7 @@ def quantized_types(path: str) -> dict[str, UniformType]:
 
 
 def _with_outputs(model: ModelProto, names: Sequence[str]) -> bytes:
-    """The model with these tensors as its only outputs. UserError if it does not fit into one message."""
+    """The serialized model with these tensors as its only outputs. UserError if it exceeds one message."""
     import onnx
 
     copy = onnx.ModelProto()
@@ -217,7 +217,7 @@ class _Pair(NamedTuple):
     """A tensor that both models have."""
 
     names: tuple[str, str]
-    """What A calls it, and B."""
+    """Its names in A and in B."""
     noise: TensorNoise
 
 
@@ -239,7 +239,7 @@ def _shared(a: ModelProto, b: ModelProto) -> list[_Pair]:
 
 
 def _compared(tensors: Sequence[TensorNoise]) -> list[TensorNoise]:
-    """Those that were counted; what stands between two of them is left out."""
+    """The tensors that were counted, with links past those that were not."""
     for one in tensors:  # in the order of the graph
         nearest = [near for a in one.above for near in ([a] if a.is_counted else a.above)]
         one.above = list(dict.fromkeys(nearest))
@@ -249,7 +249,7 @@ def _compared(tensors: Sequence[TensorNoise]) -> list[TensorNoise]:
 def _real(
     a: Array, b: Array, own: UniformType | None, other: UniformType | None
 ) -> tuple[Array, Array, UniformType | None] | None:
-    """Both tensors in real numbers, and the type that counts their steps; None where no scale makes them alike."""
+    """Both tensors as real numbers, and the type that defines their steps; None if they are not comparable."""
     if a.shape != b.shape or a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
         return None
     floats = a.dtype.kind == "f", b.dtype.kind == "f"
@@ -263,7 +263,7 @@ def _real(
     if own is not None and other is not None and own.axis == other.axis:
         if np.array_equal(own.scales, other.scales):
             return own.dequantize(a), other.dequantize(b), own
-    # The scale may have gone into a weight; the integers are the same but for their signedness.
+    # The scale may have been folded into a weight; the integers are equal except for signedness.
     if own is None or a.dtype.itemsize != b.dtype.itemsize:
         return None
     if a.dtype != b.dtype:
@@ -272,7 +272,7 @@ def _real(
 
 
 def _numeric(runner: Runner) -> Iterator[str]:
-    """The outputs that are tensors of numbers of a byte or more."""
+    """The outputs that are tensors of numbers of 8 bits or more."""
     for output in runner.session.get_outputs():
         if output.type in NUMERIC:
             yield output.name
@@ -289,7 +289,7 @@ def compare_layers(
 ) -> Layers:
     """
     Run two model files on the batches of `data` with optimization off, and compare the tensors that both have. `data`:
-    as `Runner.feeds` takes it, or the batches. `show` is told what is being done.
+    as `Runner.feeds` takes it, or the batches. show: progress callback.
 
     Raises UserError if a file cannot be loaded or run, or the data does not fit.
     """

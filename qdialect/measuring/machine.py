@@ -1,9 +1,9 @@
 """
-What kernels cost on this machine: one factor for each, the median of what a few probes took over what the costs of the
-target say of them.
+Calibration of kernel costs to this machine: one factor for each kernel, the median over a few probes of measured time
+over the target's cost.
 
-A factor moves a kernel against the others, which decides what form is chosen; how its time grows with sizes stays as it
-was fitted.
+A factor shifts a kernel relative to others, which affects the choice of forms; the growth of its time with sizes stays
+as fitted.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PROBES = (
     Shape(4, 24, 12, 16, 3),
     Shape(1, 12, 20, 20, 1),
 )
-"""Convolutions of which every form is measured: among them those of each kernel that QLinearConv has."""
+"""Convolutions, every form of which is measured; they cover each kernel of QLinearConv."""
 IN_GROUPS = (
     Grouped(1, 64, 64, (28, 28), 3, 8),
     Grouped(1, 32, 32, (28, 28), 3, 4, 2),
@@ -55,14 +55,14 @@ MEASURED = (FLOAT, PACKED, SUM, SIGNED, PRODUCT, QUANTIZED, POINTWISE, ALIGNED, 
 
 @dataclass(frozen=True)
 class Calibrated:
-    """What kernels take on one machine, of what the costs of a target say."""
+    """Factors of kernel times on one machine relative to a target's costs."""
 
     target: str
     factors: Mapping[str, float]
-    """By kernel, of those that were measured."""
+    """Factor by measured kernel."""
 
     def text(self) -> str:
-        """A target's file: `--costs` takes it."""
+        """The factors as a target file, for `--costs`."""
         about = f"{platform.machine()}, {platform.processor() or platform.system()}"
         return "\n".join(
             (
@@ -90,7 +90,7 @@ def calibrate(
     """
     Measure the kernels of a target, whose costs are `costs`, on this machine.
 
-    runs: how often each is run; the fastest counts.
+    runs: number of runs of each probe, of which the fastest counts.
     """
     least = overhead()
     ratios: dict[str, list[float]] = {}

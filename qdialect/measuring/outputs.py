@@ -1,8 +1,8 @@
 """
-How far apart the outputs of two models are, and who moved them: the compiler, or onnxruntime's own optimizer.
+Comparison of two models by output, which separates differences by the compiler from those by onnxruntime's optimizer.
 
-The reference is the first model with optimization off. The second with optimization off shows what was done to the
-file; the first as it runs shows what onnxruntime's fusions do to it, and the second as it runs is what a user gets.
+The reference is the first model with optimization off. The second with optimization off shows the effect of the change
+to the file; the first as it runs shows that of onnxruntime's fusions, and the second as it runs is the user's result.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ CHANGED, REFERENCE, RUNS = "optimization_off", "reference_as_it_runs", "as_it_ru
 """B without optimization; A with it; B with it."""
 ROWS = {CHANGED: "B, optimization off", REFERENCE: "A as it runs", RUNS: "B as it runs"}
 CLOSE, FAR = 30.0, 15.0
-"""dB: above the one a network's decisions rarely change, below the other they do."""
+"""Signal to noise in dB above which a network's decisions rarely change, and below which they do."""
 
 
 @dataclass
 class Difference:
-    """How one output differs, over all batches so far."""
+    """Difference of one output, over all batches so far."""
 
     name: str
     shape: tuple[int, ...] = ()
@@ -62,19 +62,19 @@ class Difference:
 
     @property
     def sqnr(self) -> float:
-        """Signal to noise, 10 log10(sum a^2 / sum (a - b)^2), in dB; inf where nothing differs."""
+        """Signal to noise, 10 log10(sum a^2 / sum (a - b)^2), in dB; inf without differences."""
         return sqnr(self.signal, self.noise)
 
     @property
     def agreement(self) -> float | None:
         """
-        The share of rows whose largest element stands at the same place; None unless the output has rank 2, a row of
+        The fraction of rows whose largest element has the same index; None unless the output has rank 2, a row of
         scores for each sample.
         """
         return self._agreeing / self._rows if self._rows else None
 
     def as_json(self) -> dict[str, Any]:
-        """The figures; null where one is not finite."""
+        """The figures as JSON values; null if not finite."""
         return {
             "identical": self.noise == 0,
             "max_abs_diff": _finite(self.largest),
@@ -104,7 +104,7 @@ class Comparison:
 
     batches: int
     differences: Mapping[str, list[Difference]]
-    """By who moved them, `ROWS` without those that onnxruntime does not run; the outputs in A's order."""
+    """Differences by row of `ROWS`, without rows that onnxruntime cannot run; outputs in A's order."""
 
     def worst(self, row: str) -> Difference:
         """The output with the least signal to noise."""
@@ -123,7 +123,7 @@ class Comparison:
         return {"batches": self.batches, "outputs": outputs, "verdict": self.verdict()}
 
     def verdict(self) -> str:
-        """One sentence: how close B is to A, and whose doing the rest is."""
+        """One sentence: how close B is to A, and the cause of the difference."""
         runs, changed = self.worst(RUNS), self.worst(CHANGED)
         if self.is_identical(RUNS) and self.is_identical(CHANGED):
             return "identical: every output has the same bits, with onnxruntime's optimizer and without"
@@ -152,7 +152,7 @@ def compare(
 ) -> Comparison:
     """
     Run two model files on the batches of `data` (see `calibration.data.load_data`), each with and without
-    onnxruntime's optimizer. `show` is told what is being done.
+    onnxruntime's optimizer. show: progress callback.
 
     Raises UserError if a file cannot be loaded or run, the models have other inputs or outputs, or the data does not
     fit.
@@ -162,7 +162,7 @@ def compare(
     runners = {CHANGED: Runner(other, optimize=False), RUNS: Runner(other, optimize=True)}
     try:
         runners[REFERENCE] = Runner(reference, optimize=True)
-    except UserError:  # onnxruntime's optimizer breaks some models, which is no reason not to compare
+    except UserError:  # onnxruntime's optimizer breaks some models; the other rows can still be compared
         pass
     rows = [row for row in ROWS if row in runners]
     differences = {row: [Difference(name) for name in base.outputs] for row in rows}

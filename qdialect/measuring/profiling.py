@@ -1,4 +1,4 @@
-"""Where the time of a model goes: onnxruntime's own profiler, node by node."""
+"""Time of each node of a model, by onnxruntime's profiler."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class NodeTime:
 
     node: str
     kernel: str
-    """Its op type."""
+    """Op type of the node."""
     inputs: Sequence[str]
     """Element types and shapes, as `uint8 1x3x8x8`."""
     outputs: Sequence[str]
     seconds: float
-    """In one run, on average."""
+    """Mean time of one run."""
     share: float
-    """Of the time in all nodes."""
+    """Fraction of the time of all nodes."""
 
     @property
     def types(self) -> str:
-        """The element types that it takes and gives, each once."""
+        """The element types of its inputs and outputs, without duplicates."""
         sides = [dict.fromkeys(text.split()[0] for text in side) for side in (self.inputs, self.outputs)]
         return " -> ".join(", ".join(side) for side in sides)
 
@@ -64,7 +64,7 @@ def _described(tensors: Sequence[Mapping[str, Sequence[int]]]) -> tuple[str, ...
 
 
 def _timed(events: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The events of nodes in the runs behind the warm-up."""
+    """The events of nodes in the runs after the warm-up."""
     runs = sorted(e["ts"] for e in events if e.get("name") == "model_run")
     start = runs[WARM_UP] if len(runs) > WARM_UP else 0
     for event in events:
@@ -81,8 +81,8 @@ def profile(
     model: bytes | None = None,
 ) -> list[NodeTime]:
     """
-    How long each node takes in onnxruntime as it optimizes the model, the slowest first. `model`: what to load instead
-    of the file, made from it.
+    The time of each node in onnxruntime with its optimizations, the slowest first. model: bytes to load instead
+    of the file, derived from it.
 
     Raises UserError if onnxruntime refuses the model.
     """
@@ -112,7 +112,7 @@ def profile(
 def seconds_by_node(path: str, feeds: Mapping[str, Array]) -> tuple[dict[str, float], float]:
     """
     The seconds of each node of a file in one run of one thread, by its name or else its first output's, as far as
-    onnxruntime runs it, and the part of the time, 0 to 1, in nodes that onnxruntime puts in.
+    onnxruntime runs it, and the fraction of the time, 0 to 1, in nodes that onnxruntime inserts.
 
     Raises UserError if onnxruntime refuses the model.
     """
@@ -122,7 +122,7 @@ def seconds_by_node(path: str, feeds: Mapping[str, Array]) -> tuple[dict[str, fl
     called = [node.name or next(filter(None, node.output), "") for node in model.graph.node]
     for k, node in enumerate(
         model.graph.node
-    ):  # what onnxruntime makes of a node keeps the beginning of its name
+    ):  # nodes that onnxruntime derives from a node keep the start of its name
         node.name = f"node{k}_"
     seconds: dict[str, float] = {}
     elsewhere = 0.0

@@ -1,4 +1,4 @@
-"""A model file as onnxruntime runs it, fed and read in real numbers whether its interface is float or integer."""
+"""`Runner`: a model file in onnxruntime, with real-valued inputs and outputs even if its interface is integer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Runner:
     """
     One model file in an onnxruntime session on the CPU.
 
-    `threads`: of an operator; 0 takes all cores. `model`: what to load instead of the file, made from it. Raises
+    threads: of an operator; 0 for all cores. model: bytes to load instead of the file, derived from it. Raises
     UserError if onnxruntime refuses the model, or its metadata on integer inputs and outputs cannot be read.
     """
 
@@ -40,11 +40,11 @@ class Runner:
                 )
 
     def run(self, feeds: Mapping[str, Array]) -> list[Any]:
-        """What the outputs hold, in order. Raises UserError if onnxruntime cannot run the model on these inputs."""
+        """The outputs, in order. Raises UserError if onnxruntime cannot run the model on these inputs."""
         return list(self.run_all(feeds, self.outputs).values())
 
     def run_all(self, feeds: Mapping[str, Array], outputs: Collection[str]) -> dict[str, Any]:
-        """What some of the outputs hold, by name. Raises UserError if onnxruntime cannot run the model."""
+        """Some of the outputs, by name. Raises UserError if onnxruntime cannot run the model."""
         try:
             return dict(zip(outputs, self.session.run(list(outputs), dict(feeds)), strict=True))
         except Exception as error:  # onnxruntime's exceptions share no base class
@@ -54,10 +54,10 @@ class Runner:
 
     def feeds(self, source: str, images: ImageOptions | None = None) -> Iterator[Arrays]:
         """
-        The batches of data, as `calibration.data.load_data` takes it. An integer input that the metadata knows takes
-        real numbers too.
+        The batches of data, as `calibration.data.load_data` takes it. An integer input with known parameters takes
+        real numbers as well.
 
-        Raises UserError for what does not fit: keys, shapes, types, NaN, infinity, no sample.
+        Raises UserError for wrong keys, shapes or types, NaN, infinity, or no sample.
         """
         empty = True
         for sample in load_data(source, self.inputs, images):
@@ -72,14 +72,14 @@ class Runner:
             raise UserError("the data is empty", "give at least one sample")
 
     def _is_real(self, feed: Mapping[str, Array], one: Input) -> bool:
-        """Whether data holds real numbers for an integer input that says what its integers stand for."""
+        """True if the data has real numbers for an integer input with known scale and zero point."""
         return (
             one.name in self.interface and one.name in feed and np.asarray(feed[one.name]).dtype.kind == "f"
         )
 
 
 def _pairs(a: Sequence[str], b: Sequence[str], what: str) -> list[str]:
-    """For each of `a` its partner in `b`: of the same name where all have one, else of the same place."""
+    """For each of `a` its partner in `b`: of equal name if all have one, else of equal index."""
     if len(a) != len(b):
         raise UserError(f"one model has {len(a)} {what}, the other {len(b)}", "compare models of one task")
     return list(a) if set(a) == set(b) else list(b)
@@ -88,7 +88,7 @@ def _pairs(a: Sequence[str], b: Sequence[str], what: str) -> list[str]:
 def _as_stored(
     name: str, array: Array, known: IntegerInterface | None, wanted: Input, wants: IntegerInterface | None
 ) -> Array:
-    """What one model takes as another takes it: the integers of the same real numbers."""
+    """An input of one model converted for another: the same real numbers as float or stored integers."""
     if array.dtype.kind != "f" and known is not None and (wanted.dtype.kind == "f" or wants is not None):
         array = known.dequantize(array)
     if array.dtype.kind == "f" and wanted.dtype.kind in "iu" and wants is not None:
@@ -104,9 +104,9 @@ def _as_stored(
 
 def translate(feeds: Mapping[str, Array], source: Runner, other: Runner) -> Arrays:
     """
-    The feeds of one model for another of the same task, under its names and in its integers.
+    The feeds of one model converted for another of the same task, to its names and types.
 
-    Raises UserError if the two do not take the same number of inputs, or one does not say what its integers stand for.
+    Raises UserError if the numbers of inputs differ, or parameters of an integer input are unknown.
     """
     names = _pairs([i.name for i in source.inputs], [i.name for i in other.inputs], "inputs")
     wanted = {i.name: i for i in other.inputs}
@@ -126,10 +126,10 @@ def paired_outputs(
     a: Runner, left: Sequence[Any], b: Runner, right: Sequence[Any]
 ) -> Iterator[tuple[Array, Array]]:
     """
-    What two models give, output by output of the first, as the same kind of number.
+    Pairs of outputs of two models, in the order of the first, converted to the same kind of number.
 
-    Raises UserError if the models have not as many outputs, one is no numeric tensor, or one is integer and the other
-    float and no metadata says how.
+    Raises UserError if the numbers of outputs differ, one is no numeric tensor, or one is integer and the other
+    float without parameters in the metadata.
     """
     by_name = dict(zip(b.outputs, right, strict=True))
     for name, one, partner in zip(a.outputs, left, _pairs(a.outputs, b.outputs, "outputs"), strict=True):

@@ -1,4 +1,4 @@
-"""How long models take: run in turn, so that the machine's moods hit all alike; medians with their spread."""
+"""Latency of models: run alternately, so that disturbances affect all equally; medians with their spread."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from qdialect.oracle.data import Arrays, Input
 from qdialect.oracle.feeds import SIZES
 
 SECONDS = 2.0
-"""What one model is run for, at least."""
+"""Least total run time of one model, in seconds."""
 ROUNDS = 15, 5000
-"""How often each model is run, at least and at most."""
+"""Least and greatest number of runs of each model."""
 WARM_UP = 3
 
 
 @dataclass(frozen=True)
 class Latency:
-    """How long one model took, over all rounds."""
+    """Latency of one model, over all rounds."""
 
     model: str
     engine: str
-    """What it ran in, with its version."""
+    """Name and version of the engine."""
     seconds: Sequence[float]
 
     @property
@@ -41,12 +41,12 @@ class Latency:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """Seconds that one in ten rounds stayed below, and one in ten was above."""
+        """10th and 90th percentile, in seconds."""
         low, high = np.percentile(self.seconds, [10, 90])
         return float(low), float(high)
 
     def as_json(self) -> dict[str, Any]:
-        """In milliseconds."""
+        """Latency as JSON values, in milliseconds."""
         low, high = self.spread
         return {
             "model": self.model,
@@ -133,12 +133,12 @@ Call = Callable[[], object]
 def _in_onnxruntime(runner: Runner, feed: Arrays, _: int) -> tuple[str, Call]:
     import onnxruntime
 
-    runner.run(feed)  # what onnxruntime refuses is said here
+    runner.run(feed)  # raises if onnxruntime cannot run the model
     return onnxruntime.__version__, lambda: runner.session.run(None, feed)
 
 
 def _in_openvino(runner: Runner, feed: Arrays, threads: int) -> tuple[str, Call] | None:
-    """OpenVINO's version, and what runs the model on its CPU plugin; None if it is not there or refuses the model."""
+    """OpenVINO's version, and a function that runs the model on its CPU plugin; None if unavailable."""
     if find_spec("openvino") is None:
         return None
     openvino: Any = import_module("openvino")
@@ -153,7 +153,7 @@ def _in_openvino(runner: Runner, feed: Arrays, threads: int) -> tuple[str, Call]
 
 
 ENGINES = {"onnxruntime": _in_onnxruntime, "openvino": _in_openvino}
-"""What models are run in."""
+"""Engines, by name."""
 
 
 def measure(
@@ -167,10 +167,10 @@ def measure(
     """
     The latency of model files of one task in onnxruntime, and in OpenVINO where that is installed, on equal inputs.
 
-    data: see `calibration.data.load_data`, or what the first takes; None takes random numbers. threads: of an operator,
-    0 for all cores. batch: samples in a run, where the first axis is free.
+    data: see `calibration.data.load_data`, or the first model's feed; None for random numbers. threads: of an operator,
+    0 for all cores. batch: samples in a run, if the first axis is open.
 
-    Raises UserError if a file cannot be loaded or run, or the data does not fit. What OpenVINO cannot run is left out.
+    Raises UserError if a file cannot be loaded or run, or the data does not fit. OpenVINO's failures are omitted.
     """
     show("loading the models")
     runners = [Runner(path, optimize=True, threads=threads) for path in paths]
@@ -190,7 +190,7 @@ def measure(
 
 
 def verdict(latencies: Sequence[Latency]) -> str:
-    """How much faster each model is than the first of its engine, and whether it shows; empty for one model."""
+    """Speedup of each model over the first in its engine, and whether it is significant; empty for one model."""
     lines: list[str] = []
     for engine in dict.fromkeys(one.engine for one in latencies):
         base, *others = [one for one in latencies if one.engine == engine]

@@ -1,4 +1,4 @@
-"""A report as plain values: what `--report FILE.json` holds, and what the page draws. docs/report.md describes it."""
+"""Reports as JSON values, for `--report FILE.json` and the HTML page; docs/report.md describes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from qdialect.rewriting.remarks import Remark
 
 FORMAT, VERSION = "qdialect-report", 1
 PACKAGES = ("qdialect", "onnx", "onnxruntime", "xdsl")
-"""Those that decide what a compilation does."""
+"""Packages whose versions determine a compilation."""
 
 
 class File(NamedTuple):
@@ -42,33 +42,33 @@ class File(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """How far a tensor is from what the model computed as it was read."""
+    """Noise of a tensor relative to the model as read."""
 
     sqnr: float
-    """Signal to noise in dB; inf where nothing differs."""
+    """Signal to noise in dB; inf without differences."""
     steps: float | None = None
-    """The largest difference in steps of the scale; None where it has none."""
+    """Greatest difference in steps of the scale; None without a scale."""
 
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What a report says besides what the compilation did: where it comes from, and what was measured."""
+    """Context of a report: command, files, and measurements."""
 
     command: str = ""
     files: tuple[File, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     """Seconds of one run by node of the result, named by its first tensor if it has no name."""
     noise: Mapping[str, Noise] = field(default_factory=dict[str, Noise])
-    """By the names of tensors of the model as it was read."""
+    """Noise by tensor name of the model as read."""
     findings: tuple[str, ...] = ()
-    """What was measured, in a line each."""
+    """Measured results, one line each."""
 
 
 NOTHING = Circumstances()
 
 
 def report_data(report: Report, around: Circumstances = NOTHING) -> dict[str, Any]:
-    """The report, of values that JSON has; docs/report.schema.json is its schema."""
+    """The report as JSON values; docs/report.schema.json is its schema."""
     layers, nodes = report.layers, report.account.nodes
     places = {id(node): k for k, node in enumerate(nodes)}
     owners = {places[id(node)]: k for k, layer in enumerate(layers) for node in layer.became}

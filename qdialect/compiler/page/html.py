@@ -1,4 +1,4 @@
-"""A report as one page that needs nothing else: verdict, graph, layers, passes, where it comes from."""
+"""Reports as self-contained HTML pages: verdict, graph, layers, passes, context."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qdialect.compiler.page.data import NOTHING, Circumstances, report_data
 from qdialect.compiler.report import Report
 
 SCRIPTS = ("base.js", "layout.js", "graph.js", "table.js", "page.js")
-"""Those of the page, in the order in which they run."""
+"""Scripts of the page, in the order in which they run."""
 
 
 def _part(name: str) -> str:
@@ -20,7 +20,7 @@ def _part(name: str) -> str:
 
 
 def _line(text: str) -> str:
-    """A line of the verdict, the word that it begins with apart."""
+    """A line of the verdict as HTML, with its first word emphasized."""
     word, colon, rest = text.partition(": ")
     if not colon or not word.replace("-", "").isalpha():
         return f"<li>{escape(text)}</li>"
@@ -28,7 +28,7 @@ def _line(text: str) -> str:
 
 
 def write_html(report: Report, around: Circumstances = NOTHING) -> str:
-    """The report as a page, with its data, style and scripts in it."""
+    """The report as an HTML page, with its data, style and scripts inline."""
     data = report_data(report, around)
     read = next((file.path for file in around.files if file.role == "input"), "")
     words = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""What each node of a result computes on: the colours of its graph."""
+"""Classification of nodes as integer, float, cast or other: the colours of a report's graph."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from qdialect.compiler.graph import Links, Tensor
 from qdialect.compiler.layers import Layer, Node
 
 WIDE = ("int64", "uint64", "bool", "object", "")
-"""Elements of sizes, indices, truth values and text, and those that are not known."""
+"""Element types of sizes, indices, booleans and text; empty if unknown."""
 
 
 class Kind(StrEnum):
-    """What a node computes on."""
+    """Kind of numbers that a node computes on."""
 
     INTEGER = "integer"
     FLOAT = "float"
     CAST = "cast"
-    """The one into the other, element by element."""
+    """Elementwise conversion between integers and floats."""
     OTHER = "other"
-    """Sizes, indices, truth values, text, what is not known."""
+    """Sizes, indices, booleans, text, unknown types."""
 
 
 def kinds_of(nodes: Sequence[Node], layers: Sequence[Layer | None], links: Links, form: str) -> list[Kind]:
     """
-    What each node computes on, by the elements of its first input and output; `layers` has the layer of each.
+    The kind of each node, by the element types of its first input and output. layers: the layer of each node.
 
-    A node of floats that does all of a layer's products in integers counts as integer; so does, in the form `qdq`, what
-    stands between casts or other such nodes: the target fuses it with them.
+    A float node that does all of a layer's products in integers counts as integer; so does, in the form `qdq`, a node
+    between casts or other such nodes: the target fuses it with them.
     """
     kinds = [_by_elements(node) for node in nodes]
     whole = [layer is not None and bool(layer.macs) and layer.integer for layer in layers]
@@ -60,7 +60,7 @@ def _by_elements(node: Node) -> Kind:
 
 
 def _between_casts(kinds: Sequence[Kind], whole: Sequence[bool], links: Links) -> list[Kind]:
-    """Nodes of floats are integer unless they meet one that is not, or the outside, where nothing fuses them."""
+    """Float nodes count as integer unless adjacent to one that is not, or to a graph input or output."""
     near: list[list[int]] = [[] for _ in kinds]
     for source, target in links.edges:
         near[source].append(target)
