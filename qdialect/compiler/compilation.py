@@ -199,8 +199,8 @@ def compile_as(
     completion: Completion | None = None,
 ) -> Report:
     """
-    `compile`; the report names the layers of `origin`, an earlier state of the same model. completion: tensors to quantize
-    in addition.
+    `compile`; the report names the layers of `origin`, an earlier state of the same model. completion: tensors to
+    quantize in addition.
     """
     running = Compilation(module, options, origin, completion)
     if not feeds:

@@ -65,8 +65,8 @@ class Judge:
 
     def run(self, compiled: ModuleOp) -> tuple[Noise, Noise, Places]:
         """
-        The noise of a compiled module's float outputs; the noise with the decisive tensors at the places returned as the
-        third result, those that the module still contains.
+        The noise of a compiled module's float outputs; the noise with the decisive tensors at the places returned
+        as the third result, those that the module still contains.
         """
         known = decided(compiled) | chosen(compiled)
         plain = self._choices & known
