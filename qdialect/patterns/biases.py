@@ -1,4 +1,4 @@
-"""The pattern that merges the Add of a bias into an integer kernel with a float result."""
+"""The pattern that merges the Add of a bias into a kernel of integers, or of integer weights, with a float result."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from qdialect.ir.values import constant, is_constant, real_constant
 from qdialect.patterns.affine import SECOND_CONSUMER, new_constant
 from qdialect.promises.joins import Adds
 from qdialect.promises.qoperator import QOperator, Reading, reading
+from qdialect.promises.weight_only import Columns
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
 
-def _adding(value: SSAValue) -> tuple[OnnxOp, Reading] | None:
-    """The node that defines the value and can add a bias to it, with its reading; None if it cannot."""
+def _adding(value: SSAValue) -> tuple[OnnxOp, int] | None:
+    """The node that defines the value and can add a bias to it, and the bias's place; None if it cannot."""
     node = value.op if isinstance(value, OpResult) else None
-    if not isinstance(node, OnnxOp) or node.get_trait(QOperator) is None:
+    if not isinstance(node, OnnxOp):
         return None
-    operands = reading(node)
-    if isinstance(operands, Blocked) or not operands.kernel.adds or operands.bias is not None:
+    if (columns := node.get_trait(Columns)) is not None:
+        return (node, columns.bias) if node.input(columns.bias) is None else None
+    operands = reading(node) if node.get_trait(QOperator) is not None else None
+    if not isinstance(operands, Reading) or not operands.kernel.adds or operands.bias is not None:
         return None
-    return node, operands
+    return node, len(operands.kernel.inputs.split())
 
 
 class AddInKernel(OnTrait[Adds]):
@@ -40,9 +43,8 @@ class AddInKernel(OnTrait[Adds]):
             row = _row(bias, product)
             if isinstance(row, Blocked):
                 return row
-            (node, operands), constants = adding, [*row]
-            inputs: list[SSAValue | None] = [*node.inputs]
-            inputs += [None] * (len(operands.kernel.inputs.split()) - len(inputs))
+            (node, place), constants = adding, [*row]
+            inputs: list[SSAValue | None] = [node.input(k) for k in range(place)]
             inputs.append(constants[-1].results[0] if constants else bias)
             new = node.__class__.build(inputs, [op.results[0].type], node.onnx_attributes)
             rewriter.replace(op, [*constants, new])

@@ -45,9 +45,11 @@ class Columns(Promise):
     """The last axis of the first operand is summed over: the result has as many columns as the attribute says."""
 
     attribute: str
+    bias: int
+    """The place of an operand that is added, one float for each column."""
 
 
-COLUMNS: dict[tuple[str, str], Columns] = {(MICROSOFT, "MatMulNBits"): Columns("N")}
+COLUMNS: dict[tuple[str, str], Columns] = {(MICROSOFT, "MatMulNBits"): Columns("N", bias=5)}
 
 
 class PackedWeight(NamedTuple):

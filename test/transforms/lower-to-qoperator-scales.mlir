@@ -23,6 +23,21 @@ func.func @bias_in_kernel(%x: tensor<5x3x4x!x>, %w: tensor<4x2x!w>) -> (tensor<5
   func.return %y, %z : tensor<5x3x2xf32>, tensor<5x3x2xf32>
 }
 
+// So does the kernel of float activations and integer weights, once.
+
+// CHECK-LABEL: func.func @bias_of_float_product(
+// CHECK: %[[Y:.*]] = onnx_ms.MatMulNBits(%x, %w, %s, _, _, %[[B:.*]]) {{.*}} -> tensor<3x2xf32>
+// CHECK-NEXT: %[[Z:.*]] = onnx.Add(%[[Y]], %
+// CHECK-NEXT: func.return %[[Z]]
+func.func @bias_of_float_product(%x: tensor<3x16xf32>, %w: tensor<2x1x8xui8>, %s: tensor<2xf32>) -> tensor<3x2xf32> {
+  %b = onnx.Constant() {value = #onnx.tensor<[1.5, -2.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %c = onnx.Constant() {value = #onnx.tensor<[4.5, 0.5] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %p = onnx_ms.MatMulNBits(%x, %w, %s) {K = 16 : i64, N = 2 : i64, bits = 4 : i64, block_size = 16 : i64} : (tensor<3x16xf32>, tensor<2x1x8xui8>, tensor<2xf32>) -> tensor<3x2xf32>
+  %y = onnx.Add(%p, %b) : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  %z = onnx.Add(%y, %c) : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  func.return %z : tensor<3x2xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_bias_shape(
 // CHECK: onnx.Add(
 func.func @unmoved_bias_shape(%x: tensor<5x3x4x!x>, %w: tensor<4x2x!w>) -> tensor<5x3x2xf32> {
