@@ -1,4 +1,4 @@
-"""The passes, by name, imported on first use."""
+"""Registry of the passes by name, each imported on first use."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -66,5 +66,5 @@ def _load(name: str) -> type[ModulePass]:
 
 
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
-    """Each of our passes by its flag, which is also the name of its file and of its test."""
+    """Factories of the passes by flag, which is also the name of the pass's file and test."""
     return {name: lambda name=name: _load(name) for name in NAMES}

@@ -1,5 +1,5 @@
 """
-Write each integer convolution in the form that costs least on the target, by what was measured there.
+Write each integer convolution in the form of least cost on the target, by measured kernel costs.
 
     groups   conv(x, w, b), g groups  ->  conv(x, w', b), g / m groups                  zeros between the channels
     depth    conv(x, w, b), 3 axes    ->  split(conv(join(x), w', b)), 2 axes           slices under w as channels
@@ -7,13 +7,13 @@ Write each integer convolution in the form that costs least on the target, by wh
     phases   conv_transpose(x, w, b)  ->  spread(conv(x, w', b'))                       results of a pixel as channels
     product  conv(x, w, b) : float    ->  MatMulIntegerToFloat(columns(x), w', b)       im2col, channels last
     sum      conv(x, w, b) : float    ->  Cast(ConvInteger(x, w)) * (x_scale * w_scale) + b
-             mean(x)                  ->  conv(x, ones)                                 of what is under a window
+             mean(x)                  ->  conv(x, ones)                                 average pools
              matmul(x, w, b)          ->  transpose(conv(transpose(x), w', b))          rows as pixels
 
-Close: each result has the same products, and zeros besides, so integers come out the same; a float oracle adds them in
-another order. The forms are searched together: what pays alone may not pay behind another, and the other way round. One
-that does not save enough for the error of the fitted costs is not taken, with a remark. A convolution whose result is
-float stays in float where no integer kernel is faster.
+Close: each result sums the same products, and zeros, so integers are identical; a float oracle adds them in another
+order. The forms are searched together: one that pays alone may not pay behind another, and vice versa. A form that
+saves less than the error of the fitted costs is not chosen, with a remark. A convolution with a float result stays in
+float if no integer kernel is faster.
 """
 
 from collections.abc import Sequence
@@ -106,7 +106,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         return Spec(geometry, images, not w.zero_points.any(), y is None, opset_of(op, "") or 13)
 
     def _is_measured(self, weight: str, y: UniformType | None, window: Window) -> bool:
-        """Whether kernels were measured for a weight of that storage: i8 has all, u8 those of a float result."""
+        """True if kernels were measured for a weight of that storage: i8 has all, u8 those with a float result."""
         if y is None:
             return weight == "i8" or window.gathers
         return (
@@ -116,7 +116,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         )
 
     def _plan(self, op: OnnxOp, spec: Spec, window: Window) -> Plan | Blocked:
-        """The steps to take, none if `op` is the cheapest as it is; or why the steps that would pay cannot be taken."""
+        """The cheapest plan, without steps if `op` is cheapest as it is; `Blocked` if paying steps are impossible."""
         if not window.gathers:
             return self._spread(op, spec)
         if self._form in NAMES:
@@ -127,7 +127,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         return self._search.best(spec, blocked=True).blocked or plan
 
     def _asked(self, spec: Spec) -> Plan | Blocked:
-        """The step that was asked for, whatever it costs."""
+        """The plan with the requested form, at any cost."""
         for name, steps in FORMS:
             for step in steps(spec, self._target.costs, float("inf")) if name == self._form else ():
                 if self._by in ((), step.size):
@@ -189,7 +189,7 @@ def _does_not_pay(rejected: Rejected, now: float) -> Blocked | None:
 
 @dataclass(frozen=True)
 class ChooseConvolutionFormPass(RewritePass):
-    """Convolutions take the form that costs least on the target."""
+    """Integer convolutions take the form of least cost on the target."""
 
     name = "choose-convolution-form"
     exactness: ClassVar[Exactness] = Exactness.CLOSE
@@ -199,9 +199,9 @@ class ChooseConvolutionFormPass(RewritePass):
 
     target: str = "onnxruntime"
     form: str = ""
-    """`groups`, `depth`, `width`, `phases`, `product` or `sum`, whatever it costs; empty: what costs least."""
+    """`groups`, `depth`, `width`, `phases`, `product` or `sum`, at any cost; empty: the form of least cost."""
     by: tuple[int, ...] = ()
-    """For `groups` how many become one, for `width` how many pixels of the operand and of the result; empty: any."""
+    """For `groups` the number merged into one, for `width` the packed pixels of operand and result; empty: any."""
 
     def patterns(self) -> Sequence[Pattern]:
         if self.form and self.form not in NAMES:

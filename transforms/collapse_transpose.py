@@ -1,11 +1,11 @@
 """
-Write a Transpose as that of two neighbours, where it is one of tensors whose axes are taken together.
+Collapse the axes of a Transpose that only swaps two adjacent groups of axes.
 
     Transpose(x, p)  ->  Reshape(Transpose(Reshape(x, [a, b, c, d]), [0, 2, 1, 3]))
 
-Axes of size 1 go, and those that stay side by side are one. Exact: elements are moved. Runtimes copy what is one block
-there and here; where more than one axis moves, be it of size 1, they take elements one by one, ten times slower.
-Attention is exported so: (1, n, 1, heads, size) to (1, 1, heads, size, n) is (n, heads * size) turned.
+Axes of size 1 are dropped, and axes that stay adjacent are merged. Exact: elements are moved. Runtimes copy contiguous
+blocks; if more than one axis moves, even of size 1, they copy single elements, ten times slower. Attention is exported
+so: (1, n, 1, heads, size) to (1, 1, heads, size, n) is (n, heads * size) transposed.
 """
 
 from collections.abc import Sequence
@@ -25,18 +25,18 @@ from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 
 MOVES = "Transpose"
-"""Where the costs of an element are: one that is moved with its block, and one by itself."""
+"""Key of the costs per element: moved in a block, and moved singly."""
 Groups = tuple[tuple[int, ...], ...]
 
 
 def moves_one_axis(order: Sequence[int]) -> bool:
-    """Whether all axes but one keep their order."""
+    """True if all axes but one keep their order."""
     rest = list(range(len(order)))
     return any([a for a in order if a != one] == [a for a in rest if a != one] for one in rest)
 
 
 def collapsed(order: Sequence[int], shape: Sequence[int]) -> Groups:
-    """Axes of the operand that stay side by side, as they stand in the result; those of size 1 are left out."""
+    """Groups of the operand's axes that stay adjacent, in the order of the result, without axes of size 1."""
     groups: list[tuple[int, ...]] = []
     kept = [axis for axis in range(len(shape)) if shape[axis] != 1]
     before = dict(zip(kept[1:], kept, strict=False))
@@ -51,7 +51,7 @@ def collapsed(order: Sequence[int], shape: Sequence[int]) -> Groups:
 
 
 class CollapseTranspose(OnTrait[Permutes]):
-    """One that moves more than an axis, and two neighbours once axes are taken together."""
+    """A Transpose that moves several axes and, collapsed, swaps two."""
 
     def __init__(self, target: Target):
         self._target = target
@@ -82,7 +82,7 @@ class CollapseTranspose(OnTrait[Permutes]):
         return None
 
     def _pays(self, groups: Groups, shape: Sequence[int]) -> bool:
-        """Whether two calls more take less than is gained; a batch that is not known counts as one."""
+        """True if the gain exceeds the cost of two more calls; an unknown batch counts as 1."""
         costs, call = self._target.costs[MOVES], self._target.costs["Placement"]["call"]
         elements = prod(size for size in shape if size != DYNAMIC)
         last = sorted(groups)[-1]
@@ -95,13 +95,13 @@ def _size(sizes: Sequence[int]) -> int:
 
 
 def _told(size: int) -> int:
-    """As Reshape is told."""
+    """A size as an element of Reshape's operand: -1 if unknown."""
     return -1 if size == DYNAMIC else size
 
 
 @dataclass(frozen=True)
 class CollapseTransposePass(RewritePass):
-    """Transposes of many axes move two blocks where they can."""
+    """Transposes of many axes that swap two groups of axes become two-block transposes."""
 
     name = "collapse-transpose"
     exactness: ClassVar[Exactness] = Exactness.EXACT

@@ -1,10 +1,10 @@
 """
-Read a product and the bias added to it as the one op that computes both, which one integer kernel does.
+Compose a matrix product and the bias added to it into one op, for which there is one integer kernel.
 
     Add(MatMul(dcast(x), dcast(w)), b)  ->  Gemm(dcast(x), dcast(w), b)
 
-Close: the bias joins the sum before it is rounded instead of after. Only between casts, and only if nobody else takes
-the product.
+Close: the bias is added before the sum is rounded instead of after. Only between casts, and only if the product has
+no other user.
 """
 
 from xdsl.ir import OpResult, SSAValue

@@ -1,11 +1,11 @@
 """
-Write ops as the simpler ops that they are made of, so that each part has parameters of its own.
+Decompose composite ops into simpler ones, so that each part has quantization parameters of its own.
 
     Gemm(A, B, C)  ->  Add(MatMul(A, B), C)        BatchNormalization(x)  ->  Add(Mul(x, s), t)
     LSTM(x, W, R)  ->  Scan(MatMul(x, W'), ...), in each step MatMul(h, R') and the gates; likewise GRU, RNN
     DynamicQuantizeLSTM(x, W, R)  ->  each step by itself: MatMulInteger(DynamicQuantizeLinear(h), R') and the gates
 
-Close: the same arithmetic, rounded once per part. Only the ops that are asked for.
+Close: the same arithmetic, rounded once per part. Only the requested ops.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from qdialect.rewriting.passes import RewritePass
 
 
 class DecomposeOp(OnForm[Decomposes]):
-    """One op of those asked for."""
+    """One of the requested ops."""
 
     def __init__(self, ops: Sequence[str]):
         self._ops = frozenset(ops)
@@ -44,7 +44,7 @@ class DecomposeOp(OnForm[Decomposes]):
 
 
 def decomposable() -> list[str]:
-    """The ops that can be asked for."""
+    """Names of the ops that can be requested."""
     return sorted(
         name for table in TABLES for (_, name), form in table.items() if isinstance(form, Decomposes)
     )
@@ -52,7 +52,7 @@ def decomposable() -> list[str]:
 
 @dataclass(frozen=True)
 class DecomposePass(RewritePass):
-    """Ops become the simpler ops that they are made of."""
+    """Composite ops are decomposed into simpler ones."""
 
     name = "decompose"
     exactness = Exactness.CLOSE

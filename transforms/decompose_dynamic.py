@@ -1,15 +1,15 @@
 """
-Write quantization at run time, and the sums of integers behind it, as ops on float32 that hold the same integers.
+Decompose run-time quantization and the integer sums behind it into float32 ops on the same integers.
 
     q, s, z = DynamicQuantizeLinear(x)  ->  s  = (max(x, 0) - min(x, 0)) / 255
                                             z' = round(-min(x, 0) / s)     in [0, 255]: s is off by 2^-23 of it
                                             q' = clip(round(x / s) + z', 0, 255) - z'
     Cast(sum(q, w, z, wz))              ->  product(q', w - wz)
 
-For targets that compute such sums in float whatever their type, behind conversions of every operand in each run.
+For targets that convert the operands of such sums in each run and compute in float.
 
-Close: float32 holds every sum up to 2^24; where products are more, it rounds as the cast behind the sum did. A range so
-small that a step is no normal number is taken for one whose step is.
+Close: float32 holds every sum up to 2^24; above, it rounds as the cast behind the sum did. A range whose step is no
+normal number is widened to one whose step is.
 """
 
 from collections.abc import Sequence
@@ -48,14 +48,14 @@ class _Product(NamedTuple):
 
     op: OnnxOp
     name: str
-    """The op that sums so in float."""
+    """Name of the op on floats."""
     casts: list[OnnxOp]
     weight: Array
-    """Less its zero point, float32."""
+    """The weight minus its zero point, float32."""
 
 
 class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
-    """Quantization at run time whose integers go into sums alone, of weights of so many elements at most."""
+    """Run-time quantization whose integers are used by sums alone, with weights of at most `elements` elements."""
 
     def __init__(self, elements: int, floats: set[Operation]):
         self._elements, self._floats = elements, floats
@@ -77,12 +77,12 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
         rewriter.insert_before(op, nodes.ops)
         for product in products:
             self._floats.add(_in_float(product, integers, rewriter))
-        if op.parent is not None:  # else it went with its last reader
+        if op.parent is not None:  # otherwise it was erased with its last user
             rewriter.replace(op, [], [op.results[0], step, op.results[2]])
         return None
 
     def _product(self, user: OnnxOp, quantize: OnnxOp) -> _Product | Blocked:
-        """What an op sums, if it reads all that `quantize` gives as a sum does; or why it cannot be in float."""
+        """The integer sum that `user` computes of the results of `quantize`, or `Blocked` if it cannot be in float."""
         promise = user.get_trait(IntegerProduct)
         if (
             promise is None
@@ -113,7 +113,7 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
 
 
 def _quantized(nodes: Nodes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """The scale, and the integers less their zero point, as float32."""
+    """The scale, and the integers minus their zero point, as float32."""
     scalar = tensor_type(f32, ())
     zero, most, tiny = (nodes.constant(np.float32(value)) for value in (0, 255, TINY))
 
@@ -143,7 +143,7 @@ def _in_float(product: _Product, integers: SSAValue, rewriter: Rewriter) -> Oper
 
 
 class SaysWhy(OnTrait[Linear]):
-    """Says of each product that was written in float why it is."""
+    """Remark on each product that was written in float."""
 
     def __init__(self, floats: set[Operation]):
         self._floats = floats
@@ -164,7 +164,7 @@ class DecomposeDynamicPass(RewritePass):
 
     target: str = "openvino"
     elements: int = 1 << 20
-    """The most elements of a weight that is written in float32."""
+    """Greatest number of elements of a weight that is written in float32."""
 
     def patterns(self) -> Sequence[Pattern]:
         if not target(self.target).float_sums:

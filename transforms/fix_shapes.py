@@ -1,9 +1,9 @@
 """
-Give the graph's inputs sizes that were left open, for runtimes that want all of them.
+Set open sizes of the graph's inputs, for runtimes that require static shapes.
 
     main(%x : ?x3x8)  ->  main(%x : 4x3x8)      batch = 4: a first size that is open; NAME=4: a size of that name
 
-Exact: no element changes; a graph of that size is one of those that the model stood for. Sizes that follow from the
+Exact: no element changes; the graph is the model's at one of its admissible sizes. Sizes that follow from the
 inputs' are inferred at once, as `infer-shapes` does.
 """
 
@@ -28,7 +28,7 @@ STILL_OPEN = Blocked("open-size", "a size of an input is not known", "say it: --
 
 
 def sizes_of(rows: Sequence[str]) -> dict[str, int]:
-    """NAME=N, as sizes by name. Raises UserError for what is none."""
+    """Sizes by name, from `NAME=N`. Raises UserError for other text."""
     sizes: dict[str, int] = {}
     for row in rows:
         name, _, number = row.partition("=")
@@ -39,7 +39,7 @@ def sizes_of(rows: Sequence[str]) -> dict[str, int]:
 
 
 def _names(row: object) -> list[str]:
-    """What the sizes of an input are called."""
+    """Names of the dimensions of an input, empty for unnamed ones."""
     listed = row.data.get(DIMS) if isinstance(row, DictionaryAttr) else None
     parts = listed.data if isinstance(listed, ArrayAttr) else ()
     return [part.data if isinstance(part, StringAttr) else "" for part in parts]
@@ -54,9 +54,9 @@ class FixShapesPass(ModulePass):
     rewrite = "main(%x : ?x3x8) -> main(%x : 4x3x8): types alone change"
 
     batch: int | None = None
-    """What a first size is that is open."""
+    """Value of an open first size."""
     sizes: tuple[str, ...] = ()
-    """NAME=N for sizes by their names."""
+    """`NAME=N`: values of named sizes."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         sizes = sizes_of(self.sizes)

@@ -8,7 +8,7 @@ Drop activations that change no stored integer.
     Max(q, c), Min(q, c)  ->  q   if the type expresses nothing beyond c; else Relu(q), Clip(q)
     HardSigmoid(q)    ->  q      if alpha is 1, beta 0, and the type expresses nothing outside [0, 1]
 
-Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; of the others, every number is tried.
+Exact: bounds are compared in integers, since (6/37)*37 is not 6 in float32; other functions are tested on every value.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ WIDER = Blocked("range-wider", "the storage range goes beyond the activation's, 
 
 
 class FoldRedundantClamp(OnOp[OnnxOp]):
-    """A clamp, or what keeps numbers, on one quantized type."""
+    """A clamp, or an activation that is the identity on a range, on one quantized type."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class.get_trait(Clamp) is not None or op_class.get_trait(Keeps) is not None
@@ -51,7 +51,7 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
         if not fits(kept, op):
             return _requantize(op, kept, rewriter) if redundant else None
         if not redundant and (clamp is None or (keeps is not None and clamp.bounds(op) is None)):
-            return None  # it computes, as it should
+            return None  # no remark: the op is needed
         if not redundant and clamp is not None and clamp.is_at_zero(op, type):
             return _spell_relu(op, rewriter)
         if not redundant:
@@ -61,7 +61,7 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
 
 
 def _requantize(op: OnnxOp, kept: SSAValue, rewriter: Rewriter) -> None:
-    """What is left of an op that changes nothing, but makes integers of the other signedness."""
+    """Replace an op that changes only the signedness of its operand's integers by a requantize."""
     before, after = uniform_of(kept.type), quantized_of(op.results[0].type)
     if after is not None and shape_of(kept.type) == shape_of(op.results[0].type) and are_alike(before, after):
         real = DequantizeOp(kept)
@@ -69,7 +69,7 @@ def _requantize(op: OnnxOp, kept: SSAValue, rewriter: Rewriter) -> None:
 
 
 def _spell_relu(op: OnnxOp, rewriter: Rewriter) -> Blocked | None:
-    """A clamp at zero alone is a Relu, also to the patterns that look at real numbers when it is read again."""
+    """Write a clamp at zero alone as Relu, for patterns on real numbers when the model is read again."""
     relu = op_named("", "Relu")
     if isinstance(op, relu):
         return WIDER
@@ -78,7 +78,7 @@ def _spell_relu(op: OnnxOp, rewriter: Rewriter) -> Blocked | None:
 
 
 class ReadBound(OnForm[StorageReading]):
-    """A Max or Min of integers and one of them: a clamp, and called so, that every pass knows it for one."""
+    """A Max or Min of integers with a constant integer, as a clamp, which other passes recognize."""
 
     def match(self, op: OnnxOp, form: StorageReading, rewriter: Rewriter, /) -> Blocked | None:
         keeps = op.get_trait(Keeps)
@@ -91,14 +91,14 @@ class ReadBound(OnForm[StorageReading]):
             return None
         built = form.build(op, value, type)
         if isinstance(built, Blocked):
-            return None  # it differs from element to element: a choice between two tensors
+            return None  # an elementwise choice between two tensors
         built.ops[-1].location = op.location
         rewriter.replace(op, built.ops)
         return None
 
 
 class FoldActivationPass(RewritePass):
-    """Activations that the storage range already enforces go."""
+    """Activations that the storage range already enforces are dropped."""
 
     name = "fold-activation"
     exactness = Exactness.EXACT

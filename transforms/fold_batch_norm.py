@@ -1,5 +1,5 @@
 """
-Fold a factor and a shift for each channel (BatchNormalization, Mul, Add, ...) into the linear op beside them.
+Fold affine ops (BatchNormalization, Mul, Add, ...) into the adjacent linear op.
 
     affine(linear(x, w, b))         ->  linear(x, w * factor, b * factor + shift)
     linear(affine(x), w, b)         ->  linear(x + shift / factor, w * factor, b)    float weight, x padded
@@ -9,9 +9,9 @@ Fold a factor and a shift for each channel (BatchNormalization, Mul, Add, ...) i
     qcast(affine(dcast(q)))         ->  qcast(depthwise(dcast(q), +-127, shift))     alone: depthwise
     qcast(affine(x)) : s, z         ->  scast(qcast(x)) : s / factor, z + shift / s  only if lossy
 
-Close: the factor goes into the weight's scales, once rounded to float32, and stored integers change only by their sign
-(a negative factor) or where a factor is zero. An integer that has no negative moves its channel's zero point; where the
-target wants none (`symmetric`) the op stays, or the integer is clamped if `lossy`. Only then a rounding between goes.
+Close: the factor is folded into the weight's scales, rounded to float32 once, and stored integers change only in sign
+(a negative factor) or where a factor is zero. An integer that has no negative moves its channel's zero point; if the
+target allows none (`symmetric`) the op stays, or the integer is clamped if `lossy`. Only `lossy` drops roundings.
 """
 
 from collections.abc import Sequence
@@ -96,7 +96,7 @@ class FoldBehind(OnTrait[Affine]):
         return None
 
     def _linear_result(self, value: SSAValue) -> SSAValue | Blocked | None:
-        """The result of the linear op that `value` comes from, by way of a rounding if that may go."""
+        """The result of the linear op below `value`, through a rounding if that may be dropped."""
         if linear_of(value) is not None:
             if quantized_of(value.type) is not None and not self.lossy:
                 return QUANTIZER_BETWEEN
@@ -134,7 +134,7 @@ class FoldBehind(OnTrait[Affine]):
 
 @dataclass(frozen=True)
 class FoldOwnFactors(OnTrait[Linear]):
-    """A linear op on quantized weight that scales its product or its bias itself, which no kernel does."""
+    """A linear op on a quantized weight with factors of its own (alpha, beta), which no kernel supports."""
 
     symmetric: bool
     lossy: bool
@@ -249,7 +249,7 @@ class FoldInFront(OnTrait[Linear]):
             flat = flat.reshape([-1] + [1] * (array.ndim - 2)) if flat.size > 1 else flat
             added = new_constant(flat, None)
             add = op_named("", "Add").build([source, added.results[0]], [x.type])
-            add.location = location(node_name(x.op))  # another tensor than the one of that name
+            add.location = location(node_name(x.op))  # a tensor of other numbers
             ops += [added, add]
             inputs[0] = add.results[0]
         if bias is not None:
@@ -263,7 +263,7 @@ class FoldInFront(OnTrait[Linear]):
 
 
 class FoldAlone(OnTrait[Affine]):
-    """An affine op between a dequantize and a quantize, as a 1x1 convolution of each channel by itself."""
+    """An affine op between a dequantize and a quantize, as a depthwise 1x1 convolution."""
 
     def match(self, op: OnnxOp, promise: Affine, rewriter: Rewriter, /) -> Blocked | None:
         map = affine_map(op.results[0])
@@ -274,7 +274,7 @@ class FoldAlone(OnTrait[Affine]):
         if not isinstance(source, DequantizeOp):
             return None
         if op.get_trait(Kernels) is not None and all(isinstance(o.owner, DequantizeOp) for o in op.operands):
-            return None  # an integer kernel of its own
+            return None  # it has an integer kernel of its own
         type, shape = source.element_type, static_shape(op.results[0])
         if not type.is_per_tensor or type.storage.width != 8 or not isinstance(type.expressed, Float32Type):
             return Blocked("not-per-tensor", "the operand is not quantized per tensor in 8 bits")
@@ -307,7 +307,7 @@ class FoldAlone(OnTrait[Affine]):
 
 
 def _is_quantized_next(value: SSAValue) -> bool:
-    """Whether all that becomes of `value` is moved, clamped and then quantized, per tensor."""
+    """True if `value` is only moved, clamped and then quantized, per tensor."""
     type = quantized_uses(value)
     if isinstance(type, UniformType):
         return type.is_per_tensor
@@ -319,7 +319,7 @@ def _is_quantized_next(value: SSAValue) -> bool:
 
 
 class FoldIntoQuantize(OnOp[QuantizeOp]):
-    """An affine op in front of a quantize, into the quantize's own scales."""
+    """An affine op in front of a quantize, folded into the quantize's scales."""
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         x, type = op.operands[0], op.element_type
@@ -330,7 +330,7 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
             return SECOND_CONSUMER
         map, source, _ = chain_to(onnx_op(x.op), affine)
         if map.is_shift and linear_of(source) is not None:
-            return None  # a bias, which zero points would round
+            return None  # a bias, which a zero point would round
         if not (map.factor > 0).all():
             return Blocked("negative-factor", "a factor is not positive, so no scale carries it")
         scales = folding.divided_scales(type.scales, map.factor)
@@ -349,18 +349,18 @@ class FoldIntoQuantize(OnOp[QuantizeOp]):
 
 @dataclass(frozen=True)
 class FoldBatchNormPass(RewritePass):
-    """Factors and shifts for each channel go into the linear op beside them."""
+    """Affine ops are folded into the adjacent linear op."""
 
     name = "fold-batch-norm"
     exactness = Exactness.CLOSE
     rewrite = "affine(linear(x, w, b)) -> linear(x, w * factor, b * factor + shift): scales are rounded, integers stay"
 
     symmetric: bool = False
-    """Whether zero points of weights must stay what they are."""
+    """True if zero points of weights must not change."""
     depthwise: bool = True
-    """Whether an affine op alone becomes a convolution of each channel by itself."""
+    """True to write an affine op without an adjacent linear op as a depthwise convolution."""
     lossy: bool = False
-    """Whether to drop a rounding between the two ops, and to clamp integers that have no negative."""
+    """True to drop a rounding between the two ops, and to clamp integers that have no negative."""
 
     def patterns(self) -> Sequence[Pattern]:
         patterns: list[Pattern] = [

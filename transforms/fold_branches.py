@@ -94,7 +94,7 @@ class AddWeights(OnTrait[Adds]):
 
 
 def _is_convolution(value: SSAValue, user: OnnxOp) -> bool:
-    """Whether `value` is a gathering convolution in float beside `user`, which nobody asked to keep."""
+    """True if `value` is a gathering float convolution in the block of `user` that is not kept in float."""
     op = value.owner
     if not isinstance(op, OnnxOp) or op.parent is not user.parent or is_kept(op):
         return False

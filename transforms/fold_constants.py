@@ -1,14 +1,13 @@
 """
-Compute what depends on constants alone.
+Evaluate ops that depend on constants alone.
 
     qcast(constant)           ->  quantized constant
     op(constant, constant..)  ->  constant
     If(true) {yield a} {yield b}  ->  a
 
 Exact: a quantize is `numerics.quantize`, every other op is run by onnxruntime without optimization. A dequantize of a
-constant stays: folding it would undo the quantization. So does what would grow: a result of more bytes than
-`MAX_GROWTH` times the operands and more than `SMALL_RESULT`. A branch that a constant chooses stands in the place of
-its If: the other never runs.
+constant is kept: folding it would undo the quantization. So are ops whose result has more bytes than `MAX_GROWTH` times
+the operands and more than `SMALL_RESULT`. An If with a constant condition is replaced by its branch.
 """
 
 from xdsl.context import Context
@@ -28,7 +27,7 @@ from qdialect.rewriting.remarks import remarks_of
 
 
 def _computed(module: ModuleOp) -> dict[Operation, Blocked]:
-    """Replace ops that depend on constants alone by their results; why others are left is returned."""
+    """Replace ops that depend on constants alone by their results; returns the reasons for those kept."""
     computation = Computation(module)
     for op in operations(module):
         computation.show(op)
@@ -37,20 +36,20 @@ def _computed(module: ModuleOp) -> dict[Operation, Blocked]:
 
 
 def _choices(module: ModuleOp) -> list[Operation]:
-    """The operations with branches of which a condition chooses one."""
+    """The operations that run one of several branches."""
     promises = ((op, op.get_trait(Carries)) for op in operations(module))
     return [op for op, promise in promises if promise is not None and promise.branches]
 
 
 def _clean_up(module: ModuleOp) -> None:
-    """Drop what only branches took that are gone; learn the types of what the others yielded."""
+    """Erase ops that only erased branches used; infer the types of values yielded by the others."""
     erase_unused(module)
     if not any(isinstance(op, Cast) for op in operations(module)):
         infer_unknown(module)
 
 
 class FoldConstantsPass(RewritePass):
-    """What depends on constants alone is computed."""
+    """Ops that depend on constants alone are evaluated."""
 
     name = "fold-constants"
     exactness = Exactness.EXACT
@@ -63,7 +62,7 @@ class FoldConstantsPass(RewritePass):
         if apply_patterns(op, self.name, self.patterns()):
             if any(one.parent is None for one in choices):
                 _clean_up(op)
-            left = _computed(op)  # of constants that have only now been quantized, or stood in a branch
+            left = _computed(op)  # ops on constants just quantized, or moved out of a branch
         for remaining, blocked in left.items():
             remarks_of(op).add(self.name, remaining, blocked)
         refresh_signatures(op)

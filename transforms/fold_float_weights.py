@@ -1,10 +1,10 @@
 """
-Give an op that stays in float its small quantized weights, and its bias with them, as float constants.
+Dequantize small constant weights of ops that stay in float, and their biases, at compile time.
 
     linear(x, dcast(w)) : float, w constant, few elements  ->  linear(x, w'),  w' = dcast(w) as a constant
     op(x, dcast(c)), c constant, few elements              ->  op(x, c')       likewise of any op without a kernel
 
-Close: the constant is what the dequantize computes, but kernels sum it in another order. onnxruntime packs and blocks
+Close: the constant equals the dequantize's result, but kernels sum it in another order. onnxruntime packs and blocks
 constants when it loads a model: a depthwise convolution runs three times faster than with weights that are dequantized
 in each run. The file grows by three bytes a weight, so large ones stay integers; but those of convolutions in groups,
 which gain most and are small beside others, become float as long as all of them together let the file grow by no more
@@ -47,13 +47,13 @@ from qdialect.targets import Target, target
 from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cheapest
 
 KERNEL_WIDTH = 8
-"""Bits of what integer kernels take."""
+"""Bits of the operands of integer kernels."""
 BYTES_MORE = 3
-"""By which a float weight is larger than one of 8 bits."""
+"""Additional bytes of a float element compared with an 8-bit one."""
 
 
 def _is_quantized_next(value: SSAValue) -> bool:
-    """Whether a quantize takes the value, or what an op makes of it element by element."""
+    """True if the value is quantized, directly or after elementwise ops."""
     for use in value.uses:
         user = use.operation
         promise = user.get_trait(Commutes)
@@ -65,7 +65,7 @@ def _is_quantized_next(value: SSAValue) -> bool:
 
 
 def _is_refused(op: OnnxOp) -> bool:
-    """Whether onnxruntime would make of a product and its casts a kernel that refuses its several scales."""
+    """True if onnxruntime would fuse a product and its casts to a kernel that rejects several scales."""
     x = op.operands[0]
     type = quantized_of(x.owner.operands[0].type if isinstance(x.owner, DequantizeOp) else x.type)
     if type is None or op.get_trait(Window) is not None:
@@ -79,7 +79,7 @@ def _is_refused(op: OnnxOp) -> bool:
 
 
 def _quantized_weight(op: OnnxOp) -> SSAValue | None:
-    """The stored integers of a constant weight, under a dequantize or not; None if the weight is another."""
+    """The stored integers of a constant quantized weight, dequantized or not; None for other weights."""
     source = under_dequantize(op.operands[1])
     return source if quantized_of(source.type) is not None and is_constant(source) else None
 
@@ -90,14 +90,14 @@ def _is_grouped(op: OnnxOp) -> bool:
 
 
 def _is_wide(op: OnnxOp) -> bool:
-    """Whether the activation is dequantized from more bits than integer kernels take."""
+    """True if the activation is dequantized from more bits than integer kernels take."""
     x = op.operands[0]
     type = quantized_of(x.owner.operands[0].type if isinstance(x.owner, DequantizeOp) else x.type)
     return type is not None and type.storage.width > KERNEL_WIDTH
 
 
 def _is_alone(op: OnnxOp) -> bool:
-    """Whether only the weight is quantized, in 8 bits: fewer have kernels of their own."""
+    """True if only the weight is quantized, in 8 bits: weights of fewer bits have kernels of their own."""
     x, type = op.operands[0], quantized_of(under_dequantize(op.operands[1]).type)
     is_float = quantized_of(x.type) is None and not isinstance(x.owner, DequantizeOp)
     return is_float and type is not None and type.storage.width == KERNEL_WIDTH
@@ -105,11 +105,11 @@ def _is_alone(op: OnnxOp) -> bool:
 
 def affordable(module: ModuleOp, elements: int, growth: int, least: int) -> set[Operation]:
     """
-    The convolutions in groups, and the ops under activations that no integer kernel takes, whose weights of more than
+    The grouped convolutions, and the ops on activations without an integer kernel, whose weights of more than
     `elements` become float: the file may grow by `growth` per cent, or by `least` bytes.
 
-    The smallest first. What is float under a dequantized activation counts as grown already, so that a module which was
-    rewritten so allows no more.
+    The smallest first. Float weights under a dequantized activation count as grown already, so that a module which was
+    rewritten so is not rewritten further.
     """
     size, grown = 0, 0
     weights: list[tuple[int, Operation]] = []
@@ -167,9 +167,7 @@ class FoldFloatWeight(OnTrait[Linear]):
         rewriter.set_operand(op, 1, constant.results[0])
         for k, operand in enumerate(op.operands):
             bias, type = under_dequantize(operand).owner, quantized_of(under_dequantize(operand).type)
-            if (
-                k > 1 and isinstance(bias, ConstantOp) and type is not None
-            ):  # counted in steps of the weight's
+            if k > 1 and isinstance(bias, ConstantOp) and type is not None:  # in steps of the weight's scale
                 real = real_copy(bias, type)
                 rewriter.insert_after(bias, [real])
                 rewriter.set_operand(op, k, real.results[0])
@@ -182,7 +180,7 @@ class FoldFloatWeight(OnTrait[Linear]):
         return None
 
     def _guard(self, op: OnnxOp, shape: tuple[int, ...]) -> Blocked | None:
-        """Why a weight of that shape stays as it is although it would pay."""
+        """`Blocked` if a weight of that shape must not become float although it would pay."""
         if not _is_wide(op) and _is_quantized_next(op.results[0]):
             return Blocked(
                 "quantized-next", "onnxruntime would quantize a float weight in front of a quantize"
@@ -196,7 +194,7 @@ class FoldFloatWeight(OnTrait[Linear]):
         return None
 
     def _pays(self, op: OnnxOp, weight: tuple[int, ...]) -> bool:
-        """A convolution of one group is blocked by channels, which may cost more than it saves; all else gains."""
+        """True unless the op is a convolution of one group whose blocking by channels costs more than it saves."""
         costs = self._target.costs
         window = op.get_trait(Window)
         geometry = None if window is None or not window.gathers else window.geometry(op)
@@ -206,7 +204,7 @@ class FoldFloatWeight(OnTrait[Linear]):
 
 
 class FoldFloatConstant(OnOp[OnnxOp]):
-    """An op without an integer kernel, of which a small constant is dequantized in each run."""
+    """An op without an integer kernel with a small constant operand that is dequantized in each run."""
 
     def __init__(self, elements: int):
         self._elements = elements
@@ -222,7 +220,7 @@ class FoldFloatConstant(OnOp[OnnxOp]):
         for place, value in enumerate(op.operands):
             source = under_dequantize(value)
             if source is value and is_moved:
-                continue  # it moves integers, all or none
+                continue  # it moves integers: all operands or none
             if self._is_small(source):
                 rewriter.set_operand(op, place, self._real(source, rewriter))
         return None
@@ -234,7 +232,7 @@ class FoldFloatConstant(OnOp[OnnxOp]):
         return isinstance(type.expressed, Float32Type) and prod(shape) <= self._elements
 
     def _real(self, source: SSAValue, rewriter: Rewriter) -> SSAValue:
-        """The real numbers of a constant, made once."""
+        """The dequantized constant, built once."""
         known = self._constants.get(source)
         if known is None:
             constant = ConstantOp.of(from_array(np.asarray(real_constant(source), np.float32)))
@@ -254,12 +252,12 @@ class FoldFloatWeightsPass(RewritePass):
 
     target: str = "onnxruntime"
     elements: int = FEW_WEIGHTS
-    """The most elements of a weight that is folded whatever the others are."""
+    """Greatest number of elements of a weight that is always folded."""
     growth: int = 15
-    """Per cent by which the larger weights of convolutions in groups may let the file grow, together."""
+    """Per cent by which the larger weights of grouped convolutions together may let the file grow."""
 
     least: int = 1 << 20
-    """Bytes by which they may in any case."""
+    """Bytes by which they may let it grow in any case."""
 
     def patterns(self) -> Sequence[Pattern]:
         return self._patterns(frozenset())
@@ -267,7 +265,7 @@ class FoldFloatWeightsPass(RewritePass):
     def _patterns(self, chosen: AbstractSet[Operation]) -> list[Pattern]:
         constants = FoldFloatConstant(min(self.elements, FEW_WEIGHTS))
         runtime = target(self.target)
-        if not runtime.kernels:  # nothing refuses an integer weight there
+        if not runtime.kernels:  # no kernel there rejects an integer weight
             return [constants]
         return [FoldFloatWeight(runtime, self.elements, chosen), constants]
 

@@ -1,5 +1,5 @@
 """
-Drop ops that give their operand as it is; what was said of the copy is said of the original.
+Fold ops that return their operand unchanged, with their names and annotations moved to the operand.
 
     Identity(x)  ->  x
     Dropout(x)   ->  x      at inference, its mask not read
@@ -7,8 +7,8 @@ Drop ops that give their operand as it is; what was said of the copy is said of 
                             Cast to the same type; Slice of all; Pad by 0; Tile by 1; Concat or Sum of one, Split into
                             one; + 0, - 0, * 1, / 1
 
-Exact: nothing is computed, or nothing that changes a number. A quantization annotation on the copy moves to the tensor
-that survives. Readings of integers that meet where a copy was go if they undo each other.
+Exact: no number changes. A quantization annotation on the copy moves to the remaining tensor. Storage casts that become
+adjacent are folded if they are inverse.
 """
 
 from qdialect.exactness import Exactness
@@ -18,7 +18,7 @@ from qdialect.rewriting.passes import RewritePass
 
 
 class FoldIdentityPass(RewritePass):
-    """Ops that give their operand as it is are dropped."""
+    """Ops that return their operand unchanged are dropped."""
 
     name = "fold-identity"
     exactness = Exactness.EXACT

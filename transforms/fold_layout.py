@@ -1,12 +1,12 @@
 """
-Write ops that move elements one after another as one, and ops that move none as none.
+Merge consecutive ops that move elements, and drop those without effect.
 
     Transpose(Transpose(x, p), q)     ->  Transpose(x, p[q]), or x
     Reshape(Unsqueeze(x))             ->  Reshape(x), or x      likewise Squeeze, Flatten, and Transpose that turns
                                                                 axes of size 1 alone
 
-Exact: elements are moved. A list of sizes has one that is not known at most. Copies go, as by `fold-identity`, and
-readings of integers that meet where a move was, if they undo each other.
+Exact: elements are moved. At most one size of a merged Reshape is unknown. Copies are dropped, as by `fold-identity`,
+and storage casts that become adjacent are folded if inverse.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from qdialect.rewriting.passes import RewritePass
 
 
 class FoldLayoutPass(RewritePass):
-    """Two ops that move elements one after another become one."""
+    """Consecutive ops that move elements are merged."""
 
     name = "fold-layout"
     exactness: ClassVar[Exactness] = Exactness.EXACT

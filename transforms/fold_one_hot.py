@@ -1,14 +1,14 @@
 """
-Take rows of a constant weight where a product takes them by one-hot vectors.
+Write a product of one-hot vectors and a constant weight as a gather of the weight's rows.
 
     MatMul(OneHot(i, depth, {0, 1}), w)  ->  Gather(w', i')                  w' = w and a row of zeros
     MatMulInteger(y, w, z), y, scale, z = DynamicQuantizeLinear(OneHot(i, depth, {0, 1}))
                                          ->  Gather(w', i'), scale = 1 / 255      w' = 255 * (w - z) and a row of zeros
 
-Exact: in each sum all products but one are zero. i' is i where it is within the depth, counted from the end where it is
-negative; else the number of the row of zeros, since a OneHot without its number is all zeros. Of such vectors alone the
-scale at run time is another, but only factors of these products are made of it, which are zero then. TensorFlow's
-embeddings are exported so; a session multiplies by all the zeros.
+Exact: in each sum all products but one are zero. i' is i if it is within the depth, negative ones counted from the end;
+else the index of the row of zeros, since a OneHot out of range is all zeros. If all vectors are zero the run-time scale
+differs, but it is only a factor of these products, which are zero then. TensorFlow's embeddings are exported so; a
+session multiplies by all the zeros.
 """
 
 from collections.abc import Sequence
@@ -46,22 +46,22 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 MOST = 1 << 18
-"""Elements of a table: one of integers has four bytes for each byte of the weight."""
+"""Greatest number of elements of a table: one of integers has four bytes for each byte of the weight."""
 ONE = 255
-"""A one, quantized at run time between 0 and 1."""
+"""The stored integer of 1.0, quantized at run time from the range [0, 1]."""
 
 
 class Marked(NamedTuple):
-    """One-hot vectors, perhaps in another order of axes in front of the last."""
+    """One-hot vectors, possibly with leading axes permuted or flattened."""
 
     numbers: SSAValue
     depth: int
     is_flat: bool
-    """Whether the vectors are the rows of a matrix."""
+    """True if the vectors are the rows of a matrix."""
 
 
 def _marked(value: SSAValue) -> Marked | None:
-    """What makes one-hot vectors of `value`; None if they are none, or others."""
+    """The OneHot whose vectors `value` holds; None if it does not consist of 0/1 vectors along the last axis."""
     flat = False
     while isinstance(value, OpResult) and isinstance(value.op, OnnxOp):
         op = value.op
@@ -82,7 +82,7 @@ def _marked(value: SSAValue) -> Marked | None:
 
 
 def _taken(op: OnnxOp, marked: Marked, table: npt.NDArray[Any]) -> Nodes:
-    """The rows of a table, the last of which is of zeros, in the form of the result of `op`."""
+    """A gather of rows of `table`, whose last row is zeros, shaped like the result of `op`."""
     nodes, numbers = Nodes(op), marked.numbers
     dtype = BY_ATTRIBUTE[known_element(numbers.type)].dtype
     zero, depth = (nodes.constant(np.array(number, dtype)) for number in (0, marked.depth))
@@ -107,7 +107,7 @@ def _taken(op: OnnxOp, marked: Marked, table: npt.NDArray[Any]) -> Nodes:
 
 
 def _weight(op: OnnxOp, marked: Marked) -> npt.NDArray[Any] | None:
-    """The weight, if it is a matrix of a row for each number, and not too large."""
+    """The weight, if it is a matrix with a row for each index and at most `MOST` elements; None otherwise."""
     weight = constant_array(op.operands[1])
     if weight is None or weight.ndim != 2 or len(weight) != marked.depth or weight.size > MOST:
         return None
@@ -115,7 +115,7 @@ def _weight(op: OnnxOp, marked: Marked) -> npt.NDArray[Any] | None:
 
 
 class TakeRows(OnTrait[Linear]):
-    """A product of one-hot vectors and real numbers."""
+    """A product of one-hot vectors and a float weight."""
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         marked = None if promise.has_bias or len(op.operands) != 2 else _marked(op.operands[0])
@@ -128,7 +128,7 @@ class TakeRows(OnTrait[Linear]):
 
 
 class TakeIntegerRows(OnTrait[IntegerProduct]):
-    """A product of integers, of one-hot vectors that are quantized at run time."""
+    """An integer product of one-hot vectors that are quantized at run time."""
 
     def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0].owner
@@ -151,7 +151,7 @@ class TakeIntegerRows(OnTrait[IntegerProduct]):
 
 
 def _is_its_own(op: OnnxOp, source: OnnxOp) -> bool:
-    """Whether nothing but `op` takes the integers, and nothing but factors are made of the scale."""
+    """True if only `op` uses the integers, and the scale is used as a factor only."""
     integers = all(use.operation is op for place in (0, 2) for use in source.results[place].uses)
     factors = (use.operation for use in source.results[1].uses)
     return integers and all(user.get_trait(Multiplies) is not None for user in factors)
@@ -159,7 +159,7 @@ def _is_its_own(op: OnnxOp, source: OnnxOp) -> bool:
 
 @dataclass(frozen=True)
 class FoldOneHotPass(RewritePass):
-    """Products with one-hot vectors become rows that are taken."""
+    """Products of one-hot vectors become gathers of rows."""
 
     name = "fold-one-hot"
     exactness: ClassVar[Exactness] = Exactness.EXACT

@@ -1,10 +1,10 @@
 """
-Let a window pad by itself what a Pad, or a CenterCropPad, puts around its operand.
+Fold a Pad, or a CenterCropPad, of zeros into the pads of the following window.
 
     window(Pad(x, 0), pads = p)  ->  window(x, pads = p + pad)
 
 Exact: a window pads with real zero too, which integer kernels store as the zero point. Only for a constant Pad of real
-zero, on spatial axes, that crops nothing and serves nobody else.
+zero, on spatial axes, that crops nothing and has no other user.
 """
 
 from xdsl.ir import OpResult

@@ -1,10 +1,10 @@
 """
-Let what makes the operands of a join quantize to the join's type at once.
+Fold requantizations of a join's operands into the producers of the operands.
 
     join(qcast(dcast(op(a) : S)) : T, b)  ->  join(clamp(op(a) : T), b)     S no coarser than T
 
-Close: one rounding less moves an integer by one step at most, as S has no wider steps than T; the clamp is where S
-ended. What only moves elements hands the type on to what computes them.
+Close: one rounding less moves an integer by at most one step, as S has no wider steps than T; the clamp has the bounds
+of S. Ops that only move elements pass the type on to the op that computes them.
 """
 
 from math import prod
@@ -28,7 +28,7 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 FEW = 2**14
-"""Elements whose two casts take no longer than a few calls of a kernel (onnxruntime: measured)."""
+"""Number of elements up to which two casts take no longer than a few kernel calls (onnxruntime: measured)."""
 
 
 class RequantizeAbove(OnTrait[Kernels]):
@@ -52,7 +52,7 @@ class RequantizeAbove(OnTrait[Kernels]):
 
 
 def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | Blocked:
-    """New operations, the last of which makes `stored` as `type`, between the ends of its own type."""
+    """New operations, the last of which defines `stored` as `type`, clamped to the bounds of its own type."""
     users = [use.operation for use in stored.uses]
     if not all(user.results and user.results[0].has_one_use() for user in users):  # a yield has none
         return SECOND_CONSUMER
@@ -92,7 +92,7 @@ def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | B
 
 
 def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked:
-    """From the op that makes `value` up to what computes it, each needed by the next alone."""
+    """The chain of ops from the one that defines `value` up to the one that computes it, each with a single user."""
     chain: list[OnnxOp | QuantizeOp] = []
     while True:
         op = value.owner
@@ -116,7 +116,7 @@ def _chain(value: SSAValue) -> list[OnnxOp | QuantizeOp] | Blocked:
 
 
 class FoldRequantizePass(RewritePass):
-    """What a join would quantize again is quantized to its type at once."""
+    """Operands of a join are quantized to its type directly."""
 
     name = "fold-requantize"
     exactness = Exactness.CLOSE

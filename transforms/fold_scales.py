@@ -1,14 +1,13 @@
 """
-Fold the scales that an activation has for each channel into the weights on both sides of it.
+Fold per-channel scales of an activation into the weights on both sides of it.
 
     qcast(f(linear(x, w, b))) : s[c], z     ->  qcast(f(linear(x, w / s, b / s))) : 1, z
     depthwise(dcast(q : s[c], z), w, b)     ->  depthwise(dcast(q : 1, z), w * s, b)
-    qcast(Clip(x, 0, 6)) : s[c], 0          ->  qcast(Relu(x)) : s[c], 0     where no channel goes beyond 6
+    qcast(Clip(x, 0, 6)) : s[c], 0          ->  qcast(Relu(x)) : s[c], 0     if no channel's range exceeds 6
 
-Close: both weights' scales are rounded once to float32, stored integers stay. f is a chain of ops that a positive
-factor goes through. Channels with different zero points become one where nothing is below zero: all start at the
-lowest integer, and a Min keeps each channel's largest. A bound that the storage range of every channel implies is no
-clamp, and no factor has to go through it.
+Close: both weights' scales are rounded once to float32, stored integers stay. f is a chain of ops that commute with
+positive factors. Channels with different zero points get a common one if no value is negative: all start at the lowest
+integer, and a Min keeps each channel's maximum. A clamp that the storage range of every channel implies is dropped.
 """
 
 from typing import NamedTuple
@@ -48,14 +47,14 @@ INTEGER_MIN_OPSET = 12
 
 
 class Above(NamedTuple):
-    """The linear op whose result is quantized, and the ops between, from the linear op down."""
+    """The linear op above a quantize, and the ops between, starting at the linear op."""
 
     target: LinearTarget
     between: list[OnnxOp]
 
 
 class DropImpliedBound(OnOp[QuantizeOp]):
-    """A clamp in front of a quantize with a scale for each channel, of which that is one too."""
+    """A clamp in front of a per-axis quantize whose storage range implies it."""
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         type, value = op.element_type, op.operands[0]
@@ -88,7 +87,7 @@ class DropImpliedBound(OnOp[QuantizeOp]):
 
 
 class FoldScales(OnOp[QuantizeOp]):
-    """A quantize with a scale for each channel between a linear op and depthwise ones."""
+    """A per-axis quantize between a linear op and depthwise ones."""
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         type = op.element_type
@@ -149,7 +148,7 @@ def _above(op: QuantizeOp) -> Above | Blocked | None:
 
 
 def _depthwise_users(op: QuantizeOp, channels: int) -> list[LinearTarget] | Blocked:
-    """The linear ops that take the quantized value, each channel by itself."""
+    """The users of the quantized value, if all are depthwise linear ops; else `Blocked`."""
     targets: list[LinearTarget] = []
     for cast in [use.operation for use in op.results[0].uses]:
         if not isinstance(cast, DequantizeOp):
@@ -167,11 +166,11 @@ def _depthwise_users(op: QuantizeOp, channels: int) -> list[LinearTarget] | Bloc
 
 
 LARGEST_BOUND = 2**16
-"""Bytes of a bound that is written out along a row."""
+"""Greatest size in bytes of a bound that is repeated along a row."""
 
 
 def _ceiling(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked | None:
-    """The largest real number of each channel, in steps; None if all have one zero point."""
+    """The maximum of each channel, in steps; None if all channels have one zero point."""
     if np.unique(type.zero_points).size == 1:
         return None
     last = above.between[-1].get_trait(Homogeneous) if above.between else None
@@ -184,12 +183,12 @@ def _ceiling(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked
     shape = static_shape(op.operands[0])
     if shape is None or rank < 3 or shape[-1] * bound.size > LARGEST_BOUND:
         return bound
-    # With channels last, one value for each channel is a loop for each pixel; a row of them is one for each row.
+    # With channels last, one value per channel is a loop per pixel; a row of values is a loop per row.
     return np.repeat(bound, shape[-1], axis=-1)
 
 
 def _scaled(target: LinearTarget, factor: Array) -> list[Operation] | Blocked:
-    """The linear op with its result multiplied, the last of new operations."""
+    """The linear op with its result multiplied by a factor, the last of new operations."""
     op, linear, _ = target
     weight = folded_weight(target, factor, symmetric=True, lossy=False)
     if isinstance(weight, Blocked):
@@ -237,7 +236,7 @@ def _replace(
 
 
 class FoldScalesPass(RewritePass):
-    """Scales of an activation's channels go into the weights on both sides of it."""
+    """Per-channel scales of an activation are folded into the weights on both sides."""
 
     name = "fold-scales"
     exactness = Exactness.CLOSE

@@ -1,13 +1,13 @@
 """
-Compute what follows from shapes alone, also where some of the sizes are known only when the model runs.
+Fold shape computations, also with some sizes unknown until run time.
 
     Shape(x), Size(x)                        ->  constant        where the sizes are known
-    Gather(Shape(x), k), Concat(..), a * b   ->  constant        where those that are taken are
+    Gather(Shape(x), k), Concat(..), a * b   ->  constant        where the selected sizes are known
     Reshape(x, Concat(Shape(x)[0], c, d))    ->  Reshape(x, [0, c, d]), likewise [-1, c, d], [.., 1] of Expand
     Resize(x, _, _, Concat(Shape(x)[0], c))  ->  Resize(x, _, [1, c / size])   if that gives c again
 
-Exact: lists of sizes are followed element by element, a size that is not known as a symbol. What is learnt of a shape
-goes on at once to the ops behind it.
+Exact: lists of sizes are evaluated element by element, unknown sizes as symbols. Newly inferred shapes are used at once
+by the ops that follow.
 """
 
 from collections.abc import Sequence
@@ -34,14 +34,14 @@ from qdialect.rewriting.passes import RewritePass
 
 
 class _Sweep:
-    """One walk over a module, operands first."""
+    """One sweep over a module, operands first."""
 
     def __init__(self, module: ModuleOp, name: str, *, learns: bool):
         self.sizes, self.rewriter, self.learns = Sizes(), Rewriter(module, name), learns
         self._learnt: set[SSAValue] = set()
 
     def visit(self, op: OnnxOp) -> None:
-        """Learn the op's types if they may follow from what was learnt, and fold it or its list of sizes."""
+        """Infer the op's types if its operands' have changed, and fold the op or its list of sizes."""
         self._learn(op)
         elements = self.sizes.visit(op)
         if elements is not None and all(isinstance(e, int) for e in elements):
@@ -94,7 +94,7 @@ class _Sweep:
 
 
 class FoldShapesPass(RewritePass):
-    """Values that follow from shapes alone become constants."""
+    """Values that follow from shapes become constants."""
 
     name = "fold-shapes"
     exactness: ClassVar[Exactness] = Exactness.EXACT

@@ -1,10 +1,10 @@
 """
-Leave out operands that are zero, where an op computes with zeros if it has none, and last results that nobody reads.
+Drop optional operands that equal their default of zero, and unused optional trailing results.
 
     LSTM(x, W, R, b, _, zeros, zeros)  ->  LSTM(x, W, R, b)      likewise GRU, RNN
     y, indices = MaxPool(x)            ->  y = MaxPool(x)        each op with optional results
 
-Exact: the same numbers. Zeros of a size that only the run knows cost a chain of ops on shapes in each run; a runtime
+Exact: the same numbers. Zeros of a size unknown until run time cost a chain of shape ops in each run; a runtime
 that has no fast kernel with all results takes a slow one.
 """
 
@@ -24,11 +24,11 @@ from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 LATEST = 1 << 30
-"""An opset in which the newest version of each operator stands: that of text which states none."""
+"""Opset of text that states none: the newest version of each operator."""
 
 
 class LeaveOutZeros(OnTrait[ZeroByDefault]):
-    """An op with operands that may be left out."""
+    """An op with optional operands whose default is zero."""
 
     def match(self, op: OnnxOp, promise: ZeroByDefault, rewriter: Rewriter, /) -> Blocked | None:
         inputs = list(op.inputs)
@@ -43,7 +43,7 @@ class LeaveOutZeros(OnTrait[ZeroByDefault]):
 
 
 class LeaveOutResults(OnOp[OnnxOp]):
-    """An op whose last results are optional, and read by nobody."""
+    """An op whose last results are optional and unused."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
         schema = op_class.SCHEMA if issubclass(op_class, OnnxOp) else None
@@ -76,7 +76,7 @@ def _is_zero(value: SSAValue | None) -> bool:
 
 
 class FoldZerosPass(RewritePass):
-    """Operands that are zero by default and results that nobody reads are left out."""
+    """Optional operands that are zero by default, and unused optional results, are dropped."""
 
     name = "fold-zeros"
     exactness: ClassVar[Exactness] = Exactness.EXACT

@@ -1,11 +1,11 @@
 """
-Read initializers that are also graph inputs as constants.
+Turn initializers that are also graph inputs into constants.
 
     main(%x, %w = default)  ->  main(%x), %w a constant
 
 Exact for every caller that leaves the default alone; an input that only old exporters listed is no input.
 """
-# Around the driver: arguments and signatures are no operations; their readers change through the driver.
+# Around the driver: arguments and signatures are no operations; their users change through the driver.
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
@@ -25,7 +25,7 @@ FROZEN = Blocked(
     "keep them with --keep-overridable",
 )
 CONSTANT_INITIALIZERS = 4
-"""The IR version from which on an initializer need not be an input."""
+"""First IR version in which an initializer need not be an input."""
 
 
 class FreezePass(ModulePass):

@@ -1,10 +1,10 @@
 """
-Read dequantize, op, quantize as the op on quantized types.
+Fuse dequantize, op, quantize into the op on quantized types.
 
     qcast(op(dcast(a), dcast(b), ...))  ->  op(a, b, ...)
 
-Exact: that is what an op on quantized types means. A linear op is read so without the quantize too: int8 in, float out;
-and where the quantize has a scale for each channel, which no integer kernel makes.
+Exact: by the definition of ops on quantized types. A linear op is fused without the quantize too, int8 in, float out,
+also if the quantize is per axis, which no integer kernel supports.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ class FuseQuantized(OnOp[OnnxOp]):
     def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
         promise = op.get_trait(Commutes)
         if promise is not None and len(promise.operands(op)) == 1:
-            return None  # sink and hoist have moved what can be moved
+            return None  # left to sink-dequantize and hoist-quantize
         operands = self._operands(op)
         if operands is None or isinstance(operands, Blocked):
             return operands
@@ -57,8 +57,8 @@ class FuseQuantized(OnOp[OnnxOp]):
 
     def _operands(self, op: OnnxOp) -> list[SSAValue] | Blocked | None:
         """
-        The operands without their casts; None if there is no cast at all. An op that was read so before, into floats,
-        may have been given a quantize since.
+        The operands without their casts; None if there is no cast at all. An op that was fused before, with a float
+        result, may be followed by a quantize now.
         """
         linear = op.get_trait(Linear)
         operands: list[SSAValue] = []

@@ -1,17 +1,16 @@
 """
-Move quantize above ops that move or select elements, towards the op that made them.
+Move quantizes above ops that move or select elements, towards the op that computes them.
 
     qcast(f(x, ...))  ->  f(qcast(x), ...)
     qcast(If(yield a, yield b))  ->  If(yield qcast(a), yield qcast(b))     likewise what Loop and Scan stack
-    scast(f(x, ...))  ->  f(scast(x), ...)      integers that come into the graph, read as a quantized type
+    scast(f(x, ...))  ->  f(scast(x), ...)      integers of graph inputs, read as a quantized type
     qcast(constant)  ->  quantized constant
 
-Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not where the operand has
-more elements than the result and nothing above would take the cast, unless f is far slower in float (a MaxPool in
-QOperator form), nor where the float result is needed besides.
-A quantize in each branch of an If is one outside. An activation of what is made in float keeps its place in front of
-the quantize, unless `activations`; one of what comes into the graph keeps it always, as nobody makes that, unless the
-storage range is the same clamp.
+Exact: f computes nothing, so rounding before it or after it is the same. Never more work: not if the operand has more
+elements than the result and no op above would absorb the cast, unless f is far slower in float (a MaxPool in QOperator
+form), nor if the float result has other users.
+Quantizes in every branch of an If become one outside. An activation of a float op's result keeps its place in front of
+the quantize, unless `activations`; one of a graph input always does, unless the storage range is the same clamp.
 """
 
 from collections.abc import Sequence
@@ -47,14 +46,14 @@ from qdialect.rewriting.uses import (
 
 
 def _is_rewritten(op: OnnxOp) -> bool:
-    """Whether an integer kernel computes the op, its own or that of the ops it is written with."""
+    """True if an integer kernel computes the op: its own, or that of the ops it is written as."""
     return (
         has_kernel(op) or op.get_trait(Window) is not None or form_of(type(op), KernelOfAnother) is not None
     )
 
 
 IMAGE = 4
-"""Axes of a batch of images."""
+"""Rank of a batch of images."""
 
 
 def _is_slow_in_float(op: OnnxOp) -> bool:
@@ -98,7 +97,7 @@ class HoistQuantize(OnOp[QuantizeOp]):
 
 
 def _result_types(op: OnnxOp, promise: Commutes) -> list[UniformType] | Blocked:
-    """What every user quantizes the results to; a result that nobody reads is of any type, so of the others'."""
+    """The types to which all users quantize the results; an unused result takes the type of the others."""
     types: list[UniformType | None] = []
     for value in promise.result_values(op):
         type = quantized_uses(value)
@@ -112,7 +111,7 @@ def _result_types(op: OnnxOp, promise: Commutes) -> list[UniformType] | Blocked:
 
 
 class HoistStorage(OnOp[StorageCastOp]):
-    """Read the integers that an op moves as the type which all its users read its result as."""
+    """Move a storage cast above an op that moves integers, if all users of its result read one type."""
 
     def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
         source, type = op.operands[0], quantized_of(op.results[0].type)
@@ -159,7 +158,7 @@ def _rebuild(
             names[place] = tensor_name(mine[0])
         for cast in mine:
             rewriter.replace(cast, [], [new.results[place]])
-    for place, value in enumerate(op.results):  # indices, a mask: else the op would run twice
+    for place, value in enumerate(op.results):  # indices or a mask: otherwise the op would run twice
         if place not in promise.results(op) and value.first_use is not None:
             rewriter.replace_uses(value, new.results[place])
     new.location = location(node_name(op), names)
@@ -174,12 +173,12 @@ class HoistQuantizePass(RewritePass):
     rewrite = "qcast(f(x)) -> f(qcast(x)) for f that moves or selects: rounding commutes with moving"
 
     activations: bool = False
-    """Whether to go above an activation of what an op makes in float too: QDQ has it back in front of the quantize."""
+    """True to move above an activation of a float op's result too: lowering to QDQ moves the activation back."""
     rewritten: bool = False
-    """Whether what another op's kernel computes, or a convolution in its place, makes integers: in QOperator form."""
+    """True to count kernels of the ops that an op is written as, in QOperator form, as integer kernels."""
 
     selects: bool = True
-    """Whether to go above ops that select or clamp, which changes what becomes of a NaN, and of nothing else."""
+    """True to move above ops that select or clamp, which changes the treatment of NaN and nothing else."""
 
     def patterns(self) -> Sequence[Pattern]:
         hoist = HoistQuantize(self.activations, self.rewritten, self.selects)

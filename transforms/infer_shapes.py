@@ -1,14 +1,14 @@
 """
-Infer the types and sizes of results that the model does not say, from operands, attributes and computed lists.
+Infer unknown types and sizes of results, from operands, attributes and computed lists.
 
     op(x : known) : unknown              ->  op(x) : inferred
     Reshape(x, computed list) : ?x?      ->  Reshape(x, [2, 3]) : 2x3        the list becomes a constant
     qcast(x : 2x3) : ?x?, likewise dcast, scast  ->  2x3                     a cast has one shape on both sides
 
-Exact: no element changes. One walk, operands first: a list is computed when the first result depends on it, and no op
+Exact: no element changes. One sweep, operands first: a list is computed when the first result depends on it, and no op
 is computed twice. ONNX's own inference has run when the model was read; it stops at lists that only onnxruntime can
-compute, at com.microsoft and at subgraphs. There a QOperator node has the shape of the op that it stands for, branches
-agree on a type, and rounds keep what goes around.
+compute, at com.microsoft and at subgraphs. There a QOperator node has the shape of the op that it computes, branches
+agree on a type, and loop iterations preserve the types of their states.
 """
 
 from typing import ClassVar
@@ -22,7 +22,7 @@ from qdialect.patterns.computing import learn_shapes
 
 
 class InferShapesPass(ModulePass):
-    """Results get the types and sizes that follow from those of operands."""
+    """Unknown types and sizes of results are inferred."""
 
     name = "infer-shapes"
     exactness: ClassVar[Exactness] = Exactness.EXACT

@@ -6,8 +6,8 @@ Quantize a float model: casts where the target computes in integers, with parame
     linear(x, w)       ->  DynamicQuantizeMatMul(x, w')                         where no static type pays
     LSTM(x, W, R)      ->  DynamicQuantizeLSTM(x, W', R')                       where that is faster
 
-Lossy: 8 bits. Ranges are attributes of what makes a tensor (`qdialect.range`), or come from a profile. Where casts go
-costs the least by what was measured on the target; ops that only move or select have one type on both sides.
+Lossy: 8 bits. Ranges are attributes of operations (`qdialect.range`), or come from a profile. The placement of casts
+has the least cost by measurements on the target; ops that only move or select have one type on both sides.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ from qdialect.targets import Target, target
 
 
 def activation_type(bounds: tuple[float, float], target: Target) -> UniformType:
-    """The 8-bit type for the reals `bounds`: of the target's storage and symmetry."""
+    """The 8-bit type for reals in `bounds`, with the target's storage and symmetry."""
     name = target.activations or ("i8" if target.symmetric_activations else "u8")
     storage = Storage.of(name)
     low, high = bounds
@@ -60,8 +60,8 @@ def activation_type(bounds: tuple[float, float], target: Target) -> UniformType:
 
 def types_of(placement: Placement, target: Target) -> dict[SSAValue, UniformType]:
     """
-    The type of each value with a pair, which all of a group share: by their range; or one that a value is quantized to
-    anyway, or dequantized from, unless the other is finer and everybody can read that.
+    The type of each value with a pair, shared by its group: from the range; or an existing type that a value is
+    quantized to or dequantized from, unless the former is finer and all users accept it.
     """
     bounds = ranges(placement)
     types = {placement.group_of(value): activation_type(bounds[value], target) for value in placement.pairs}
@@ -76,7 +76,7 @@ def types_of(placement: Placement, target: Target) -> dict[SSAValue, UniformType
 
 
 class QuantizeUses(Pattern):
-    """An op that takes integers, or whose result everybody takes as integers."""
+    """An op with uses to quantize, or with a result to quantize for all users."""
 
     def __init__(self, types: dict[SSAValue, UniformType], placement: Placement):
         self._types, self._placement = types, placement
@@ -113,7 +113,7 @@ class QuantizeUses(Pattern):
 
 
 def _take_over(there: QuantizeOp, cast: QuantizeOp, rewriter: Rewriter) -> None:
-    """Let what reads a cast read another one of the same value, of the same type or of one that each can take."""
+    """Redirect the users of a cast to another one of the same value, of equal type or of one that all users accept."""
     if there.results[0].type == cast.results[0].type:
         rewriter.replace(there, [], [cast.results[0]])
     elif takes_another(there):
@@ -180,7 +180,7 @@ class QuantizeWeight(OnTrait[Linear]):
         return None
 
     def _rounded(self, op: OnnxOp) -> tuple[np.ndarray, UniformType] | None:
-        """What was rounded before, as `quantized_weight` gives it."""
+        """The weight as rounded before, in the form of `quantized_weight`; None if it was not."""
         rounded, linear = self._weights.of(op), op.get_trait(Linear)
         if rounded is None or linear is None:
             return None
@@ -193,7 +193,7 @@ class QuantizeWeight(OnTrait[Linear]):
     def _at_run_time(
         self, op: OnnxOp, linear: Linear, stored: np.ndarray, type: UniformType, rewriter: Rewriter
     ) -> None:
-        """As the kernel that quantizes its activation, row by row of the same scale, whenever it runs."""
+        """Write the op as the dynamically quantized kernel, with one scale for the activation."""
         shape = stored.shape
         if linear.weight_axis(op) == 0:
             stored = np.ascontiguousarray(stored.reshape(shape[:2]).T)
@@ -207,7 +207,7 @@ class QuantizeWeight(OnTrait[Linear]):
         if linear.has_bias and op.input(2) is not None:
             inputs.append(op.operands[2])
         kernel = op_named(MICROSOFT, "DynamicQuantizeMatMul")
-        if len(shape) > 2:  # one pixel: its channels are a row
+        if len(shape) > 2:  # 1x1: the channels of a pixel are a row
             rows = _reshaped(op.operands[0], (-1, shape[1]))
             inputs[0] = rows[-1].results[0]
             new = kernel.build(inputs, [tensor_type(Float32Type(), (DYNAMIC, shape[0]))])
@@ -222,7 +222,7 @@ class QuantizeWeight(OnTrait[Linear]):
 
 
 def _reshaped(value: SSAValue, sizes: Sequence[int], known: Attribute | None = None) -> list[Operation]:
-    """`value` in another shape, of the type that is known if one is."""
+    """Operations that reshape `value`, with result type `known` if given."""
     shape = ConstantOp.of(from_array(np.array(sizes, np.int64)))
     type = known or tensor_type(Float32Type(), tuple(DYNAMIC if s < 0 else s for s in sizes))
     return [shape, op_named("", "Reshape").build([value, shape.results[0]], [type])]
@@ -252,17 +252,17 @@ class InsertCastsPass(RewritePass):
     form: str = ""
     """`qoperator`, `qdq` or `integer`; empty: the target's own."""
     profile: str = ""
-    """A file with a profile; empty: ranges are attributes."""
+    """Path of a profile; empty: ranges are attributes."""
     range: str = "minmax"
-    """How ranges follow from the profile: `minmax`, `mse`, or a percentile as `99.99`."""
+    """Method for ranges from the profile: `minmax`, `mse`, or a percentile as `99.99`."""
     levels: int = 127
-    """The largest integer of a weight: 127 for 8 bits, 63 for 7."""
+    """Greatest integer of a weight: 127 for 8 bits, 63 for 7."""
     dynamic: bool = True
-    """Whether kernels may quantize activations at run time."""
+    """True to allow kernels that quantize activations at run time."""
     weights: bool = True
-    """Whether float weights are quantized; else only what stands between integers that are there already."""
+    """True to quantize float weights; otherwise only tensors between existing integers."""
     price: int = 100
-    """What integer ops are taken to cost, in percent: more keeps more of the model in float."""
+    """Factor on the cost of integer ops, in percent: more than 100 keeps more of the model in float."""
 
     def patterns(self) -> Sequence[Pattern]:
         return []
@@ -274,7 +274,7 @@ class InsertCastsPass(RewritePass):
         insert_casts(op, runtime, self.placed(op), RoundedWeights(), self.levels)
 
     def placed(self, module: ModuleOp) -> Placement:
-        """Where casts go in a module with ranges."""
+        """The placement of casts in a module with ranges."""
         runtime, whole = target(self.target), Placement()
         kernels = (self.form or runtime.form) != "qdq"
         for func in [one for one in module.ops if isinstance(one, FuncOp)]:
@@ -294,7 +294,7 @@ class InsertCastsPass(RewritePass):
 def insert_casts(
     module: ModuleOp, runtime: Target, placement: Placement, weights: RoundedWeights, levels: int
 ) -> None:
-    """Write a placement as casts and weights: those of `weights` where it has them, else rounded to nearest."""
+    """Apply a placement: insert casts, and quantize weights as in `weights`, or rounded to nearest."""
     types = types_of(placement, runtime)
     linear = QuantizeWeight(placement, levels, weights, per_tensor=runtime.per_tensor_weights)
     recurrent = QuantizeRecurrent(runtime, only=set[Operation](placement.dynamic))
@@ -303,7 +303,7 @@ def insert_casts(
 
 
 def annotate_from(module: ModuleOp, profile: Profile, method: str, runtime: Target) -> None:
-    """Write the ranges that follow from a profile beside what makes the tensors."""
+    """Annotate the operations with the ranges from a profile."""
     annotate(
         module, bounds_of(profile, method, symmetric=runtime.symmetric_activations), elements_of(profile)
     )
@@ -315,5 +315,5 @@ def bounds_of(profile: Profile, method: str, *, symmetric: bool) -> dict[str, tu
 
 
 def elements_of(profile: Profile) -> dict[str, int]:
-    """The elements of each tensor for one sample, by name."""
+    """Number of elements of each tensor for one sample, by name."""
     return {n: s.count // max(profile.samples, 1) for n, s in profile.tensors.items()}

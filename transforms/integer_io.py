@@ -1,11 +1,11 @@
 """
-Let the graph take and give the stored integers where it quantizes its inputs and dequantizes its outputs.
+Make quantized graph inputs and outputs integer: the caller passes and receives stored integers.
 
     main(%x : f32), qcast(%x) : T   ->  main(%x : storage of T)
     return dcast(q)                 ->  return the integers of q
 
-What the integers stand for, scale and zero point, goes into the model's metadata: their caller applies them.
-Lossy on purpose: the same numbers inside, but another interface.
+Scale and zero point are written to the model's metadata: the caller applies them.
+Lossy by design: the same numbers inside, but another interface.
 """
 
 from xdsl.context import Context
@@ -24,7 +24,7 @@ from qdialect.rewriting.driver import Rewriter, rewriting
 from qdialect.rewriting.uses import quantized_uses
 
 LEAST_WIDTH = 8
-"""Bits of integers that go in and out: of fewer no runtime copies one to an output."""
+"""Fewest bits of integer inputs and outputs: no runtime copies narrower ones to an output."""
 NOT_QUANTIZED = Blocked(
     "float-input", "an input is not quantized to 8 bits or more by every user alike, so it stays float"
 )
@@ -54,7 +54,7 @@ def _inputs(func: FuncOp, rewriter: Rewriter) -> Blocked | None:
 
 
 def _outputs(end: ReturnOp, rewriter: Rewriter) -> Blocked | None:
-    """Return integers instead of what is dequantized from them."""
+    """Return stored integers instead of their dequantized values."""
     every = True
     for k, value in enumerate(list(end.operands)):
         cast = value.op if isinstance(value, OpResult) else None

@@ -1,5 +1,5 @@
 """
-Give 8-bit values the signedness that the target reads, and biases the form that it takes.
+Legalize 8-bit types for the target: signedness of activations and weights, form of biases.
 
     q : i8, zero point z    ->  q xor 0x80 : u8, zero point z + 128    an activation, where activations are u8
     w : u8, zero point z    ->  w xor 0x80 : i8, zero point z - 128    a constant weight of a linear op
@@ -46,7 +46,7 @@ from qdialect.targets import target
 
 HALF = 128
 BIAS = 2
-"""A linear op's operand."""
+"""Index of a linear op's bias operand."""
 OTHER_ZERO_POINT = Blocked(
     "zero-point", "the zero point is not 128, so as i8 it would not be 0", "quantize the model symmetrically"
 )
@@ -78,8 +78,8 @@ def symmetric(type: UniformType) -> UniformType | None:
 
 def in_unsigned_windows(ops: Sequence[Operation]) -> frozenset[Place]:
     """
-    Where what a convolution reads as i8 is made, with the values that have to agree with it: with a zero point that is
-    not 0, or put together from several, of which OpenVINO makes u8 where it knows that there are no negative numbers.
+    Places of values that convolutions read as i8, and of values tied to them: with a zero point that is
+    not 0, or concatenated, which OpenVINO turns to u8 if it knows that no number is negative.
     """
     windows = (op for op in ops if op.get_trait(Window) is not None and op.get_trait(Linear) is not None)
     places: set[Place] = set()
@@ -91,7 +91,7 @@ def in_unsigned_windows(ops: Sequence[Operation]) -> frozenset[Place]:
 
 
 def _is_joined(value: SSAValue) -> bool:
-    """Whether a value is put together from several that are computed."""
+    """True if a value is concatenated from several computed ones."""
     promise = value.owner.get_trait(Commutes) if isinstance(value.owner, OnnxOp) else None
     if promise is None or not isinstance(value.owner, OnnxOp):
         return False
@@ -99,17 +99,17 @@ def _is_joined(value: SSAValue) -> bool:
 
 
 Change = Callable[[UniformType], UniformType | None]
-"""The type of the same real numbers that the target reads; None where that is the one there is."""
+"""Maps a type to the target's type of the same real numbers; None if it is already legal."""
 
 
 class _Flipped:
-    """Constants under the other reading of their bytes, each written once."""
+    """Constants with the other signedness, each written once."""
 
     def __init__(self) -> None:
         self._new: dict[SSAValue, SSAValue] = {}
 
     def of(self, value: SSAValue, source: ConstantOp, type: UniformType, rewriter: Rewriter) -> SSAValue:
-        """The constant `value`, made by `source`, as `type`; what takes it is known to change."""
+        """The constant `value` of operation `source`, as `type`; its users must be retyped, too."""
         if value not in self._new and source.value is not None:
             new = ConstantOp.of(
                 from_array(numerics.flip_signedness(source.value.array())), with_element(value.type, type)
@@ -130,7 +130,7 @@ def _constant_of(value: SSAValue) -> tuple[ConstantOp, UniformType] | None:
 
 class _Values:
     """
-    Gives values another type, whatever makes them; `weights`: those of linear ops too; `windows`: those alone that a
+    Retypes values of any origin. weights: those of linear ops too; windows: only those that a
     convolution reads as i8 with a zero point.
     """
 
@@ -146,7 +146,7 @@ class _Values:
         self._moving = set(filter(_moves, self._ops)) if change is unsigned else set[Operation]()
 
     def _moved(self, value: SSAValue) -> UniformType | None:
-        """The type that a value takes; None if it keeps its own."""
+        """The new type of a value; None if it keeps its own."""
         type = quantized_of(value.type)
         if type is None or (self._scope is not None and place_of(value) not in self._scope):
             return None
@@ -182,9 +182,9 @@ class _Values:
 
     def _read(self, op: StorageCastOp, rewriter: Rewriter) -> None:
         """
-        Retype integers that leave one type only to be read as others, and whatever reads them, if each may change.
+        Retype integers that are only read as other types, and these, if each may change.
 
-        What makes them is retyped as any value is.
+        Their producer is retyped as any value is.
         """
         value, readers = op.operands[0], [use.operation for use in op.results[0].uses]
         if not isinstance(value.owner, OnnxOp | QuantizeOp) or isinstance(value.owner, ConstantOp):
@@ -203,9 +203,9 @@ class _Values:
 
     def _keep_apart(self, op: Operation, rewriter: Rewriter) -> None:
         """
-        Let results with a scale for each channel be i8, where operands are u8 or will be: sessions that fuse operands
-        and a result of one type refuse such a result. Who reads its integers reads them as u8, behind a pair of casts.
-        Where every operand is real there is nothing to fuse.
+        Make per-axis results i8 if operands are or will be u8: sessions that fuse operands and a result of one type
+        reject such a result. Users of its integers read them as u8, behind a pair of casts. If every operand is float
+        there is nothing to fuse.
         """
         maker = op.operands[0].owner if isinstance(op, QuantizeOp) else op
         if not isinstance(maker, OnnxOp) or maker.get_trait(Kernels) is None:
@@ -227,7 +227,7 @@ class _Values:
                 self._kept.add(self._apart(result, wide, op))
 
     def _apart(self, value: SSAValue, type: UniformType, maker: Operation) -> SSAValue:
-        """`value`, whose integers are read as `type`, by way of a pair of casts."""
+        """`value` requantized to `type` by a pair of casts, for users of its integers."""
         users = [use for use in value.uses if not isinstance(use.operation, DequantizeOp | StorageCastOp)]
         if users and maker.next_op is not None:
             again = self._requantize(value, type, maker.next_op)
@@ -236,7 +236,7 @@ class _Values:
         return value
 
     def _retype(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        """The constants that an op takes, its results, and what enters its subgraphs."""
+        """Retype an op's constant operands, its results, and the arguments of its subgraphs."""
         blocked: Blocked | None = None
         if isinstance(op, ConstantOp):
             return None
@@ -258,7 +258,7 @@ class _Values:
         return blocked
 
     def _constants(self, op: Operation, rewriter: Rewriter) -> None:
-        """Constants among activations are read as activations are; so are weights, or they keep their own type."""
+        """Retype constants among activations like activations; weights too, or they keep their type."""
         for k, operand in enumerate(op.operands):
             constant = _constant_of(operand)
             is_linear = op.get_trait(Linear) is not None
@@ -272,7 +272,7 @@ class _Values:
                 rewriter.set_operand(op, k, self._flipped.of(operand, constant[0], moved, rewriter))
 
     def _enter(self, op: StorageCastOp, type: UniformType) -> None:
-        """Integers that come in as they are: everybody but a dequantize takes them as the target reads them."""
+        """Retype integers of graph inputs for all users but dequantizes."""
         users = [use for use in op.results[0].uses if not isinstance(use.operation, DequantizeOp)]
         if not users or op.next_op is None:
             return
@@ -282,7 +282,7 @@ class _Values:
                 self._rewriter.set_operand(use.operation, use.index, moved)
 
     def _leave(self, op: StorageCastOp, rewriter: Rewriter) -> None:
-        """Integers that go out as they were."""
+        """Keep the type of integers that are graph outputs."""
         now, plain = quantized_of(op.operands[0].type), element_of(op.results[0].type)
         if now is None or storage_element(now) == plain:
             return
@@ -320,7 +320,7 @@ class RetypeWeight(OnTrait[Linear]):
 
 
 class RealBias(OnOp[OnnxOp]):
-    """A bias, as the numbers that its dequantize makes. `every`: one in steps of x_scale * w_scale too."""
+    """A bias, as its dequantized numbers. every: one in steps of x_scale * w_scale too."""
 
     def __init__(self, *, every: bool):
         self._every = every
@@ -351,13 +351,13 @@ class RealBias(OnOp[OnnxOp]):
             return None
         if linear is not None and linear.has_bias and index == BIAS:
             return constant
-        # i32 is a bias too where an addition of its own adds it.
+        # i32 is a bias too if a separate addition adds it.
         return constant if self._every and constant[1].storage.name == "i32" else None
 
 
 @dataclass(frozen=True)
 class LegalizePass(RewritePass):
-    """Types become what the target's kernels are made for."""
+    """Types become those of the target's kernels."""
 
     name = "legalize"
     exactness = Exactness.EXACT
@@ -365,7 +365,7 @@ class LegalizePass(RewritePass):
 
     target: str = "onnxruntime"
     weights: bool = True
-    """Whether weights and biases become the target's too: its integer sums want weights of the other signedness."""
+    """True to legalize weights and biases too; the target's integer sums take weights of the other signedness."""
 
     def patterns(self) -> Sequence[Pattern]:
         """The patterns for biases and weights; activations change all at once, so that producer and consumer agree."""
@@ -387,4 +387,4 @@ class LegalizePass(RewritePass):
                 _Values(op, unsigned, rewriter, weights=False).retype()
             elif target(self.target).unsigned_windows:
                 _Values(op, unsigned, rewriter, weights=False, windows=True).retype()
-        apply_patterns(op, self.name, cleanups())  # signedness may have been all that types differed by
+        apply_patterns(op, self.name, cleanups())  # types may have differed in signedness only

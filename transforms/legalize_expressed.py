@@ -1,5 +1,5 @@
 """
-Let an op on integers that stand for f16 or bf16 numbers compute in f32, as the integer kernels do.
+Change the expressed type of quantized ops from f16 or bf16 to f32, as integer kernels compute.
 
     op(a, ...) : q<i8:f16>  ->  scast(op(scast a : q<i8:f32>, ...) : q<i8:f32>)
 
@@ -38,7 +38,7 @@ def _is_half(type: Attribute) -> bool:
 
 
 def _operand(value: SSAValue, new: list[Operation]) -> SSAValue:
-    """`value` as f32 numbers, its casts appended to `new`; as it is if it is not in half precision."""
+    """`value` with expressed type f32, its casts appended to `new`; unchanged if not in half precision."""
     if not _is_half(value.type):
         return value
     type, tensor = quantized_of(value.type), constant(value)
@@ -107,7 +107,7 @@ class ComputeInF32(OnOp[OnnxOp]):
 
 
 class LegalizeExpressedPass(RewritePass):
-    """Ops on integers of half precision compute in f32."""
+    """Quantized ops of half precision compute in f32."""
 
     name = "legalize-expressed"
     exactness = Exactness.CLOSE

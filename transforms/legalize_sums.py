@@ -1,12 +1,12 @@
 """
-Give integer sums whose activations are quantized at run time the signedness that the target's kernels are made for.
+Change the signedness of integer sums of dynamically quantized activations to that of the target's fastest kernels.
 
     q, s, z = quantize_at_run_time(x)
     sum(q : u8, w, z, wz)  ->  sum(quantize(x, s, z - 128) : i8, w, z - 128, wz)     where that pays
     sum(q, w, z, wz)       ->  sum(q, w xor 0x80, z, wz xor 0x80)                    constant w
 
-Exact: differences to the zero point stay what they are. The weight is turned when the model is compiled. The activation
-takes a second quantize in each run, so it is turned only where the kernel saves more, by the costs that were measured.
+Exact: differences to the zero point are unchanged. The weight is changed at compile time. The activation takes a second
+quantize in each run, so it is changed only if the kernel saves more, by the measured costs.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ NUMPY = {"i8": "int8", "u8": "uint8"}
 
 
 class LegalizeSum(OnTrait[IntegerProduct]):
-    """An op that sums products of integers less their zero points."""
+    """An op that sums products of integers minus their zero points."""
 
     def __init__(self, target: Target):
         self._target = target
@@ -57,7 +57,7 @@ class LegalizeSum(OnTrait[IntegerProduct]):
         if weight is None or zeros is None or weight.dtype.name == wanted or weight.dtype.itemsize > 1:
             return
         constants: list[Operation] = []
-        name = wish(op.operands[1])  # it stays: so is the weight called when it is read and lowered again
+        name = wish(op.operands[1])  # keeps the weight's name stable when read and lowered again
         for array, called in ((weight, name), (zeros, f"{name}_zero_point" if zero is None else wish(zero))):
             new = ConstantOp.of(from_array(numerics.flip_signedness(np.asarray(array))))
             new.location = location("", [called])
@@ -92,7 +92,7 @@ class LegalizeSum(OnTrait[IntegerProduct]):
         return None
 
     def _pays(self, op: OnnxOp) -> bool:
-        """Whether the kernel saves more than the second quantize takes."""
+        """True if the kernel saves more time than the second quantize takes."""
         window, costs = op.get_trait(Window), self._target.costs
         geometry = None if window is None else window.geometry(op)
         if not isinstance(geometry, Geometry) or geometry.groups > 1 or SIGNED not in costs:
@@ -112,7 +112,7 @@ def _again(op: OnnxOp, inputs: list[SSAValue | None]) -> OnnxOp:
 
 @dataclass(frozen=True)
 class LegalizeSumsPass(RewritePass):
-    """Sums of integers take the signedness that is the fastest."""
+    """Integer sums take the fastest signedness."""
 
     name = "legalize-sums"
     exactness = Exactness.EXACT

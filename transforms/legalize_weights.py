@@ -1,5 +1,5 @@
 """
-Give constant weights zero point 0, where a target wants that and a change of signedness does not do it.
+Give constant weights zero point 0 for targets that require it, where a change of signedness does not suffice.
 
     w : zero point z   ->  w - z : i8                                                where 8 bits hold every difference
     w : i4, u4         ->  w - z : i8                                                of integers, where the target reads
@@ -9,8 +9,8 @@ Give constant weights zero point 0, where a target wants that and a change of si
     product(x, w : z)  ->  product(concat(x, x[I]), concat(v, (w - z - v)[I]))       v = w - z, saturated to i8
                            I: the inputs where that takes something away, at most one in four, or one
 
-A u8 weight reaches a few steps beyond i8 if its zero point is not 128, often in one element: what i8 does not hold of
-it comes in by a second copy of its input.
+A u8 weight exceeds i8 by a few steps if its zero point is not 128, often in one element: the excess
+is added by a second copy of its input.
 
 The first exact: the same real numbers. The second close: the same sums of integers, of floats in another order.
 """
@@ -43,16 +43,16 @@ from qdialect.targets import Target, target
 
 WIDTH, INT8_MAX = 8, 127
 SHARE = 4
-"""One of how many inputs may be copied; one alone may always be."""
+"""Divisor: at most one input in so many may be copied; a single one always."""
 Int8, Excess = npt.NDArray[np.int8], npt.NDArray[np.int16]
 
 
 class Copies(NamedTuple):
-    """Inputs of a product that are taken twice."""
+    """Inputs of a product that are duplicated."""
 
     inputs: list[int]
     axis: int
-    """The axis of the activation along which the inputs lie."""
+    """The activation's axis of inputs."""
     weight_axis: int
 
 
@@ -98,7 +98,7 @@ class DropZeroPoint(OnTrait[Linear]):
         rewriter.set_operand(op, 1, self._shifted[value])
 
     def _copies(self, op: OnnxOp, promise: Linear, x: UniformType, excess: Excess) -> Copies | Blocked:
-        """The inputs that need a copy, and where they are; or why there is none."""
+        """The inputs that need a copy, or `Blocked`."""
         if self._exact:
             return Blocked(
                 "summed-twice", "a copy of an input would sum it in another order", "use --exactness close"
@@ -145,7 +145,7 @@ def _copy_inputs(
 
 
 class Widen(OnOp[ConstantOp]):
-    """A constant of fewer bits than the target reads, or one with a zero point of floats, as i8 of the same scales."""
+    """A constant of fewer bits than the target supports, or a zero-pointed weight of a float product, as i8."""
 
     def __init__(self, bits: int, *, symmetric: bool):
         self._bits, self._symmetric = bits, symmetric
@@ -172,13 +172,13 @@ class Widen(OnOp[ConstantOp]):
 
 
 def _is_weight_of_floats(user: Operation) -> bool:
-    """Whether an op dequantizes what products alone take as their weight."""
+    """True if an op is a dequantize whose result is used as a weight only."""
     uses = list(user.results[0].uses) if isinstance(user, DequantizeOp) else []
     return bool(uses) and all(u.index == 1 and u.operation.get_trait(Linear) is not None for u in uses)
 
 
 class RealWeight(OnTrait[Linear]):
-    """A product of floats with a dequantized weight that has a scale for each input."""
+    """A float product with a dequantized weight that has a scale for each input."""
 
     def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
         value = under_dequantize(op.operands[1])
@@ -193,7 +193,7 @@ class RealWeight(OnTrait[Linear]):
 
 
 def _goes_into_sum(op: OnnxOp) -> bool:
-    """Whether an addition alone reads the result, quantized here or behind an activation, and is quantized itself."""
+    """True if the only user of the result, quantized directly or after an activation, is a quantized addition."""
     value: SSAValue = op.results[0]
     while value.has_one_use():
         (use,) = value.uses
@@ -213,7 +213,7 @@ def _weight(nodes: Nodes, stored: Int8, type: UniformType, old: SSAValue) -> SSA
 
 @dataclass(frozen=True)
 class LegalizeWeightsPass(RewritePass):
-    """Weights get zero point 0 where the target wants it."""
+    """Weights get zero point 0 where the target requires it."""
 
     name = "legalize-weights"
     exactness = Exactness.CLOSE
@@ -221,7 +221,7 @@ class LegalizeWeightsPass(RewritePass):
 
     target: str = "openvino"
     exact: bool = False
-    """Whether only what changes no number at all."""
+    """True to apply only exact rewrites."""
 
     def patterns(self) -> Sequence[Pattern]:
         wanted = target(self.target)

@@ -1,11 +1,11 @@
 """
-Write linear ops on quantized types as integer sums with their scales written out.
+Lower linear ops on quantized types to integer sums with explicit scaling.
 
     linear(x, w, b) : T  ->  QuantizeLinear(Cast(LinearInteger(x, w) + b) * (x_scale * w_scale))
     linear(x, w, b)      ->  Cast(LinearInteger(x, w)) * (x_scale * w_scale) + b
 
-Close: the integer sum is exact, what follows is rounded once per op. The bias is added where it is: int32 or float.
-Of a convolution with a quantized result, which one kernel computes, a remark says how much longer this takes, at least.
+Close: the integer sum is exact, each op after it rounds once. The bias is added in its own type: int32 or float.
+For a convolution with a quantized result, which one kernel computes, a remark states the least factor of slowdown.
 """
 
 from collections.abc import Sequence
@@ -37,5 +37,5 @@ class LowerToIntegerPass(RewritePass):
         return [sums, SaySlower(sums), FoldStorageCasts()]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        settle_names(op)  # what is made here is named after what is there
+        settle_names(op)  # names of new values derive from existing ones
         super().apply(ctx, op)

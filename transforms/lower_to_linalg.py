@@ -1,5 +1,5 @@
 """
-Write a graph in linalg, arith, math and tensor of upstream MLIR, with onnxruntime's arithmetic.
+Lower a graph to linalg, arith, math and tensor of upstream MLIR, with onnxruntime's arithmetic.
 
     op(a, b) : T             ->  linalg.generic sums in i32; rint(f32(sum) * (a_scale * b_scale / scale)) + zero point
     f(a) : T,  no kernel     ->  linalg.generic of f32: quantize(f(dequantize(a)))
@@ -8,7 +8,7 @@ Write a graph in linalg, arith, math and tensor of upstream MLIR, with onnxrunti
 
 Close: a sum of integers rounds once, where the float form rounds in each step; ops that move are exact. Sizes have to
 be known. A function's quantized values are signless integers, and images have their channels last between ops that
-like them so. What has no form stays, with the reason.
+prefer that layout. Ops without a form are kept, with a remark.
 """
 
 from xdsl.context import Context

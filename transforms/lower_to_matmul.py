@@ -70,7 +70,7 @@ class LowerToMatMul(OnTrait[Interpolates]):
         return None
 
     def _pays(self, taps: int, shape: Sequence[int], steps: Sequence[Step]) -> bool:
-        """Whether the products take less; a size that is not known counts as one."""
+        """True if the products take less time; an unknown size counts as 1."""
         if INTERPOLATION not in self._target.costs:
             return True
         costs, product = self._target.costs[INTERPOLATION], self._target.costs[PRODUCT]

@@ -1,20 +1,20 @@
 """
-Write what is on quantized types as ONNX's own casts around float ops.
+Lower quantized types to QuantizeLinear and DequantizeLinear around float ops.
 
     op(a, b) : T     ->  QuantizeLinear(op(DequantizeLinear(a), DequantizeLinear(b)))
     act(op(a)) : T   ->  QuantizeLinear(act(op(DequantizeLinear(a))))     one consumer, act elementwise: one pair, but
-                         for a clamp of what has an integer kernel where the target wants a pair of its own between
+                         for a clamp behind an op with an integer kernel if the target wants a pair between
     f(qcast(x)) : T  ->  QuantizeLinear(f(x))                             one consumer, f moves: f stands in front of Q
     g(qcast(f(dcast(q)) : T))  ->  g(f(DequantizeLinear(q)))              f moves, and the target reads past it
     f(a, qcast(dcast(b : U)) : T) : T  ->  QuantizeLinear(f(DequantizeLinear(a), DequantizeLinear(b)))
-    Reshape(qcast(dcast(Reshape(x)))) : T  ->  QuantizeLinear(Reshape(DequantizeLinear(x)))     moves that so meet
+    Reshape(qcast(dcast(Reshape(x)))) : T  ->  QuantizeLinear(Reshape(DequantizeLinear(x)))     moves then adjacent
 
-A quantize stands below an op that moves only where `hoist-quantize` takes it above again: what is written is read back
-as it was (`qdialect/patterns/placement.py`).
+A quantize stands below an op that moves only if `hoist-quantize` would move it above again, so that a round trip is
+stable (`qdialect/patterns/placement.py`).
 
-Exact: the first line is what an op on quantized types means; the others drop a dequantize of a quantize between which
-only elements were moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear; where the target
-wants whole pairs, narrower storage bounds are a Clip of reals in front, else one of integers between.
+Exact: the first line is the definition of ops on quantized types; the others drop a dequantize of a quantize between
+which elements were only moved or clamped. Every QuantizeLinear is followed directly by its DequantizeLinear; if the
+target wants whole pairs, narrower storage bounds are a Clip of reals in front, else one of integers between.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ from qdialect.targets import Target, target
 
 
 def _check_signature(func: FuncOp) -> None:
-    """Raise UserError if a graph's input or output is of quantized type, which ONNX has not."""
+    """Raise UserError if a graph input or output has a quantized type, which ONNX lacks."""
     if any(quantized_of(t) is not None for t in (*func.function_type.inputs, *func.function_type.outputs)):
         raise UserError(
             f"@{func.sym_name.data} takes or gives a value of quantized type",
@@ -64,9 +64,9 @@ def _check_signature(func: FuncOp) -> None:
 
 class _Expander:
     """
-    Float ops between casts for ops on quantized types, in one sweep, operands before users.
+    Writes ops on quantized types as float ops between casts, in one sweep, operands before users.
 
-    It goes around the driver's worklist: how an op is written depends on how what stands above it was.
+    It bypasses the driver's worklist: the form of an op depends on the forms of its producers.
     """
 
     def __init__(self, target: Target, rewriter: Rewriter, selects: bool):
@@ -74,7 +74,7 @@ class _Expander:
         self._reals = Reals(target, Hoisting(activations=True, selects=selects))
 
     def expand(self, op: Operation) -> None:
-        """Write one operation; what stands above it is written."""
+        """Write one operation; its producers must have been written."""
         if isinstance(op, ConstantOp):
             self._constant(op)
         elif isinstance(op, DequantizeOp):
@@ -96,7 +96,7 @@ class _Expander:
             self._rewriter.replace(op, [plain, StorageCastOp(plain.results[0], op.results[0].type)])
 
     def _yield(self, end: YieldOp) -> None:
-        """Let what is yielded be real numbers; a quantize of these alone stands behind the subgraph too."""
+        """Make yielded values real numbers, with a quantize behind the subgraph if they are quantized in it."""
         for place, value in enumerate(end.operands):
             if quantized_of(value.type) is None:
                 continue
@@ -121,13 +121,13 @@ class _Expander:
             self._reals.note(value, type, at, is_read=is_read)
 
     def _operand(self, op: OnnxOp, value: SSAValue, at: Standing) -> SSAValue:
-        """What the float op takes for a quantized operand."""
-        if op.get_trait(SizesOnly) is not None:  # of integers or of real numbers: the sizes are the same
+        """The float op's operand in place of a quantized one."""
+        if op.get_trait(SizesOnly) is not None:  # integers and real numbers have the same shape
             return value.owner.operands[0] if isinstance(value.owner, QuantizeOp | StorageCastOp) else value
         return self._reals.without_pair(value, free=at.free) or self._dequantized(value, op)
 
     def _rebuild(self, op: OnnxOp, operands: Sequence[SSAValue]) -> list[tuple[SSAValue, UniformType]]:
-        """The float op, quantized behind; its results and the types that they are quantized to."""
+        """Build the float op; its results and the types to quantize them to."""
         new = op.__class__.create(
             operands=operands,
             result_types=[expressed_type(t) for t in op.result_types],
@@ -166,7 +166,7 @@ class LowerToQdqPass(ModulePass):
 
     target: str = "generic"
     selects: bool = True
-    """Whether ops that select or clamp may stand in front of a quantize, which changes what becomes of a NaN."""
+    """True to place ops that select or clamp in front of a quantize, which changes the treatment of NaN."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in op.ops:

@@ -1,17 +1,17 @@
 """
-Write ops on quantized types as the target's integer kernels.
+Lower ops on quantized types to the target's integer kernels.
 
     op(a, b) : T             ->  QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)
     f(q) : T,  f moves       ->  f on the stored integers
-    affine(a : S) : T        ->  a read as T, where every integer stays what it is
-    op(a, b) : T             ->  op'(a, b') : T, where another op has the kernel: a - b = a + -b, a mean is a pool
-    join(qcast(dcast a)) : T ->  join(a) : T, where the kernel takes operands of any scales
-    op(a) : T                ->  qcast(op(dcast a)), where the float kernel is faster than the integer one
+    affine(a : S) : T        ->  a read as T, if no stored integer changes
+    op(a, b) : T             ->  op'(a, b') : T, if another op has the kernel: a - b = a + -b, a mean is a pool
+    join(qcast(dcast a)) : T ->  join(a) : T, if the kernel takes operands of any scales
+    op(a) : T                ->  qcast(op(dcast a)), if the float kernel is faster than the integer one
     kernel(a, b) + c         ->  kernel(a, b, c)      the kernel has a float result, c one float for each column
     linear(x, dcast(w))      ->  MatMulNBits(x, w, scales, zero points)      x in float
 
-Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by one step at most;
-ops that move or select are exact. An op without a kernel stays, with the reason.
+Close: an integer kernel sums without the float form's rounding and rounds once, so results differ by at most one step;
+ops that move or select are exact. An op without a kernel is kept, with a remark.
 """
 # Around the driver: it erases only drafts, which stand in no block yet.
 
@@ -75,7 +75,7 @@ class LowerToKernel(OnTrait[Kernels]):
             return None
         result = quantized_of(op.results[0].type)
         if result is None and op.get_trait(Window) is not None:
-            return None  # `choose-convolution-form` writes it, or says why not
+            return None  # left to `choose-convolution-form`
         blocked = Blocked("no-kernel", f"{self._target.name} has no kernel with a float result")
         for kernel in kernels.forms:
             if kernel.float_result != (result is None):
@@ -177,7 +177,7 @@ def _quantized_places(op: OnnxOp, kernel: Kernel) -> list[int]:
 
 
 def _fits(op: OnnxOp, linear: Linear, weight: UniformType) -> bool:
-    """Whether the weight's scales are those of the kernel's columns: a batch of matrices has none."""
+    """True if the weight's scales run along the kernel's columns: a batch of matrices has none."""
     axis = linear.weight_axis(op)
     return axis is not None and weight.axis == axis < 2
 
@@ -197,7 +197,7 @@ def _bias_guard(op: OnnxOp, kernel: Kernel, types: Sequence[UniformType]) -> Blo
 
 
 def _adds_bias(op: OnnxOp, kernel: Kernel) -> bool:
-    """Whether the bias is float, as the kernel's result, so that it is added to that."""
+    """True if the bias is float, like the kernel's result, so that it is added to that."""
     bias = op.input(2)
     return (
         kernel.float_result and "2v" in kernel.inputs and bias is not None and quantized_of(bias.type) is None
@@ -205,7 +205,7 @@ def _adds_bias(op: OnnxOp, kernel: Kernel) -> bool:
 
 
 def _sum_guard(op: OnnxOp, types: Sequence[UniformType]) -> Blocked | None:
-    """A constant weight whose sums do not fit in int32; a bias in steps of them is for rescale-bias to fit."""
+    """`Blocked` for a constant weight whose sums exceed int32; `rescale-bias` makes the bias fit."""
     if 0 in (shape_of(op.operands[1].type) or ()):
         return EMPTY_SUM
     weight = constant(op.operands[1])
@@ -217,7 +217,7 @@ def _sum_guard(op: OnnxOp, types: Sequence[UniformType]) -> Blocked | None:
 
 
 class LowerToAnother(OnForm[KernelOfAnother]):
-    """An op that another op's kernel computes, as that op."""
+    """An op without a kernel, written as ops that have one."""
 
     def __init__(self, target: Target):
         self._target = target
@@ -247,7 +247,7 @@ class LowerToAnother(OnForm[KernelOfAnother]):
         if isinstance(parts, Blocked):
             return parts
         node = node_name(op)
-        for part in parts[:-1]:  # named as it will be when it is read again, and not as the last
+        for part in parts[:-1]:  # the name that it has when read again, not that of the last part
             name = f"{node}_{part.op_type}" if node and isinstance(part, OnnxOp) else ""
             part.location = location(name, [name] if name else [])
         parts[-1].location = op.location
@@ -264,7 +264,7 @@ class LowerToStorage(OnTrait[Commutes]):
     def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter, /) -> Blocked | None:
         head = promise.types(op).operands[0]
         if head is None or not promise.moves(op):
-            return None  # mixed scales: the kernel's affair
+            return None  # mixed scales: left to the kernel
         form = form_of(type(op), StorageForm)
         if form is not None:
             blocked = self._form(op, form, head, rewriter)
@@ -290,10 +290,10 @@ class LowerToStorage(OnTrait[Commutes]):
         blocked = built if isinstance(built, Blocked) else self._runs(op, built.kernel, type)
         if isinstance(built, Blocked) or blocked is not None:
             for draft in reversed([*reads, *(() if isinstance(built, Blocked) else built.ops)]):
-                draft.erase()  # else the operand would keep a use that stands nowhere
+                draft.erase()  # otherwise the operand would keep a use by a detached op
             return blocked
         last, node = built.ops[-1], node_name(op)
-        for one in built.ops:  # the kernel keeps the node's name for itself
+        for one in built.ops:  # the node's name belongs to the kernel
             helper = one.op_type if isinstance(one, OnnxOp) and one.op_type != built.kernel else ""
             one.location = location(f"{node}_{helper}" if node and helper else node)
         last.location = location(node_name(last), tensor_names(op))
@@ -332,9 +332,9 @@ class LowerToQoperatorPass(RewritePass):
 
     target: str = "onnxruntime"
     exact: bool = False
-    """Whether only ops that move or select become integer ones; what computes stays."""
+    """True to lower only ops that move or select."""
     joins: bool = True
-    """Whether a kernel with a float result takes the bias that is added behind it."""
+    """True to fold an added bias into a kernel with a float result."""
 
     def patterns(self) -> Sequence[Pattern]:
         runtime = target(self.target)

@@ -1,16 +1,15 @@
 """
-Write what is computed from one 8-bit tensor, element by element, as a table of its 256 values.
+Lower chains of elementwise ops on one 8-bit tensor to a table of its 256 values.
 
     qcast(f(dcast(q))) : T  ->  Gather(table, Cast(q)),  table = qcast(f(dcast(0, 1, ..., 255))) : T
     qcast(f(dcast(q))) : T  ->  qcast(g(dcast(q))) : T   g one op whose table is f's, to one step
 
-f may be any number of elementwise ops, their constants of one element. Close: the table holds what onnxruntime computes
-of each value, alone or in a row, and g is tried on all 256. A lookup takes as long as a dozen float operations, so the
-costs that were measured decide; few functions are so slow (Softplus, Mish, the hyperbolic ones), and long chains. g is
-what exporters write with several ops, each of which was quantized by itself: Gelu, with erf or with tanh, is one. Where
-the target names no kernels, the table is g's.
+f is a chain of elementwise ops, with constants of one element. Close: the table holds onnxruntime's result for each
+value, and g is tested on all 256. A lookup takes as long as a dozen float operations, so measured costs decide; only
+few functions (Softplus, Mish, the hyperbolic ones) and long chains are slower. g is a function that exporters decompose
+into several ops, each quantized by itself, such as Gelu by erf or tanh. For targets without kernels, the table is g's.
 """
-# Around the driver: a copy of the op stands beside it while its 256 values are computed, then goes.
+# Around the driver: a copy of the op stands beside it while its 256 values are computed, then is erased.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -52,14 +51,14 @@ from qdialect.targets import Target, target
 from qdialect.targets.pricing import WORTH
 
 ELEMENTWISE, LOOKUP, KERNEL = "Elementwise", "Gather", "QLinearSigmoid"
-"""Where the costs of an element are, that of a lookup, and that of a kernel of integers."""
+"""Keys of the costs: of elementwise ops, of a lookup, and of an integer kernel."""
 ONNX_INT32 = 6
 MOST = 64
-"""Values of a cone, at most: else a chain of thousands would be looked at from each of its ends."""
+"""Greatest number of values of a cone, which bounds the search in a chain of thousands."""
 
 
 def _eight_bits(value: SSAValue) -> UniformType | None:
-    """The type of a value that a table can take or hold: 8 bits, one scale, of float32."""
+    """The type of a value if suitable for a table: 8 bits, per tensor, expressed in f32; None otherwise."""
     type = quantized_of(value.type)
     if type is None or not type.is_per_tensor or type.storage.width != 8:
         return None
@@ -68,7 +67,7 @@ def _eight_bits(value: SSAValue) -> UniformType | None:
 
 @dataclass
 class _Cone:
-    """What a value is computed with, back to the one 8-bit tensor that it comes from."""
+    """The backward slice of a value, down to the single 8-bit tensor that it depends on."""
 
     source: SSAValue | None = None
     ops: list[Operation] = field(default_factory=list[Operation])
@@ -82,7 +81,7 @@ def _computes(op: Operation) -> bool:
 
 
 def _cone(value: SSAValue) -> _Cone | None:
-    """The cone of a value; None if it comes from more than one tensor, or from one that is not of 8 bits."""
+    """The cone of a value; None if it depends on several tensors, or on one that is not 8-bit."""
     cone, seen = _Cone(), set[SSAValue]()
     stack: list[tuple[SSAValue, Operation | None]] = [(value, None)]
     while stack:
@@ -145,14 +144,14 @@ class LowerToTable(Pattern):
             return Blocked("not-computable", str(error))
         if same is not None and self._target.kernels:
             rewriter.replace(op, _computed(same[0], op, cone.source))
-        elif same is not None:  # what other targets compute
+        elif same is not None:  # the result on other targets
             self._build(op, cone.source, same[1], rewriter)
         elif now > costs[LOOKUP]:
             self._build(op, cone.source, table, rewriter)
         return None
 
     def _cheaper(self, op: Operation, costs: dict[str, float], now: float) -> list[Function]:
-        """Functions that take at most `WORTH` of `now` nanoseconds an element, with casts, the cheapest first."""
+        """Functions that take at most `WORTH` of `now` nanoseconds per element, casts included, the cheapest first."""
         opset = opset_of(op, "") or 13
         casts = costs["DequantizeLinear"] + costs["QuantizeLinear"]
         runs = [f for f in FUNCTIONS if f.name in costs and opset >= f.opset]
@@ -160,7 +159,7 @@ class LowerToTable(Pattern):
         return sorted(cheaper, key=lambda f: costs[f.name])
 
     def _goes_on(self, value: SSAValue) -> bool:
-        """Whether the only user computes on, element by element: its table will hold this one too."""
+        """True if the only user is elementwise too: its table will include this op."""
         if not value.has_one_use():
             return False
         user = next(iter(value.uses)).operation
@@ -173,7 +172,7 @@ class LowerToTable(Pattern):
         )
 
     def _cost(self, op: Operation, cone: _Cone, costs: dict[str, float]) -> float:
-        """Nanoseconds an element; none if the op stays for the sake of others."""
+        """Nanoseconds per element of an op; 0 if the op is kept for other users."""
         result = op.results[0]
         if op is not cone.ops[-1] and any(use.operation not in cone.ops for use in result.uses):
             return 0.0
@@ -187,7 +186,7 @@ class LowerToTable(Pattern):
         return (costs.get(op.op_type, 0.0) if isinstance(op, OnnxOp) else 0.0) + casts
 
     def _table(self, op: Operation, cone: _Cone, source: SSAValue) -> Array:
-        """What each stored value of the source becomes, in the order of its bytes. Raises UserError."""
+        """The result for each stored value of the source, in the order of unsigned bytes. Raises UserError."""
         values: dict[SSAValue, Array] = {source: _every_byte(source)}
         for one in cone.ops:
             operands = [
@@ -207,7 +206,7 @@ class LowerToTable(Pattern):
         type = uniform_of(result.type)
         entries = ConstantOp.of(from_array(table.reshape(-1)), tensor_type(type, (256,)))
         entries.location = location("", [f"{wish(result) or name or 'value'}_table"])
-        # The index of a negative i8 counts from the end, where its byte stands.
+        # A negative i8 index counts from the end, which is the position of its byte.
         index = op_named("", "Cast").build(
             [plain], [with_element(plain.type, BY_NUMPY["int32"].attribute)], {"to": int_attr(ONNX_INT32)}
         )
@@ -218,7 +217,7 @@ class LowerToTable(Pattern):
 
 
 def _table_of(function: Function, op: Operation, source: SSAValue) -> Array:
-    """What a function, alone between its casts, makes of every stored value."""
+    """The results of a function, alone between its casts, for every stored value."""
     stored = _every_byte(source)
     copy = op_named(function.domain, function.name).build([source], [source.type])
     try:
@@ -229,7 +228,7 @@ def _table_of(function: Function, op: Operation, source: SSAValue) -> Array:
 
 
 def _is_near(table: Array, other: Array) -> bool:
-    """Whether no entries are more than one step apart."""
+    """True if no entries differ by more than one step."""
     return int(np.abs(table.astype(np.int32) - other.astype(np.int32)).max()) <= 1
 
 
@@ -243,12 +242,12 @@ def _computed(function: Function, op: Operation, source: SSAValue) -> list[Opera
 
 
 def _every_byte(source: SSAValue) -> Array:
-    """All that can be stored, in the order of its bytes."""
+    """All stored values, in the order of unsigned bytes."""
     return np.arange(256).astype(np.uint8).view(uniform_of(source.type).storage.dtype)
 
 
 def _evaluated(op: Operation, operands: Sequence[Array], before: Operation) -> Array:
-    """What onnxruntime computes of the 256 values, in a copy of `op` in front of `before`. Raises UserError."""
+    """onnxruntime's results for the 256 values, by a copy of `op` in front of `before`. Raises UserError."""
     nodes = Nodes()
     inputs = [nodes.constant(array) for array in operands]
     types = [tensor_type(Float32Type(), (256,))]

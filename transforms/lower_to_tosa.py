@@ -1,17 +1,16 @@
 """
-Write ops on quantized types in TOSA of upstream MLIR, in the integer profile pro_int.
+Lower ops on quantized types to TOSA of upstream MLIR, in the integer profile pro_int.
 
     op(a, b) : T          ->  tosa.op sums in i32; rescale by a multiplier and a shift to T
     qcast(dcast(q)) : T   ->  rescale, one end of which may be unsigned
     f(q),  f moves        ->  the stored integers, sliced, joined, reshaped, transposed
     f(q),  f unary        ->  tosa.table of 256 entries
-    op(a)                 ->  as it is, with the reason why the integer profile has no form of it
+    op(a)                 ->  unchanged, with a remark, if the integer profile has no form of it
 
 Close: every op rounds by the integer-only arithmetic of `numerics.rescale`, ties up, at most one step from the same
-sums in onnxruntime's arithmetic, which ties to even. Where ties are common among a layer's sums, as between scales of
-powers of two, ties go to even here too, by a table of what is odd and a second rescale (`numerics.near_ties`). No float
-remains: what enters and leaves the graph is integer (--integer-io). Sizes have to be known; images have their channels
-last.
+sums in onnxruntime's arithmetic, which ties to even. If ties are common among a layer's sums, as with scales that are
+powers of two, ties go to even here too, by a parity table and a second rescale (`numerics.near_ties`). No float
+remains: graph inputs and outputs are integer (--integer-io). Sizes have to be known; images have their channels last.
 """
 
 from xdsl.context import Context
@@ -33,7 +32,7 @@ from qdialect.rewriting.passes import RewritePass
 
 
 class Requantize(OnOp[QuantizeOp]):
-    """What is dequantized only to be quantized: the identity on quantized types, from one to another."""
+    """A quantize of a dequantize, as an Identity from one quantized type to another."""
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> None:
         source = op.input.owner
@@ -60,7 +59,7 @@ class LowerToTosaPass(RewritePass):
 
 
 def _own_results(end: ReturnOp, rewriter: Rewriter) -> None:
-    """Let each result be a value of its own: TOSA's flatbuffer leaves out results that are inputs, or repeated."""
+    """Copy results that are inputs or repeated, which TOSA's flatbuffer would omit."""
     for place, value in enumerate(tuple(end.operands)):
         if is_bytes(value) and (isinstance(value, BlockArgument) or value in end.operands[:place]):
             copy = tosa.IdentityOp.create(operands=[value], result_types=[value.type])

@@ -1,10 +1,10 @@
 """
-Quantize the float operand of an op that joins it with a quantized branch, so that the whole op can be int8.
+Quantize the float operand of an op that joins it with a quantized branch, so that the op can run on integers.
 
     join(a, x), qcast(x) : T elsewhere  ->  join(a, dcast(qcast(x) : T))
     join(dcast(a), f(x)), f in [l, h]   ->  join(dcast(a), dcast(qcast(f(x)) : [l, h]))
 
-Lossy: a quantizer that the model did not have. Its parameters are those that stand on the same tensor already, or cover
+Lossy: a quantizer that the model did not have. Its parameters are those of an existing quantize of the tensor, or cover
 the known range of f.
 """
 
@@ -68,7 +68,7 @@ class QuantizeBranch(OnTrait[Joins]):
 
 @dataclass(frozen=True)
 class QuantizeBranchesPass(RewritePass):
-    """Float branches that meet quantized ones are quantized, for targets that want it."""
+    """Float branches that join quantized ones are quantized."""
 
     name = "quantize-branches"
     exactness = Exactness.LOSSY

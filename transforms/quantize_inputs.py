@@ -1,10 +1,10 @@
 """
-Quantize graph inputs that hold integers already, as the weights beside them say.
+Quantize graph inputs that hold integers already, as implied by weights of scale 1.
 
     linear(x, dcast(w))  ->  linear(dcast(qcast(x)), dcast(w))      w and qcast of scale 1, x a float graph input
 
-Lossy: nothing in the model says that x holds integers of that range; fractions are rounded and the rest saturates.
-Exporters that scale weights and not inputs (Aidge) mean it so.
+Lossy: the model does not state that x holds integers of that range; fractions are rounded, other values saturate.
+Exporters that scale weights and not inputs (Aidge) intend it.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ STORAGES = ("i8", "u8")
 
 
 def _is_integers(value: SSAValue) -> bool:
-    """Whether `value` is a constant of integers that stand for themselves."""
+    """True if `value` is a constant quantized with scale 1 and zero point 0."""
     if not (isinstance(value, OpResult) and isinstance(value.op, DequantizeOp)):
         return False
     type = value.op.element_type
@@ -70,7 +70,7 @@ class QuantizeInputsPass(RewritePass):
     rewrite = "linear(x, dcast(w)) -> linear(dcast(qcast(x)), dcast(w)), scale 1: fractions are rounded"
 
     storage: str = "i8"
-    """What the inputs are stored in: `i8` or `u8`."""
+    """Storage type of the inputs: `i8` or `u8`."""
 
     def patterns(self) -> Sequence[Pattern]:
         if self.storage not in STORAGES:

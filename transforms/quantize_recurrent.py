@@ -1,10 +1,10 @@
 """
-Quantize the weights of recurrent ops for a kernel that quantizes their activations whenever it runs.
+Quantize the weights of recurrent ops for dynamically quantized kernels.
 
     LSTM(x, W, R, ..)  ->  DynamicQuantizeLSTM(x, qcast(W), qcast(R), .., scales, zero points)    one for each column
 
-Lossy: 8 bits. Only where the target has such a kernel, and it was measured to be faster than the float one: a loop
-taken apart is slower than either.
+Lossy: 8 bits. Only if the target has such a kernel, and it was measured to be faster than the float one: a decomposed
+loop is slower than either.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class QuantizeRecurrentPass(RewritePass):
 
     target: str = "onnxruntime"
     least: int = 0
-    """Hidden units from which on; 0: what was measured on the target."""
+    """Least number of hidden units; 0: as measured on the target."""
 
     def patterns(self) -> Sequence[Pattern]:
         return [QuantizeRecurrent(target(self.target), self.least)]

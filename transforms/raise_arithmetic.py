@@ -1,8 +1,8 @@
 """
-Read quantization that is spelled as arithmetic as casts. No Round, no raise: without it fractions survive.
+Raise quantization written as float arithmetic to casts. Requires a Round: without it fractions survive.
 
     Cast(Clip(Round(Mul(x, m)) + z, lo, hi))  ->  scast(qcast(x)) : <lo:hi>, scale 1/m, zero point z
-    Clip(Round(Mul(x, m)), lo, hi)            ->  dcast(scast(qcast(x))), read under scale 1: floats that are integers
+    Clip(Round(Mul(x, m)), lo, hi)            ->  dcast(scast(qcast(x))) with scale 1: floats that are integers
     Mul(Sub(Cast(q), z), s)                   ->  dcast(scast(q))
     Clip(scast(qcast(x)), lo, hi)             ->  scast(qcast(x)) : <lo:hi>
 
@@ -50,7 +50,7 @@ from qdialect.rewriting.passes import RewritePass
 
 ONE = np.float32(1.0)
 WIDTHS = (8, 16)
-"""Bits of a storage type; wider integers are indices or accumulators."""
+"""Bits of storage types; wider integers are indices or accumulators."""
 UNBOUNDED = Blocked(
     "unbounded", "nothing saturates the rounded values", "clip them to the range of the integers"
 )
@@ -68,7 +68,7 @@ def _integral(array: Array) -> bool:
 
 
 class _Steps(NamedTuple):
-    """What a chain around a Round does to its input: clip(rint(x / scale) + zero_point, low, high)."""
+    """The function of a chain around a Round: clip(rint(x / scale) + zero_point, low, high)."""
 
     x: SSAValue
     scale: Array | None
@@ -78,14 +78,14 @@ class _Steps(NamedTuple):
     high: float
     last: OnnxOp
     exact: bool = True
-    """Whether a quantize does the same bit for bit; else near ties it may round to the other side."""
+    """True if a quantize is bit-identical; otherwise it may round near ties differently."""
 
 
 class _Scaled(NamedTuple):
     x: SSAValue
     scale: Array
     exact: bool
-    """Whether x times the factor is x divided by the scale, or the other way, bit for bit."""
+    """True if x * factor equals x / scale, or the reverse, bit for bit."""
 
 
 def _scale(op: OnnxOp, *, inverse: bool) -> _Scaled | None:
@@ -110,9 +110,7 @@ def _above(op: OnnxOp) -> _Steps:
         x, zero_point = added.value, float(added.constant.reshape(-1)[0])
         at = producer(x)
     scaled = None if at is None else _scale(at, inverse=True)
-    whole = (
-        zero_point == 0
-    )  # an offset in front of the Round may itself round, and an odd one turns ties around
+    whole = zero_point == 0  # an offset before the Round may itself round, and an odd one reverses ties
     if scaled is None:
         return _Steps(x, None, zero_point, low, high, op, whole)
     return _Steps(scaled.x, scaled.scale, zero_point, low, high, op, whole and scaled.exact)
@@ -184,7 +182,7 @@ def _uniform(
 
 
 def _under_one(storage: Storage) -> UniformType | None:
-    """The integers as the real numbers that they are; None if 0 is none of them."""
+    """The type with scale 1 and zero point 0; None if 0 is not in the storage range."""
     return UniformType.per_tensor(storage, ONE) if storage.low <= 0 <= storage.high else None
 
 
@@ -228,7 +226,7 @@ class RaiseRounding(OnTrait[Rounds]):
 
 
 def _read_weights(value: SSAValue, rewriter: Rewriter) -> None:
-    """Integers in the float constants of the linear op that makes `value`, as integers."""
+    """Quantize integral float constants of the linear op that defines `value`."""
     op = producer(value)
     while (
         op is not None and (promise := op.get_trait(Commutes)) is not None and len(promise.operands(op)) == 1
@@ -275,7 +273,7 @@ class NoRound(OnTrait[Bounds]):
 
 @dataclass(frozen=True)
 class RaiseScaling(Pattern):
-    """Integers cast to float, less a zero point, times a scale; or floats that are integers."""
+    """Integers cast to float, minus a zero point, times a scale; or floats that are integers."""
 
     exact: bool
 
@@ -297,7 +295,7 @@ class RaiseScaling(Pattern):
             return None
         after = single_user(user.results[0])
         if after is not None and after.get_trait(Rounds) is not None:
-            return None  # a multiplication in front of a Round is the quantizer's
+            return None  # a multiplication in front of a Round belongs to the quantizer
         type = _uniform(known, scaled.scale, zero_point, source)
         if isinstance(type, Blocked):
             return type
@@ -308,7 +306,7 @@ class RaiseScaling(Pattern):
         return None
 
     def _integers(self, op: Operation) -> tuple[SSAValue | None, Storage]:
-        """The plain integers that an op turns into the floats that they are, and their storage."""
+        """The integers that an op converts to float, and their storage type; None if it converts none."""
         none = None, Storage.of("u8")
         source = op.operands[0]
         if isinstance(op, DequantizeOp):
@@ -328,7 +326,7 @@ class RaiseScaling(Pattern):
 
 
 class NarrowStorage(OnTrait[Bounds]):
-    """A clamp of freshly quantized integers: the range is the type's."""
+    """A clamp of the integers of a quantize, as a narrower storage range."""
 
     def match(self, op: OnnxOp, promise: Bounds, rewriter: Rewriter, /) -> Blocked | None:
         limits = _integer_bounds(op)
@@ -350,7 +348,7 @@ class NarrowStorage(OnTrait[Bounds]):
             return None  # a clamp at the zero point is an activation, which sink-dequantize reads
         narrow = type.replace(storage=Storage.make(type.storage.width, type.storage.signed, low, high))
         cast = QuantizeOp(quantize.operands[0], narrow)
-        cast.location = location(node_name(quantize))  # the tensor of that name went on beyond the clamp
+        cast.location = location(node_name(quantize))  # the name belonged to the tensor before the clamp
         plain = StorageCastOp(cast.results[0], op.results[0].type)
         rewriter.replace(op, [cast, plain])
         cast.location = location(
@@ -372,7 +370,7 @@ class NarrowStorage(OnTrait[Bounds]):
 
 @dataclass(frozen=True)
 class RaiseArithmeticPass(RewritePass):
-    """Quantization spelled as arithmetic becomes casts."""
+    """Quantization written as float arithmetic becomes casts."""
 
     name = "raise-arithmetic"
     exactness = Exactness.CLOSE
@@ -381,7 +379,7 @@ class RaiseArithmeticPass(RewritePass):
     )
 
     exact: bool = False
-    """Whether only what changes no bit is read: divisions, powers of two, offsets behind the Round."""
+    """True to raise bit-identical cases only: divisions, powers of two, offsets behind the Round."""
 
     def patterns(self) -> Sequence[Pattern]:
         return [RaiseRounding(self.exact), NarrowStorage(), NoRound(), RaiseScaling(self.exact)]

@@ -1,11 +1,11 @@
 """
-Read integer products with an explicit rescale as the op on real numbers between casts.
+Raise integer products with explicit scaling to the op on real numbers between casts.
 
     Mul(Cast(ConvInteger(x, w, xz, wz) [+ b]), m) [+ c]  ->  Conv(dcast(scast(x)), dcast(w), dcast(b) or c)
 
-Close: the integer sum is exact, the float form rounds. m is x_scale * w_scale: x_scale is that of the cast which made x
-where one is known, else 1.0, and the weight's is m / x_scale. A scale or zero point that is computed at run time
-(DynamicQuantizeLinear) stays so: frozen, it would hold for one input only.
+Close: the integer sum is exact, the float form rounds. m is x_scale * w_scale: x_scale is that of the cast of x if
+known, else 1.0, and the weight's is m / x_scale. A scale or zero point that is computed at run time
+(DynamicQuantizeLinear) is not raised: a frozen one would hold for one input only.
 """
 # Around the driver: it erases only drafts, which stand in no block yet.
 
@@ -43,7 +43,7 @@ from qdialect.rewriting.passes import RewritePass
 
 
 class _Chain(NamedTuple):
-    """What follows an integer product, up to the last op of the rescale."""
+    """The ops after an integer product, up to the last one of the rescale."""
 
     last: OnnxOp
     factor: Array
@@ -53,7 +53,7 @@ class _Chain(NamedTuple):
     float_bias: Array | None
     """float32 (channels,)."""
     bias_name: str
-    """What the tensor of the bias is called."""
+    """Name of the bias tensor."""
 
     @property
     def bias(self) -> Array | None:
@@ -62,7 +62,7 @@ class _Chain(NamedTuple):
 
 
 def _constant_name(op: OnnxOp | None) -> str:
-    """What the constant beside an op's other operand is called."""
+    """Name of an op's constant operand; empty if it has none."""
     return (
         next((wish(v) for v in op.operands if isinstance(v.owner, ConstantOp)), "") if op is not None else ""
     )
@@ -101,8 +101,8 @@ def _chain(op: OnnxOp, axis: int) -> _Chain | Blocked:
 
 def _factors(cast: OnnxOp, rank: int | None, axis: int, *, several: bool) -> tuple[OnnxOp, Array] | Blocked:
     """
-    The last of the multiplications by constants behind a Cast, and their product. Without `several`, the first alone: a
-    factor of what is no weight is in no scale, so it is left as the op that it was before it was lowered.
+    The last multiplication by a constant behind a Cast, and the product of all. Without `several` only the first: a
+    factor that belongs to no weight's scale is kept as an op.
     """
     last, factor = cast, None
     while (
@@ -122,7 +122,7 @@ def _factors(cast: OnnxOp, rank: int | None, axis: int, *, several: bool) -> tup
 
 
 def _known_type(value: SSAValue) -> UniformType | None:
-    """The per-tensor type whose integers `value` reads."""
+    """The per-tensor type whose stored integers `value` is; None if unknown."""
     if isinstance(value, OpResult) and isinstance(value.op, StorageCastOp):
         type = quantized_of(value.op.operands[0].type)
         return type if type is not None and type.is_per_tensor else None
@@ -130,7 +130,7 @@ def _known_type(value: SSAValue) -> UniformType | None:
 
 
 def _zero_points(value: SSAValue | None) -> Array | None:
-    """Constant zero points, 0 if left out; None if they are computed."""
+    """Constant zero points, 0 if omitted; None if computed."""
     array = np.zeros((), np.int32) if value is None else constant_array(value)
     if array is None:
         return None
@@ -170,7 +170,7 @@ def _types(op: OnnxOp, draft: OnnxOp, factor: Array) -> tuple[UniformType, Unifo
 
 
 def _quantize_follows(value: SSAValue) -> bool:
-    """Whether a quantize takes `value`, behind ops that move or select at most, and none of them in a subgraph."""
+    """True if `value` is quantized in its block, directly or after ops that move or select."""
     for use in value.uses:
         op = use.operation
         if isinstance(value.owner, Operation) and op.parent is not value.owner.parent:
@@ -201,7 +201,7 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
     def _without_bias(
         self, op: OnnxOp, promise: IntegerProduct, chain: _Chain, rewriter: Rewriter
     ) -> Blocked | None:
-        """A batch of matrices has no op with a bias: a float bias keeps its Add."""
+        """Rewrite a batch of matrices, whose op has no bias operand: a float bias stays an Add."""
         if chain.integer_bias is not None:
             return Blocked("integer-bias", "a bias is added to the integer sum of a batch of matrices")
         before = next(o.owner for o in chain.last.operands if not isinstance(o.owner, ConstantOp))
@@ -266,7 +266,7 @@ class RaiseIntegerPass(RewritePass):
     rewrite = "Mul(Cast(ConvInteger(x, w)), m) -> Conv(dcast(x), dcast(w)): floats to 1e-4"
 
     float_results: bool = True
-    """Whether to raise where a float result is wanted that no QOperator kernel makes."""
+    """True to raise products with a float result that no QOperator kernel computes."""
 
     def patterns(self) -> Sequence[Pattern]:
         return [RaiseIntegerProduct(self.float_results)]

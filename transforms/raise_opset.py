@@ -1,15 +1,15 @@
 """
-Write ops of older opsets as newer ones have them, and let the module import opset `to`.
+Upgrade the module to opset `to`, with ops of older opsets rewritten to their newer form.
 
     Pad(x) {pads = p}        ->  Pad(x, p)          likewise Clip, Slice, Split, Squeeze, Unsqueeze, ReduceSum, TopK
-    Upsample(x, s)           ->  Resize(x, _, s)    pixels counted from the corner
-    Softmax(x) {axis = k}    ->  Reshape(Softmax(Flatten(x)))    where it is over several axes
-    Crop, ImageScaler, Affine  ->  Slice, Mul, Add  ops that opset 10 has no more
+    Upsample(x, s)           ->  Resize(x, _, s)    asymmetric coordinates
+    Softmax(x) {axis = k}    ->  Reshape(Softmax(Flatten(x)))    if over several axes
+    Crop, ImageScaler, Affine  ->  Slice, Mul, Add  ops removed in opset 10
 
 Exact up to opset 18: the same function under another name; close beyond, since onnxruntime's AveragePool of opset 19
 adds in another order, which may change the last bit of a float (1.31: measured). All ops or none: a module has one
-opset. Quantization needs opset 10, and 13 for scales along an axis in QDQ form. Not through onnx's converter, which
-carries every weight and loses names and metadata.
+opset. Quantization needs opset 10, and 13 for per-axis scales in QDQ form. Not by onnx's converter, which
+copies every weight and loses names and metadata.
 """
 # Around the driver: the module's own version is no operation, and drafts stand in no block yet.
 
@@ -52,7 +52,7 @@ def _changes(op: OnnxOp, now: int, to: int) -> list[NewerForm]:
 
 
 def _as_written(op: CustomOp, to: int) -> Sequence[Operation] | Blocked:
-    """A node that the older opset lacks and opset `to` has, as casts with an axis are."""
+    """A node that the older opset lacks and opset `to` has, such as a cast with an axis."""
     types = [None if v is None else v.type for v in op.outputs]
     cls = None if op.regions else op_class("", op.op_type)
     new = None if cls is None else cls.build(op.inputs, types, op.onnx_attributes)
@@ -71,7 +71,7 @@ def _refused(op: OnnxOp, to: int) -> Blocked | None:
 
 
 def _parts(op: OnnxOp, now: int, to: int) -> Sequence[Operation] | Blocked:
-    """The op as new operations of opset `to`, the last of which makes its results; none if it is the same there."""
+    """The op as new operations of opset `to`, the last of which defines its results; empty if it is unchanged there."""
     parts: Sequence[Operation] = []
     whole = op
     for form in _changes(op, now, to):
@@ -94,7 +94,7 @@ def _parts(op: OnnxOp, now: int, to: int) -> Sequence[Operation] | Blocked:
 
 
 def _discard(parts: Sequence[Operation]) -> None:
-    """Let go of operations that will not stand anywhere."""
+    """Erase operations that were not inserted."""
     for part in reversed(parts):
         part.erase()
 
@@ -109,7 +109,7 @@ class RaiseOpsetPass(RewritePass):
 
     to: int = 13
     quantized: bool = False
-    """Whether to leave models alone in which nothing is quantized."""
+    """True to skip models without quantization."""
 
     @property
     def level(self) -> Exactness:
@@ -123,7 +123,7 @@ class RaiseOpsetPass(RewritePass):
         now = version_of(imports)
         if not isinstance(imports, DictionaryAttr) or not 0 < now < self.to:
             return
-        infer_unknown(op)  # casts of com.microsoft say no types, which newer forms want
+        infer_unknown(op)  # results of com.microsoft's casts have no types, which newer forms need
         refresh_signatures(op)
         plan = self._plan(op, now)
         if plan is None:
@@ -139,7 +139,7 @@ class RaiseOpsetPass(RewritePass):
         refresh_signatures(op)
 
     def _plan(self, module: ModuleOp, now: int) -> dict[OnnxOp, Sequence[Operation]] | None:
-        """What stands in for each op that changes; None, with remarks, if the module stays in its opset."""
+        """The replacement of each op that changes; None, with remarks, if the module keeps its opset."""
         ops = operations(module)
         plan: dict[OnnxOp, Sequence[Operation]] = {}
         blocked: dict[Operation, Blocked] = {}

@@ -1,15 +1,15 @@
 """
-Read QuantizeLinear and DequantizeLinear as casts, so that scale and zero point live in types.
+Raise QuantizeLinear and DequantizeLinear to casts, so that scale and zero point are in types.
 
-    QuantizeLinear(x, s, z)    ->  scast(qcast(x))  : what others read of it is the stored integer
+    QuantizeLinear(x, s, z)    ->  scast(qcast(x))     other users take the stored integers
     DequantizeLinear(q, s, z)  ->  dcast(scast(q))
     QuantizeLinear(Clip(x, least, most), s, z)  ->  scast(qcast(x))     of 16 bits, for a target that wants such a clamp
 
 
 A quantization annotation alone quantizes nothing: no runtime rounds for it. It is kept, and reported.
 
-Exact: the casts are defined as what the two operators compute. The clamp is between the ends of the type, where a cast
-saturates; `lower-to-qdq` writes it again for the target, in front of the cast, wherever that stands then.
+Exact: the casts are defined as what the two operators compute. The clamp is to the bounds of the type, where a cast
+saturates; `lower-to-qdq` writes it again for the target, in front of the cast.
 """
 # Around the driver: it erases only drafts, which stand in no block.
 
@@ -60,8 +60,8 @@ def _half(type: UniformType, half: bool) -> Blocked | None:
 
 def _learn_shape(value: SSAValue, reader: Operation, rewriter: Rewriter) -> SSAValue:
     """
-    `value` with the sizes that the model states of what `reader` makes of it; likewise what it is cast from. Single
-    sizes not across the boundary of a branch, which may not run.
+    `value` with the sizes that the model states for the result of `reader`; likewise the values that it is cast from.
+    Single sizes are not propagated out of a branch, which may not run.
     """
     known = reader.results[0].type
     shape, element = shape_of(known), element_of(value.type)
@@ -102,7 +102,7 @@ class RaiseQuantize(OnTrait[QuantizeForm]):
 
 
 def _below_clamp(value: SSAValue, type: UniformType, op: OnnxOp) -> SSAValue:
-    """What is clamped to the ends of a type of more than 8 bits for `op` alone; `value` if it is no such clamp."""
+    """The operand of a clamp to the bounds of a type of more than 8 bits, for `op` alone; `value` if it is none."""
     if type.storage.width <= BYTE_BITS or not value.has_one_use():
         return value
     clamp = clamped_real(value, type, op, always=True)
@@ -144,9 +144,9 @@ class RaiseQdqPass(RewritePass):
     rewrite = "QuantizeLinear(x, s, z) -> qcast(x), DequantizeLinear(q, s, z) -> dcast(q): the same function"
 
     half: bool = True
-    """Whether casts of half precision too."""
+    """True to raise casts of half precision too."""
     clamped: bool = False
-    """Whether a clamp that the target wants in front of a 16-bit quantize is that quantize's own."""
+    """True to absorb the clamp that the target needs in front of a 16-bit quantize."""
 
     def patterns(self) -> Sequence[Pattern]:
         return [RaiseQuantize(self.half, self.clamped), RaiseDequantize(self.half)]
@@ -160,7 +160,7 @@ class RaiseQdqPass(RewritePass):
 
 
 def _is_float_alone(op: Operation, index: int) -> bool:
-    """Whether result `index`, or of a graph that argument, is a float tensor that nobody quantizes or dequantized."""
+    """True if result `index`, or argument of a graph, is a float tensor that is neither quantized nor dequantized."""
     values = op.body.block.args if isinstance(op, FuncOp) else op.results
     if index >= len(values) or isinstance(op, DequantizeOp | ConstantOp):
         return False

@@ -1,16 +1,16 @@
 """
-Read QOperator nodes as the op on quantized types, so that scales and zero points live in types.
+Raise QOperator nodes to the op on quantized types, so that scales and zero points are in types.
 
     QLinearOp(a, a_scale, a_zero_point, b, ..., scale, zero_point)  ->  scast(op(scast(a), scast(b), ...) : T)
-    NhwcMaxPool(x)           ->  Transpose(MaxPool(Transpose(x)))         but for a turn that undoes it
-    QLinearAdd(a, ..., b : i32, ...)  ->  op(a, scast(b)) : T         operands that no kernel takes, by definition
+    NhwcMaxPool(x)           ->  Transpose(MaxPool(Transpose(x)))         inverse Transposes cancel
+    QLinearAdd(a, ..., b : i32, ...)  ->  op(a, scast(b)) : T         operand types that no kernel supports
     Sum(x, y)                ->  Add(x, y)
     PRelu(x, c)              ->  LeakyRelu(x) {alpha = c}                 one slope
     Max(x, Mul(x, c))        ->  PRelu(x, c)                              slopes of 1 at most; Min for others
     MatMulNBits(x, w, s, z)  ->  MatMul(x, DequantizeLinear(w', s', z'))  float sums, from opset 21 on
 
-Close: that is the node's definition, but an integer kernel sums without the float form's rounding. Which input is
-what, the kernels' templates say, read backwards; a scale that is computed at run time stays with the node.
+Close: by the node's definition, but an integer kernel sums without the float form's rounding. The roles of inputs
+follow from the kernels' templates; a node with a scale that is computed at run time is not raised.
 """
 # Around the driver: it changes only drafts, which stand in no block yet.
 
@@ -40,11 +40,11 @@ from qdialect.rewriting.passes import RewritePass
 
 DEFAULT_OPSET = 13
 REFUSED = "cannot be"
-"""What verification says of a type that an operator does not take."""
+"""Part of the verifier's message for a type that an operator does not support."""
 
 
 class RaiseForeign(OnForm[StandsFor]):
-    """A node that is ONNX's own ops in another layout."""
+    """A node that can be written as ONNX's own ops."""
 
     def __init__(self, every: bool):
         self._every = every
@@ -76,7 +76,7 @@ class RaiseQOperator(OnTrait[QOperator]):
         return self.raised(op, op, rewriter)
 
     def raised(self, node: OnnxOp, op: OnnxOp, rewriter: Rewriter) -> Blocked | None:
-        """Replace `op` by what `node`, itself or what it should have been, computes."""
+        """Replace `op` by the op that `node`, itself or its repaired form, computes."""
         meaning = reading(node)
         if isinstance(meaning, Blocked):
             return meaning
@@ -105,7 +105,7 @@ class RaiseQOperator(OnTrait[QOperator]):
             rewriter.replace(op, [*reads, new, total])
             return None
         if self._every and types.result is not None and new.get_trait(Commutes) is not None:
-            reads += dequantize_operands(new)  # where its casts belong, sink and hoist decide
+            reads += dequantize_operands(new)  # sink-dequantize and hoist-quantize place its casts
             replace_by_quantized(op, [*reads, new], types.result, rewriter)
             return None
         replace_by(op, [*reads, new], types.result, rewriter)
@@ -113,7 +113,7 @@ class RaiseQOperator(OnTrait[QOperator]):
 
 
 class RepairQOperator(RaiseQOperator):
-    """A node with operands of types that the kernel does not take, which no session loads: as what it would compute."""
+    """A node with operand types that the kernel does not support, which no session loads, as the op it defines."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class is CustomOp
@@ -142,7 +142,7 @@ class RepairQOperator(RaiseQOperator):
 
 
 def _unknown(op: OnnxOp, types: Types) -> Blocked | None:
-    """An operand of which only its being a tensor is known: no cast reads that."""
+    """`Blocked` for an operand of unknown element type, which no cast reads."""
     if any(isinstance(element_of(op.operands[place].type), AnyElementType) for place in types.operands):
         return Blocked("unknown-type", "what an operand's elements are is not known", "infer-shapes")
     return None
@@ -164,7 +164,7 @@ def _checked(op: OnnxOp) -> Blocked | None:
 
 
 def _make(op: Operation, result: UniformType) -> None:
-    """Let `op`, which nobody takes yet, make elements of `result`."""
+    """Give the result of `op`, which has no users yet, element type `result`."""
     value = op.results[0]
     value._type = with_element(value.type, result)  # pyright: ignore[reportPrivateUsage]
 
@@ -172,7 +172,7 @@ def _make(op: Operation, result: UniformType) -> None:
 def replace_by(
     op: Operation, ops: Sequence[Operation], result: UniformType | None, rewriter: Rewriter
 ) -> None:
-    """Replace `op`, which makes integers or, if `result` is None, floats; the last of `ops` makes `result`."""
+    """Replace `op`, with an integer result or, if `result` is None, a float one, by `ops`, the last of that type."""
     new = ops[-1]
     if result is None:
         rewriter.replace(op, ops)
@@ -187,7 +187,7 @@ def replace_by(
 def replace_by_quantized(
     op: Operation, ops: Sequence[Operation], result: UniformType, rewriter: Rewriter
 ) -> None:
-    """Replace `op`, which makes integers, by float operations and a quantize of what the last of them makes."""
+    """Replace `op`, with an integer result, by float operations and a quantize of the last one's result."""
     value = ops[-1].results[0]
     value._type = with_element(value.type, result.expressed)  # pyright: ignore[reportPrivateUsage]
     cast = QuantizeOp(value, result)
@@ -205,7 +205,7 @@ class RaiseQoperatorPass(RewritePass):
     rewrite = "QLinearOp(a, a_scale, ..., scale, zero_point) -> op(a) : T: one step at most"
 
     every: bool = True
-    """Whether to raise nodes too that lowering to QOperator form would not write again as they were."""
+    """True to raise also nodes that lowering to QOperator form would not write identically again."""
 
     def patterns(self) -> Sequence[Pattern]:
         return [RaiseQOperator(self.every), RepairQOperator(self.every), RaiseForeign(self.every)]

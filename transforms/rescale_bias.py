@@ -1,10 +1,10 @@
 """
-Bring the bias of an integer op into steps of x_scale * w_scale, as its int32 accumulator counts.
+Requantize the bias of an integer op to int32 with scale x_scale * w_scale, that of its accumulator.
 
     linear(x, w, b)  ->  linear(x, w, rint(b / (x_scale * w_scale)) : i32)
     linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    b too large: w requantized, wider
     linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    weights all 0: of a finer scale
-    linear(x, w, b)  ->  linear(x, w', b)      unless `quantize`: so that a session can count the bias
+    linear(x, w, b)  ->  linear(x, w', b)      unless `quantize`: so that a session can quantize the bias
 
 Close: the bias moves by at most half an accumulator step, and by at most a quarter of a step of the result; where that
 is not so, or the result is float and the move would count, it stays float. A channel whose weights are all 0 has any
@@ -41,14 +41,14 @@ from qdialect.rewriting.passes import RewritePass
 
 MOST_MOVED = 1e-4
 """
-The bound of `close`: how far, of a bias, the sums of its channel may move when its weights are requantized; and how
-far, of the largest bias, a float result may move when the bias is rounded.
+Bound of class `close`: greatest change of a channel's sums, relative to its bias, by requantized weights; and of a
+float result, relative to the largest bias, by rounding of the bias.
 """
 
 MOST_STEPS = 0.5
 """
-How far a quantized result may move, in its steps, when the bias is rounded: rounded results of numbers that are less
-than a step apart are one apart at most, and the rest of the step is for what float32 sums lose.
+Greatest change of a quantized result by rounding of the bias, in its steps: numbers less than a step
+apart round at most one apart, and the other half step allows for float32 sums.
 """
 
 FLOAT_RESULT = Blocked(
@@ -67,13 +67,13 @@ class _Counted(NamedTuple):
 
     stored: npt.NDArray[np.int32]
     scales: npt.NDArray[np.float32]
-    """The scales of the weight that this bias fits."""
+    """Scales of the weight with which the bias fits."""
     weight: ConstantOp | None
-    """The weight, if it had to change; nobody else's use of the old one does."""
+    """The new weight if it had to change, for this op alone; None otherwise."""
 
 
 def _count(op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.float32]) -> _Counted | Blocked:
-    """The bias of `op` as int32 that no sum takes beyond int32, its weight widened where it must be."""
+    """The bias of `op` as int32 such that no sum exceeds int32, with wider weight scales where necessary."""
     tensor = constant(op.operands[1])
     weight = None if tensor is None else tensor.array()
     stored, overflow = numerics.quantize_bias(bias, x.scales, w.scales)
@@ -101,7 +101,7 @@ def _refine(
     bias: npt.NDArray[np.float32],
     allowed: npt.NDArray[np.float64],
 ) -> tuple[ConstantOp, UniformType] | None:
-    """The weight, with a finer scale for channels of zeros whose bias would move by more than `allowed`."""
+    """The weight with a finer scale for channels of zeros whose bias would change by more than `allowed`."""
     linear, tensor = op.get_trait(Linear), constant(op.operands[1])
     axis = None if linear is None else linear.weight_axis(op)
     if tensor is None or axis is None or w.axis != axis or w.scales.size != bias.size:
@@ -174,7 +174,7 @@ class RescaleBias(OnTrait[Linear]):
         counts, result = self._quantize and self._has_kernel(op), quantized_of(op.results[0].type)
         if not counts and (result is None or isinstance(bias.owner, DequantizeOp)):
             if op.get_trait(Window) is not None and result is None:
-                return None  # the form of a convolution with a float result has no such bias
+                return None  # convolutions with a float result have no such bias
             return NO_KERNEL if self._quantize else None  # no session quantizes that bias
         real = real_constant(bias)
         if real is None:
@@ -228,7 +228,7 @@ class RescaleBias(OnTrait[Linear]):
         if kernels is None or (
             result is not None and not (result.is_per_tensor and result.storage.width == 8)
         ):
-            return False  # a result of more bits may have finer steps than the sums
+            return False  # a wider result may have finer steps than the sums
         return any(k.float_result == (result is None) and "2v" in k.inputs for k in kernels.forms)
 
     def _replace(
@@ -247,7 +247,7 @@ class RescaleBias(OnTrait[Linear]):
         new = ConstantOp.of(from_array(stored), tensor_type(type, stored.shape))
         source = under_dequantize(bias)
         if isinstance(source, OpResult):
-            name = tensor_name(source.op)  # of integers read as reals: theirs again, the next time too
+            name = tensor_name(source.op)  # of integers read as reals: they keep the name
             name = name.removesuffix("_real") if name.endswith("_real") else f"{name}_quantized"
             new.location = location("", [name])
         rewriter.insert_before(op, [new])
@@ -256,14 +256,14 @@ class RescaleBias(OnTrait[Linear]):
 
 @dataclass(frozen=True)
 class RescaleBiasPass(RewritePass):
-    """Biases are counted in accumulator steps."""
+    """Biases are requantized to accumulator steps."""
 
     name = "rescale-bias"
     exactness = Exactness.CLOSE
     rewrite = "linear(x, w, b) -> linear(x, w, rint(b / (x_scale * w_scale)) : i32): within half an accumulator step"
 
     quantize: bool = True
-    """Whether to count them; else only weights change, whose session would lose or clip the bias that it counts."""
+    """True to requantize biases; otherwise only weights with which a session would lose or clip its own bias change."""
 
     def patterns(self) -> Sequence[Pattern]:
         return [RescaleBias(self.quantize)]

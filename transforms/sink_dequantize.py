@@ -1,9 +1,9 @@
 """
-Move dequantize below ops that move or select elements: they then work on integers.
+Move dequantizes below ops that move or select elements, which then run on integers.
 
     f(dcast(q), ...)  ->  dcast(f(q, ...))
-    f(scast(q), ...)  ->  scast(f(q, ...))      f moves what is stored
-    f(scast(scast(q)) : T)  ->  scast(scast(f(q))) : T      likewise of integers that are read under another type
+    f(scast(q), ...)  ->  scast(f(q, ...))      f moves stored elements
+    f(scast(scast(q)) : T)  ->  scast(scast(f(q))) : T      integers that are read as another type
     max(scast(q), z)  ->  scast(relu(q))        likewise Clip, Min and Pad of integers
     f(DequantizeLinear(c, s, z))  ->  DequantizeLinear(f(c), s', z')        constants in more blocks than a type carries
     If(yield dcast(a), yield dcast(b))  ->  dcast(If(yield a, yield b))     both of one type; likewise scast, Loop, Scan
@@ -39,7 +39,7 @@ AMBIGUOUS = Blocked(
 
 
 def cast_source(value: SSAValue, cast: type[Operation]) -> SSAValue | None:
-    """The quantized value that `value` is cast from; None if it is none."""
+    """The quantized value that `value` is cast from; None if it is not."""
     if not (isinstance(value, OpResult) and isinstance(value.op, cast)):
         return None
     source = value.op.operands[0]
@@ -54,7 +54,7 @@ class SinkCast(OnTrait[Commutes]):
         cast = next((c for p in places for c in CASTS if cast_source(op.operands[p], c) is not None), None)
         integers = cast is StorageCastOp
         if cast is None or (integers and not (promise.moves_storage and promise.results(op))):
-            return None  # what only asks about integers has them already
+            return None  # nothing but integers reaches it already
         sources = [cast_source(op.operands[p], cast) for p in places]
         if integers:
             sources = _constants_alike(promise.operand_values(op), sources, op, rewriter)
@@ -73,7 +73,7 @@ class SinkCast(OnTrait[Commutes]):
 def _constants_alike(
     operands: Sequence[SSAValue], sources: Sequence[SSAValue | None], op: OnnxOp, rewriter: Rewriter
 ) -> list[SSAValue | None]:
-    """Integer constants among integers of one per-tensor type read as integers of that type too."""
+    """Sources of the operands, with integer constants read as the common per-tensor type of the others."""
     types = {quantized_of(s.type) for s in sources if s is not None}
     type = types.pop()
     if types or type is None or not type.is_per_tensor or not type.storage.is_full_range:
@@ -102,13 +102,13 @@ class ReadStorage(OnForm[StorageReading]):
             return built
         new = built.ops[-1]
         new.location = op.location
-        integers = with_element(op.results[0].type, storage_element(type))  # a model may not say it
+        integers = with_element(op.results[0].type, storage_element(type))  # the model may leave it unknown
         rewriter.replace(op, [*built.ops, StorageCastOp(new.results[0], integers)])
         return None
 
 
 class SinkReading(OnTrait[Commutes]):
-    """Rebuild an op that moves on what its integers were quantized as: they are read under another type below it."""
+    """Move a pair of storage casts, which read integers as another type, below an op that moves elements."""
 
     def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> Blocked | None:
         if not (promise.moves_storage and promise.results(op)):
@@ -135,7 +135,7 @@ class SinkReading(OnTrait[Commutes]):
 
 
 def _read_from(value: SSAValue) -> SSAValue | None:
-    """The quantized value whose integers `value` reads under another type; None if it is no such reading."""
+    """The quantized value whose integers `value` reads as another type; None if it is no such pair of casts."""
     if quantized_of(value.type) is None or not isinstance(value.owner, StorageCastOp):
         return None
     return cast_source(value.owner.operands[0], StorageCastOp)
@@ -181,7 +181,7 @@ def _rebuild(
 ) -> None:
     new = promise.rebuilt(op, sources, types)
     if cast is StorageCastOp:
-        new.location = op.location  # the integers are the tensor that the model names
+        new.location = op.location  # the name belongs to the integer tensor
     results: list[SSAValue] = list(new.results)
     casts: list[Operation] = []
     for place, type in zip(promise.results(op), types, strict=True):

@@ -1,10 +1,10 @@
 """
-Bring the operands of an op that selects or joins to the scale of its result, so that it runs on integers.
+Requantize the operands of an op that selects or joins to its result's type, so that it runs on integers.
 
     f(a : S, b : T) : T  ->  f(qcast(dcast(a)) : T, b) : T
 
-Exact: rounding to T before f chooses or joins is rounding after it. Where a target has a kernel for mixed scales, as
-onnxruntime has for Concat and Where, that kernel does the same with less to write.
+Exact: rounding to T before f selects or joins equals rounding after it. If a target has a kernel for mixed scales, as
+onnxruntime has for Concat and Where, that kernel gives the same result in one op.
 """
 
 from qdialect.dialects.onnx_base import OnnxOp
@@ -39,7 +39,7 @@ class UnifyOperands(OnTrait[Commutes]):
 
 
 class UnifyScalesPass(RewritePass):
-    """Operands of mixed scales take the result's."""
+    """Operands of mixed scales are requantized to the result's type."""
 
     name = "unify-scales"
     exactness = Exactness.EXACT

@@ -1,5 +1,5 @@
 """
-Write a loop over a few steps as the steps, one behind the other, so that each has parameters of its own.
+Unroll a loop over a few steps, so that each step has quantization parameters of its own.
 
     s, ys = scan(s0, xs) { step }  ->  s1, y1 = step(s0, xs[0]); s2, y2 = step(s1, xs[1]); ...; ys = concat(y1, y2)
 
@@ -44,7 +44,7 @@ def _is_reverse(op: OnnxOp, name: str, place: int) -> bool:
 
 
 class Unroll(OnTrait[Carries]):
-    """An op whose body runs once for each slice of an operand."""
+    """A Scan, whose body runs once for each slice of an operand."""
 
     def __init__(self, steps: int):
         self._steps = steps
@@ -87,7 +87,7 @@ class _Steps:
         self._stacks: dict[int, list[SSAValue]] = {}
 
     def write(self) -> _Written:
-        """All operations, and what stands in for the results."""
+        """All operations, and the values that replace the results."""
         op = self._op
         carried = [s for s in self._slots if not s.stacked]
         state = {s.argument: op.operands[s.operand] for s in carried if s.operand is not None}
@@ -106,7 +106,7 @@ class _Steps:
         return _Written(self._ops, results)
 
     def _step(self, step: int, state: dict[int | None, SSAValue]) -> list[SSAValue]:
-        """One copy of the body; what it yields."""
+        """Append one copy of the body; returns the yielded values."""
         body = self._op.regions[0].block
         values: dict[SSAValue, SSAValue] = {}
         inputs = [(s.argument, s.operand) for s in self._slots if s.stacked]
@@ -140,7 +140,7 @@ class _Steps:
         return slice.results[0]
 
     def _stack(self, place: int, yielded: int, output: int) -> SSAValue:
-        """What all steps yielded, along a new first axis: result `place`, the `output`th that is stacked."""
+        """The yielded values of all steps stacked along a new first axis: result `place`, stacked output `output`."""
         parts = self._stacks[yielded]
         if _is_reverse(self._op, "scan_output_directions", output):
             parts = parts[::-1]
@@ -165,14 +165,14 @@ class _Steps:
 
 @dataclass(frozen=True)
 class UnrollPass(RewritePass):
-    """Loops over a few steps become the steps."""
+    """Loops over a few steps are unrolled."""
 
     name = "unroll"
     exactness: ClassVar[Exactness] = Exactness.EXACT
     rewrite: ClassVar[str] = "s, ys = scan(s0, xs) { step } -> step(step(s0, xs[0]), xs[1]) ...: the same ops"
 
     steps: int = 32
-    """The most steps that are unrolled."""
+    """Greatest number of steps that are unrolled."""
 
     def patterns(self) -> Sequence[Pattern]:
         return [Unroll(self.steps)]

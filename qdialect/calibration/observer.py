@@ -172,7 +172,7 @@ def waves(values: Sequence[SSAValue], memory: int) -> list[list[SSAValue]]:
 
 
 def wave_bytes(values: Iterable[SSAValue]) -> int:
-    """What one sample of `values` takes, open sizes counted as 1."""
+    """Bytes of one sample of `values`, open sizes counted as 1."""
     return sum(4 * prod(max(size, 1) for size in shape_of(value.type) or ()) for value in values)
 
 

@@ -112,7 +112,7 @@ class _Graph:
         self.cut = Cut()
         self.nodes: dict[Operation, _Node] = {}
         self.now: set[int] = set()
-        """Sides that are integers whatever is decided."""
+        """Nodes of ops that are integer in any placement."""
 
     def elements(self, value: SSAValue) -> int:
         return elements_of(value, counted(value), self.batch)

@@ -162,7 +162,7 @@ def round_layers(
 
 
 class _Layer(NamedTuple):
-    """What a thread rounds: weights are read from their files in one."""
+    """Weights to be rounded by worker threads; a single thread reads them from their files."""
 
     number: int
     name: str

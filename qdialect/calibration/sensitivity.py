@@ -71,7 +71,7 @@ class Budget:
         self._products = np.zeros((len(self.sites), len(self.sites)))
         self._signal = 0.0
         self.samples = 0
-        """How many were added."""
+        """Number of samples added."""
 
     def add(self, signal: Array, steps: Array) -> None:
         """Add one sample's outputs, flat and concatenated: signal (n,), the step of each site (sites, n)."""

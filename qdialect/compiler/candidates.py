@@ -210,7 +210,7 @@ class Candidates:
         self._bounds: dict[str, dict[str, tuple[float, float]]] = {}
         self._tried: dict[Choice, Trial] = {}
         self.shifts: dict[Choice, dict[int, Array]] = {}
-        """Corrections of biases by layer, for choices that correct one layer after the other."""
+        """Bias corrections by layer, for choices with sequential correction."""
         self._same: dict[tuple[Choice, int], Trial] = {}
 
     def _weights(self, choice: Choice) -> RoundedWeights:

@@ -155,9 +155,9 @@ class Account:
         self.nodes: list[Node] = []
         """The nodes of the result, in its order."""
         self.links = Links((), (), ())
-        """Between these."""
+        """Edges between the nodes of the result."""
         self._elsewhere: dict[str, int] = {}
-        """The row that a tensor of the result belongs to."""
+        """Row of each tensor of the result, by name."""
         self.bytes = 0
         """Bytes of the constants of the result."""
 

@@ -89,11 +89,11 @@ class Origin(Hook):
         ops = nodes_of(module)
         self.rows = [_row(op) for op in ops]
         self.links = links_of(module, ops)
-        """Between these."""
+        """Edges between the rows."""
         self.bytes = tensor_bytes(module)
         """Bytes of the model's constants."""
         self.is_quantized = any(_is_cast(op) or is_kernel(op) or _is_packed(op) for op in ops)
-        """Whether anything quantizes, dequantizes or computes with integers of a scale."""
+        """True if any op quantizes, dequantizes or computes with quantized integers."""
         self._uncounted = [(row, op) for row, op in zip(self.rows, ops, strict=True) if not _count(row, op)]
         self._instead: dict[str, str] = {}
         self._by_tensor: dict[str, int] = {}

@@ -135,7 +135,7 @@ class TensorData:
         self.type = type
         """Shape and element type, as stored."""
         self.slice = raw if isinstance(raw, FileSlice) else None
-        """Where the bytes are, if they are in a file."""
+        """Location of the bytes, if they are in a file."""
         self.strings = strings
         """The elements of a tensor of strings."""
         self._raw = None if isinstance(raw, FileSlice) else memoryview(raw)

@@ -154,7 +154,7 @@ class UniqueNames:
 PARAMETERS = ("_scale", "_zero_point")
 """Suffixes of the names of constant scales and zero points."""
 _COUNTS = re.compile(r"(_[0-9]+)+$")
-"""What `UniqueNames` writes behind a name that is taken."""
+"""Suffix that `UniqueNames` appends to a taken name."""
 
 
 def merge_constants(module: ModuleOp) -> None:

@@ -67,7 +67,7 @@ class LargeAside:
 
     def __init__(self) -> None:
         self.large: dict[int, TensorData] = {}
-        """Those that were left out, by place."""
+        """Initializers whose bytes were left out, by index."""
 
     def __call__(self, data: TensorData, proto: TensorProto, place: int | None) -> None:
         """Write a tensor's type, and its bytes if it is small."""

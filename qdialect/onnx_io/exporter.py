@@ -73,7 +73,7 @@ class _Exporter:
         self.names = _Names()
         self.nodes = UniqueNames()
         self.domains: set[str] = set()
-        """Of the nodes."""
+        """Domains of the nodes."""
         self.proto: ModelProto = messages().ModelProto()
         self.graph = self.proto.graph
         self.value_info = "onnx.value_info" in module.attributes

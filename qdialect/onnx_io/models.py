@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     Source = str | Path | bytes | ModelProto
-    """What a model is read from."""
+    """Source of a model."""
 
 TEXT = ".mlir"
 

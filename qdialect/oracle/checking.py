@@ -2,22 +2,22 @@
 `--check-numerics`: comparison of values before and after each pass, op by op, against the pass's class of exactness.
 
 How a pass is judged. The oracle form of the module is run before the pass, every tensor an output. A value of the
-module after the pass is *the same* as one before it if they share an ONNX tensor name or a graph output (or, without
-a name, if it is the very same value, or a rewrite put it in that one's place), and both hold the same kind of
-element: the same stored integers, or the same real numbers in steps of the same scale, so that u8 and i8 readings of
-one byte are compared too. Each such value is then cut after the pass: it is computed from the nearest such values
-above it, which come in as the oracle had them before, and compared with what the oracle had for itself. So errors do
-not add up over a model, and what lies between two such values, the ops that the pass made, is what is judged:
+module after the pass *corresponds* to one before it if they share an ONNX tensor name or a graph output (or, without
+a name, if it is the identical value, or its replacement by a rewrite), and both hold the same kind of element: equal
+stored integers, or equal real numbers in steps of one scale, so that u8 and i8 readings of one byte are compared too.
+Each such value is then cut after the pass: it is computed from the nearest corresponding values above it, which are
+fed as the oracle had them before, and compared with its own former value. So errors do not accumulate over a model,
+and only the ops between two such values, which the pass created, are judged:
 
     exact   no element differs
     close   integers differ by one step at most, floats by 1e-4 of the largest magnitude at most;
-            the result of a dequantize counts as the integers it is made of
+            the result of a dequantize is compared in integers
 
-Only what the pass made or changed is run again: the other ops make the same of the same values.
-A value whose name is gone is judged through those that use it. Constants are what they are: not cut, and not compared
-with constants of the same name. What nobody reads is not judged, nor is a lossy pass. Random ops are not compared, nor,
-against `close`, what Loop and Scan give: each round starts from the differences of the one before. Behind
-`lower-to-tosa` each op is judged with what it became, in integer-only arithmetic (`oracle/stages.py`).
+Only ops that the pass created or changed are run again: the others compute the same results from the same values.
+A value whose name was dropped is judged through its users. Constants are neither cut nor compared with constants of the
+same name. Unused values are not judged, nor are lossy passes. Random ops are not compared, nor, against `close`, the
+results of Loop and Scan: each iteration starts from the differences of the previous one. After `lower-to-tosa` each op
+is compared with its lowering, in integer-only arithmetic (`oracle/stages.py`).
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ from qdialect.rewriting.records import Records, Rewritten
 from qdialect.text.upstream import upstream_dialect
 
 MAX_BATCHES = 4
-"""Of a file's batches, this many are run: each pass runs each twice."""
+"""Greatest number of a file's batches that are run: each pass runs each twice."""
 
 
 class Reference:
-    """What the oracle had before a pass, by value and by name; a pass later it is brought up to date."""
+    """The oracle's values before a pass, by value and by name; updated after each pass."""
 
     def __init__(self, module: ModuleOp, feeds: Mapping[str, Array]):
         self._feeds = feeds
@@ -85,7 +85,7 @@ class Reference:
                     self._by_name.setdefault(name, []).append(seen[value])
 
     def _expected(self, names: Sequence[str], type: Attribute, computed: bool) -> Array | None:
-        """What a value of these names and this type held before, as it would be stored now; None if there was none."""
+        """The former elements of a value with these names, as stored by its present type; None if there was none."""
         for some in (names, [n for n in names if n.startswith(OUTPUT)]):
             expected = [
                 array
@@ -109,7 +109,7 @@ class Reference:
         return seen.stored if seen is not None and seen.computed else None
 
     def _former(self, value: SSAValue, stands_for: Mapping[SSAValue, SSAValue]) -> Seen | None:
-        """What the oracle had for a value without a name, or for those that it stands for, as the value's type."""
+        """The former elements of a value without a name, or of a value that it replaces, as the value's type."""
         places = [value]
         while places[-1] not in self._seen and (former := stands_for.get(places[-1])) is not None:
             places.append(former)
@@ -122,7 +122,7 @@ class Reference:
         return seen
 
     def in_integers(self, module: ModuleOp, exactness: Exactness, records: Records) -> list[Difference]:
-        """The results of a lowering to TOSA that are beyond the class, in the order of the graph."""
+        """The results of a lowering to TOSA that exceed the class, in the order of the graph."""
 
         def known(value: SSAValue) -> Array | None:
             seen = self._former(value, records.stands_for)
@@ -143,7 +143,7 @@ class Reference:
         records: Records,
     ) -> tuple[list[Operation], dict[SSAValue, Array]]:
         """
-        `changed` and the ops that take what these make anew, in the order of the graph; and what they should make.
+        `changed` and the ops that use replaced results of these, in the order of the graph; and the expected results.
         """
         ops: list[Operation] = []
         wanted: dict[SSAValue, Array] = {}
@@ -167,10 +167,10 @@ class Reference:
         records: Records,
     ) -> list[Difference]:
         """
-        The values of `module`, a pass later, that are beyond the class; in the order of the graph.
+        The values of `module` after a pass that exceed the class, in the order of the graph.
 
-        `changed`: the ops of the graph that the pass made or changed. The others make what they made of the same
-        values, so they are not run again. `records`: the rewrites of the pass.
+        changed: the ops of the graph that the pass created or changed. The others compute the same from the same
+        values, so they are not run again. records: the rewrites of the pass.
         """
         names = names_of(module)
         ops, wanted = self._affected(module, changed, names, records)
@@ -188,7 +188,7 @@ class Reference:
         seen |= {v: Seen(a, quantized_of(v.type), False) for v, a in constants.items() if is_visible(v)}
         now = computed(module, self._feeds, known, ops)
         seen |= {v: Seen(a, quantized_of(v.type), True) for v, a in now.items()}
-        for value, labels in names.items():  # an output may be a value now that was there before
+        for value, labels in names.items():  # an existing value may have become an output
             outputs = [n for n in labels if n.startswith(OUTPUT)]
             if outputs and value in seen and value not in wanted:
                 if (array := self._expected(outputs, value.type, not _is_constant(value))) is not None:
@@ -221,14 +221,14 @@ class Reference:
                 name = _shown(value, op, names.get(value, ()))
                 differences.append(Difference(name, op.name, called(op), detail))
         if moved and not differences:
-            self._look(module)  # what follows a value that is another now has not been run with it
+            self._look(module)  # the users of a changed value have not been run with it
         else:
             self._keep(module, seen)
         return differences
 
 
 def _shown(value: SSAValue, op: Operation, names: Sequence[str]) -> str:
-    """How to name a value to the user: as ONNX does, else as the text does, else by what makes it."""
+    """Name of a value in messages: its ONNX name, else its name in text, else that of its operation."""
     own = next((name for name in names if not name.startswith(OUTPUT)), "")
     hint = f"%{value.name_hint}" if value.name_hint else ""
     return own or hint or (names[0].removeprefix(OUTPUT) if names else called(op))
@@ -244,7 +244,7 @@ def _identical(a: Array, b: Array) -> bool:
 
 def check_feeds(module: ModuleOp, path: str) -> list[Mapping[str, Array]]:
     """
-    What `--check-numerics` runs a module on: the first batches of an .npz file, or random inputs if `path` is empty.
+    Input data of `--check-numerics`: the first batches of an .npz file, or random inputs if `path` is empty.
 
     Raises UserError if the file does not fit, or onnxruntime cannot run the module.
     """
@@ -256,7 +256,7 @@ def check_feeds(module: ModuleOp, path: str) -> list[Mapping[str, Array]]:
 
 
 def _added_up(module: ModuleOp, cut: Collection[SSAValue]) -> set[SSAValue]:
-    """The values that rounds of a Loop or Scan made, or what is computed of such, down to the next cut."""
+    """The results of Loop and Scan, and values computed from them, down to the next cut."""
     values: set[SSAValue] = set()
     for op in main_of(module).body.block.ops:
         promise = op.get_trait(Carries) if isinstance(op, OnnxOp) else None
@@ -270,7 +270,7 @@ Rows = dict[Operation, tuple[Any, ...]]
 
 
 def _rows(module: ModuleOp) -> Rows:
-    """What makes each op what it is, its version too. It keeps the operations, so none comes back as another."""
+    """The content of each op, its schema version included. Holding the operations prevents the reuse of their ids."""
     opset = version_of(module.attributes.get(IMPORTS))
     return {
         op: (
@@ -285,12 +285,12 @@ def _rows(module: ModuleOp) -> Rows:
 
 
 def _version(op: Operation, opset: int) -> object:
-    """What ONNX's opset says of an op; None of an op of another domain."""
+    """The schema version of an op; None for an op of another domain."""
     return op.SCHEMA.at(opset) if isinstance(op, OnnxOp) and op.SCHEMA is not None and not op.domain else None
 
 
 def _changed(before: Rows, now: Rows) -> set[Operation]:
-    """The ops that are new or no more what they were, and those that they stand in."""
+    """The ops that are new or changed, and those whose regions contain them."""
     ops: set[Operation] = set()
     for op, row in now.items():
         if before.get(op) == row:
@@ -303,7 +303,7 @@ def _changed(before: Rows, now: Rows) -> set[Operation]:
 
 
 def _pattern_at(difference: Difference, records: Sequence[Rewritten]) -> str:
-    """The pattern that rewrote a node last, or something right beside it."""
+    """The pattern that last rewrote a node, or one adjacent to it; empty if none did."""
     wanted = {difference.tensor, difference.node}
     for record in reversed(records):
         if record.op in wanted:
@@ -312,7 +312,7 @@ def _pattern_at(difference: Difference, records: Sequence[Rewritten]) -> str:
 
 
 class BeyondClass(UserError):
-    """A pass moved numbers by more than its class allows."""
+    """A pass changed results by more than its class allows."""
 
     def __init__(self, finding: Finding, place: str = ""):
         super().__init__(f"{place}{finding}", "this is a bug in the pass")
@@ -320,13 +320,13 @@ class BeyondClass(UserError):
 
 
 class NumericsCheck(Hook):
-    """Judges what each pass did to the numbers, and raises BeyondClass for the first that is beyond its class."""
+    """Compares values before and after each pass, and raises BeyondClass for the first that exceeds its class."""
 
     reads_names = True
 
     def __init__(self, module: ModuleOp, feeds: Sequence[Mapping[str, Array]], *, verify: bool = False):
         """
-        `feeds`: inputs by graph input name, each judged by itself. `verify`: what a pass changed is verified too.
+        feeds: inputs by graph input name, each judged by itself. verify: True to verify changed ops as well.
 
         Raises UserError if onnxruntime cannot run the module.
         """
@@ -365,7 +365,7 @@ class NumericsCheck(Hook):
                 raise BeyondClass(Finding(applied.one.name, exactness.value, pattern, differences[0]))
 
     def summary(self) -> str:
-        """What was judged, in a line, when every pass has run."""
+        """One line on the judged passes, after the last."""
         inputs = f"{len(self._feeds)} input{'' if len(self._feeds) == 1 else 's'}"
         lossy = f"; {self._lossy} lossy on purpose, not judged" if self._lossy else ""
         others = f"; not judged: {', '.join(self._others)}, whose ops no oracle runs" if self._others else ""
@@ -381,7 +381,7 @@ def check_passes(
     verify: bool = False,
 ) -> Finding | None:
     """
-    Run `passes` on `module` in place and judge each; the first that is beyond its class ends it and is returned.
+    Run `passes` on `module` in place and judge each; the first that exceeds its class ends the run and is returned.
 
     Raises UserError if onnxruntime cannot run the module.
     """

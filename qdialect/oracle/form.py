@@ -43,16 +43,16 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
 
 SMALLEST = 8
-"""Narrower storage is packed in ONNX: such values are computed, but not looked at."""
+"""Fewest bits of observed values: narrower ones are packed in ONNX, computed but not observed."""
 FLOAT_EXACT = 16
-"""Wider integers than this do not survive the way through float32."""
+"""Greatest number of bits of integers that survive a round trip through float32."""
 
 IR_VERSION = 10
 OPSET = DictionaryAttr({"ai.onnx": int_attr(21)})
-"""What a module is read as that does not say."""
+"""Opset imports assumed for a module that states none."""
 
 Cut = Callable[[SSAValue], "Attribute | None"]
-"""The tensor type under which a value comes in from outside; None to leave it computed."""
+"""Maps a value to the tensor type with which it becomes an input; None to compute it."""
 
 
 def main_of(module: ModuleOp) -> FuncOp:
@@ -64,7 +64,7 @@ def main_of(module: ModuleOp) -> FuncOp:
 
 
 def is_visible(value: SSAValue) -> bool:
-    """Whether a value can be an output of the oracle form and compared."""
+    """True if a value can be an output of the oracle form and compared."""
     if not isinstance(value.type, TensorType | UnrankedTensorType):
         return False
     element = BY_ATTRIBUTE.get(
@@ -75,18 +75,18 @@ def is_visible(value: SSAValue) -> bool:
 
 @dataclass(frozen=True)
 class OracleForm:
-    """A module without quantized types and what its inputs and outputs stand for."""
+    """A module without quantized types, with the mapping of its inputs and outputs to values."""
 
     module: ModuleOp
     """Its inputs are called `i0`, `i1`, ..., then `c0`, ... for cut values; its outputs `o0`, `o1`, ..."""
     cuts: Sequence[SSAValue]
-    """The values that `c0`, `c1`, ... stand in for."""
+    """The values that `c0`, `c1`, ... replace."""
     outputs: Sequence[SSAValue]
-    """The values of the module it was made from that `o0`, `o1`, ... are."""
+    """The values of the original module that `o0`, `o1`, ... hold."""
 
 
 class _Constants(Parameters):
-    """Scales and zero points at the head of the block that needs them."""
+    """Scales and zero points as constants at the head of the block that uses them."""
 
     def __init__(self, block: Block):
         super().__init__()
@@ -106,7 +106,7 @@ class _Constants(Parameters):
 
 
 class _Writer:
-    """One block of the oracle form; values are mapped to what is stored of them."""
+    """Writes one block of the oracle form; values are mapped to their stored elements."""
 
     def __init__(
         self,
@@ -120,10 +120,10 @@ class _Writer:
         self._dequantized: dict[SSAValue, SSAValue] = {}
         self.cuts: list[SSAValue] = []
         self.outputs: list[tuple[SSAValue, SSAValue]] = []
-        """Values and what was computed for them, in order."""
+        """(value, its stored elements in the oracle form), in order."""
 
     def write(self, ops: Sequence[Operation]) -> None:
-        """Write the ops of a block but its last."""
+        """Write the ops of a block, except its terminator."""
         for op in ops:
             if self._only is None or op in self._only:
                 for old, new in zip(op.results, self._op(op), strict=True):
@@ -171,7 +171,7 @@ class _Writer:
         return ops[-1].results[0]
 
     def _onnx(self, op: OnnxOp) -> Sequence[SSAValue]:
-        stays = bool(op.regions) or _moves_wide(op)  # what crosses a boundary is what is stored
+        stays = bool(op.regions) or _moves_wide(op)  # stored elements cross the boundary
         is_real = [quantized_of(v.type) is not None and not (stays and _crosses(v.type)) for v in op.operands]
         operands = [
             self._float(v, op) if real else self.values[v]
@@ -213,13 +213,13 @@ class _Writer:
 
 
 def _crosses(type: Attribute) -> bool:
-    """Whether a value enters and leaves a subgraph as it is stored: no If or Loop has a kernel for less than a byte."""
+    """True if a value crosses a subgraph's boundary as stored: If and Loop have no kernels for less than 8 bits."""
     quantized = quantized_of(type)
     return quantized is None or quantized.storage.width >= SMALLEST
 
 
 def _moves_wide(op: OnnxOp) -> bool:
-    """Whether an op moves integers that float32 cannot hold: there is no quantize to i32 in ONNX."""
+    """True if an op moves integers that float32 cannot hold: ONNX has no quantize to i32."""
     promise = op.get_trait(Commutes)
     types = [t for v in (*op.operands, *op.results) if (t := quantized_of(v.type)) is not None]
     return promise is not None and promise.moves_storage and any(t.storage.width > FLOAT_EXACT for t in types)
@@ -242,10 +242,10 @@ def oracle_form(
     module: ModuleOp, cut: Cut = lambda value: None, only: Collection[Operation] | None = None
 ) -> OracleForm:
     """
-    The oracle form of `module`, which stays as it is: a module of onnx ops in which every tensor of the graph that an
-    op computes is an output, and every value for which `cut` gives a type comes in from outside where it is used.
+    The oracle form of `module`, which is not modified: a module of onnx ops in which every tensor of the graph that an
+    op computes is an output, and every value for which `cut` returns a type is an input where it is used.
 
-    `only`: ops of the graph, to leave out all others; what is used of those, `cut` must give.
+    only: ops of the graph to include, without all others; `cut` must cover the results of others in use.
 
     Raises UserError if the module holds ops of other dialects than onnx, quant and func.
     """
@@ -271,7 +271,7 @@ def oracle_form(
 
 
 def _own(value: SSAValue, block: Block) -> SSAValue:
-    """An output must have a node of its own: not be an input, which ONNX would only rename."""
+    """A value usable as an output: inputs are copied, since ONNX would only rename them."""
     if not isinstance(value, BlockArgument):
         return value
     copy = op_named("", "Identity").build([value], [value.type])

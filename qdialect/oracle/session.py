@@ -184,7 +184,7 @@ def run(
 
 
 BITS = (np.dtype(np.uint8), np.dtype(np.uint16))
-"""What onnxruntime returns for elements of types that numpy lacks: int4 among them, float8, bfloat16."""
+"""onnxruntime's result for element types that numpy lacks: int4, float8, bfloat16 and others."""
 
 
 def _is_narrow(type: Attribute) -> bool:

@@ -54,7 +54,7 @@ class PairWriter:
         self._dequantized: dict[tuple[SSAValue, Block], SSAValue] = {}
         self._joining: set[Operation] = set()
         self._readings: dict[Operation, list[Operation]] = {}
-        """Each DequantizeLinear, and what was written for it alone: its integers' quantize, then itself."""
+        """By DequantizeLinear, the nodes written for it alone: the quantize of its integers, then itself."""
 
     def write(self, module: ModuleOp) -> None:
         """Replace all casts of a module, in which no op is on quantized types any more."""

@@ -121,9 +121,9 @@ class Reals:
         self._grid: dict[SSAValue, UniformType] = {}
         """Moved real values and a type that expresses all of them: quantizing them changes nothing."""
         self._read: set[SSAValue] = set()
-        """Those of `_grid` that are dequantized inputs of the graph, at most moved: no quantize is missing."""
+        """Keys of `_grid` that are dequantized graph inputs, at most moved: they need no quantize."""
         self._computed: set[SSAValue] = set()
-        """What ops make that compute: a quantize stands right behind them, or behind their activations."""
+        """Results of computing ops: a quantize stands directly behind them, or behind their activations."""
 
     def standing(self, op: OnnxOp) -> Standing:
         """The placement of the casts around `op`."""

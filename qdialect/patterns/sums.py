@@ -49,7 +49,7 @@ class LowerToSum(OnTrait[IntegerSum]):
         self._target = target(target_name)
         self._parameters = Parameters()
         self.slower: dict[Operation, Blocked] = {}
-        """Sums, with how much longer they take than a kernel with a quantized result."""
+        """Remarks on sums that are slower than a kernel with a quantized result."""
 
     def match(self, op: OnnxOp, promise: IntegerSum, rewriter: Rewriter, /) -> Blocked | None:
         x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)

@@ -57,7 +57,7 @@ CLAMPS: dict[tuple[str, str], Clamp] = {
 
 
 def are_alike(type: UniformType, other: UniformType) -> bool:
-    """Whether two types express the same real numbers, by the same integers but for their signedness."""
+    """True if two types express the same real numbers by the same integers, signedness aside."""
     a, b = type.storage, other.storage
     if (a.width, a.high - a.low) != (b.width, b.high - b.low):
         return False

@@ -38,11 +38,11 @@ class Records(list[Rewritten]):
         super().__init__()
         self.named = named
         self.stands_for: dict[SSAValue, SSAValue] = {}
-        """The value that was replaced, by the value in its place; the quantized, by the stored integers it reads."""
+        """Replaced value, by its replacement; quantized value, by the stored integers that it reads."""
         self.in_steps: dict[SSAValue, SSAValue] = {}
-        """A quantized value that was there, by that which holds as many steps of another scale."""
+        """Replaced quantized value, by the one that holds as many steps at another scale."""
         self.lowered: dict[SSAValue, Laid] = {}
-        """What was lowered to another dialect, by the tensor that holds it there."""
+        """Lowered values, by the tensor of another dialect that holds them."""
 
     def replaced(self, old: SSAValue, new: SSAValue) -> None:
         """Record that `new` has replaced `old`."""

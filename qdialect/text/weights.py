@@ -16,7 +16,7 @@ class WeightsFile:
 
     def __init__(self, outputs: Outputs, path: Path):
         self.name = path.name
-        """How text in the same folder names the file."""
+        """Name of the file in text of the same folder."""
         self._outputs = outputs
         self._path = path
         self._file: BinaryIO | None = None

@@ -71,7 +71,7 @@ def values_of(value: SSAValue) -> list[int] | None:
 
 
 def is_constant(value: SSAValue) -> bool:
-    """Whether a value is a `tosa.const` or `tosa.const_shape`."""
+    """True if a value is a `tosa.const` or `tosa.const_shape`."""
     return isinstance(value.owner, Operation) and value.owner.name in ("tosa.const", "tosa.const_shape")
 
 
