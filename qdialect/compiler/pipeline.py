@@ -114,6 +114,8 @@ def _raising(r: Request) -> Iterator[Stage]:
     apart = (*r.options.decompose, *(LOOPS if r.form == "linalg" else ()))
     if apart:
         yield _stage("decompose", "asked for, or with a loop inside; before casts move past parts", ops=apart)
+    if r.form == "linalg":
+        yield _stage("unroll", "steps of known number: the form has no loops over time", steps=256)
 
 
 def _batch_norm(r: Request, because: str, *, depthwise: bool) -> Stage:
@@ -271,7 +273,7 @@ def _checked(options: Options) -> Request:
     return Request(options, runtime, form, level)
 
 
-LOOPS = ("DynamicQuantizeLSTM",)
+LOOPS = ("DynamicQuantizeLSTM", "GRU", "LSTM", "RNN")
 """Ops with a loop inside, which are unrolled for linalg."""
 ASKED_FOR = ("integer-io", "insert-casts")
 """Passes that are lossy by design, present only on request."""

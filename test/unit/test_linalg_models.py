@@ -207,6 +207,26 @@ def normalized(b: Branches, x: str, rows: str) -> str:
     return b.cast(b.op("LayerNormalization", rows, b.bias(8), b.bias(8)), 0.0139, 128)
 
 
+def instances(b: Branches, x: str, rows: str) -> str:
+    return b.cast(b.op("InstanceNormalization", x, b.bias(4), b.bias(4)), 0.0139, 128)
+
+
+def interpolated(b: Branches, x: str, rows: str) -> str:
+    return b.cast(b.op("Resize", x, "", b.constant([1, 1, 1.5, 2], np.float32), mode="linear"), 0.0239, 131)
+
+
+def recurrent(kind: str, gates: int) -> Any:
+    """Both directions, step by step."""
+
+    def branch(b: Branches, x: str, rows: str) -> str:
+        draw = np.random.default_rng(gates)
+        weights = [b.constant(draw.normal(0, 0.4, (2, gates * 6, k)), np.float32) for k in (8, 6)]
+        steps = b.op("Transpose", rows, perm=[1, 0, 2])
+        return b.cast(b.op(kind, steps, *weights, hidden_size=6, direction="bidirectional"), 0.0073, 125)
+
+    return branch
+
+
 def softmax(b: Branches, x: str, rows: str) -> str:
     return b.cast(b.op("Softmax", rows), 1 / 256, 0)
 
@@ -276,6 +296,11 @@ APART = {
     "Sub": binary("Sub", 0.047, 121),
     "Softmax": softmax,
     "LayerNormalization": normalized,
+    "InstanceNormalization": instances,
+    "Resize between pixels": interpolated,
+    "LSTM": recurrent("LSTM", 4),
+    "GRU": recurrent("GRU", 3),
+    "RNN": recurrent("RNN", 1),
 }
 """A step of the result apart at most, a tenth of the elements at most."""
 CASES = SAME | APART

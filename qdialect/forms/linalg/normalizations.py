@@ -1,4 +1,4 @@
-"""linalg forms of Softmax, LogSoftmax, LayerNormalization and the like, and BatchNormalization."""
+"""linalg forms of Softmax, LogSoftmax, LayerNormalization, InstanceNormalization and BatchNormalization."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from qdialect.forms.linalg.scalars import dequantized, quantized
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.forms.upstream import COMPUTED
 from qdialect.ir.values import normal_axis, real_constant
+from qdialect.numerics import Array
 from qdialect.reasons import Blocked
 
 
@@ -75,13 +76,28 @@ def _softmax(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def _layer_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    """(x - mean) / sqrt(variance + epsilon) over the axes from `axis` on."""
+    rank = len(known_shape(op.operands[0].type))
+    axes = list(range(normal_axis(op.int_attr("axis", -1), rank), rank))
+    return _normalized(op, site, axes, lambda parameter: parameter)
+
+
+def _instance_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    """Likewise for each channel, over its pixels."""
+    pixels = list(range(2, len(known_shape(op.operands[0].type))))
+    return _normalized(op, site, pixels, lambda parameter: parameter.reshape(-1, *[1] * len(pixels)))
+
+
+def _normalized(
+    op: OnnxOp, site: LinalgSite, axes: Sequence[int], aligned: Callable[[Array], Array]
+) -> Blocked | None:
+    """aligned: a factor or shift in a shape that broadcasts to the result's."""
     types = types_of(op)
     if isinstance(types, Blocked):
         return types
     if any(result.first_use is not None for result in op.results[1:]):
         return Blocked("statistics-used", "the mean or the deviation is read")
     shape = known_shape(op.operands[0].type)
-    axes = list(range(normal_axis(op.int_attr("axis", -1), len(shape)), len(shape)))
     count, epsilon = float(prod(shape[k] for k in axes)), op.float_attr("epsilon", 1e-5)
     x = _real(site, op.operands[0], types.x)
     total = reduced(site, x, axes, f32, 0, lambda body, args: _sum(body, args[-1], args[0]))
@@ -104,7 +120,7 @@ def _layer_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         real = real_constant(value)
         if real is None:
             return COMPUTED
-        more = site.broadcast(site.constant(real, np.float32), shape)
+        more = site.broadcast(site.constant(aligned(real), np.float32), shape)
         operands = [Operand(result, loops(len(shape))), more]
         result = site.generic(
             operands, shape, f32, lambda body, args, kind=kind: body.do(kind(args[0], args[1]))
@@ -152,5 +168,6 @@ NORMALIZING_FORMS: dict[tuple[str, str], LinalgForm] = {
     ("", "Softmax"): LinalgForm(_softmax),
     ("", "LogSoftmax"): LinalgForm(_softmax),
     ("", "LayerNormalization"): LinalgForm(_layer_normalization),
+    ("", "InstanceNormalization"): LinalgForm(_instance_normalization),
     ("", "BatchNormalization"): LinalgForm(_batch_normalization),
 }
