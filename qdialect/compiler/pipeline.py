@@ -105,15 +105,16 @@ def _raising(r: Request) -> Iterator[Stage]:
         exact=r.is_exact,
     )
     yield _stage("quantize-inputs", "inputs in steps of a scale that only raise-arithmetic has found")
+    yield from _apart(r)
+
+
+def _apart(r: Request) -> Iterator[Stage]:
+    """Ops whose parts the target computes, or that are asked for, before casts move past the parts."""
     if r.target.float_sums and r.form == "qdq":
-        yield _stage(
-            "decompose-dynamic",
-            "the target computes such sums in float; before casts move past the parts",
-            target=r.target.name,
-        )
+        yield _stage("decompose-dynamic", "the target computes such sums in float", target=r.target.name)
     apart = (*r.options.decompose, *(LOOPS if r.form == "linalg" else ()))
     if apart:
-        yield _stage("decompose", "asked for, or with a loop inside; before casts move past parts", ops=apart)
+        yield _stage("decompose", "asked for, or with a loop inside", ops=apart)
     if r.form == "linalg":
         yield _stage("unroll", "steps of known number: the form has no loops over time", steps=256)
 

@@ -98,21 +98,8 @@ def _normalized(
     if any(result.first_use is not None for result in op.results[1:]):
         return Blocked("statistics-used", "the mean or the deviation is read")
     shape = known_shape(op.operands[0].type)
-    count, epsilon = float(prod(shape[k] for k in axes)), op.float_attr("epsilon", 1e-5)
     x = _real(site, op.operands[0], types.x)
-    total = reduced(site, x, axes, f32, 0, lambda body, args: _sum(body, args[-1], args[0]))
-    mean = site.each([total], f32, lambda b, args: b.do(arith.DivfOp(args[0], b.number(count, f32))))
-    less = _with_rows(site, x, mean, axes, lambda body, a, b: body.do(arith.SubfOp(a, b)))
-
-    def squares(body: Body, args: Sequence[SSAValue]) -> SSAValue:
-        return _sum(body, args[-1], body.do(arith.MulfOp(args[0], args[0])))
-
-    def deviation(body: Body, args: Sequence[SSAValue]) -> SSAValue:
-        variance = body.do(arith.DivfOp(args[0], body.number(count, f32)))
-        return body.do(math.SqrtOp(_sum(body, variance, body.number(float(np.float32(epsilon)), f32))))
-
-    spread = site.each([reduced(site, less, axes, f32, 0, squares)], f32, deviation)
-    result = _with_rows(site, less, spread, axes, lambda body, a, b: body.do(arith.DivfOp(a, b)))
+    result = _standardized(site, x, axes, np.float32(op.float_attr("epsilon", 1e-5)))
     for place, kind in ((1, arith.MulfOp), (2, arith.AddfOp)):
         value = op.input(place)
         if value is None:
@@ -129,6 +116,24 @@ def _normalized(
     for other in op.results[1:]:
         site.give(other, site.filled(known_shape(other.type), f32, 0))
     return None
+
+
+def _standardized(site: LinalgSite, x: SSAValue, axes: Sequence[int], epsilon: np.float32) -> SSAValue:
+    """(x - mean) / sqrt(variance + epsilon), mean and variance over `axes`."""
+    count = float(prod(known_shape(x.type)[k] for k in axes))
+    total = reduced(site, x, axes, f32, 0, lambda body, args: _sum(body, args[-1], args[0]))
+    mean = site.each([total], f32, lambda b, args: b.do(arith.DivfOp(args[0], b.number(count, f32))))
+    less = _with_rows(site, x, mean, axes, lambda body, a, b: body.do(arith.SubfOp(a, b)))
+
+    def squares(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        return _sum(body, args[-1], body.do(arith.MulfOp(args[0], args[0])))
+
+    def deviation(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        variance = body.do(arith.DivfOp(args[0], body.number(count, f32)))
+        return body.do(math.SqrtOp(_sum(body, variance, body.number(float(epsilon), f32))))
+
+    spread = site.each([reduced(site, less, axes, f32, 0, squares)], f32, deviation)
+    return _with_rows(site, less, spread, axes, lambda body, a, b: body.do(arith.DivfOp(a, b)))
 
 
 def _batch_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
