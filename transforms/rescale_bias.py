@@ -116,7 +116,7 @@ def _refine(
     zeros = numerics.expand_parameters(np.broadcast_to(w.zero_points, bias.shape), array.shape, axis)
     dead = coarse & (array == zeros).all(axis=rest)
     scales = folding.scales_for_bias(bias, x.scales, w.scales, dead)
-    if not dead.any() or (scales == w.scales).all():
+    if (scales == w.scales).all():
         return None
     type = w.replace(scales=scales, zero_points=np.broadcast_to(w.zero_points, bias.shape), axis=axis)
     return ConstantOp.of(tensor, tensor_type(type, array.shape)), type

@@ -207,7 +207,7 @@ func.func @unmoved_does_not_pay(%x: tensor<1x8x16x16x!x>, %w: tensor<12x8x1x1x!w
 // CHECK-LABEL: func.func @unmoved_shapes(
 // CHECK-NOT: onnx.Reshape
 // CHECK: func.return
-func.func @unmoved_shapes(%x: tensor<1x1x64x64x!x>, %r: tensor<*x!x>, %l: tensor<1x1x64x!x>, %v: tensor<1x1x?x1x!w>) -> (tensor<1x1x60x60x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>) {
+func.func @unmoved_shapes(%x: tensor<1x1x64x64x!x>, %r: tensor<*x!x>, %l: tensor<1x1x64x!x>, %v: tensor<1x1x?x1x!w>, %e: tensor<1x0x64x64x!x>, %n: tensor<1x0x1x1x!w>) -> (tensor<1x1x60x60x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
   // expected-remark@+1 {{the result is stated to have another shape than it will have [choose-convolution-form: other-shape]}}
   %1 = onnx.Conv(%x, %w) : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x60x60x!x>
@@ -219,7 +219,9 @@ func.func @unmoved_shapes(%x: tensor<1x1x64x64x!x>, %r: tensor<*x!x>, %l: tensor
   %4 = onnx.Conv(%x, %w) {strides = array<i64: 1>} : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
   // expected-remark@+1 {{[choose-convolution-form: other-rank]}}
   %5 = onnx.Conv(%l, %w) : (tensor<1x1x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>
-  func.return %1, %2, %3, %4, %5 : tensor<1x1x60x60x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>
+  // expected-remark@+1 {{[choose-convolution-form: irregular-window]}}
+  %6 = onnx.Conv(%e, %n) : (tensor<1x0x64x64x!x>, tensor<1x0x1x1x!w>) -> tensor<1x1x64x64x!x>
+  func.return %1, %2, %3, %4, %5, %6 : tensor<1x1x60x60x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>
 }
 
 // CHECK-LABEL: func.func @unmoved_types(

@@ -251,6 +251,15 @@ func.func @threshold(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02>>) -> tensor<2x3
   func.return %t : tensor<2x3x!quant.uniform<u8:f32, 0.02>>
 }
 
+// Each kind of number would have to be tried: of 2^32 none is.
+
+// CHECK-LABEL: func.func @unmoved_abs_of_many(
+// CHECK: onnx.Abs(
+func.func @unmoved_abs_of_many(%q: tensor<2x3x!quant.uniform<u32:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u32:f32, 0.02>> {
+  %y = onnx.Abs(%q) : (tensor<2x3x!quant.uniform<u32:f32, 0.02>>) -> tensor<2x3x!quant.uniform<u32:f32, 0.02>>
+  func.return %y : tensor<2x3x!quant.uniform<u32:f32, 0.02>>
+}
+
 // CHECK-LABEL: func.func @unmoved_threshold(
 // CHECK-NEXT: %[[T:.*]] = onnx.ThresholdedRelu(%q{{.*}})
 // CHECK-NEXT: func.return %[[T]]

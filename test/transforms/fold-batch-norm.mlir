@@ -135,6 +135,18 @@ func.func @in_front(%x: tensor<1x2x5x3xf32>) -> tensor<1x3x5x3xf32> {
   func.return %y : tensor<1x3x5x3xf32>
 }
 
+// Each group of a convolution has factors of its own channels: 2 and 4 for three filters, 3 and 5 for the others.
+// CHECK-LABEL: func.func @in_front_of_groups(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[2.0, -8.0, 6.0, 20.0, 12.0, 28.0, 3.0, 10.0, -9.0, 20.0, 15.0, -30.0] : tensor<6x2x1x1xf32>>}
+// CHECK-NEXT: onnx.Conv(%x, %[[W]]{{.*}} {group = 2 : i64}
+func.func @in_front_of_groups(%x: tensor<1x4x5x3xf32>) -> tensor<1x6x5x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1.0, -2.0, 3.0, 5.0, 6.0, 7.0, 1.0, 2.0, -3.0, 4.0, 5.0, -6.0] : tensor<6x2x1x1xf32>>} : () -> tensor<6x2x1x1xf32>
+  %f = onnx.Constant() {value = #onnx.tensor<[2.0, 4.0, 3.0, 5.0] : tensor<4x1x1xf32>>} : () -> tensor<4x1x1xf32>
+  %m = onnx.Mul(%x, %f) : (tensor<1x4x5x3xf32>, tensor<4x1x1xf32>) -> tensor<1x4x5x3xf32>
+  %y = onnx.Conv(%m, %w) {group = 2 : i64} : (tensor<1x4x5x3xf32>, tensor<6x2x1x1xf32>) -> tensor<1x6x5x3xf32>
+  func.return %y : tensor<1x6x5x3xf32>
+}
+
 // With padding the zeros around it are not shifted: shift / factor is added in front.
 // CHECK-LABEL: func.func @in_front_padded(
 // CHECK: %[[V0:.*]] = onnx.Constant() {value = #onnx.tensor<[2.0, -8.0, 6.0, 20.0, 12.0, 28.0] : tensor<3x2x1x1xf32>>} : () -> tensor<3x2x1x1xf32>

@@ -138,6 +138,20 @@ func.func @grouped(%x: tensor<1x6x4x5x!quant.uniform<u8:f32, 0.02:13>>, %y: tens
 
 // -----
 
+// Of 19 bytes, 90 per cent are 17: six weights would need 18.
+
+// CHECK-LABEL: func.func @unmoved_beyond_by_a_byte(
+// CHECK: onnx.Constant() {{{.*}} : () -> tensor<6x1x1x1x!quant.uniform<i8:f32, 0.5>>
+func.func @unmoved_beyond_by_a_byte(%x: tensor<1x6x4x5x!quant.uniform<u8:f32, 0.02:13>>) -> (tensor<1x6x4x5xf32>, tensor<13xi8>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<6x1x1x1xi8>>} : () -> tensor<6x1x1x1x!quant.uniform<i8:f32, 0.5>>
+  %o = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] : tensor<13xi8>>} : () -> tensor<13xi8>
+  // expected-remark@+1 {{[fold-float-weights: large-weight]}}
+  %a = onnx.Conv(%x, %w) {group = 6 : i64} : (tensor<1x6x4x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<6x1x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x6x4x5xf32>
+  func.return %a, %o : tensor<1x6x4x5xf32>, tensor<13xi8>
+}
+
+// -----
+
 // No integer kernel takes 16 bits: the op computes in float, and its result is quantized behind it. Beside 24 bytes of
 // others, the file may grow by the 18 of this weight.
 

@@ -201,6 +201,18 @@ func.func @unmoved_accumulator_overflow(%x: tensor<5x2x!quant.uniform<u16:f32, 0
   func.return %t : tensor<5x1x!y>
 }
 
+// Of signed integers below a positive zero point: 50000 * (32768 + 20000).
+
+// CHECK-LABEL: func.func @unmoved_signed_accumulator_overflow(
+// CHECK: onnx.Gemm({{.*}}tensor<1xf32>) ->
+func.func @unmoved_signed_accumulator_overflow(%x: tensor<5x2x!quant.uniform<i16:f32, 0.5:20000>>) -> tensor<5x1x!y> {
+  %w = onnx.Constant() {value = #onnx.tensor<[30000, -20000] : tensor<2x1xi16>>} : () -> tensor<2x1x!quant.uniform<i16:f32, 0.25>>
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0] : tensor<1xf32>>} : () -> tensor<1xf32>
+  // expected-remark@+1 {{sums can reach 2638400008, int32 ends at 2147483647 [rescale-bias: accumulator-overflow]}}
+  %t = onnx.Gemm(%x, %w, %b) : (tensor<5x2x!quant.uniform<i16:f32, 0.5:20000>>, tensor<2x1x!quant.uniform<i16:f32, 0.25>>, tensor<1xf32>) -> tensor<5x1x!y>
+  func.return %t : tensor<5x1x!y>
+}
+
 // Nothing moves: the product of two half-precision scales is no half-precision scale.
 
 // CHECK-LABEL: func.func @unmoved_expressed_type(

@@ -152,7 +152,7 @@ def test_what_onnxruntime_is_given_other_targets_read(name: str, target: str, fo
 
 
 @pytest.mark.parametrize("zeros", [False, True])
-@pytest.mark.parametrize(("inputs", "block"), [(32, 16), (40, 16), (16, 16)])
+@pytest.mark.parametrize(("inputs", "block"), [(32, 16), (40, 16), (16, 16), (288, 16)])
 def test_a_packed_weight_is_the_weight_it_was(inputs: int, block: int, zeros: bool):
     """MatMulNBits against MatMul of what it dequantizes, also where the last block is short."""
     draw = np.random.default_rng(9)
