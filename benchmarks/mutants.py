@@ -114,6 +114,8 @@ class Judge:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Judge all mutants."""
+        for mutant in self.chosen:
+            mutant.function.module()  # passes are imported when they run
         gc.collect()
         self.live = Live()
         gc.freeze()  # what a fork does not touch stays shared

@@ -156,7 +156,7 @@ class FoldFloatWeight(OnTrait[Linear]):
             return None
         shape = static_shape(source)
         if not refused:
-            if shape is None or not self._pays(op, shape):
+            if shape is None or not self._pays(op):
                 return None
             if (blocked := self._guard(op, shape)) is not None:
                 return blocked
@@ -193,7 +193,7 @@ class FoldFloatWeight(OnTrait[Linear]):
             )
         return None
 
-    def _pays(self, op: OnnxOp, weight: tuple[int, ...]) -> bool:
+    def _pays(self, op: OnnxOp) -> bool:
         """True unless the op is a convolution of one group whose blocking by channels costs more than it saves."""
         costs = self._target.costs
         window = op.get_trait(Window)

@@ -138,6 +138,20 @@ func.func @grouped(%x: tensor<1x6x4x5x!quant.uniform<u8:f32, 0.02:13>>, %y: tens
 
 // -----
 
+// A float constant would be packed in blocks of channels, and for each pixel that costs more than it saves.
+
+// CHECK-LABEL: func.func @unmoved_many_pixels(
+// CHECK: %[[W:.*]] = quant.dcast %{{.*}} to tensor<1x1x1x1xf32>
+// CHECK-NEXT: onnx.Conv(%x, %[[W]], _)
+func.func @unmoved_many_pixels(%x: tensor<1x1x64x48xf32>) -> tensor<1x1x64x48xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[3] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!quant.uniform<i8:f32, 0.5>>
+  %r = quant.dcast %w : tensor<1x1x1x1x!quant.uniform<i8:f32, 0.5>> to tensor<1x1x1x1xf32>
+  %y = onnx.Conv(%x, %r) : (tensor<1x1x64x48xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x64x48xf32>
+  func.return %y : tensor<1x1x64x48xf32>
+}
+
+// -----
+
 // Of 19 bytes, 90 per cent are 17: six weights would need 18.
 
 // CHECK-LABEL: func.func @unmoved_beyond_by_a_byte(
