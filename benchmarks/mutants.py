@@ -1,7 +1,7 @@
 """
 Break the code in small ways, one at a time, and see whether the tests notice.
 
-    python benchmarks/mutants.py [--count 300] [--seed 0] [--state FILE] [--map FILE] [--limit 60] [PATH ...]
+    python benchmarks/mutants.py [--count 300] [--seed 0] [--state FILE] [--map FILE] [--limit 60] [PATH ...] [--tests FILE ...]
 
 A mutant is one change in one function: a comparison, an operator, a constant, a guard that never fires. First tests run
 once, lit's files in the same process, and what mutants change is computed both ways: a test that a mutant makes no
@@ -183,6 +183,7 @@ def main() -> int:
     parser.add_argument("paths", nargs="*", default=DEFAULT, metavar="PATH")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--tests", nargs="+", default=suite(), help="files of tests, in place of all")
     parser.add_argument("--limit", type=float, default=60, help="seconds of tests for one mutant")
     parser.add_argument("--map", type=Path, help="a file for what tests tell, to be used again")
     parser.add_argument("--state", type=Path, help="a file for verdicts, to stop and to continue")
@@ -211,7 +212,7 @@ def main() -> int:
     os.chdir(ROOT)
     with tempfile.TemporaryDirectory() as folder:
         judge = Judge(new, args.map or Path(folder, "map"), args.limit, say)
-        pytest.main(["-q", "-s", "-p", "no:cacheprovider", *suite()], plugins=[Inline(), judge])
+        pytest.main(["-q", "-s", "-p", "no:cacheprovider", *args.tests], plugins=[Inline(), judge])
     print(", ".join(f"{n} {k}" for k, n in sorted(counts.items())))
     unequal = counts.total() - counts["equal"]
     print(f"{counts['killed'] / max(unequal, 1):.1%} of {unequal} that are not equal are killed")

@@ -77,6 +77,20 @@ func.func @unmoved_not_depthwise(%x: tensor<1x1x5x3xf32>) -> tensor<1x1x5x3xf32>
   func.return %y : tensor<1x1x5x3xf32>
 }
 
+// A transposed convolution has its weight's channels elsewhere.
+
+// CHECK-LABEL: func.func @unmoved_spread(
+// CHECK: quant.qcast %{{.*}} to tensor<1x2x5x3x!quant.uniform<i8:f32:1,
+func.func @unmoved_spread(%x: tensor<1x1x5x3xf32>) -> tensor<1x2x5x3xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
+  %c = onnx.Conv(%x, %w) : (tensor<1x1x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
+  // expected-remark@+1 {{[fold-scales: not-depthwise]}}
+  %q = quant.qcast %c : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>>
+  %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>> to tensor<1x2x5x3xf32>
+  %y = onnx.ConvTranspose(%d, %w) {group = 2 : i64} : (tensor<1x2x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
+  func.return %y : tensor<1x2x5x3xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_second_consumer(
 // CHECK: quant.qcast %{{.*}} to tensor<1x2x5x3x!quant.uniform<i8:f32:1,
 func.func @unmoved_second_consumer(%x: tensor<1x1x5x3xf32>) -> (tensor<1x2x5x3xf32>, tensor<1x2x5x3xf32>) {

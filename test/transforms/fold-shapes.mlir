@@ -212,4 +212,14 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 18 : i64}} {
     %y = onnx.Resize(%x, _, _, %h) {mode = "linear", keep_aspect_ratio_policy = "not_larger"} : (tensor<?x3x7x8xf32>, tensor<4xi64>) -> tensor<?x3x?x?xf32>
     func.return %y : tensor<?x3x?x?xf32>
   }
+
+// Types that follow from nothing that is learnt here stay as they are.
+
+// CHECK-LABEL: func.func @unmoved_other_types(
+// CHECK: onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<?x3xf32>
+  func.func @unmoved_other_types(%x: tensor<2x3xf32>) -> (tensor<?x3xf32>, tensor<2xi64>) {
+    %y = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<?x3xf32>
+    %s = onnx.Shape(%x) : (tensor<2x3xf32>) -> tensor<2xi64>
+    func.return %y, %s : tensor<?x3xf32>, tensor<2xi64>
+  }
 }

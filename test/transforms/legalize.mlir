@@ -171,6 +171,21 @@ func.func @kept_apart(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   func.return %r : tensor<2x4xf32>
 }
 
+// So does one that is u8 itself, in front of which operands become u8.
+
+// CHECK-LABEL: func.func @unsigned_kept_apart(
+// CHECK: %[[S:.*]] = onnx.Add(%{{.*}}, %{{.*}}) : (tensor<2x4x!quant.uniform<u8:f32, 0.02:125>>, {{.*}} -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
+// CHECK-NEXT: %[[D:.*]] = quant.dcast %[[S]]
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[D]] : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
+// CHECK-NEXT: onnx.Relu(%[[Q]])
+func.func @unsigned_kept_apart(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!x>
+  %s = onnx.Add(%a, %a) : (tensor<2x4x!x>, tensor<2x4x!x>) -> tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
+  %m = onnx.Relu(%s) : (tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>) -> tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
+  %r = quant.dcast %m : tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>> to tensor<2x4xf32>
+  func.return %r : tensor<2x4xf32>
+}
+
 // Of real operands a session makes no kernel: the result is u8 at once.
 
 // CHECK-LABEL: func.func @of_real_operands(

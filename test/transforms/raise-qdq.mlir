@@ -16,6 +16,22 @@ func.func @pair(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xui8>) {
   func.return %r, %q : tensor<2x3xf32>, tensor<2x3xui8>
 }
 
+// An annotation alone quantizes nothing; of a constant, and of what is quantized, it says what a node says too.
+
+// CHECK-LABEL: func.func @annotated(
+// CHECK: onnx.Constant()
+// CHECK: onnx.Relu(%x)
+// CHECK: quant.qcast
+func.func @annotated(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xui8>, tensor<3xf32>) {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %c = onnx.Constant() {value = #onnx.tensor<[0.5, 1.0, 1.5] : tensor<3xf32>>} attributes {onnx.quantization.0 = {SCALE_TENSOR = "s"}} : () -> tensor<3xf32>
+  // expected-remark@+1 {{an annotation states scale and zero point, but no node quantizes the tensor, so it is float; insert QuantizeLinear and DequantizeLinear [raise-qdq: annotation-only]}}
+  %a = onnx.Relu(%x) attributes {onnx.quantization.0 = {SCALE_TENSOR = "s"}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %b = onnx.Neg(%x) attributes {onnx.quantization.0 = {SCALE_TENSOR = "s"}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %q = onnx.QuantizeLinear(%b, %s) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xui8>
+  func.return %a, %q, %c : tensor<2x3xf32>, tensor<2x3xui8>, tensor<3xf32>
+}
+
 // Integers that come from outside are read as quantized; no zero point is 0 of their type.
 
 // CHECK-LABEL: func.func @integers(

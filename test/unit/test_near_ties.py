@@ -186,3 +186,19 @@ def test_sums_of_two_terms_are_onnxruntimes_but_for_few_pairs():
         assert np.abs(got - expected).max() <= 1
         before, after = before + int((plain != expected).sum()), after + int((got != expected).sum())
     assert after * 2 < before
+
+
+def test_where_not_all_pairs_can_be_right_those_of_small_terms_are():
+    """In steps of 2^-14, by how much a pair counts: a third for each 20 steps that its terms are away from 0."""
+    draw, bits = np.random.default_rng(5), 14
+    stored, before, after = np.arange(LOW, HIGH + 1.0), 0.0, 0.0
+    for _ in range(6):
+        ratios = (np.float32(2.0 ** draw.uniform(-2, 1)), np.float32(2.0 ** draw.uniform(-2, 1)))
+        first, second, last = (int(z) for z in draw.integers(-128, 100, 3))
+        zeros, plain = (first, second, last), (float(ratios[0]), float(ratios[1]))
+        moved = faithful_ratios(ratios, zeros, LOW - last, HIGH - last, bits)
+        expected = onnxruntimes_sum(ratios, zeros)
+        far = np.abs((stored - first) * plain[0])[:, None] + np.abs((stored - second) * plain[1])
+        before += float(np.exp(-far / 20)[sum_of(plain, zeros, bits) != expected].sum())
+        after += float(np.exp(-far / 20)[sum_of(moved, zeros, bits) != expected].sum())
+    assert after * 4 < before
