@@ -1,7 +1,8 @@
 """
 Break the code in small ways, one at a time, and see whether the tests notice.
 
-    python benchmarks/mutants.py [--count 300] [--seed 0] [--state FILE] [--map FILE] [--limit 60] [PATH ...] [--tests FILE ...]
+    python benchmarks/mutants.py [--count 300] [--seed 0] [--state FILE] [--map FILE] [--limit 60]
+                                 [PATH ...] [--tests FILE ...]
 
 A mutant is one change in one function: a comparison, an operator, a constant, a guard that never fires. First tests run
 once, lit's files in the same process, and what mutants change is computed both ways: a test that a mutant makes no
