@@ -80,6 +80,8 @@ class LowerToMatMul(OnTrait[Interpolates]):
             new[axis] = len(matrix)
             products = prod(new) * matrix.shape[1]
             time += product["product"] * products + product["written"] * prod(new) + product["call"]
+            if axis < len(new) - 1:
+                time += costs["matrix"] * prod(new[:axis])
         kernel = "linear" if taps == 2 and last else "linear_volume" if taps == 2 else "cubic"
         return time < WORTH * (costs[kernel] * prod(new) + costs["call"])
 

@@ -17,14 +17,25 @@ func.func @last_axis(%x: tensor<?x900x2xf32>) -> tensor<?x900x4xf32> {
 // The axis that becomes shorter comes first.
 
 // CHECK-LABEL: func.func @image(
-// CHECK: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5] : tensor<2x4xf32>>}
-// CHECK-NEXT: %[[X:.*]] = onnx.MatMul(%[[H]], %x) : (tensor<2x4xf32>, tensor<?x21x4x6xf32>) -> tensor<?x21x2x6xf32>
-// CHECK: %[[W:.*]] = onnx.Constant() {{.*}} : tensor<6x96xf32>
-// CHECK-NEXT: onnx.MatMul(%[[X]], %[[W]]) : (tensor<?x21x2x6xf32>, tensor<6x96xf32>) -> tensor<?x21x2x96xf32>
-func.func @image(%x: tensor<?x21x4x6xf32>) -> tensor<?x21x2x96xf32> {
-  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 0.5, 16.0] : tensor<4xf32>>} : () -> tensor<4xf32>
-  %y = onnx.Resize(%x, _, %s) {mode = "linear"} : (tensor<?x21x4x6xf32>, tensor<4xf32>) -> tensor<?x21x2x96xf32>
-  func.return %y : tensor<?x21x2x96xf32>
+// CHECK: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 0.5, 0.0, {{.*}} : tensor<8x16xf32>>}
+// CHECK-NEXT: %[[X:.*]] = onnx.MatMul(%[[H]], %x) : (tensor<8x16xf32>, tensor<?x21x16x12xf32>) -> tensor<?x21x8x12xf32>
+// CHECK: %[[W:.*]] = onnx.Constant() {{.*}} : tensor<12x96xf32>
+// CHECK-NEXT: onnx.MatMul(%[[X]], %[[W]]) : (tensor<?x21x8x12xf32>, tensor<12x96xf32>) -> tensor<?x21x8x96xf32>
+func.func @image(%x: tensor<?x21x16x12xf32>) -> tensor<?x21x8x96xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 0.5, 8.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+  %y = onnx.Resize(%x, _, %s) {mode = "linear"} : (tensor<?x21x16x12xf32>, tensor<4xf32>) -> tensor<?x21x8x96xf32>
+  func.return %y : tensor<?x21x8x96xf32>
+}
+
+// A matrix for each channel from the left takes a call of its own, so for few rows each Resize is as fast.
+
+// CHECK-LABEL: func.func @unmoved_small_matrices(
+// CHECK: onnx.Resize
+func.func @unmoved_small_matrices(%x: tensor<?x64x5x6xf32>) -> tensor<?x64x8x6xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.6, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+  // expected-remark@+1 {{products with rows of so many elements take as long [lower-to-matmul: does-not-pay]}}
+  %y = onnx.Resize(%x, _, %s) {mode = "linear"} : (tensor<?x64x5x6xf32>, tensor<4xf32>) -> tensor<?x64x8x6xf32>
+  func.return %y : tensor<?x64x8x6xf32>
 }
 
 // An axis in front of the last two has those behind it as one.
