@@ -17,7 +17,7 @@ func.func @last_axis(%x: tensor<?x900x2xf32>) -> tensor<?x900x4xf32> {
 // The axis that becomes shorter comes first.
 
 // CHECK-LABEL: func.func @image(
-// CHECK: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<[0.5, 0.5, 0.0, {{.*}} : tensor<8x16xf32>>}
+// CHECK: %[[H:.*]] = onnx.Constant() {value = #onnx.tensor<"0x0000003F0000003F00000000{{.*}} : tensor<8x16xf32>>}
 // CHECK-NEXT: %[[X:.*]] = onnx.MatMul(%[[H]], %x) : (tensor<8x16xf32>, tensor<?x21x16x12xf32>) -> tensor<?x21x8x12xf32>
 // CHECK: %[[W:.*]] = onnx.Constant() {{.*}} : tensor<12x96xf32>
 // CHECK-NEXT: onnx.MatMul(%[[X]], %[[W]]) : (tensor<?x21x8x12xf32>, tensor<12x96xf32>) -> tensor<?x21x8x96xf32>
