@@ -17,7 +17,7 @@ float if no integer kernel is faster.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type
@@ -43,8 +43,9 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.uses import goes_into_quantize
 from qdialect.targets import Target, target
-from qdialect.targets.pricing import PRODUCT, SPREADING, SUM
+from qdialect.targets.pricing import PACKED, PRODUCT, SPREADING, SUM
 
 STORAGE = Blocked(
     "storage", "an operand or the result is not stored in 8 bits as the measured kernels want it"
@@ -63,7 +64,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         self._target, self._form, self._by = target, form, by
         self._search, self._parameters = Search(target.costs), Parameters()
         self._sum = LowerToSum(target.name)
-        self._planned: set[Operation] = set()
+        self._planned: dict[Operation, tuple[str, ...]] = {}
 
     def match(self, op: OnnxOp, promise: Window, rewriter: Rewriter) -> Blocked | None:
         x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
@@ -103,7 +104,17 @@ class ChooseConvolutionForm(OnTrait[Window]):
         if isinstance(geometry, Blocked):
             return geometry
         images = 1 if geometry.images == DYNAMIC else geometry.images
-        return Spec(geometry, images, not w.zero_points.any(), y is None, opset_of(op, "") or 13)
+        spec = Spec(geometry, images, not w.zero_points.any(), y is None, opset_of(op, "") or 13)
+        return replace(spec, kernels=self._kernels(op, spec)) if spec.is_float else spec
+
+    def _kernels(self, op: OnnxOp, spec: Spec) -> tuple[str, ...]:
+        """Those that a float result may come from: in front of a quantize no float weight is a constant."""
+        if op in self._planned:
+            return self._planned[op]
+        product = PRODUCT in self._target.costs and product_guard(op, spec, self._target) is None
+        packs = not goes_into_quantize(op.results[0])
+        refused = [name for name, allowed in ((PRODUCT, product), (PACKED, packs)) if not allowed]
+        return tuple(name for name in spec.kernels if name not in refused)
 
     def _is_measured(self, weight: str, y: UniformType | None, window: Window) -> bool:
         """True if kernels were measured for a weight of that storage: i8 has all, u8 those with a float result."""
@@ -158,7 +169,8 @@ class ChooseConvolutionForm(OnTrait[Window]):
         if constant(op.operands[1]) is None or (copies and bias is not None and constant(bias) is None):
             return COMPUTED_WEIGHT
         nodes = ImageNodes(op)
-        self._planned.add(written(op, window.gathering or op.op_type, steps, nodes))
+        left = written(op, window.gathering or op.op_type, steps, nodes)
+        self._planned[left] = steps[-1].after.kernels
         rewriter.replace(op, nodes.ops)
         return None
 
@@ -168,7 +180,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         if constant(op.operands[1]) is None:
             return COMPUTED_WEIGHT
         blocked = product_guard(op, spec, self._target)
-        cheapest = float_kernel(spec, self._target.costs, product=blocked is None)
+        cheapest = float_kernel(spec, self._target.costs)
         kernel = KERNELS.get(self._form, cheapest)
         if kernel == PRODUCT:
             if blocked is None:

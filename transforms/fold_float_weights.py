@@ -28,7 +28,7 @@ from xdsl.ir import Operation, SSAValue
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp
+from qdialect.dialects.quant import DequantizeOp
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, wish
 from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape, under_dequantize
@@ -43,6 +43,7 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
+from qdialect.rewriting.uses import goes_into_quantize
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import FEW_WEIGHTS, FLOAT, PACKED, cheapest
 
@@ -50,18 +51,6 @@ KERNEL_WIDTH = 8
 """Bits of the operands of integer kernels."""
 BYTES_MORE = 3
 """Additional bytes of a float element compared with an 8-bit one."""
-
-
-def _is_quantized_next(value: SSAValue) -> bool:
-    """True if the value is quantized, directly or after elementwise ops."""
-    for use in value.uses:
-        user = use.operation
-        promise = user.get_trait(Commutes)
-        if isinstance(user, QuantizeOp) or (
-            promise is not None and promise.in_place and any(map(_is_quantized_next, user.results))
-        ):
-            return True
-    return False
 
 
 def _is_refused(op: OnnxOp) -> bool:
@@ -181,7 +170,7 @@ class FoldFloatWeight(OnTrait[Linear]):
 
     def _guard(self, op: OnnxOp, shape: tuple[int, ...]) -> Blocked | None:
         """`Blocked` if a weight of that shape must not become float although it would pay."""
-        if not _is_wide(op) and _is_quantized_next(op.results[0]):
+        if not _is_wide(op) and goes_into_quantize(op.results[0]):
             return Blocked(
                 "quantized-next", "onnxruntime would quantize a float weight in front of a quantize"
             )

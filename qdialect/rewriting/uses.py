@@ -61,6 +61,18 @@ def quantized_anyway(value: SSAValue) -> bool:
     return False
 
 
+def goes_into_quantize(value: SSAValue) -> bool:
+    """True if a quantize takes `value`, or what an op computes of it element by element."""
+    for use in value.uses:
+        user = use.operation
+        promise = user.get_trait(Commutes)
+        if isinstance(user, QuantizeOp) or (
+            promise is not None and promise.in_place and any(map(goes_into_quantize, user.results))
+        ):
+            return True
+    return False
+
+
 def read_sizes_of(old: SSAValue, new: SSAValue, rewriter: Rewriter) -> None:
     """Redirect users of the shape alone from `old` to `new`."""
     for use in list(old.uses):

@@ -236,3 +236,34 @@ func.func @unmoved_types(%x: tensor<1x1x64x64x!quant.uniform<i8:f32, 0.02:13>>, 
   %2 = onnx.Conv(%h, %v) : (tensor<1x1x64x64x!quant.uniform<u8:f16, 0.02:13>>, tensor<1x1x1x1x!quant.uniform<i8:f16, 0.01>>) -> tensor<1x1x64x64xf16>
   func.return %1, %2 : tensor<1x1x64x64x!x>, tensor<1x1x64x64xf16>
 }
+
+// -----
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+!w = !quant.uniform<i8:f32, 0.01>
+
+// Of a product, the zeros beside each row are put around it in front of packing: 30 pixels and 2 zeros are 16 pairs, of
+// which two outputs see 2. Of a quantized result they stay the kernel's own. A float kernel could not have its weight as a
+// constant here, in front of a quantize, and takes longer.
+
+// CHECK-LABEL: func.func @zeros_with_pixels(
+// CHECK: %[[P:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 0, 0, 0, 1, 0] : tensor<8xi64>>}
+// CHECK-NEXT: onnx.Pad(%{{.*}}, %[[P]], _, _) : {{.*}} -> tensor<4x32x32x8x
+// CHECK: onnx.Reshape({{.*}} -> tensor<4x32x16x16x
+// CHECK: onnx_ms.MatMulIntegerToFloat({{.*}} (tensor<4x31x15x64xui8>, tensor<64x8xi8>,
+// CHECK: func.return
+func.func @zeros_with_pixels(%x: tensor<4x8x32x30x!x>) -> (tensor<4x4x31x30xf32>, tensor<4x4x31x30x!x>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[-3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0] : tensor<4x8x2x3xi8>>} : () -> tensor<4x8x2x3x!w>
+  %y = onnx.Conv(%x, %w) {pads = array<i64: 0, 1, 0, 1>} : (tensor<4x8x32x30x!x>, tensor<4x8x2x3x!w>) -> tensor<4x4x31x30xf32>
+  %z = quant.qcast %y : tensor<4x4x31x30xf32> to tensor<4x4x31x30x!x>
+  func.return %y, %z : tensor<4x4x31x30xf32>, tensor<4x4x31x30x!x>
+}
+
+// CHECK-LABEL: func.func @zeros_of_the_kernel(
+// CHECK-NOT: onnx.Pad
+// CHECK: func.return
+func.func @zeros_of_the_kernel(%x: tensor<4x8x32x30x!x>) -> tensor<4x4x31x30x!x> {
+  %w = onnx.Constant() {value = #onnx.tensor<[-3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0, -2, 3, 1, -1, -3, 2, 0] : tensor<4x8x2x3xi8>>} : () -> tensor<4x8x2x3x!w>
+  %y = onnx.Conv(%x, %w) {pads = array<i64: 0, 1, 0, 1>} : (tensor<4x8x32x30x!x>, tensor<4x8x2x3x!w>) -> tensor<4x4x31x30x!x>
+  func.return %y : tensor<4x4x31x30x!x>
+}

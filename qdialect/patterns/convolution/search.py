@@ -72,7 +72,12 @@ def kernel_cost(spec: Spec, costs: Costs, moves: float = 0.0) -> float:
     if not spec.is_float:
         return quantized_cost(costs, shape)
     weight = (shape.outputs, shape.inputs, *shape.kernel)
-    return min(_float_cost(costs, name, shape, moves) for name in float_kernels(weight) if name in costs)
+    return min(_float_cost(costs, name, shape, moves) for name in _kernels(spec, weight) if name in costs)
+
+
+def _kernels(spec: Spec, weight: tuple[int, ...]) -> list[str]:
+    """The kernels with a float result for a weight of that shape."""
+    return [name for name in float_kernels(weight) if name in spec.kernels]
 
 
 def _float_cost(costs: Costs, name: str, shape: Convolution, moves: float) -> float:
@@ -119,16 +124,16 @@ def _doubt(best: Plan, step: Step) -> float:
     return WORTH if joined else 1.0
 
 
-def float_kernel(spec: Spec, costs: Costs, *, product: bool) -> str:
+def float_kernel(spec: Spec, costs: Costs) -> str:
     """
     The kernel for a float result: an integer kernel, unless the float kernel takes at most `MUCH_FASTER` of its time.
-
-    product: True if the convolution can be a matrix product.
     """
     shape = priced(spec.geometry)
     weight = (shape.outputs, shape.inputs, *shape.kernel)
-    known = [name for name in float_kernels(weight) if name in costs and (product or name != PRODUCT)]
+    known = [name for name in _kernels(spec, weight) if name in costs]
     floats = [name for name in known if name in (FLOAT, PACKED)]
+    if not floats:
+        return cheapest(costs, known, shape)[0]
     integer, least = cheapest(costs, [name for name in known if name not in floats], shape)
     in_float, other = cheapest(costs, floats, shape)
     return in_float if other < MUCH_FASTER * least else integer

@@ -15,7 +15,7 @@ from qdialect.dialects.onnx_types import DYNAMIC, known_shape
 from qdialect.forms.nodes import Nodes
 from qdialect.promises.window import Geometry
 from qdialect.reasons import Blocked
-from qdialect.targets.pricing import WORTH, Convolution
+from qdialect.targets.pricing import FLOAT, PACKED, PRODUCT, SUM, WORTH, Convolution
 
 MOVES = 1500
 """Nanoseconds assumed for Transposes and Reshapes before a convolution, and as many after it."""
@@ -49,6 +49,13 @@ class Spec:
     is_float: bool
     """True if the result is float."""
     opset: int
+    kernels: tuple[str, ...] = (FLOAT, PACKED, SUM, PRODUCT)
+    """The kernels that a float result may come from."""
+
+    @property
+    def can_be_product(self) -> bool:
+        """True if a float result may come from a matrix product of what is gathered."""
+        return PRODUCT in self.kernels and (self.opset >= SLICES or self.geometry.is_pointwise)
 
     @property
     def priced(self) -> Convolution:

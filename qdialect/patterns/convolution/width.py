@@ -6,6 +6,9 @@ Space-to-depth along rows: adjacent pixels as channels of one, if a convolution 
 With channels last both are a Reshape: no byte moves. A pixel of the packed convolution makes f outputs in a row from g
 inputs in a row; w' holds w once for each of the f, and zeros where an output does not depend on an input. Integer
 kernels gather and pack channels in blocks, so that twice the products in half the pixels can take half the time.
+
+In front of a matrix product, which needs an explicit Pad anyway, the operand is padded first: the pads of a row then
+need no packed pixel of their own.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from qdialect.reasons import Blocked
 from qdialect.targets.pricing import (
     ALIGNED,
     POINTWISE,
+    PRODUCT,
     QUANTIZED,
     SPREADING,
     VOLUME,
@@ -104,6 +108,8 @@ class PackWidth(Step):
 
     row: Row = field(kw_only=True)
     packing: Packing = field(kw_only=True)
+    pads: tuple[tuple[int, int], ...] = ()
+    """Zeros that are put around the operand first, so that those of the row need not fill a packed pixel."""
 
     def weight(self, weight: npt.NDArray[Any], zeros: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """(outputs, inputs, ..., kernel), both channel axes repeated in the order of Reshape: pixel, then channel."""
@@ -119,6 +125,7 @@ class PackWidth(Step):
 
     def operand(self, nodes: ImageNodes, x: SSAValue) -> SSAValue:
         """Adjacent pixels as channels of one."""
+        x = _padded(nodes, x, self.pads) if self.pads else x
         by, shape = self.packing.inputs, known_shape(x.type)
         return _regrouped(nodes, x, shape[1] * by, shape[-1] // by) if by > 1 else x
 
@@ -126,6 +133,15 @@ class PackWidth(Step):
         """Channels of one pixel as adjacent pixels."""
         by, shape = self.packing.outputs, known_shape(y.type)
         return _regrouped(nodes, y, shape[1] // by, shape[-1] * by) if by > 1 else y
+
+
+def _padded(nodes: ImageNodes, x: SSAValue, pads: tuple[tuple[int, int], ...]) -> SSAValue:
+    """(N, C, sizes) with real zeros around its pixels."""
+    last = nodes.channels_last(x)
+    images, *sizes, channels = known_shape(last.type)
+    wide = nodes.ints((0, *(p[0] for p in pads), 0, 0, *(p[1] for p in pads), 0), "pads")
+    shape = (images, *(s if s == DYNAMIC else s + sum(p) for s, p in zip(sizes, pads, strict=True)), channels)
+    return nodes.channels_first(nodes.add("Pad", [last, wide], shape))
 
 
 def _regrouped(nodes: ImageNodes, x: SSAValue, channels: int, width: int) -> SSAValue:
@@ -148,20 +164,39 @@ def packed_widths(spec: Spec, costs: Costs, now: float) -> Iterator[Step]:
     saves = MOVES if g.inputs == 1 else 2 * MOVES  # one channel: both layouts are equal
     if least_cost(costs, kernels, plain) > most(now, saves):
         return
-    row, blocked = row_of(g), _guard(g)
-    for packing in packings(row):
-        after = _packed(spec, row, packing)
-        moves = _moves(costs, after, packing) if spec.is_float else 0.0
-        yield PackWidth(
-            after,
-            moves=moves,
-            saves=saves,
-            copies=packing.outputs,
-            size=packing[:2],
-            blocked=blocked,
-            row=row,
-            packing=packing,
-        )
+    blocked = _guard(g)
+    for pads in _explicit_pads(spec):
+        padded = replace(spec.of(_without_pads(g)), kernels=(PRODUCT,)) if pads else spec
+        row = row_of(padded.geometry)
+        for packing in packings(row):
+            after = _packed(padded, row, packing)
+            moves = _moves(costs, after, packing) if spec.is_float else 0.0
+            yield PackWidth(
+                after,
+                moves=moves,
+                saves=saves,
+                copies=packing.outputs,
+                size=packing[:2],
+                blocked=blocked,
+                row=row,
+                packing=packing,
+                pads=pads,
+            )
+
+
+def _explicit_pads(spec: Spec) -> Iterator[tuple[tuple[int, int], ...]]:
+    """None first; then those of the convolution where they cost nothing: a product has them put around anyway."""
+    yield ()
+    pads = spec.geometry.pads
+    if spec.is_float and pads and any(pads[-1]) and spec.can_be_product:
+        yield pads
+
+
+def _without_pads(g: Geometry) -> Geometry:
+    """The convolution of an operand that has its zeros around it."""
+    pads = g.pads or ()
+    sizes = tuple(s if s == DYNAMIC else s + sum(pad) for s, pad in zip(g.sizes, pads, strict=True))
+    return replace(g, sizes=sizes, pads=((0, 0),) * g.axes)
 
 
 def _packed(spec: Spec, row: Row, packing: Packing) -> Spec:

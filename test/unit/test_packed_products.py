@@ -1,0 +1,45 @@
+"""Convolutions with a float result whose pixels are packed together with the zeros around them, on numbers."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import pytest
+from test_convolution_forms import Case, model, run, written
+
+PADDED: list[Case] = [
+    ((1, 24, 32, 32), (12, 24, 3, 3), {"pads": [1, 1, 1, 1]}),
+    ((4, 16, 19, 30), (16, 16, 4, 3), {"pads": [2, 1, 0, 1]}),
+    ((2, 16, 36, 62), (16, 16, 3, 3), {"pads": [0, 1, 2, 1], "dilations": [2, 1]}),
+]
+
+
+@pytest.mark.parametrize("case", PADDED)
+def test_zeros_that_a_product_puts_around_are_packed_with_the_pixels(case: Case, tmp_path: Path):
+    made, x = model(case, quantized=False)
+    after = written(made, tmp_path, "choose-convolution-form")
+    result = onnx.load(after)
+    assert [n.op_type for n in result.graph.node].count("Pad") == 1
+    (product,) = (n for n in result.graph.node if n.op_type == "MatMulIntegerToFloat")
+    matrix = next(t for t in result.graph.initializer if t.name == product.input[1])
+    outputs, inputs, *kernel = case[1]
+    pixels = kernel[1] + 1  # two in a row, each under its window: no more than these are gathered
+    assert list(matrix.dims) == [inputs * kernel[0] * pixels, 2 * outputs]
+    onnx.save(made, tmp_path / "before.onnx")
+    before, got = run(tmp_path / "before.onnx", x), run(after, x)
+    assert got.shape == before.shape
+    assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
+
+
+def test_a_weight_that_the_session_would_quantize_again_is_not_priced_as_packed(tmp_path: Path):
+    made, x = model(((1, 8, 32, 32), (8, 8, 3, 3), {"pads": [1, 1, 1, 1]}), quantized=False)
+    plain = [n.op_type for n in onnx.load(written(made, tmp_path, "choose-convolution-form")).graph.node]
+    assert "Conv" in plain  # faster in float, of a constant
+    made.graph.node.append(oh.make_node("QuantizeLinear", ["y", "xs", "xz"], ["z"]))
+    made.graph.output.append(oh.make_tensor_value_info("z", 2, [None] * 4))
+    after = written(made, tmp_path, "choose-convolution-form")
+    assert not {"Conv", "FusedConv"} & {n.op_type for n in onnx.load(after).graph.node}
+    onnx.save(made, tmp_path / "before.onnx")
+    before, got = run(tmp_path / "before.onnx", x), run(after, x)
+    assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
