@@ -203,14 +203,14 @@ NUMBERS = (
 
 
 def _messages(message: Message) -> list[Message]:
-    found, stack = [], [message]
+    messages, stack = [], [message]
     while stack:
         one = stack.pop()
-        found.append(one)
+        messages.append(one)
         for field, value in one.ListFields():
             if field.type == field.TYPE_MESSAGE:
                 stack += list(value) if _repeated(field) else [value]
-    return found
+    return messages
 
 
 def _repeated(field: Any) -> bool:
@@ -343,17 +343,17 @@ def supervised(run: Callable[[], int], folder: Path) -> End:
     start, pause = time.monotonic(), 0.001
     if (child := os.fork()) == 0:
         _child(run, os.path.realpath(folder), str(log))
-    while (found := os.waitpid(child, os.WNOHANG))[0] == 0:
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
         if time.monotonic() - start > SECONDS:
             os.kill(child, signal.SIGKILL)
-            found = os.waitpid(child, 0)
+            ended = os.waitpid(child, 0)
             break
         time.sleep(pause)
         pause = min(pause * 1.5, 0.05)
     seconds = time.monotonic() - start
     text = log.read_text(errors="replace") if log.exists() else ""
     log.unlink(missing_ok=True)
-    return End(os.waitstatus_to_exitcode(found[1]), text, seconds)
+    return End(os.waitstatus_to_exitcode(ended[1]), text, seconds)
 
 
 def commands(source: Path) -> list[Callable[[], int]]:
@@ -398,9 +398,9 @@ def fuzz(parents: Sequence[bytes], count: int, seed: int, keep: Path | None) -> 
     """How many of `count` mutants end wrongly."""
     import_everything()
     failures: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory(prefix="fuzz.") as made:
+    with tempfile.TemporaryDirectory(prefix="fuzz.") as root:
         for number in range(count):
-            folder = Path(made) / str(number)
+            folder = Path(root) / str(number)
             folder.mkdir()
             source = folder / "in.onnx"
             source.write_bytes(mutant(parents, seed, number))

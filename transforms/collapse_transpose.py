@@ -31,8 +31,8 @@ Groups = tuple[tuple[int, ...], ...]
 
 def moves_one_axis(order: Sequence[int]) -> bool:
     """True if all axes but one keep their order."""
-    rest = list(range(len(order)))
-    return any([a for a in order if a != one] == [a for a in rest if a != one] for one in rest)
+    ordered = list(range(len(order)))
+    return any([a for a in order if a != one] == [a for a in ordered if a != one] for one in ordered)
 
 
 def collapsed(order: Sequence[int], shape: Sequence[int]) -> Groups:

@@ -112,9 +112,9 @@ def _refine(
     if not coarse.any():
         return None
     array = tensor.array()
-    rest = tuple(k for k in range(array.ndim) if k != axis)
+    other_axes = tuple(k for k in range(array.ndim) if k != axis)
     zeros = numerics.expand_parameters(np.broadcast_to(w.zero_points, bias.shape), array.shape, axis)
-    dead = coarse & (array == zeros).all(axis=rest)
+    dead = coarse & (array == zeros).all(axis=other_axes)
     scales = folding.scales_for_bias(bias, x.scales, w.scales, dead)
     if (scales == w.scales).all():
         return None

@@ -100,8 +100,8 @@ def tensorrt(model: Path, feeds: Sequence[Feed], output: Path) -> None:
                 if node.op_type == "MatMul"
                 else 1
             )
-            rest = tuple(k for k in range(weights[name].ndim) if k != axis)
-            scale = np.maximum(np.abs(weights[name]).max(rest), 1e-6) / 127
+            others = tuple(k for k in range(weights[name].ndim) if k != axis)
+            scale = np.maximum(np.abs(weights[name]).max(others), 1e-6) / 127
         elif name in weights:
             scale = np.abs(weights[name]).max() / 127
         else:
@@ -121,10 +121,10 @@ def _pair(proto: ModelProto, name: str, scale: Array, axis: int, added: dict[str
         for suffix, array in (("scale", scale), ("zero_point", zeros)):
             proto.graph.initializer.append(numpy_helper.from_array(array, f"{name}_{suffix}"))
         along: dict[str, Any] = {"axis": axis} if scale.ndim else {}
-        rest = [f"{name}_scale", f"{name}_zero_point"]
+        others = [f"{name}_scale", f"{name}_zero_point"]
         added[result] = [
-            helper.make_node("QuantizeLinear", [name, *rest], [f"{name}_quantized"], **along),
-            helper.make_node("DequantizeLinear", [f"{name}_quantized", *rest], [result], **along),
+            helper.make_node("QuantizeLinear", [name, *others], [f"{name}_quantized"], **along),
+            helper.make_node("DequantizeLinear", [f"{name}_quantized", *others], [result], **along),
         ]
     return result
 

@@ -88,13 +88,13 @@ def split(d: Drawing, x: Value) -> Value | None:
 
 def concat(d: Drawing, x: Value) -> Value | None:
     axis = int(d.rng.integers(len(x.shape)))
-    rest = [
+    fitting = [
         v
         for v in d.values
         if len(v.shape) == len(x.shape)
         and all(a == b for k, (a, b) in enumerate(zip(v.shape, x.shape, strict=True)) if k != axis)
     ]
-    other = d.pick(rest)
+    other = d.pick(fitting)
     shape = [*x.shape[:axis], x.shape[axis] + other.shape[axis], *x.shape[axis + 1 :]]
     written = axis - len(x.shape) if d.chance(0.4) else axis
     return d.finish(d.node("Concat", [x.name, other.name], shape, axis=written), x)

@@ -127,7 +127,7 @@ def stateful(
     def cut(sequence: Iterable[Feeds]) -> Iterator[Feeds]:
         for k, feed in enumerate(sequence):
             first = [wanted[name] for name in states.values() if name in feed] if k == 0 else []
-            frames = checked([feed], feedback.given)
+            frames = checked([feed], feedback.data_inputs)
             for n, frame in enumerate(frames):
                 yield {**frame, **{one.name: _begin(feed, one) for one in first}} if n == 0 else frame
 
@@ -153,7 +153,7 @@ class FeedBack:
         self._inputs = {one.name: one for one in inputs}
 
     @property
-    def given(self) -> list[Input]:
+    def data_inputs(self) -> list[Input]:
         """The inputs that need data."""
         fed = set(self._pairs.values())
         return [one for name, one in self._inputs.items() if name not in fed]

@@ -35,12 +35,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The parsed arguments; `command` is the subcommand. SystemExit: 0 after --help, 2 for wrong usage."""
     parser = _make_parser()
     wrong = misplaced_value(argv, "--check-numerics")
-    parsed, rest = parser.parse_known_args(bind_optional_values(argv, "--check-numerics"))
+    parsed, unknown = parser.parse_known_args(bind_optional_values(argv, "--check-numerics"))
     own: Parser = parsed.parser
     if wrong:
         own.error(wrong)
-    if rest:
-        own.unrecognized(rest)
+    if unknown:
+        own.unrecognized(unknown)
     if parsed.command == "targets" and parsed.output is not None:
         if not parsed.calibrate:
             own.error("-o says where the costs go that --calibrate measures")

@@ -89,8 +89,8 @@ def _profile(rows: "Sequence[NodeTime]") -> list[str]:
         shape = one.outputs[0].partition(" ")[2] if one.outputs else ""
         cells.append((*_time(one.seconds, one.share), one.kernel, one.types, shape, one.node))
     lines = table(cells)
-    if rest := rows[MOST_ROWS:]:
-        lines.append(f"and {len(rest)} more, {100 * sum(one.share for one in rest):.1f} %")
+    if others := rows[MOST_ROWS:]:
+        lines.append(f"and {len(others)} more, {100 * sum(one.share for one in others):.1f} %")
     by_kernel: dict[str, list[NodeTime]] = {}
     for one in rows:
         by_kernel.setdefault(one.kernel, []).append(one)

@@ -132,11 +132,11 @@ def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     parser = make_argument_parser()
     try:
-        arguments, rest = parser.parse_known_args(bind_optional_values(words, "--check-numerics"))
+        arguments, unknown = parser.parse_known_args(bind_optional_values(words, "--check-numerics"))
         if wrong := misplaced_value(words, "--check-numerics"):
             parser.error(wrong)
-        if rest:
-            parser.unrecognized(rest, _pass_hint(rest))
+        if unknown:
+            parser.unrecognized(unknown, _pass_hint(unknown))
         if arguments.verify_diagnostics and arguments.output != "-":
             parser.error("--verify-diagnostics prints no IR, so -o has no use")
     except SystemExit as exit_:  # argparse has said why

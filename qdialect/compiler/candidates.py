@@ -316,7 +316,7 @@ class Candidates:
         self._tried[choice] = self._same[key] = trial
         return trial
 
-    def found(self, choice: Choice) -> list[list[Array]]:
+    def outputs_of(self, choice: Choice) -> list[list[Array]]:
         """The outputs of a candidate for the measured samples."""
         return self.judge.simulated(self.build(choice)[0])
 

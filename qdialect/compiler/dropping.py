@@ -192,7 +192,7 @@ def _shown(value: float, limit: Limit) -> str:
 def _changed(candidates: Candidates, trial: Trial) -> float:
     """Fraction of the samples whose largest element of the first float output differs from the float model's."""
     changed = count = 0
-    for one, other in zip(candidates.judge.expected(), candidates.found(trial.choice), strict=True):
+    for one, other in zip(candidates.judge.expected(), candidates.outputs_of(trial.choice), strict=True):
         pair = next(((x, y) for x, y in zip(one, other, strict=True) if x.dtype.kind == "f"), None)
         if pair is None:
             continue

@@ -45,8 +45,10 @@ def share_text(part: float, whole: float) -> str:
 def kinds_text(counts: Mapping[str, int]) -> str:
     """Numbers of nodes by operator as text, the most frequent first."""
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
-    rest = sum(count for _, count in rows[FEW:])
-    return ", ".join([f"{count} {name}" for name, count in rows[:FEW]] + ([f"{rest} others"] if rest else []))
+    others = sum(count for _, count in rows[FEW:])
+    return ", ".join(
+        [f"{count} {name}" for name, count in rows[:FEW]] + ([f"{others} others"] if others else [])
+    )
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def placed(values: Sequence[SSAValue], sizes: Attribute | None) -> list[SSAValue
     if not isinstance(sizes, DenseArrayBase):
         return list(values)
     places: list[SSAValue | None] = []
-    rest = iter(values)
+    remaining = iter(values)
     for size in sizes.iter_values():
-        places += [next(rest, None) for _ in range(int(size))] if size else [None]
+        places += [next(remaining, None) for _ in range(int(size))] if size else [None]
     return places

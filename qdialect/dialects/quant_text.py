@@ -81,12 +81,12 @@ def read_parameters(text: str) -> Parameters | None:
     """Read a braced, possibly nested list; None if it is not one, or its rows differ in length."""
     skeleton = "".join(_ENTRY.sub("x", text).split())
     shape: list[int] = []
-    rest = skeleton
-    while rest != "x":
-        if len(shape) == MAX_RANK or (row := re.search(r"\{(x(?:,x)*)\}", rest)) is None:
+    remaining = skeleton
+    while remaining != "x":
+        if len(shape) == MAX_RANK or (row := re.search(r"\{(x(?:,x)*)\}", remaining)) is None:
             return None
         shape.insert(0, (len(row[1]) + 1) // 2)
-        rest = rest.replace(row[0], "x")
+        remaining = remaining.replace(row[0], "x")
     if not shape or _skeleton(shape) != skeleton:
         return None
     entries: list[tuple[str, str]] = _ENTRY.findall(text)

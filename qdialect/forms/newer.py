@@ -66,10 +66,10 @@ def _operand(op: OnnxOp, value: Attribute) -> ConstantOp | Blocked:
 
 def _attributes_as_inputs(places: Mapping[str, int], op: OnnxOp) -> Parts | Blocked:
     """Attributes become operands. places: operand index by attribute name."""
-    rest = dict(op.onnx_attributes)
+    kept = dict(op.onnx_attributes)
     inputs, constants = list(op.inputs), list[Operation]()
     for name, place in places.items():
-        if (value := rest.pop(name, None)) is None:
+        if (value := kept.pop(name, None)) is None:
             continue
         constant = _operand(op, value)
         if isinstance(constant, Blocked):
@@ -77,15 +77,15 @@ def _attributes_as_inputs(places: Mapping[str, int], op: OnnxOp) -> Parts | Bloc
         constants.append(constant)
         inputs += [None] * (place + 1 - len(inputs))
         inputs[place] = constant.results[0]
-    return [*constants, _built(op, op.op_type, inputs, rest)]
+    return [*constants, _built(op, op.op_type, inputs, kept)]
 
 
 def _without(names: Sequence[str], op: OnnxOp) -> Parts | Blocked:
     """The op without attributes that have no effect at inference."""
     if not any(name in op.properties for name in names):
         return [_built(op, op.op_type, op.inputs, op.onnx_attributes)]
-    rest = {k: v for k, v in op.onnx_attributes.items() if k not in names}
-    return [_built(op, op.op_type, op.inputs, rest)]
+    kept = {k: v for k, v in op.onnx_attributes.items() if k not in names}
+    return [_built(op, op.op_type, op.inputs, kept)]
 
 
 def _dropout(op: OnnxOp) -> Parts | Blocked:
@@ -142,17 +142,17 @@ def _resize(op: OnnxOp) -> Parts | Blocked:
     if factors is None or (factors < 1).any():
         return Blocked("old-form", f"{op.op_type} makes an image smaller, which newer opsets round otherwise")
     region = _list([], "float32")
-    rest: dict[str, Attribute] = {"mode": op.properties.get("mode", StringAttr("nearest"))}
-    rest |= {"coordinate_transformation_mode": StringAttr("asymmetric"), "nearest_mode": StringAttr("floor")}
-    return [*constants, region, _built(op, "Resize", [op.operands[0], region.results[0], scales], rest)]
+    kept: dict[str, Attribute] = {"mode": op.properties.get("mode", StringAttr("nearest"))}
+    kept |= {"coordinate_transformation_mode": StringAttr("asymmetric"), "nearest_mode": StringAttr("floor")}
+    return [*constants, region, _built(op, "Resize", [op.operands[0], region.results[0], scales], kept)]
 
 
 def _split_in(op: OnnxOp) -> Parts | Blocked:
     """Split without sizes: equal parts, as many as results."""
-    rest = dict(op.onnx_attributes)
+    kept = dict(op.onnx_attributes)
     if op.input(1) is None:
-        rest["num_outputs"] = int_attr(len(op.outputs))
-    return [_built(op, "Split", op.inputs, rest)]
+        kept["num_outputs"] = int_attr(len(op.outputs))
+    return [_built(op, "Split", op.inputs, kept)]
 
 
 def _renamed(name: str, op: OnnxOp) -> Parts | Blocked:

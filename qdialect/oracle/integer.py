@@ -125,13 +125,13 @@ def _resize(op: Operation, inputs: Sequence[Array]) -> Array:
         n, d = (int(v) for v in scales[2 * axis : 2 * axis + 2])
         at = np.arange(shape[1 + axis]) * d + int(offsets[axis])
         below = at // n
-        rest, last = at - below * n, x.shape[1 + axis] - 1
+        fraction, last = at - below * n, x.shape[1 + axis] - 1
         low, high = np.maximum(below, 0), np.minimum(below + 1, last)
         if bilinear:
-            factors = rest.reshape(-1, *[1] * (2 - axis))
+            factors = fraction.reshape(-1, *[1] * (2 - axis))
             out = np.take(out, low, 1 + axis) * (n - factors) + np.take(out, high, 1 + axis) * factors
         else:
-            out = np.take(out, np.where(2 * rest >= n, high, low), 1 + axis)
+            out = np.take(out, np.where(2 * fraction >= n, high, low), 1 + axis)
     return out
 
 

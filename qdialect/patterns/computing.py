@@ -239,7 +239,7 @@ class Computation:
         for op in ops:
             del self._waiting[op]
         new: list[SSAValue] = []
-        rest: list[OnnxOp] = []
+        computable: list[OnnxOp] = []
         computed: set[SSAValue] = set()
         for op in ops:
             constants = _renamed(op) or _quantized(op)
@@ -248,15 +248,17 @@ class Computation:
             elif all(
                 o in computed or constant(o) is not None for o in op.operands
             ):  # otherwise an op that it depends on has failed
-                rest.append(op)
+                computable.append(op)
                 computed.update(op.results)
-        inside = set(rest)
-        needed = [op for op in rest if any(u.operation not in inside for r in op.results for u in r.uses)]
-        values = _values(rest, needed, self.left) if needed else {}
+        inside = set(computable)
+        needed = [
+            op for op in computable if any(u.operation not in inside for r in op.results for u in r.uses)
+        ]
+        values = _values(computable, needed, self.left) if needed else {}
         for op in needed:
             if all(r in values for r in op.results):
                 new += _substitute(op, [ConstantOp.of(values[r], r.type) for r in op.results])
-        for op in reversed(rest):
+        for op in reversed(computable):
             if op.parent is not None and not any(r.first_use for r in op.results):
                 _erase(op)
         self._known.update(new)

@@ -61,8 +61,8 @@ def _cells(inputs: Sequence[SSAValue | None], kernel: Kernel) -> Cells | None:
     """The node's inputs by the template's tokens; None if their number does not match."""
     inputs, tokens = list(inputs), kernel.inputs.split()
     if tokens[-1] == "*":
-        rest = len(inputs) - (len(tokens) - 1)
-        tokens = [*tokens[:-1], *(f"{k}{part}" for k in range(rest // 3) for part in "vsz")]
+        variadic = len(inputs) - (len(tokens) - 1)
+        tokens = [*tokens[:-1], *(f"{k}{part}" for k in range(variadic // 3) for part in "vsz")]
     if len(inputs) > len(tokens):
         return None
     inputs += [None] * (len(tokens) - len(inputs))

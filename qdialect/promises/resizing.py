@@ -79,13 +79,13 @@ def _matrices(op: OnnxOp) -> Mapping[int, Pixels] | Blocked:
     cubic = op.float_attr("cubic_coeff_a", -0.75) if way == "cubic" else None
     excludes = bool(op.int_attr("exclude_outside", 0))
     try:
-        found = {
+        by_axis = {
             axis: interpolation(old, new, scale, mode, cubic, excludes=excludes)
             for axis, (old, new, scale) in steps.items()
         }
     except KeyError:
         return Blocked("resize-mode", f"Resize counts pixels by {mode}")
-    return {axis: matrix for axis, matrix in found.items() if not _is_identity(matrix)}
+    return {axis: matrix for axis, matrix in by_axis.items() if not _is_identity(matrix)}
 
 
 def _is_identity(matrix: Pixels) -> bool:

@@ -168,8 +168,8 @@ def quantized_cost(costs: Costs, shape: Convolution) -> float:
     if shape.is_depthwise and name == VOLUME:
         return cost(costs, name, shape._replace(outputs=shape.groups, groups=1))
     if name == DEPTHWISE:
-        rest = shape.groups % BLOCK * prod(shape.kernel) * shape.pixels * shape.images
-        return cost(costs, name, by_block(shape)) + rest * costs[name]["rest"]
+        remainder = shape.groups % BLOCK * prod(shape.kernel) * shape.pixels * shape.images
+        return cost(costs, name, by_block(shape)) + remainder * costs[name]["rest"]
     return cost(costs, name, by_group(shape))
 
 

@@ -68,29 +68,31 @@ def text(case: Case) -> str:
             inputs.append(f"%{name}: {tensor(spec)}")
             types[name] = tensor(spec)
             continue
-        names, rest = (part.strip() for part in line.split("=", maxsplit=1))
-        what, spec = rest.rsplit(" : ", maxsplit=1)
+        names, definition = (part.strip() for part in line.split("=", maxsplit=1))
+        what, spec = definition.rsplit(" : ", maxsplit=1)
         results = [tensor(one) for one in spec.split(",")]
         last = ", ".join(names.split(", ")[:1])
-        given = ", ".join(f"%{n}" for n in names.split(", "))
+        results_text = ", ".join(f"%{n}" for n in names.split(", "))
         types |= dict(zip(names.split(", "), results, strict=True))
         if what.startswith("["):
             plain, _, typed = spec.partition(" as ")
             value = f"#onnx.tensor<{what} : {tensor(plain)}>"
             types[names] = tensor(typed or plain)
-            lines.append(f"{given} = onnx.Constant() {{value = {value}}} : () -> {types[names]}")
+            lines.append(f"{results_text} = onnx.Constant() {{value = {value}}} : () -> {types[names]}")
         elif what.split()[0] in ("qcast", "dcast", "scast"):
             kind, operand = what.split()
-            lines.append(f"{given} = quant.{kind} %{operand} : {types[operand]} to {results[0]}")
+            lines.append(f"{results_text} = quant.{kind} %{operand} : {types[operand]} to {results[0]}")
         else:
             called = re.fullmatch(r"(\w+)\(([^)]*)\)(.*)", what)
             assert called is not None, line
             operands = [o.strip() for o in called[2].split(",") if o.strip()]
             taken = ", ".join("_" if o == "_" else f"%{o}" for o in operands)
             signature = ", ".join(types[o] for o in operands if o != "_")
-            made = results[0] if len(results) == 1 else f"({', '.join(results)})"
+            result_text = results[0] if len(results) == 1 else f"({', '.join(results)})"
             dialect = "onnx_ms" if called[1] in MICROSOFT else "onnx"
-            lines.append(f"{given} = {dialect}.{called[1]}({taken}){called[3]} : ({signature}) -> {made}")
+            lines.append(
+                f"{results_text} = {dialect}.{called[1]}({taken}){called[3]} : ({signature}) -> {result_text}"
+            )
     body = "\n    ".join([*lines, f"func.return %{last} : {types[last]}"])
     opsets = f"onnx.opset_import = {{ai.onnx = {case.opset} : i64, com.microsoft = 1 : i64}}"
     return (

@@ -23,14 +23,14 @@ def annotated(zero_point: np.ndarray) -> onnx.ModelProto:
     ]
     x, y = (oh.make_tensor_value_info(n, onnx.TensorProto.FLOAT, [3, 4]) for n in "xy")
     constants = [onh.from_array(np.array(0.02, np.float32), "s"), onh.from_array(zero_point, "z")]
-    made = oh.make_model(
+    proto = oh.make_model(
         oh.make_graph(nodes, "g", [x], [y], constants), opset_imports=[oh.make_opsetid("", 17)], ir_version=8
     )
     for name in ("x", "q", "e"):
-        note = made.graph.quantization_annotation.add(tensor_name=name)
+        note = proto.graph.quantization_annotation.add(tensor_name=name)
         for key, value in (("SCALE_TENSOR", "s"), ("ZERO_POINT_TENSOR", "z")):
             note.quant_parameter_tensor_names.add(key=key, value=value)
-    return made
+    return proto
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,6 @@ def test_an_annotation_stays_while_it_holds(target: str, zero_point: np.ndarray,
     values = {t.name: onh.to_array(t) for t in after.graph.initializer}
     assert {n.tensor_name for n in after.graph.quantization_annotation} == kept
     for note in after.graph.quantization_annotation:
-        given = {e.key: values[e.value] for e in note.quant_parameter_tensor_names}
-        assert given == {"SCALE_TENSOR": np.float32(0.02), "ZERO_POINT_TENSOR": zero_point}
+        parameters = {e.key: values[e.value] for e in note.quant_parameter_tensor_names}
+        assert parameters == {"SCALE_TENSOR": np.float32(0.02), "ZERO_POINT_TENSOR": zero_point}
     assert [r.node for r in report.remarks if r.blocked.id == "annotation-only"] == ["exp"]

@@ -56,8 +56,8 @@ def test_a_model_is_loaded_from_what_it_is_kept_in(kind: str, tmp_path: Path):
     source = {"path": path, "str": str(path), "bytes": path.read_bytes(), "message": message}[kind]
     module = qdialect.load(source)
     assert message == model(), "the caller's message stays as it is"
-    onnx.checker.check_model(found := qdialect.to_model(module))
-    assert {t.name: t.raw_data for t in found.graph.initializer}["w"] == message.graph.initializer[0].raw_data
+    onnx.checker.check_model(proto := qdialect.to_model(module))
+    assert {t.name: t.raw_data for t in proto.graph.initializer}["w"] == message.graph.initializer[0].raw_data
 
 
 @pytest.mark.parametrize("kind", ["path", "bytes", "message", "module"])

@@ -55,13 +55,13 @@ def test_functions_are_called_in_turn():
 
 def test_models_side_by_side(folder: Path, capfd: pytest.CaptureFixture[str]):
     assert main(["bench", "fixed.onnx", "free.onnx"]) == 0
-    head, first, second, said, *rest = capfd.readouterr().out.splitlines()
+    head, first, second, said, *others = capfd.readouterr().out.splitlines()
     assert head.split() == "model runs in median ms 10 to 90 % rounds against the first".split()
     assert re.fullmatch(r"fixed.onnx +onnxruntime [\d.]+ +[\d.]+ +[\d.]+ to [\d.]+ +3", first)
     assert re.fullmatch(r"free.onnx +onnxruntime [\d.]+ +[\d.]+ +[\d.]+ to [\d.]+ +3 +[\d.]+x", second)
     assert said == "1 thread, batch 1, random inputs"
-    assert len(rest) == 1
-    assert rest[0].startswith("verdict: 'free.onnx' ")
+    assert len(others) == 1
+    assert others[0].startswith("verdict: 'free.onnx' ")
 
 
 def test_one_model_has_no_verdict(folder: Path, capfd: pytest.CaptureFixture[str]):
@@ -72,9 +72,9 @@ def test_one_model_has_no_verdict(folder: Path, capfd: pytest.CaptureFixture[str
 
 def test_a_profile_has_every_node(folder: Path, capfd: pytest.CaptureFixture[str]):
     assert main(["bench", "fixed.onnx", "--profile", "--json"]) == 0
-    found = json.loads(capfd.readouterr().out)
-    assert set(found) == {"models", "threads", "batch", "verdict", "profile"}
-    kernels = {row["kernel"] for row in found["profile"]["fixed.onnx"]}
+    report = json.loads(capfd.readouterr().out)
+    assert set(report) == {"models", "threads", "batch", "verdict", "profile"}
+    kernels = {row["kernel"] for row in report["profile"]["fixed.onnx"]}
     assert "MatMul" in kernels
     assert main(["bench", "fixed.onnx", "--profile"]) == 0
     lines = capfd.readouterr().out.splitlines()

@@ -138,12 +138,12 @@ def test_pipelines_keep_their_word(module: ModuleOp, target: str):
 
 
 def test_a_wrong_pass_is_named(module: ModuleOp):
-    found = check_passes(module, [RaiseQdqPass(), WrongPass()], [random_feeds(module)])
-    assert found is not None
-    assert (found.pass_name, found.pattern) == ("wrong", "DropLeaky")
-    assert found.difference.tensor == "rq"
-    assert "exact" in str(found)
-    assert "\n" not in str(found)
+    finding = check_passes(module, [RaiseQdqPass(), WrongPass()], [random_feeds(module)])
+    assert finding is not None
+    assert (finding.pass_name, finding.pattern) == ("wrong", "DropLeaky")
+    assert finding.difference.tensor == "rq"
+    assert "exact" in str(finding)
+    assert "\n" not in str(finding)
 
 
 def test_nothing_runs_after_the_wrong_pass(module: ModuleOp):
@@ -176,9 +176,9 @@ class OtherOutputPass(WrongPass):
 
 
 def test_another_output_is_found(module: ModuleOp):
-    found = check_passes(module, [RaiseQdqPass(), OtherOutputPass()], [random_feeds(module)])
-    assert found is not None
-    assert (found.pass_name, found.difference.tensor) == ("wrong", "xd")  # what the output is now
+    finding = check_passes(module, [RaiseQdqPass(), OtherOutputPass()], [random_feeds(module)])
+    assert finding is not None
+    assert (finding.pass_name, finding.difference.tensor) == ("wrong", "xd")  # what the output is now
 
 
 @dataclass(frozen=True)
@@ -226,9 +226,9 @@ def test_integers_of_4_bits_cross_a_branch(target: str):
 
 def test_what_a_pass_left_alone_is_judged_later(module: ModuleOp):
     passes = [RaiseQdqPass(), OneStepOffPass(), LateWrongPass()]
-    found = check_passes(module, passes, [random_feeds(module)])
-    assert found is not None
-    assert found.pass_name == "late"
+    finding = check_passes(module, passes, [random_feeds(module)])
+    assert finding is not None
+    assert finding.pass_name == "late"
 
 
 @pytest.mark.parametrize(
@@ -236,8 +236,8 @@ def test_what_a_pass_left_alone_is_judged_later(module: ModuleOp):
     [(OneStepOffPass(), False), (ExactlyOneStepOffPass(), True), (TwoStepsOffPass(), True)],
 )
 def test_close_is_one_step(module: ModuleOp, one: RewritePass, is_found: bool):
-    found = check_passes(module, [RaiseQdqPass(), one], [random_feeds(module)])
-    assert (found is not None) == is_found
+    finding = check_passes(module, [RaiseQdqPass(), one], [random_feeds(module)])
+    assert (finding is not None) == is_found
 
 
 UNNAMED = """
@@ -259,10 +259,10 @@ def test_what_stands_in_for_a_value_without_a_name_is_judged_there(one: RewriteP
     for name, dialect in get_all_dialects().items():
         context.register_dialect(name, dialect)
     module = Parser(context, UNNAMED).parse_module()
-    found = check_passes(
+    finding = check_passes(
         module, [one], [{"input_0": np.linspace(-0.5, 2, 10, dtype=np.float32).reshape(2, 5)}]
     )
-    assert (found and found.difference.op) == found_at
+    assert (finding and finding.difference.op) == found_at
 
 
 def test_the_oracle_form_shows_every_value(module: ModuleOp):

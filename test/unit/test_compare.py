@@ -19,12 +19,15 @@ X_SCALE, X_ZERO, Y_SCALE = 0.02, 117, 0.05
 
 
 def model_of(
-    nodes: list[onnx.NodeProto], given: dict[str, Any], shape: tuple[int, ...], kind: int = TensorProto.FLOAT
+    nodes: list[onnx.NodeProto],
+    constants: dict[str, Any],
+    shape: tuple[int, ...],
+    kind: int = TensorProto.FLOAT,
 ) -> onnx.ModelProto:
     """A model from x to y."""
     x = helper.make_tensor_value_info("x", kind, shape)
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    tensors = [numpy_helper.from_array(np.asarray(value), name) for name, value in given.items()]
+    tensors = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
     graph = helper.make_graph(nodes, "g", [x], [y], tensors)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
@@ -46,7 +49,7 @@ def linear_model(*, quantized: bool) -> onnx.ModelProto:
     """x (5, 6) -> MatMul by 8-bit weights (6, 4) -> y, between casts or in float."""
     rng = np.random.default_rng(5)
     weight = rng.integers(-128, 128, (6, 4)).astype(np.int8)
-    given: dict[str, Any] = {
+    constants: dict[str, Any] = {
         "xs": np.float32(X_SCALE), "xz": np.uint8(X_ZERO), "ys": np.float32(Y_SCALE), "yz": np.uint8(121),
         "w": weight, "ws": np.float32(0.01), "wz": np.int8(0),
     }  # fmt: skip
@@ -60,7 +63,7 @@ def linear_model(*, quantized: bool) -> onnx.ModelProto:
         helper.make_node("MatMul", ["r", "v"], ["p"]),
         *pair("p", "y", "ys", "yz"),
     ]
-    return model_of(nodes, given, (5, 6))
+    return model_of(nodes, constants, (5, 6))
 
 
 @pytest.fixture
@@ -88,10 +91,10 @@ def command(*words: str) -> int:
 
 def test_three_rows_over_batches(folder: Path, capfd: pytest.CaptureFixture[str]):
     assert command("a.onnx", "b.onnx", "--data", "x.npz", "--json") == 0
-    found = json.loads(capfd.readouterr().out)
+    measured = json.loads(capfd.readouterr().out)
     # x is 0..11 in two batches of 2x3; outputs are 1.5 x and 1.25 x, so the noise is a sixth of the signal.
-    assert found["batches"] == 2
-    [output] = found["outputs"]
+    assert measured["batches"] == 2
+    [output] = measured["outputs"]
     assert output["shape"] == [2, 3]
     for row in (output, output[CHANGED]):
         assert row["max_abs_diff"] == 0.25 * 11
@@ -99,7 +102,7 @@ def test_three_rows_over_batches(folder: Path, capfd: pytest.CaptureFixture[str]
         assert row["argmax_agreement"] == 1.0
         assert not row["identical"]
     assert output[REFERENCE]["identical"]
-    assert found["verdict"].startswith("noisy: 15.6 dB on 'y' as it runs")
+    assert measured["verdict"].startswith("noisy: 15.6 dB on 'y' as it runs")
 
 
 def test_a_model_with_itself(folder: Path, capfd: pytest.CaptureFixture[str]):
@@ -179,8 +182,8 @@ def differing(noise: float) -> Difference:
     ],
 )
 def test_the_verdict_tells_apart_who_moved_the_numbers(changed: float, runs: float, word: str):
-    found = Comparison(1, {CHANGED: [differing(changed)], RUNS: [differing(runs)]})
-    assert found.verdict().startswith(word)
+    measured = Comparison(1, {CHANGED: [differing(changed)], RUNS: [differing(runs)]})
+    assert measured.verdict().startswith(word)
 
 
 @pytest.mark.parametrize("other", ["float.onnx", "qdq.onnx"])
@@ -219,10 +222,10 @@ def test_layers_in_steps_of_the_scale(folder: Path, capfd: pytest.CaptureFixture
     qdialect.compile(module)
     qdialect.save(module, "int.onnx")
     np.savez("inside.npz", x=np.random.default_rng(3).uniform(-2.2, 2.6, (10, 6)).astype(np.float32))
-    found = {one.name: one for one in compare_layers("qdq.onnx", "int.onnx", "inside.npz").tensors}
-    assert {"x_q", "p_q", "y"} <= found.keys()
-    assert found["x_q"].steps == 0
-    assert found["p_q"].scale_text() == str(Y_SCALE)
+    measured = {one.name: one for one in compare_layers("qdq.onnx", "int.onnx", "inside.npz").tensors}
+    assert {"x_q", "p_q", "y"} <= measured.keys()
+    assert measured["x_q"].steps == 0
+    assert measured["p_q"].scale_text() == str(Y_SCALE)
     assert command("qdq.onnx", "int.onnx", "--data", "inside.npz", "--layers") == 0
     *_, layers, verdict = capfd.readouterr().out.splitlines()
     assert layers.startswith("layers: ")

@@ -27,8 +27,8 @@ SHAPE = list(X.shape)
 def parameters(signed: bool = False, **scales: float) -> list[onnx.TensorProto]:
     """A scale and a zero point for each name."""
     kind, zero = (np.int8, -3) if signed else (np.uint8, 117)
-    made = [onh.from_array(np.array(s, np.float32), f"{n}_s") for n, s in scales.items()]
-    return made + [onh.from_array(np.array(zero, kind), f"{n}_z") for n in scales]
+    proto = [onh.from_array(np.array(s, np.float32), f"{n}_s") for n, s in scales.items()]
+    return proto + [onh.from_array(np.array(zero, kind), f"{n}_z") for n in scales]
 
 
 def pair(x: str, y: str, by: str) -> list[onnx.NodeProto]:
@@ -56,9 +56,9 @@ def model(
     constants: list[onnx.TensorProto],
 ) -> onnx.ModelProto:
     graph = oh.make_graph(nodes, "g", inputs, outputs, constants)
-    made = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
-    onnx.checker.check_model(made, full_check=True)
-    return made
+    proto = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(proto, full_check=True)
+    return proto
 
 
 def conv(x: str, y: str) -> list[onnx.NodeProto]:
@@ -79,13 +79,13 @@ def branches(other: str = "a", signed: bool = False) -> tuple[onnx.ModelProto, l
         *conv("rr", "c"),
         *pair("c", "y", "b"),
     ]
-    made = model(
+    proto = model(
         nodes,
         [value("x"), value("p", [], B)],
         [value("y")],
         [*parameters(signed, a=0.02, b=0.07), *parameters(signed, o=0.05), *weights()],
     )
-    return made, [{"x": X, "p": np.array(p)} for p in (True, False)]
+    return proto, [{"x": X, "p": np.array(p)} for p in (True, False)]
 
 
 def captured() -> tuple[onnx.ModelProto, list[Feeds]]:
@@ -100,8 +100,8 @@ def captured() -> tuple[onnx.ModelProto, list[Feeds]]:
         *pair("c", "y", "b"),
     ]
     constants = [*parameters(a=0.02, b=0.07), *weights()]
-    made = model(nodes, [value("x"), value("p", [], B)], [value("y")], constants)
-    return made, [{"x": X, "p": np.array(p)} for p in (True, False)]
+    proto = model(nodes, [value("x"), value("p", [], B)], [value("y")], constants)
+    return proto, [{"x": X, "p": np.array(p)} for p in (True, False)]
 
 
 def behind() -> tuple[onnx.ModelProto, list[Feeds]]:
@@ -114,8 +114,8 @@ def behind() -> tuple[onnx.ModelProto, list[Feeds]]:
         *pair("r", "y", "b"),
     ]
     constants = [*parameters(a=0.02, b=0.07), *weights()]
-    made = model(nodes, [value("x"), value("p", [], B)], [value("y")], constants)
-    return made, [{"x": X, "p": np.array(p)} for p in (True, False)]
+    proto = model(nodes, [value("x"), value("p", [], B)], [value("y")], constants)
+    return proto, [{"x": X, "p": np.array(p)} for p in (True, False)]
 
 
 def loop(signed: bool = False, own: str = "a") -> tuple[onnx.ModelProto, list[Feeds]]:
@@ -144,8 +144,8 @@ def loop(signed: bool = False, own: str = "a") -> tuple[onnx.ModelProto, list[Fe
         *weights(),
         onh.from_array(np.array(3), "rounds"),
     ]
-    made = model(nodes, [value("x")], [value("y"), value("t", [None, 2, 3, 5, 5])], constants)
-    return made, [{"x": X}]
+    proto = model(nodes, [value("x")], [value("y"), value("t", [None, 2, 3, 5, 5])], constants)
+    return proto, [{"x": X}]
 
 
 def scan() -> tuple[onnx.ModelProto, list[Feeds]]:
@@ -174,8 +174,8 @@ def scan() -> tuple[onnx.ModelProto, list[Feeds]]:
         onh.from_array(np.array([1]), "one"),
         onh.from_array(np.zeros((1, 3, 6, 6), np.float32), "zeros"),
     ]
-    made = model(nodes, [value("x")], [value("y", [1, 3, 6, 6]), value("t", [2, 1, 3, 6, 6])], constants)
-    return made, [{"x": X}]
+    proto = model(nodes, [value("x")], [value("y", [1, 3, 6, 6]), value("t", [2, 1, 3, 6, 6])], constants)
+    return proto, [{"x": X}]
 
 
 MODELS: dict[str, Callable[[], tuple[onnx.ModelProto, list[Feeds]]]] = {
@@ -196,26 +196,26 @@ STEP = {"branches": 0.07, "captured": 0.07, "behind": 0.07, "loop": 0.07, "scan"
 
 def everywhere(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
     """The nodes of a graph and of the subgraphs in it."""
-    found: list[onnx.NodeProto] = []
+    everything: list[onnx.NodeProto] = []
     for node in graph.node:
-        found.append(node)
+        everything.append(node)
         for attribute in node.attribute:
             if attribute.type == onnx.AttributeProto.GRAPH:
-                found += everywhere(attribute.g)
-    return found
+                everything += everywhere(attribute.g)
+    return everything
 
 
-def count(made: onnx.ModelProto, *op_types: str) -> int:
-    return sum(node.op_type in op_types for node in everywhere(made.graph))
+def count(proto: onnx.ModelProto, *op_types: str) -> int:
+    return sum(node.op_type in op_types for node in everywhere(proto.graph))
 
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("target", ["onnxruntime", "generic", "tensorrt"])
 @pytest.mark.parametrize("exactness", ["exact", "close"])
 def test_numbers_stay(name: str, target: str, exactness: str):
-    made, feeds = MODELS[name]()
-    before = [run(made, feed) for feed in feeds]
-    module = import_model(made)
+    proto, feeds = MODELS[name]()
+    before = [run(proto, feed) for feed in feeds]
+    module = import_model(proto)
     qdialect.compile(module, target=target, exactness=exactness, feeds=feeds)
     compiled = export_model(module)
     onnx.checker.check_model(compiled)
@@ -233,26 +233,26 @@ def test_numbers_stay(name: str, target: str, exactness: str):
 
 @pytest.mark.parametrize("name", INTEGER)
 def test_integers_cross(name: str):
-    made, _ = MODELS[name]()
-    module = import_model(made)
+    proto, _ = MODELS[name]()
+    module = import_model(proto)
     qdialect.compile(module)
     compiled = export_model(module)
     assert count(compiled, "Conv", "ConvInteger") == 0
     assert count(compiled, "QuantizeLinear") == 1
-    assert count(compiled, "DequantizeLinear") == len(made.graph.output)
+    assert count(compiled, "DequantizeLinear") == len(proto.graph.output)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_no_more_pairs_than_before(name: str):
-    made, _ = MODELS[name]()
-    module = import_model(made)
+    proto, _ = MODELS[name]()
+    module = import_model(proto)
     qdialect.compile(module, target="generic")
     compiled = export_model(module)
     clamped = 1 if name == "behind" else 0  # the pair above its Relu keeps what it clamps in integers
-    assert count(compiled, "QuantizeLinear") <= count(made, "QuantizeLinear") + clamped
+    assert count(compiled, "QuantizeLinear") <= count(proto, "QuantizeLinear") + clamped
 
 
 def test_sides_that_differ_stay_and_say_so():
-    made, _ = MODELS["loop of two types"]()
-    report = qdialect.compile(import_model(made))
+    proto, _ = MODELS["loop of two types"]()
+    report = qdialect.compile(import_model(proto))
     assert "sides-differ" in {remark.blocked.id for remark in report.remarks}

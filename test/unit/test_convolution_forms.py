@@ -75,14 +75,14 @@ def model(
         [oh.make_tensor_value_info("y", 1, [None] * len(x))],
         [onh.from_array(np.asarray(v), k) for k, v in constants.items() if quantized or k[0] != "y"],
     )
-    made = oh.make_model(graph, opset_imports=[oh.make_opsetid("", opset)], ir_version=8)
-    return onnx.shape_inference.infer_shapes(made), rng.uniform(-2.5, 2.9, x).astype(np.float32)
+    proto = oh.make_model(graph, opset_imports=[oh.make_opsetid("", opset)], ir_version=8)
+    return onnx.shape_inference.infer_shapes(proto), rng.uniform(-2.5, 2.9, x).astype(np.float32)
 
 
-def written(made: onnx.ModelProto, folder: Path, *passes: Any) -> Path:
+def written(proto: onnx.ModelProto, folder: Path, *passes: Any) -> Path:
     """The model after raising, these passes, and lowering."""
     path = folder / "model.onnx"
-    onnx.save(made, path)
+    onnx.save(proto, path)
     module = qdialect.load(path)
     for one in (*RAISE, *passes, *LOWER):
         (get_all_passes()[one]()() if isinstance(one, str) else one).apply(Context(), module)
@@ -96,21 +96,21 @@ def row_of(case: int) -> Row:
     n = len(x) - 2
     pads = attributes.get("pads", [0] * 2 * n)
     stride, dilation = attributes.get("strides", [1])[-1], attributes.get("dilations", [1])[-1]
-    made = (x[-1] + pads[n - 1] + pads[-1] - (w[-1] - 1) * dilation - 1) // stride + 1
-    return Row(x[-1], made, w[-1], stride, dilation, pads[n - 1])
+    result = (x[-1] + pads[n - 1] + pads[-1] - (w[-1] - 1) * dilation - 1) // stride + 1
+    return Row(x[-1], result, w[-1], stride, dilation, pads[n - 1])
 
 
 @pytest.mark.parametrize("weight_zero", [0, 5])
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_every_fold_of_a_row_leaves_every_integer_as_it_is(case: int, weight_zero: int, tmp_path: Path):
-    made, x = model(case, quantized=True, weight_zero=weight_zero)
-    plain = run(written(made, tmp_path), x)
+    proto, x = model(case, quantized=True, weight_zero=weight_zero)
+    plain = run(written(proto, tmp_path), x)
     assert len(np.unique(plain)) > 15, "the results say nothing"
-    found = list(packings(row_of(case)))
-    assert len(found) >= 3
-    for packing in found:
+    rows = list(packings(row_of(case)))
+    assert len(rows) >= 3
+    for packing in rows:
         one = Chosen(form="width", by=packing[:2])
-        after = written(made, tmp_path, one)
+        after = written(proto, tmp_path, one)
         assert any(n.op_type == "Reshape" for n in onnx.load(after).graph.node), packing
         np.testing.assert_array_equal(run(after, x), plain, str(packing))
 
@@ -128,11 +128,11 @@ GROUPED: list[tuple[Case, tuple[int, ...]]] = [
 def test_groups_in_one_leave_every_integer_as_it_is(
     case: Case, merges: tuple[int, ...], weight_zero: int, tmp_path: Path
 ):
-    made, x = model(case, quantized=True, weight_zero=weight_zero)
-    plain = run(written(made, tmp_path), x)
+    proto, x = model(case, quantized=True, weight_zero=weight_zero)
+    plain = run(written(proto, tmp_path), x)
     assert len(np.unique(plain)) > 15, "the results say nothing"
     for merged in merges:
-        after = written(made, tmp_path, Chosen(form="groups", by=(merged,)))
+        after = written(proto, tmp_path, Chosen(form="groups", by=(merged,)))
         conv = next(n for n in onnx.load(after).graph.node if n.op_type == "QLinearConv")
         groups = next((a.i for a in conv.attribute if a.name == "group"), 1)
         assert groups == case[2]["group"] // merged
@@ -152,10 +152,10 @@ DEEP: list[Case] = [
 @pytest.mark.parametrize("weight_zero", [0, 5])
 @pytest.mark.parametrize("case", DEEP)
 def test_slices_as_channels_leave_every_integer_as_it_is(case: Case, weight_zero: int, tmp_path: Path):
-    made, x = model(case, quantized=True, weight_zero=weight_zero)
-    plain = run(written(made, tmp_path), x)
+    proto, x = model(case, quantized=True, weight_zero=weight_zero)
+    plain = run(written(proto, tmp_path), x)
     assert len(np.unique(plain)) > 15, "the results say nothing"
-    after = written(made, tmp_path, Chosen(form="depth"))
+    after = written(proto, tmp_path, Chosen(form="depth"))
     conv = next(n for n in onnx.load(after).graph.node if n.op_type == "QLinearConv")
     assert [len(a.ints) for a in conv.attribute if a.name == "kernel_shape"] == [2]
     np.testing.assert_array_equal(run(after, x), plain)
@@ -177,23 +177,23 @@ def test_a_fold_pays_for_one_image_where_their_number_is_unknown(
     attributes = {"pads": [1, 1, 1, 1], "strides": [stride, stride]}
     case = (images or 1, channels, 8 * stride, 8 * stride), (12 * stride, channels, 3, 3), attributes
     monkeypatch.setattr(f"{__name__}.CASES", [case])
-    made, _ = model(0, quantized=True)
+    proto, _ = model(0, quantized=True)
     if images is None:
-        del made.graph.value_info[:]
-        for value in (*made.graph.input, *made.graph.output):
+        del proto.graph.value_info[:]
+        for value in (*proto.graph.input, *proto.graph.output):
             value.type.tensor_type.shape.dim[0].dim_param = "N"
-    nodes = onnx.load(written(made, tmp_path, "choose-convolution-form")).graph.node
+    nodes = onnx.load(written(proto, tmp_path, "choose-convolution-form")).graph.node
     assert any(n.op_type == "Reshape" for n in nodes) == folded
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_a_product_of_gathered_columns_is_the_convolution(case: int, tmp_path: Path):
-    made, x = model(case, quantized=False)
-    after = written(made, tmp_path, Chosen(form="product"))
+    proto, x = model(case, quantized=False)
+    after = written(proto, tmp_path, Chosen(form="product"))
     types = {n.op_type for n in onnx.load(after).graph.node}
     assert "MatMulIntegerToFloat" in types
     assert not types & {"Conv", "ConvInteger"}
-    onnx.save(made, tmp_path / "before.onnx")
+    onnx.save(proto, tmp_path / "before.onnx")
     before = run(tmp_path / "before.onnx", x)
     got = run(after, x)
     assert got.shape == before.shape
@@ -210,14 +210,14 @@ SAME: list[Case] = [
 
 @pytest.mark.parametrize("case", SAME)
 def test_pads_that_a_window_works_out_are_the_same(case: Case, tmp_path: Path):
-    made, x = model(case, quantized=True)
-    plain = run(written(made, tmp_path), x)
-    after = written(made, tmp_path, Chosen(form="width"))
+    proto, x = model(case, quantized=True)
+    plain = run(written(proto, tmp_path), x)
+    after = written(proto, tmp_path, Chosen(form="width"))
     assert any(n.op_type == "Reshape" for n in onnx.load(after).graph.node)
     np.testing.assert_array_equal(run(after, x), plain)
-    made, x = model(case, quantized=False)
-    onnx.save(made, tmp_path / "before.onnx")
-    after = written(made, tmp_path, Chosen(form="product"))
+    proto, x = model(case, quantized=False)
+    onnx.save(proto, tmp_path / "before.onnx")
+    after = written(proto, tmp_path, Chosen(form="product"))
     assert any(n.op_type == "MatMulIntegerToFloat" for n in onnx.load(after).graph.node)
     before = run(tmp_path / "before.onnx", x)
     assert np.abs(run(after, x) - before).max() <= 1e-5 * np.abs(before).max()
@@ -235,17 +235,17 @@ JOINT: list[tuple[Case, list[int]]] = [
 def test_forms_that_pay_together_leave_every_integer_as_it_is(
     case: Case, weight: list[int], weight_zero: int, tmp_path: Path
 ):
-    made, x = model(case, quantized=True, weight_zero=weight_zero)
-    plain = run(written(made, tmp_path), x)
-    after = written(made, tmp_path, Chosen())
+    proto, x = model(case, quantized=True, weight_zero=weight_zero)
+    plain = run(written(proto, tmp_path), x)
+    after = written(proto, tmp_path, Chosen())
     if weight_zero == 0:
         assert weight in [list(t.dims) for t in onnx.load(after).graph.initializer]
     np.testing.assert_array_equal(run(after, x), plain)
 
 
 def test_a_kernel_of_many_slices_keeps_its_form(tmp_path: Path):
-    made, x = model(((1, 1, 40, 3, 3), (2, 1, 33, 2, 2), {}), quantized=True)
-    after = written(made, tmp_path, Chosen(form="depth"))
+    proto, x = model(((1, 1, 40, 3, 3), (2, 1, 33, 2, 2), {}), quantized=True)
+    after = written(proto, tmp_path, Chosen(form="depth"))
     assert not any(n.op_type == "Slice" for n in onnx.load(after).graph.node)
     assert run(after, x).shape == (1, 2, 8, 2, 2)
 
@@ -261,9 +261,9 @@ def test_a_window_of_any_attributes_is_left_or_done(
     case = (1, 3, *spatial), (3, 3, *[3] * (rank - 2)), {name: values[: 2 * (rank - 2)]}
     if name == "output_padding" and op == "Conv":
         return
-    made, _ = model(case, quantized=True)
-    next(n for n in made.graph.node if n.op_type == "Conv").op_type = op
-    onnx.save(made, tmp_path / "model.onnx")
+    proto, _ = model(case, quantized=True)
+    next(n for n in proto.graph.node if n.op_type == "Conv").op_type = op
+    onnx.save(proto, tmp_path / "model.onnx")
     module = qdialect.load(tmp_path / "model.onnx")
     forms = (Chosen(form="depth"), Chosen(form="width", by=(2, 2)), Chosen(form="phases"), Chosen())
     for one in (*RAISE, *forms):
@@ -272,16 +272,16 @@ def test_a_window_of_any_attributes_is_left_or_done(
 
 
 def test_slices_as_channels_wait_for_their_opset(tmp_path: Path):
-    made, x = model(DEEP[0], quantized=True, opset=10)
-    after = written(made, tmp_path, Chosen(form="depth"))
+    proto, x = model(DEEP[0], quantized=True, opset=10)
+    after = written(proto, tmp_path, Chosen(form="depth"))
     assert not {n.op_type for n in onnx.load(after).graph.node} & {"Slice", "Pad"}
     assert run(after, x).shape[0] == 2
 
 
 def test_slices_of_bytes_wait_for_their_opset(tmp_path: Path):
     """Opset 10 has no Pad of bytes: the convolution keeps another form."""
-    made, x = model(0, quantized=False, opset=10)
-    after = written(made, tmp_path, Chosen(form="product"))
+    proto, x = model(0, quantized=False, opset=10)
+    after = written(proto, tmp_path, Chosen(form="product"))
     assert not {n.op_type for n in onnx.load(after).graph.node} & {"Slice", "Pad", "MatMulIntegerToFloat"}
     assert run(after, x).shape[0] == 2
 
@@ -305,11 +305,11 @@ def test_sums_of_the_other_signedness_are_the_same_integers(op: str, weight: str
         [oh.make_tensor_value_info("y", 1, [None] * len(x))],
         [onh.from_array(stored, "w"), onh.from_array(np.array(info.min + 125, weight), "v")],
     )
-    made = onnx.shape_inference.infer_shapes(
+    proto = onnx.shape_inference.infer_shapes(
         oh.make_model(graph, opset_imports=[oh.make_opsetid("", 13)], ir_version=8)
     )
-    onnx.save(made, tmp_path / "before.onnx")
-    after = written(made, tmp_path, "legalize-sums")
+    onnx.save(proto, tmp_path / "before.onnx")
+    after = written(proto, tmp_path, "legalize-sums")
     types = {n.output[0]: n.op_type for n in onnx.load(after).graph.node}
     constants = {t.data_type for t in onnx.load(after).graph.initializer if t.dims == list(w)}
     assert constants == {onnx.TensorProto.UINT8 if op == "ConvInteger" else onnx.TensorProto.INT8}
@@ -338,28 +338,28 @@ SPREADS: list[Case] = [
 @pytest.mark.parametrize("case", range(len(SPREADS)))
 def test_a_transposed_convolution_is_spread(case: int, quantized: bool, tmp_path: Path):
     x, w, attributes = SPREADS[case]
-    made, _ = model(0, quantized=quantized)
+    proto, _ = model(0, quantized=quantized)
     rng = np.random.default_rng(case)
-    conv = next(n for n in made.graph.node if n.op_type == "Conv")
+    conv = next(n for n in proto.graph.node if n.op_type == "Conv")
     conv.op_type = "ConvTranspose"
     del conv.attribute[:]
     conv.attribute.extend(oh.make_attribute(k, v) for k, v in attributes.items())
-    made.graph.node[2].attribute[0].i = 1
+    proto.graph.node[2].attribute[0].i = 1
     constants = {
         "w": rng.integers(-128, 128, w).astype(np.int8),
         "ws": rng.uniform(0.002, 0.02, w[1]).astype(np.float32),
         "wz": rng.integers(-3, 4, w[1]).astype(np.int8),
         "b": rng.normal(size=w[1]).astype(np.float32),
     }
-    for initializer in made.graph.initializer:
+    for initializer in proto.graph.initializer:
         if initializer.name in constants:
             initializer.CopyFrom(onh.from_array(constants[initializer.name], initializer.name))
-    del made.graph.value_info[:]
-    made.graph.input[0].CopyFrom(oh.make_tensor_value_info("x", 1, x))
-    made.graph.output[0].CopyFrom(oh.make_tensor_value_info("y", 1, [None] * len(x)))
-    made = onnx.shape_inference.infer_shapes(made)
-    onnx.save(made, tmp_path / "before.onnx")
-    after = written(made, tmp_path, Chosen(form="phases"))
+    del proto.graph.value_info[:]
+    proto.graph.input[0].CopyFrom(oh.make_tensor_value_info("x", 1, x))
+    proto.graph.output[0].CopyFrom(oh.make_tensor_value_info("y", 1, [None] * len(x)))
+    proto = onnx.shape_inference.infer_shapes(proto)
+    onnx.save(proto, tmp_path / "before.onnx")
+    after = written(proto, tmp_path, Chosen(form="phases"))
     types = {n.op_type for n in onnx.load(after).graph.node}
     assert "ConvTranspose" not in types
     assert ("QLinearConv" in types) == quantized
@@ -375,8 +375,8 @@ def test_a_transposed_convolution_is_spread(case: int, quantized: bool, tmp_path
 
 
 def test_where_nothing_was_measured_no_form_is_chosen(tmp_path: Path):
-    made, _ = model(0, quantized=True)
-    onnx.save(made, tmp_path / "model.onnx")
+    proto, _ = model(0, quantized=True)
+    onnx.save(proto, tmp_path / "model.onnx")
     module = qdialect.load(tmp_path / "model.onnx")
     for one in RAISE:
         get_all_passes()[one]()().apply(Context(), module)

@@ -539,8 +539,8 @@ def test_slopes_are_a_product_and_a_choice_bit_for_bit(slopes: str):
     values[0, :, :] = [np.inf, -np.inf, 1e-45, -1e-45, 3e38]
     values[1, :, :2] = [np.nan, -3e38]
     for level in LEVELS:
-        expected, found = run(before, {"x": values}, LEVELS[0]), run(after, {"x": values}, level)
-        assert np.array_equal(expected, found, equal_nan=True)
+        expected, actual = run(before, {"x": values}, LEVELS[0]), run(after, {"x": values}, level)
+        assert np.array_equal(expected, actual, equal_nan=True)
 
 
 WIDE = """g (float[2,3] x) => (float[2,2] y)

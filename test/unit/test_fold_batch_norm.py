@@ -182,23 +182,23 @@ def model(
         [q if quantized else y],
         [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
     )
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return onnx.shape_inference.infer_shapes(made), rng.uniform(-2.3, 2.7, x_shape).astype(np.float32)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return onnx.shape_inference.infer_shapes(proto), rng.uniform(-2.3, 2.7, x_shape).astype(np.float32)
 
 
-def taken(made: onnx.ModelProto) -> ModuleOp:
+def taken(proto: onnx.ModelProto) -> ModuleOp:
     """The module of a model whose message is needed again."""
-    return import_model(onnx.ModelProto.FromString(made.SerializeToString()))
+    return import_model(onnx.ModelProto.FromString(proto.SerializeToString()))
 
 
-def real_result(made: onnx.ModelProto, x: Array) -> tuple[Array, Array, Array]:
+def real_result(proto: onnx.ModelProto, x: Array) -> tuple[Array, Array, Array]:
     """
     What the model gives in float64, and for each channel the largest magnitude of anything summed in it and half a step
     of its accumulator.
     """
-    constants = {i.name: numpy_helper.to_array(i).astype(np.float64) for i in made.graph.initializer}
+    constants = {i.name: numpy_helper.to_array(i).astype(np.float64) for i in proto.graph.initializer}
     kept = onnx.ModelProto()
-    kept.CopyFrom(made)
+    kept.CopyFrom(proto)
     kept.graph.output.append(helper.make_tensor_value_info("c", TensorProto.FLOAT, None))
     y, c = oracle.run(kept, {"x": x})
     shape = [1, -1] + [1] * (c.ndim - 2)
@@ -219,13 +219,13 @@ def real_result(made: onnx.ModelProto, x: Array) -> tuple[Array, Array, Array]:
 @pytest.mark.parametrize("target", ["generic", "onnxruntime"])
 def test_float_results_are_close(kind: str, target: str):
     for seed in range(4):
-        made, x = model(kind, seed, None)
-        module = taken(made)
+        proto, x = model(kind, seed, None)
+        module = taken(proto)
         compile(module, target)
         compiled = export_model(module)
         assert all(n.op_type != "BatchNormalization" for n in compiled.graph.node)
         (got,) = oracle.run(compiled, {"x": x})
-        exact, size, half_step = real_result(made, x)
+        exact, size, half_step = real_result(proto, x)
         # An integer kernel's bias may lie half a step beside; it is the same in every other bit.
         allowed = 1e-4 * size + (half_step if target == "onnxruntime" else 0) + 1e-30
         assert (np.abs(got - exact) <= allowed).all(), seed
@@ -234,14 +234,14 @@ def test_float_results_are_close(kind: str, target: str):
 @pytest.mark.parametrize("kind", ["Conv", "Gemm"])
 def test_integer_results_differ_by_one_step_at_most(kind: str):
     for seed in range(10, 18):
-        made, x = model(kind, seed, 0.031)
-        module = taken(made)
+        proto, x = model(kind, seed, 0.031)
+        module = taken(proto)
         compile(module, "onnxruntime")
         compiled = export_model(module)
         types = [n.op_type for n in compiled.graph.node]
         assert "BatchNormalization" not in types
         assert types.count("QLinearConv") + types.count("QGemm") == 1, list(remarks_of(module))
-        (expected,), (got,) = oracle.run(made, {"x": x}), oracle.run(compiled, {"x": x})
+        (expected,), (got,) = oracle.run(proto, {"x": x}), oracle.run(compiled, {"x": x})
         difference = np.abs(expected.astype(int) - got.astype(int))
         assert difference.max() <= 1, seed
         assert (difference != 0).mean() < 0.005
@@ -249,13 +249,13 @@ def test_integer_results_differ_by_one_step_at_most(kind: str):
 
 @pytest.mark.parametrize("kind", ["Conv", "Gemm"])
 def test_a_bias_that_accumulator_steps_lose_keeps_the_sums_in_float(kind: str):
-    made, x = model(kind, 10, 0.031, coarse=True)
-    module = taken(made)
+    proto, x = model(kind, 10, 0.031, coarse=True)
+    module = taken(proto)
     compile(module, "onnxruntime")
     assert "coarse-bias" in {remark.blocked.id for remark in remarks_of(module)}
     compiled = export_model(module)
     assert kind in [n.op_type for n in compiled.graph.node]
-    (expected,), (got,) = oracle.run(made, {"x": x}), oracle.run(compiled, {"x": x})
+    (expected,), (got,) = oracle.run(proto, {"x": x}), oracle.run(compiled, {"x": x})
     assert np.abs(expected.astype(int) - got.astype(int)).max() <= 1
 
 

@@ -35,7 +35,7 @@ def example() -> onnx.ModelProto:
 def branches() -> onnx.ModelProto:
     """A product with a bias of its own, a clamp, a concatenation of two scales, a sum, a mean; 2 x 6 floats in."""
     draw = np.random.default_rng(11)
-    given: dict[str, npt.NDArray[Any]] = {
+    tensors: dict[str, npt.NDArray[Any]] = {
         "w": draw.integers(-127, 128, (6, 6)).astype(np.int8),
         "v": draw.integers(-127, 128, (12, 4)).astype(np.int8),
         "b": draw.uniform(-1, 1, 6).astype(np.float32),
@@ -46,7 +46,7 @@ def branches() -> onnx.ModelProto:
         "vz": np.asarray(np.int8(0)),
     }
     for name, scale, zero in (("p", 0.02, 121), ("q", 0.05, 117), ("r", 0.04, 131)):
-        given |= {f"{name}s": np.asarray(np.float32(scale)), f"{name}z": np.asarray(np.uint8(zero))}
+        tensors |= {f"{name}s": np.asarray(np.float32(scale)), f"{name}z": np.asarray(np.uint8(zero))}
 
     def pair(x: str, y: str, p: str) -> list[onnx.NodeProto]:
         return [
@@ -74,7 +74,7 @@ def branches() -> onnx.ModelProto:
         "g",
         [oh.make_tensor_value_info("x", 1, (2, 6))],
         [oh.make_tensor_value_info("y", 1, None)],
-        [onh.from_array(v, k) for k, v in given.items()],
+        [onh.from_array(v, k) for k, v in tensors.items()],
     )
     return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
 
@@ -82,32 +82,32 @@ def branches() -> onnx.ModelProto:
 MODELS = {"example": example, "branches": branches}
 
 
-def compiled(made: onnx.ModelProto, target: str, form: str | None = None, *, check: bool = False):
+def compiled(proto: onnx.ModelProto, target: str, form: str | None = None, *, check: bool = False):
     """The model in a form; `check`: every op of every pass judged by its class of exactness."""
-    module = import_model(onnx.ModelProto.FromString(made.SerializeToString()))
+    module = import_model(onnx.ModelProto.FromString(proto.SerializeToString()))
     qdialect.compile(module, target=target, form=form, feeds=check_feeds(module, "") if check else ())
     return export_model(module)
 
 
-def kinds(made: onnx.ModelProto) -> Counter[str]:
+def kinds(proto: onnx.ModelProto) -> Counter[str]:
     """
     How many nodes of each type there are, a Gemm as the product and addition that it is.
 
     A bias may be float or dequantized, and its shape computed or not: what has a constant operand of int32, and
     Reshape, are not counted. Neither is Transpose: pixels that were packed into channels stay so in other forms.
     """
-    integers = {t.name for t in made.graph.initializer if t.data_type == onnx.TensorProto.INT32}
-    found = Counter(f"{n.domain}::{n.op_type}" for n in made.graph.node if n.input[0] not in integers)
-    for _ in range(found.pop("::Gemm", 0)):
-        found.update(("::MatMul", "::Add"))
+    integers = {t.name for t in proto.graph.initializer if t.data_type == onnx.TensorProto.INT32}
+    counts = Counter(f"{n.domain}::{n.op_type}" for n in proto.graph.node if n.input[0] not in integers)
+    for _ in range(counts.pop("::Gemm", 0)):
+        counts.update(("::MatMul", "::Add"))
     for moves in ("::Reshape", "::Transpose"):
-        found.pop(moves, None)
-    return found
+        counts.pop(moves, None)
+    return counts
 
 
-def feeds_of(made: onnx.ModelProto) -> dict[str, npt.NDArray[Any]]:
+def feeds_of(proto: onnx.ModelProto) -> dict[str, npt.NDArray[Any]]:
     draw = np.random.default_rng(3)
-    if len(made.graph.input) == 1 and made.graph.input[0].name == "x":
+    if len(proto.graph.input) == 1 and proto.graph.input[0].name == "x":
         return {"x": draw.uniform(-2, 2, (2, 6)).astype(np.float32)}
     data = np.load(ROOT / "examples" / "digits_test.npz")
     return {name: data[name][:16] for name in data.files}
@@ -116,14 +116,14 @@ def feeds_of(made: onnx.ModelProto) -> dict[str, npt.NDArray[Any]]:
 @pytest.mark.parametrize(("first", "second"), list(product(FORMS, FORMS)))
 @pytest.mark.parametrize("name", MODELS)
 def test_every_form_becomes_every_other(name: str, first: str, second: str):
-    made = MODELS[name]()
-    own = compiled(made, "onnxruntime", first)
+    proto = MODELS[name]()
+    own = compiled(proto, "onnxruntime", first)
     other = compiled(own, "onnxruntime", second, check=True)
     again = compiled(other, "onnxruntime", first)
     assert kinds(again) == kinds(own)
     for model in (own, other, again):
         onnx.checker.check_model(model)  # com.microsoft is imported where it is used
-    feeds = feeds_of(made)
+    feeds = feeds_of(proto)
     for model in (other, again):
         for expected, got in zip(run(own, feeds), run(model, feeds), strict=True):
             noise = np.square(expected - got).mean()
@@ -135,9 +135,9 @@ def test_every_form_becomes_every_other(name: str, first: str, second: str):
 @pytest.mark.parametrize("name", MODELS)
 def test_what_onnxruntime_is_given_other_targets_read(name: str, target: str, form: str):
     """No node of com.microsoft or of integers is left, and the product's operands are quantized."""
-    made = MODELS[name]()
-    given = compiled(made, "onnxruntime", form)
-    module = import_model(onnx.ModelProto.FromString(given.SerializeToString()))
+    proto = MODELS[name]()
+    proto_for_onnxruntime = compiled(proto, "onnxruntime", form)
+    module = import_model(onnx.ModelProto.FromString(proto_for_onnxruntime.SerializeToString()))
     report = qdialect.compile(module, target=target, feeds=check_feeds(module, ""))
     wrong = {b.blocked.id for b in report.breaches}
     assert wrong <= {"zero-point", "storage-type"}
@@ -145,7 +145,7 @@ def test_what_onnxruntime_is_given_other_targets_read(name: str, target: str, fo
     assert not {
         n.op_type for n in result.graph.node if "Integer" in n.op_type or n.op_type.startswith("QLinear")
     }
-    own = compiled(made, target)
+    own = compiled(proto, target)
     assert [kinds(result)[f"::{k}"] for k in ("Conv", "MatMul")] == [
         kinds(own)[f"::{k}"] for k in ("Conv", "MatMul")
     ]
@@ -157,7 +157,7 @@ def test_a_packed_weight_is_the_weight_it_was(inputs: int, block: int, zeros: bo
     """MatMulNBits against MatMul of what it dequantizes, also where the last block is short."""
     draw = np.random.default_rng(9)
     count, outputs = -(-inputs // block), 6
-    given = {
+    tensors = {
         "w": draw.integers(0, 256, (outputs, count, block // 2)).astype(np.uint8),
         "s": draw.uniform(0.01, 0.1, outputs * count).astype(np.float32),
         "z": draw.integers(0, 256, outputs * -(-count // 2)).astype(np.uint8),
@@ -177,13 +177,13 @@ def test_a_packed_weight_is_the_weight_it_was(inputs: int, block: int, zeros: bo
         "g",
         [oh.make_tensor_value_info("x", 1, (3, inputs))],
         [oh.make_tensor_value_info("y", 1, (3, outputs))],
-        [onh.from_array(v, k) for k, v in given.items() if zeros or k != "z"],
+        [onh.from_array(v, k) for k, v in tensors.items() if zeros or k != "z"],
     )
     domains = [oh.make_opsetid("", 21), oh.make_opsetid("com.microsoft", 1)]
-    made = oh.make_model(graph, opset_imports=domains, ir_version=10)
+    proto = oh.make_model(graph, opset_imports=domains, ir_version=10)
     feeds = {"x": draw.uniform(-1, 1, (3, inputs)).astype(np.float32)}
-    (expected,) = run(made, feeds)
-    result = compiled(made, "generic")
+    (expected,) = run(proto, feeds)
+    result = compiled(proto, "generic")
     assert kinds(result) == {"::DequantizeLinear": 1, "::MatMul": 1, "::Add": 1}
     np.testing.assert_allclose(run(result, feeds)[0], expected, rtol=0, atol=1e-4 * np.abs(expected).max())
 
@@ -207,26 +207,26 @@ def test_what_cannot_be_is_said(options: dict[str, Any], says: str):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("tensor", ["d", "e", "g", "i", "j", "l"])
 def test_what_is_kept_is_there_in_float(tensor: str, form: str):
-    made = branches()
+    proto = branches()
     module = import_model(branches())
     qdialect.compile(module, form=form, keep_float=(tensor,), feeds=check_feeds(module, ""))
     result = export_model(module)
-    (before,) = (n for n in made.graph.node if tensor in n.output)
+    (before,) = (n for n in proto.graph.node if tensor in n.output)
     (after,) = (n for n in result.graph.node if tensor in n.output)
     assert (after.op_type, after.attribute) == (before.op_type, before.attribute)
 
 
 def test_integers_in_and_out_are_the_targets():
     """tensorrt takes symmetric i8: what the model quantizes to u8 with zero point 128 comes in as i8."""
-    made = branches()
-    for tensor in made.graph.initializer:
+    proto = branches()
+    for tensor in proto.graph.initializer:
         if tensor.name in ("pz", "qz", "rz"):
             tensor.CopyFrom(onh.from_array(np.asarray(np.uint8(128)), tensor.name))
     feeds = {"x": np.random.default_rng(5).uniform(-2, 2, (2, 6)).astype(np.float32)}
-    (expected,) = run(made, feeds)
+    (expected,) = run(proto, feeds)
     integers = np.clip(np.rint(feeds["x"] / np.float32(0.02)), -128, 127)
     for target, dtype, zero in (("tensorrt", np.int8, 0), ("generic", np.uint8, 128)):
-        module = import_model(onnx.ModelProto.FromString(made.SerializeToString()))
+        module = import_model(onnx.ModelProto.FromString(proto.SerializeToString()))
         qdialect.compile(module, target=target, integer_io=True)
         (got,) = run(export_model(module), {"x": (integers + zero).astype(dtype)})
         assert got.dtype == dtype

@@ -65,9 +65,9 @@ def test_no_type_carries_more_scales_than_fit(rows: int):
         [oh.make_tensor_value_info("y", 1, stored.shape)],
         [onh.from_array(stored, "q"), onh.from_array(scales, "s")],
     )
-    made = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 21)], ir_version=10)
-    onnx.checker.check_model(made)
-    module = import_model(made)
+    proto = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 21)], ir_version=10)
+    onnx.checker.check_model(proto)
+    module = import_model(proto)
     get_all_passes()["raise-qdq"]()().apply(Context(), module)
     wanted = [] if scales.size <= MAX_BLOCK_PARAMETERS else [("n", "many-blocks")]
     assert [(r.node, r.blocked.id) for r in remarks_of(module)] == wanted

@@ -109,13 +109,13 @@ def text(case: Case, *, hoists: bool) -> str:
             f"%x: tensor<{shape}f32",
             f"%r = quant.qcast %y : tensor<{result}f32> to tensor<{result}{quantized}>",
         )
-        body, given = [*constants, line, cast], f"%r : tensor<{result}{quantized}>"
+        body, returned_value = [*constants, line, cast], f"%r : tensor<{result}{quantized}>"
     else:
         entry = f"%q: tensor<{shape}{quantized}"
         cast = f"%x = quant.dcast %q : tensor<{shape}{quantized}> to tensor<{shape}f32>"
-        body, given = [cast, *constants, line], f"%y : tensor<{result}f32>"
-    returned = given.split(" : ")[1]
-    lines = "\n    ".join([*body, f"func.return {given}"])
+        body, returned_value = [cast, *constants, line], f"%y : tensor<{result}f32>"
+    returned = returned_value.split(" : ")[1]
+    lines = "\n    ".join([*body, f"func.return {returned_value}"])
     return (
         "builtin.module attributes {onnx.opset_import = {ai.onnx = 18 : i64}} {\n"
         f"  func.func @f({entry}>{arguments}) -> {returned} {{\n    {lines}\n  }}\n}}"

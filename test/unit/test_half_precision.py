@@ -30,7 +30,7 @@ def _model() -> onnx.ModelProto:
     """x -> pair -> Conv with bias -> Relu -> pair -> Conv -> pair, all in float16, i8 throughout."""
     draw = np.random.default_rng(11)
     half = np.float16
-    given: dict[str, Any] = {
+    tensors: dict[str, Any] = {
         "xs": half(X_SCALE), "ys": half(Y_SCALE), "zs": half(Z_SCALE),
         "x0": np.int8(5), "y0": np.int8(-3), "z0": np.int8(-7),
         "w": draw.integers(-127, 128, (6, 3, 3, 3)).astype(np.int8), "ws": draw.uniform(0.004, 0.02, 6).astype(half),
@@ -52,7 +52,7 @@ def _model() -> onnx.ModelProto:
         "g",
         [oh.make_tensor_value_info("x", onnx.TensorProto.FLOAT16, (2, 3, 7, 9))],
         [oh.make_tensor_value_info("z", onnx.TensorProto.FLOAT16, None)],
-        [onh.from_array(np.asarray(v), k) for k, v in given.items()],
+        [onh.from_array(np.asarray(v), k) for k, v in tensors.items()],
     )
     return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 19)], ir_version=9)
 

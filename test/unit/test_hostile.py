@@ -45,8 +45,8 @@ def model(
 ) -> bytes:
     graph = helper.make_graph(list(nodes), "g", [info("x", [2, 3])], list(outputs), list(tensors))
     imports = [helper.make_opsetid("", opset), helper.make_opsetid("f", 1)]
-    made = helper.make_model(graph, opset_imports=imports, ir_version=ir, functions=list(functions))
-    return made.SerializeToString()
+    proto = helper.make_model(graph, opset_imports=imports, ir_version=ir, functions=list(functions))
+    return proto.SerializeToString()
 
 
 def plus_w(w: onnx.TensorProto) -> bytes:
@@ -79,11 +79,11 @@ def nested(depth: int) -> bytes:
             for name, body in (("then_branch", graph), ("else_branch", graph if k < 3 else b""))
         ]
         inner = node("If", ["c"], [f"y{k}"]).SerializeToString() + b"".join(branches)
-        rest = helper.make_graph([], "g", [], [info(f"y{k}")]).SerializeToString()
-        graph = rest + field(1, inner)
-    made = helper.make_graph([], "g", [info("x", [2, 3]), info("c", [], 9)], []).SerializeToString() + graph
+        frame = helper.make_graph([], "g", [], [info(f"y{k}")]).SerializeToString()
+        graph = frame + field(1, inner)
+    whole = helper.make_graph([], "g", [info("x", [2, 3]), info("c", [], 9)], []).SerializeToString() + graph
     imports = helper.make_opsetid("", 17).SerializeToString()
-    return onnx.ModelProto(ir_version=8).SerializeToString() + field(8, imports) + field(7, made)
+    return onnx.ModelProto(ir_version=8).SerializeToString() + field(8, imports) + field(7, whole)
 
 
 def doubling_functions(count: int) -> bytes:
@@ -107,8 +107,8 @@ def bomb(op: str, *inputs: Any, **attributes: Any) -> bytes:
     """One op that makes a lot from constants."""
     names = [f"c{k}" if value is not None else "" for k, value in enumerate(inputs)]
     tensors = [constant(f"c{k}", value) for k, value in enumerate(inputs) if value is not None]
-    made = node(op, names, ["big"], **attributes)
-    return model([made, node("ReduceMax", ["big"], ["m"]), node("Add", ["x", "m"], ["y"])], tensors)
+    large = node(op, names, ["big"], **attributes)
+    return model([large, node("ReduceMax", ["big"], ["m"]), node("Add", ["x", "m"], ["y"])], tensors)
 
 
 def doubling(count: int) -> bytes:
@@ -126,10 +126,10 @@ def long_shape() -> bytes:
 
 def lying() -> bytes:
     """A tensor of 1 TB that says it is small."""
-    made = onnx.ModelProto.FromString(bomb("ConstantOfShape", np.array([HUGE >> 2], np.int64)))
-    made.graph.value_info.append(info("big", [4]))
-    made.graph.value_info.append(info("m", [1]))
-    return made.SerializeToString()
+    proto = onnx.ModelProto.FromString(bomb("ConstantOfShape", np.array([HUGE >> 2], np.int64)))
+    proto.graph.value_info.append(info("big", [4]))
+    proto.graph.value_info.append(info("m", [1]))
+    return proto.SerializeToString()
 
 
 def endless_loop() -> bytes:
@@ -158,9 +158,9 @@ def quantized(scale: float, axis: int = 1, kind: int = TensorProto.UINT8) -> byt
 
 
 def changed(edit: Callable[[onnx.ModelProto], object]) -> bytes:
-    made = onnx.ModelProto.FromString(model([node("Relu", ["x"], ["y"])]))
-    edit(made)
-    return made.SerializeToString()
+    proto = onnx.ModelProto.FromString(model([node("Relu", ["x"], ["y"])]))
+    edit(proto)
+    return proto.SerializeToString()
 
 
 def mlir(body: str) -> bytes:

@@ -408,8 +408,8 @@ def parse(text: str) -> ModuleOp:
     for name, dialect in get_all_dialects().items():
         context.register_dialect(name, dialect)
     types = "".join(f"{line}\n" for line in text.splitlines() if line.startswith("!"))
-    rest = "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("!"))
-    return parse_module(context, types + HEAD + rest, "test", None)
+    body = "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("!"))
+    return parse_module(context, types + HEAD + body, "test", None)
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ def model() -> onnx.ModelProto:
 
 
 def test_finds_types_and_names_of_sizes():
-    found = messages.inferred(model())
-    [info] = found.graph.value_info
+    typed = messages.inferred(model())
+    [info] = typed.graph.value_info
     dims = info.type.tensor_type.shape.dim
     assert (info.name, dims[0].dim_param, dims[1].dim_value) == ("r", "batch", 15)
 
@@ -47,8 +47,8 @@ def test_what_goes_wrong_apart_leaves_the_model_as_it_is(
         return end()
 
     monkeypatch.setattr("onnx.onnx_cpp2py_export.shape_inference.infer_shapes", ends)
-    given = model()
-    assert messages.inferred(given) is given
+    original = model()
+    assert messages.inferred(original) is original
 
 
 @pytest.mark.parametrize("disguise", ["Identity", "Reshape"])
@@ -76,9 +76,9 @@ def test_sizes_are_learnt_from_what_is_constant_only_when_folded(disguise: str):
         [helper.make_tensor_value_info("y", 1, [4, 2])],
         [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
     )
-    given = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.checker.check_model(given)
-    module = import_model(given)
+    original = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(original)
+    module = import_model(original)
     compile(module, "generic")
     result = export_model(module)
     [product] = [n for n in result.graph.node if n.op_type == "MatMul"]

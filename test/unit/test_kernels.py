@@ -126,8 +126,8 @@ def test_weight_only_products_in_blocks_of_four_bits(signed: bool, form: str, ou
     scales = g.rng.uniform(0.01, 0.1, (outputs, 3))  # 1400 * 3 are more than a type carries
     zeros = g.rng.integers(0, 16, (outputs, 3)) - 8 * signed
     kind, transposed = TensorProto.INT4 if signed else TensorProto.UINT4, form == "Gemm"
-    given = [a if transposed else a.T for a in (stored, scales, zeros)]
-    g.constant("s", given[1])
+    parameters = [a if transposed else a.T for a in (stored, scales, zeros)]
+    g.constant("s", parameters[1])
     g.add("DequantizeLinear", "r", "w", "s", "z", axis=int(transposed), block_size=16)
     if transposed:
         g.add("Gemm", "y", "x", "r", g.constant("b", g.rng.normal(0, 1, outputs)), transB=1)
@@ -136,7 +136,7 @@ def test_weight_only_products_in_blocks_of_four_bits(signed: bool, form: str, ou
         g.add("Add", "y", g.constant("b", g.rng.normal(0, 1, (1, outputs))), "p")  # the kernel adds it too
     data = g.rng.normal(0, 1, (3, 48)).astype(np.float32)
     model = g.model((3, 48), (3, outputs), opset=21)
-    for name, a in (("w", given[0]), ("z", given[2])):
+    for name, a in (("w", parameters[0]), ("z", parameters[2])):
         model.graph.initializer.append(helper.make_tensor(name, kind, a.shape, a.flatten().tolist()))
     before, after, ops = compiled(model, tmp_path, data)
     # Of more than 16384 weights in this layout a session makes MatMulNBits itself, a faster one.

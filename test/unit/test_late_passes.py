@@ -59,7 +59,7 @@ def pair(source: str, result: str, parameters: str = "x") -> list[onnx.NodeProto
 
 
 def model(
-    nodes: list[onnx.NodeProto], given: dict[str, Array], shapes: list[Shape], results: list[str]
+    nodes: list[onnx.NodeProto], tensors: dict[str, Array], shapes: list[Shape], results: list[str]
 ) -> onnx.ModelProto:
     """Inputs `x`, `x1`, ... of floats."""
     used = {i for n in nodes for i in n.input}
@@ -69,33 +69,33 @@ def model(
         "g",
         [oh.make_tensor_value_info(n, 1, s) for n, s in zip(names, shapes, strict=True)],
         [oh.make_tensor_value_info(r, 1, None) for r in results],
-        [onh.from_array(v, k) for k, v in given.items() if k in used],
+        [onh.from_array(v, k) for k, v in tensors.items() if k in used],
     )
-    made = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
-    return onnx.shape_inference.infer_shapes(made, strict_mode=True)
+    proto = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 17)], ir_version=8)
+    return onnx.shape_inference.infer_shapes(proto, strict_mode=True)
 
 
-def passed(made: onnx.ModelProto, *names: str, **options: Any) -> onnx.ModelProto:
+def passed(proto: onnx.ModelProto, *names: str, **options: Any) -> onnx.ModelProto:
     """The model after casts are raised, the passes, the last of them with options, and the casts written again."""
-    module = import_model(onnx.ModelProto.FromString(made.SerializeToString()))
+    module = import_model(onnx.ModelProto.FromString(proto.SerializeToString()))
     for name in ("raise-qdq", *names, "lower-to-qdq"):
         get_all_passes()[name]()(**(options if name == names[-1] else {})).apply(Context(), module)
     module.verify()
     return export_model(module)
 
 
-def compiled(made: onnx.ModelProto, **options: Any) -> onnx.ModelProto:
-    module = import_model(onnx.ModelProto.FromString(made.SerializeToString()))
+def compiled(proto: onnx.ModelProto, **options: Any) -> onnx.ModelProto:
+    module = import_model(onnx.ModelProto.FromString(proto.SerializeToString()))
     compile(module, **options)
     return export_model(module)
 
 
-def ops(made: onnx.ModelProto) -> Counter[str]:
-    return Counter(n.op_type for n in made.graph.node)
+def ops(proto: onnx.ModelProto) -> Counter[str]:
+    return Counter(n.op_type for n in proto.graph.node)
 
 
-def results(made: onnx.ModelProto, feeds: list[Array]) -> list[Array]:
-    return run(made, {i.name: x for i, x in zip(made.graph.input, feeds, strict=True)})
+def results(proto: onnx.ModelProto, feeds: list[Array]) -> list[Array]:
+    return run(proto, {i.name: x for i, x in zip(proto.graph.input, feeds, strict=True)})
 
 
 def assert_equal(before: onnx.ModelProto, after: onnx.ModelProto, feeds: list[Array]) -> None:
@@ -121,17 +121,17 @@ def gemm(c: Array | None, **attributes: Any) -> tuple[onnx.ModelProto, list[Arra
     """x -> pair -> Gemm on int8 weights, 5 x 6 by 6 x 4."""
     x_shape = (6, 5) if attributes.get("transA") else (5, 6)
     w_shape = (4, 6) if attributes.get("transB") else (6, 4)
-    given = constants(w=rng().integers(-128, 128, w_shape).astype(np.int8))
+    tensors = constants(w=rng().integers(-128, 128, w_shape).astype(np.int8))
     operands = ["r", "v"]
     if c is not None:
-        given["c"] = c
+        tensors["c"] = c
         operands.append("c")
     nodes = [
         *pair("x", "r"),
         oh.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"]),
         oh.make_node("Gemm", operands, ["y"], **attributes),
     ]
-    return model(nodes, given, [x_shape], ["y"]), inputs(x_shape)
+    return model(nodes, tensors, [x_shape], ["y"]), inputs(x_shape)
 
 
 GEMMS: list[tuple[Shape | None, dict[str, Any], dict[str, int]]] = [
@@ -146,12 +146,12 @@ GEMMS: list[tuple[Shape | None, dict[str, Any], dict[str, int]]] = [
 @pytest.mark.parametrize(("shape", "attributes", "parts"), GEMMS)
 def test_a_decomposed_gemm_is_close(shape: Shape | None, attributes: dict[str, Any], parts: dict[str, int]):
     c = None if shape is None else rng().uniform(-3, 3, shape).astype(np.float32)
-    made, feeds = gemm(c, **attributes)
-    after = passed(made, "decompose", ops=("Gemm",))
+    proto, feeds = gemm(c, **attributes)
+    after = passed(proto, "decompose", ops=("Gemm",))
     casts = {"QuantizeLinear": 1, "DequantizeLinear": 2}
     assert {k: v for k, v in ops(after).items() if k != "Constant"} == {**parts, **casts}
-    assert_close(made, after, feeds)
-    assert ops(passed(made, "decompose", ops=("BatchNormalization",)))["Gemm"] == 1
+    assert_close(proto, after, feeds)
+    assert ops(passed(proto, "decompose", ops=("BatchNormalization",)))["Gemm"] == 1
 
 
 @pytest.mark.parametrize(("parts", "adds"), [((), 0), (("Gemm",), 1)])
@@ -166,7 +166,7 @@ def test_what_was_taken_apart_stays_apart(parts: tuple[str, ...], adds: int):
 
 def test_a_decomposed_normalization_is_close():
     draw = rng()
-    given = constants(
+    tensors = constants(
         gamma=draw.normal(0, 1, 3).astype(np.float32),
         beta=draw.normal(0, 1, 3).astype(np.float32),
         mean=draw.normal(0, 1, 3).astype(np.float32),
@@ -175,16 +175,16 @@ def test_a_decomposed_normalization_is_close():
     node = oh.make_node(
         "BatchNormalization", ["x", "gamma", "beta", "mean", "variance"], ["y"], epsilon=0.003
     )
-    made = model([node], given, [(2, 3, 4, 5)], ["y"])
-    after = passed(made, "decompose", ops=("BatchNormalization",))
+    proto = model([node], tensors, [(2, 3, 4, 5)], ["y"])
+    after = passed(proto, "decompose", ops=("BatchNormalization",))
     assert ops(after) == {"Mul": 1, "Add": 1}
-    assert_close(made, after, inputs((2, 3, 4, 5)))
+    assert_close(proto, after, inputs((2, 3, 4, 5)))
 
 
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("shape", [(4,), (1, 4)])
 def test_a_composed_product_is_close(first: bool, shape: Shape):
-    given = constants(
+    tensors = constants(
         w=rng().integers(-128, 128, (6, 4)).astype(np.int8), b=rng().uniform(-3, 3, shape).astype(np.float32)
     )
     nodes = [
@@ -194,13 +194,13 @@ def test_a_composed_product_is_close(first: bool, shape: Shape):
         oh.make_node("Add", ["b", "p"] if first else ["p", "b"], ["s"]),
         *pair("s", "y", "y"),
     ]
-    made, feeds = model(nodes, given, [(5, 6)], ["y"]), inputs((5, 6))
-    after = passed(made, "compose")
+    proto, feeds = model(nodes, tensors, [(5, 6)], ["y"]), inputs((5, 6))
+    after = passed(proto, "compose")
     assert (ops(after)["Gemm"], ops(after)["MatMul"], ops(after)["Add"]) == (1, 0, 0)
-    assert_close(made, after, feeds, Y_SCALE)
-    integer = compiled(made)
+    assert_close(proto, after, feeds, Y_SCALE)
+    integer = compiled(proto)
     assert ops(integer) == {"QuantizeLinear": 1, "QGemm": 1, "DequantizeLinear": 1}
-    assert_close(made, integer, feeds, Y_SCALE)
+    assert_close(proto, integer, feeds, Y_SCALE)
 
 
 # --- fold-identity ---
@@ -214,11 +214,11 @@ def test_copies_go_and_outputs_keep_their_names():
         oh.make_node("Identity", ["n"], ["z"]),
         oh.make_node("Identity", ["n"], ["w"]),
     ]
-    made = model(nodes, {}, [(2, 3)], ["y", "z", "n", "w"])
-    after = passed(made, "fold-identity")
+    proto = model(nodes, {}, [(2, 3)], ["y", "z", "n", "w"])
+    after = passed(proto, "fold-identity")
     assert [o.name for o in after.graph.output] == ["y", "z", "n", "w"]
     assert ops(after)["Neg"] == 1
-    assert_equal(made, after, inputs((2, 3)))
+    assert_equal(proto, after, inputs((2, 3)))
 
 
 # --- fold-pad ---
@@ -227,7 +227,7 @@ def test_copies_go_and_outputs_keep_their_names():
 def padded(window: onnx.NodeProto, pads: list[int], **others: Any) -> tuple[onnx.ModelProto, list[Array]]:
     """x -> pair -> Pad -> window -> pair, with u8 whose zero is not 0."""
     draw = rng()
-    given = constants(p=np.array(pads), w=draw.integers(-128, 128, (4, 3, 4, 3)).astype(np.int8), **others)
+    tensors = constants(p=np.array(pads), w=draw.integers(-128, 128, (4, 3, 4, 3)).astype(np.int8), **others)
     nodes = [
         *pair("x", "r"),
         oh.make_node("Pad", ["r", "p"], ["a"]),
@@ -236,7 +236,7 @@ def padded(window: onnx.NodeProto, pads: list[int], **others: Any) -> tuple[onnx
         *pair("t", "y", "y"),
     ]
     nodes = nodes if window.op_type == "Conv" else [n for n in nodes if n.output[0] != "v"]
-    return model(nodes, given, [(2, 3, 6, 5)], ["y"]), inputs((2, 3, 6, 5))
+    return model(nodes, tensors, [(2, 3, 6, 5)], ["y"]), inputs((2, 3, 6, 5))
 
 
 WINDOWS: list[tuple[str, dict[str, Any], list[int], str]] = [
@@ -265,16 +265,16 @@ def test_a_window_that_pads_itself_is_the_same(
     kind: str, attributes: dict[str, Any], pads: list[int], kernel: str
 ):
     operands = ["a", "v"] if kind == "Conv" else ["a"]
-    made, feeds = padded(
+    proto, feeds = padded(
         oh.make_node(kind, operands, ["t"], **attributes), [0, 0, *pads[:2], 0, 0, *pads[2:]]
     )
-    after = passed(made, "fold-pad")
+    after = passed(proto, "fold-pad")
     assert "Pad" not in ops(after)
-    assert_equal(made, after, feeds)
-    integer = compiled(made)
+    assert_equal(proto, after, feeds)
+    integer = compiled(proto)
     assert "Pad" not in ops(integer)
     assert ops(integer)[kernel] == 1
-    assert_close(made, integer, feeds, Y_SCALE)
+    assert_close(proto, integer, feeds, Y_SCALE)
 
 
 @pytest.mark.parametrize(
@@ -287,30 +287,30 @@ def test_a_window_that_pads_itself_is_the_same(
     ],
 )
 def test_a_pad_that_no_window_can_make_stays(kind: str, attributes: dict[str, Any], pads: list[int]):
-    made, feeds = padded(oh.make_node(kind, ["a"], ["t"], **attributes), [0, 0, *pads[:2], 0, 0, *pads[2:]])
-    after = passed(made, "fold-pad")
+    proto, feeds = padded(oh.make_node(kind, ["a"], ["t"], **attributes), [0, 0, *pads[:2], 0, 0, *pads[2:]])
+    after = passed(proto, "fold-pad")
     assert ops(after)["Pad"] == 1
-    assert_equal(made, after, feeds)
-    assert_close(made, compiled(made), feeds, Y_SCALE)
+    assert_equal(proto, after, feeds)
+    assert_close(proto, compiled(proto), feeds, Y_SCALE)
 
 
 # --- integer-io ---
 
 
 def test_integers_in_and_out_are_those_of_the_casts():
-    given = constants(w=rng().integers(-128, 128, (6, 4)).astype(np.int8))
+    tensors = constants(w=rng().integers(-128, 128, (6, 4)).astype(np.int8))
     nodes = [
         *pair("x", "r"),
         oh.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"]),
         oh.make_node("MatMul", ["r", "v"], ["p"]),
         *pair("p", "y", "y"),
     ]
-    made, feeds = model(nodes, given, [(5, 6)], ["y"]), inputs((5, 6))
+    proto, feeds = model(nodes, tensors, [(5, 6)], ["y"]), inputs((5, 6))
     stored = np.clip(np.rint(feeds[0] / np.float32(X_SCALE)) + X_ZERO, 0, 255).astype(np.uint8)
-    wanted = np.rint(results(made, feeds)[0] / np.float32(Y_SCALE)) + Y_ZERO
+    wanted = np.rint(results(proto, feeds)[0] / np.float32(Y_SCALE)) + Y_ZERO
     assert np.ptp(wanted) > 100
     for form in ("qdq", "qoperator", "integer"):
-        after = compiled(made, form=form, integer_io=True)
+        after = compiled(proto, form=form, integer_io=True)
         types = [v.type.tensor_type.elem_type for v in (*after.graph.input, *after.graph.output)]
         assert types == [onnx.TensorProto.UINT8] * 2
         (integers,) = run(after, {"x": stored})
@@ -324,8 +324,8 @@ def test_integers_in_and_out_are_those_of_the_casts():
         interface = read_interface({entry.key: entry.value for entry in after.metadata_props})
         assert np.array_equal(interface["x"].quantize(feeds[0], stored.dtype), stored)
         assert np.allclose(interface["y"].dequantize(integers), (integers.astype(int) - Y_ZERO) * Y_SCALE)
-    assert ops(compiled(made, integer_io=True)) == {"QLinearMatMul": 1}
-    assert not compiled(made).metadata_props
+    assert ops(compiled(proto, integer_io=True)) == {"QLinearMatMul": 1}
+    assert not compiled(proto).metadata_props
 
 
 @pytest.mark.parametrize("text", ["0.02:3", "[1]", '{"scale": 0.02}', '{"scale": "x", "zero_point": 0}'])
@@ -345,7 +345,7 @@ def test_a_convolution_in_integers_is_close(bias: str | None, quantized: bool, p
     draw = rng()
     scales = draw.uniform(0.002, 0.02, 4 if per_channel else ()).astype(np.float32)
     bias_scales = np.broadcast_to(np.float32(X_SCALE) * scales, (4,) if per_channel else ()).copy()
-    given = constants(
+    tensors = constants(
         w=draw.integers(-128, 128, (4, 3, 3, 2)).astype(np.int8),
         ws=scales, wz=np.full(scales.shape, -3, np.int8), b=draw.uniform(-3, 3, 4).astype(np.float32),
         bq=draw.integers(-9000, 9000, 4).astype(np.int32), bs=bias_scales,
@@ -354,23 +354,23 @@ def test_a_convolution_in_integers_is_close(bias: str | None, quantized: bool, p
     nodes = [*pair("x", "r"), oh.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"], axis=0)]
     if bias == "steps":
         nodes.append(oh.make_node("DequantizeLinear", ["bq", "bs", "bz"], ["b"], axis=0))
-        del given["b"]
+        del tensors["b"]
     operands = ["r", "v", "b"] if bias else ["r", "v"]
     result = "t" if quantized else "y"
     nodes.append(oh.make_node("Conv", operands, [result], pads=[1, 0, 2, 1], strides=[2, 1]))
     if quantized:
         nodes += pair("t", "y", "y")
-    made, feeds = model(nodes, given, [(2, 3, 6, 5)], ["y"]), inputs((2, 3, 6, 5))
-    after = compiled(made, form="integer")
+    proto, feeds = model(nodes, tensors, [(2, 3, 6, 5)], ["y"]), inputs((2, 3, 6, 5))
+    after = compiled(proto, form="integer")
     assert (ops(after)["ConvInteger"], ops(after)["Conv"]) == (1, 0)
-    assert_close(made, after, feeds, Y_SCALE if quantized else None)
+    assert_close(proto, after, feeds, Y_SCALE if quantized else None)
 
 
 @pytest.mark.parametrize("shape", [(5, 6), (2, 5, 6)])
 def test_a_product_in_integers_is_close(shape: Shape):
     """A scale and a zero point for each column."""
     draw = rng()
-    given = constants(
+    tensors = constants(
         w=draw.integers(-128, 128, (6, 4)).astype(np.int8),
         ws=draw.uniform(0.002, 0.02, 4).astype(np.float32),
         wz=np.array([3, -7, 0, 100], np.int8),
@@ -380,10 +380,10 @@ def test_a_product_in_integers_is_close(shape: Shape):
         oh.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"], axis=1),
         oh.make_node("MatMul", ["r", "v"], ["y"]),
     ]
-    made, feeds = model(nodes, given, [shape], ["y"]), inputs(shape)
-    after = compiled(made, form="integer")
+    proto, feeds = model(nodes, tensors, [shape], ["y"]), inputs(shape)
+    after = compiled(proto, form="integer")
     assert (ops(after)["MatMulInteger"], ops(after)["MatMul"]) == (1, 0)
-    assert_close(made, after, feeds)
+    assert_close(proto, after, feeds)
 
 
 # --- quantize-branches ---
@@ -398,17 +398,17 @@ def test_a_branch_of_known_range_is_quantized_over_it(kind: str, low: int, high:
         oh.make_node(kind, ["x1"], ["f"]),
         oh.make_node("Mul", ["f", "r"], ["y"]),
     ]
-    made = model(nodes, constants(xz=zero), [(4, 30), (4, 30)], ["y"])
-    after = passed(made, "quantize-branches", target="tensorrt")
+    proto = model(nodes, constants(xz=zero), [(4, 30), (4, 30)], ["y"])
+    after = passed(proto, "quantize-branches", target="tensorrt")
     assert (ops(after)["QuantizeLinear"], ops(after)["DequantizeLinear"]) == (2, 2)
     x, x1 = inputs((4, 30), (4, 30))
     feeds = [x, x1 * 4]
-    before, now = results(made, feeds)[0], results(after, feeds)[0]
+    before, now = results(proto, feeds)[0], results(after, feeds)[0]
     step = max(-low, high) / 127 if zero.dtype == np.int8 else (high - low) / 255
     largest = np.abs(results(model(pair("x", "y"), constants(xz=zero), [(4, 30)], ["y"]), [x])[0]).max()
     assert 0 < np.abs(now - before).max() <= 0.51 * step * largest
-    same = passed(made, "quantize-branches", target="onnxruntime")
-    assert_equal(made, same, feeds)
+    same = passed(proto, "quantize-branches", target="onnxruntime")
+    assert_equal(proto, same, feeds)
 
 
 def test_a_shortcut_is_quantized_as_it_is_elsewhere():
@@ -418,9 +418,9 @@ def test_a_shortcut_is_quantized_as_it_is_elsewhere():
         *pair("x1", "r", "y"),
         oh.make_node("Add", ["r", "n"], ["z"]),
     ]
-    made, feeds = model(nodes, constants(), [(2, 3), (2, 3)], ["y", "z"]), inputs((2, 3), (2, 3))
-    after = passed(made, "quantize-branches", target="tensorrt")
-    (y, z), (old_y, _) = results(after, feeds), results(made, feeds)
+    proto, feeds = model(nodes, constants(), [(2, 3), (2, 3)], ["y", "z"]), inputs((2, 3), (2, 3))
+    after = passed(proto, "quantize-branches", target="tensorrt")
+    (y, z), (old_y, _) = results(after, feeds), results(proto, feeds)
     np.testing.assert_array_equal(y, old_y)
     shortcut = np.rint(feeds[1] / np.float32(Y_SCALE)) * np.float32(Y_SCALE)
     np.testing.assert_allclose(z, shortcut + old_y, rtol=0, atol=1e-5)

@@ -266,9 +266,9 @@ def test_the_page_of_iree(tmp_path: Path):
         else:
             program = [str(tool(words[0])), *words[1:]]
             said = subprocess.run(program, check=True, capture_output=True, text=True).stdout
-    found = re.search(r"1x10xf32=\[(.*?)\]", said)
-    assert found is not None
+    printed = re.search(r"1x10xf32=\[(.*?)\]", said)
+    assert printed is not None
     assert main(["compile", model, "-o", str(tmp_path / "o.onnx"), "--quiet"]) == 0
     feeds = {onnx.load(model).graph.input[0].name: np.full((1, 16, 16, 1), 0.5, np.float32)}
     expected = run(str(tmp_path / "o.onnx"), feeds, optimize=True)[0][0]
-    np.testing.assert_allclose(np.array(found[1].split(), np.float32), expected, rtol=1e-4)
+    np.testing.assert_allclose(np.array(printed[1].split(), np.float32), expected, rtol=1e-4)

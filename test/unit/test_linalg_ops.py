@@ -187,6 +187,6 @@ def test_ops_are_compared_with_onnxruntimes_kernels(tmp_path: Path):
 
 
 def test_random_graphs_are_within_their_class():
-    found = graphs.chunk(300, size=12, floats=False)
-    assert found.problems == {}
-    assert found.whole >= 10
+    outcome = graphs.chunk(300, size=12, floats=False)
+    assert outcome.problems == {}
+    assert outcome.whole >= 10

@@ -164,8 +164,8 @@ def test_hessian_does_not_depend_on_batches_or_order() -> None:
     for other in (summed(list(range(12)), 1), summed(list(range(11, -1, -1)), 5)):
         assert other.matrix().tobytes() == first.matrix().tobytes()
         assert other.mean().tobytes() == first.mean().tobytes()
-    halves, rest = summed(list(range(5)), 7), summed(list(range(5, 12)), 2)
-    halves.merge(rest)
+    halves, second = summed(list(range(5)), 7), summed(list(range(5, 12)), 2)
+    halves.merge(second)
     assert halves.matrix().tobytes() == first.matrix().tobytes()
     patches = np.concatenate(list(layer.patches(x, 11)), axis=1).astype(np.float64)
     wanted = patches.transpose(0, 2, 1) @ patches / patches.shape[1]

@@ -33,7 +33,7 @@ def model(ops: list[tuple[str, list[str], str]], dtype: Any, zero: int) -> onnx.
         "corner": np.array([[0.25]], np.float32),
     }
     nodes = [oh.make_node("DequantizeLinear", ["x", "s", "z"], ["r"])]
-    nodes += [oh.make_node(op, inputs, [made]) for op, inputs, made in ops]
+    nodes += [oh.make_node(op, inputs, [result]) for op, inputs, result in ops]
     nodes += [oh.make_node("QuantizeLinear", ["v", "t", "u"], ["y"])]
     used = {name for n in nodes for name in n.input}
     element = oh.np_dtype_to_tensor_dtype(np.dtype(dtype))
@@ -44,8 +44,8 @@ def model(ops: list[tuple[str, list[str], str]], dtype: Any, zero: int) -> onnx.
         [oh.make_tensor_value_info("y", element, [16, 16])],
         [onh.from_array(v, k) for k, v in constants.items() if k in used],
     )
-    made = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 18)], ir_version=8)
-    return onnx.shape_inference.infer_shapes(made)
+    proto = oh.make_model(graph, opset_imports=[oh.make_opsetid("", 18)], ir_version=8)
+    return onnx.shape_inference.infer_shapes(proto)
 
 
 CHAINS = {
@@ -68,8 +68,8 @@ CHAINS = {
 @pytest.mark.parametrize("chain", CHAINS)
 @pytest.mark.parametrize(("dtype", "zero"), [(np.uint8, 0), (np.uint8, 131), (np.int8, -7), (np.int8, 127)])
 def test_a_table_holds_what_the_chain_computes(chain: str, dtype: Any, zero: int, tmp_path: Path):
-    made = model(CHAINS[chain], dtype, zero)
-    onnx.save(made, tmp_path / "before.onnx")
+    proto = model(CHAINS[chain], dtype, zero)
+    onnx.save(proto, tmp_path / "before.onnx")
     module = qdialect.load(tmp_path / "before.onnx")
     qdialect.compile(module)
     qdialect.save(module, tmp_path / "after.onnx")
@@ -83,7 +83,7 @@ def test_a_table_holds_what_the_chain_computes(chain: str, dtype: Any, zero: int
 
 
 def test_what_onnxruntime_cannot_compute_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    def refuse(*given: Any) -> None:
+    def refuse(*arguments: Any) -> None:
         raise UserError("no kernel")
 
     monkeypatch.setattr("qdialect.transforms.lower_to_table.evaluate", refuse)

@@ -237,8 +237,8 @@ def compared(text: str, feeds: list[npt.NDArray[np.int8]]) -> npt.NDArray[np.int
     end = main_of(before).body.block.last_op
     assert end is not None
     seen = observe(before, dict(zip("xz", feeds, strict=False)))
-    (found,) = run_integer(lowered(text), feeds)
-    return np.abs(seen[end.operands[0]].stored.astype(np.int64) - found)
+    (validator,) = run_integer(lowered(text), feeds)
+    return np.abs(seen[end.operands[0]].stored.astype(np.int64) - validator)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -324,9 +324,9 @@ def test_all_pairs_of_bytes(name: str):
 
 @pytest.mark.parametrize("name", [*CASES, *SQUARE])
 def test_upstream_validates(name: str):
-    found, text = tool("mlir-opt-22", "mlir-opt"), StringIO()
+    validator, text = tool("mlir-opt-22", "mlir-opt"), StringIO()
     write_upstream(lowered({**CASES, **SQUARE}[name]), text)
-    done = run(found, [*VALIDATE, "-", "-o", "/dev/null"], text.getvalue())
+    done = run(validator, [*VALIDATE, "-", "-o", "/dev/null"], text.getvalue())
     assert done.returncode == 0, done.stderr
 
 

@@ -69,8 +69,8 @@ def model(opset: int, op: str, attributes: dict[str, Any], more: dict[str, Any],
     ids=str,
 )
 def test_the_same_numbers(case: Any, to: int, tmp_path: Path) -> None:
-    made = model(*case)
-    onnx.save(made, tmp_path / "old.onnx")
+    proto = model(*case)
+    onnx.save(proto, tmp_path / "old.onnx")
     module = qdialect.load(tmp_path / "old.onnx")
     RaiseOpsetPass(to=to).apply(Context(), module)
     module.verify()
@@ -79,5 +79,5 @@ def test_the_same_numbers(case: Any, to: int, tmp_path: Path) -> None:
     assert [entry.version for entry in after.opset_import] == [to]
     assert after.graph.node[-1].name.startswith("the node")
     x = np.random.default_rng(3).normal(size=case[4]).astype(np.float32)
-    for a, b in zip(run(made, {"x": x}), run(str(tmp_path / "new.onnx"), {"x": x}), strict=True):
+    for a, b in zip(run(proto, {"x": x}), run(str(tmp_path / "new.onnx"), {"x": x}), strict=True):
         np.testing.assert_array_equal(a, b)

@@ -54,10 +54,10 @@ KEEPDIMS, AXES = {"keepdims": int_attr(1)}, {"axes": ints_attr((0,))}
 def test_what_verifies_excuses_no_other(name: str, sound: Case, broken: Case):
     """An operation of a signature that verified is not looked at again: the signature must tell the two apart."""
     for _ in range(2):
-        verify_at(made(name, *sound), 17)
+        verify_at(built(name, *sound), 17)
         with pytest.raises(VerifyException):
-            verify_at(made(name, *broken), 17)
+            verify_at(built(name, *broken), 17)
 
 
-def made(name: str, operands: list[Attribute], attributes: dict[str, Attribute]) -> OnnxOp:
+def built(name: str, operands: list[Attribute], attributes: dict[str, Attribute]) -> OnnxOp:
     return op_named("", name).build(Block(arg_types=operands).args, [operands[0]], attributes)

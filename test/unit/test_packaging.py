@@ -18,8 +18,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 def folders() -> set[str]:
     """Every package below `qdialect/`, `transforms/` under the name that it is imported by."""
-    found = {p.parent for p in (ROOT / "qdialect").rglob("__init__.py") if "transforms" not in p.parts}
-    return {".".join(p.relative_to(ROOT).parts) for p in found} | {"qdialect.transforms"}
+    diagnostics = {p.parent for p in (ROOT / "qdialect").rglob("__init__.py") if "transforms" not in p.parts}
+    return {".".join(p.relative_to(ROOT).parts) for p in diagnostics} | {"qdialect.transforms"}
 
 
 def test_every_package_is_in_the_wheel():
@@ -93,9 +93,9 @@ def test_the_example_is_strictly_typed_against_the_wheel(installed: Path, tmp_pa
     done = subprocess.run(
         [*command, "-p", tmp_path], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    found = json.loads(done.stdout)["generalDiagnostics"]
-    places = [(Path(one["file"]).name, one["range"]["start"]["line"] + 1) for one in found]
-    assert places == [("wrong.py", line) for line in (4, 5, 6, 7)], found
+    diagnostics = json.loads(done.stdout)["generalDiagnostics"]
+    places = [(Path(one["file"]).name, one["range"]["start"]["line"] + 1) for one in diagnostics]
+    assert places == [("wrong.py", line) for line in (4, 5, 6, 7)], diagnostics
 
 
 def test_the_example_runs_on_the_wheel(installed: Path):

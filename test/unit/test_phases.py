@@ -66,22 +66,22 @@ def test_a_phase_that_does_not_is_named(missing: str, phase: str, op: str):
 def differing(module: ModuleOp, passes: list[ModulePass]) -> set[tuple[str, str]]:
     """The neighbours that give another graph when they change places."""
 
-    def finished(from_here: ModuleOp, rest: list[ModulePass]) -> onnx.ModelProto:
-        PassManager().run(rest, from_here)
+    def finished(from_here: ModuleOp, following: list[ModulePass]) -> onnx.ModelProto:
+        PassManager().run(following, from_here)
         import_domains(from_here)
         return export_model(from_here)
 
-    found: set[tuple[str, str]] = set()
+    pairs: set[tuple[str, str]] = set()
     for k, (first, second) in enumerate(pairwise(passes)):
         as_is, swapped = module.clone(), module.clone()
         PassManager().run([first, second], as_is)
         PassManager().run([second, first], swapped)
         if not as_is.is_structurally_equivalent(swapped):
-            rest = passes[k + 2 :]
-            if difference(finished(as_is, rest), finished(swapped, rest)):
-                found.add((first.name, second.name))
+            following = passes[k + 2 :]
+            if difference(finished(as_is, following), finished(swapped, following)):
+                pairs.add((first.name, second.name))
         PassManager().run([first], module)
-    return found
+    return pairs
 
 
 def stated(options: Options) -> set[tuple[str, str]]:
@@ -98,5 +98,5 @@ def stated(options: Options) -> set[tuple[str, str]]:
 def test_neighbours_that_matter_are_those_that_say_so(target: str, form: str):
     options = Options(target, form)
     modules = [qdialect.load(EXAMPLE) if seed is None else module_of(seed) for seed in SEEDS]
-    found = set[tuple[str, str]]().union(*(differing(module, pipeline(options)) for module in modules))
-    assert found == stated(options)
+    pairs = set[tuple[str, str]]().union(*(differing(module, pipeline(options)) for module in modules))
+    assert pairs == stated(options)

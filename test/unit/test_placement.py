@@ -42,8 +42,8 @@ def test_the_cut_costs_least(seed: int) -> None:
     sides = cut.solve()
     chosen = tuple(sides[node] for node in nodes)
     own = sum(c[0] if side else c[1] for c, side in zip(costs, chosen, strict=True))
-    found = own + sum(c for a, b, c in edges if chosen[a] and not chosen[b])
-    assert found == brute_force(costs, edges)[0]
+    cut_cost = own + sum(c for a, b, c in edges if chosen[a] and not chosen[b])
+    assert cut_cost == brute_force(costs, edges)[0]
 
 
 def test_a_tie_falls_on_the_second_side() -> None:

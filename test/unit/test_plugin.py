@@ -120,7 +120,7 @@ def outputs(model: onnx.ModelProto, x: Any) -> Any:
 
 def test_compile_moves_casts_past_the_operator(site: Path, tmp_path: Path):
     """All three MatMul parts are integers, the weight's scales are mirrored with it, and no number changes."""
-    onnx.save(given := model(), path := tmp_path / "model.onnx")
+    onnx.save(original := model(), path := tmp_path / "model.onnx")
     out, toml = tmp_path / "out.onnx", site / "qdialect_mirror" / "imager.toml"
     words = [
         "compile",
@@ -134,14 +134,14 @@ def test_compile_moves_casts_past_the_operator(site: Path, tmp_path: Path):
         tmp_path / "r.json",
     ]
     run(site, sys.executable, "-m", "qdialect.cli", *words)
-    found = onnx.load(out)
-    types = [node.op_type for node in found.graph.node]
+    compiled = onnx.load(out)
+    types = [node.op_type for node in compiled.graph.node]
     assert types.count("Mirror") == 2
     assert types[0] == "QuantizeLinear"
     assert "QLinearMatMul" in types
     assert types.count("DequantizeLinear") == 1
     x = np.random.default_rng(6).normal(size=(4, 6)).astype(np.float32)
-    np.testing.assert_array_equal(outputs(given, x), outputs(found, x))
+    np.testing.assert_array_equal(outputs(original, x), outputs(compiled, x))
     text = run(site, sys.executable, "-m", "qdialect.cli", *words, "--print-pipeline")
     assert "fold-mirrors" in text
     assert "exporters mirror there and back" in text
@@ -297,10 +297,10 @@ def test_a_stage_beyond_the_level_is_left_out(tmp_path: Path):
 
 def test_a_file_says_what_differs(tmp_path: Path):
     path = write(tmp_path, LIKE + 'largest_weight = 64\n[storage]\nMirror = ["u8"]\n')
-    found, like = target(path), target("onnxruntime")
-    assert (found.name, found.largest_weight, found.kernels) == (str(path), 64, like.kernels)
-    assert found.storage == {**like.storage, "Mirror": ["u8"]}
-    assert found.costs == like.costs
+    own, like = target(path), target("onnxruntime")
+    assert (own.name, own.largest_weight, own.kernels) == (str(path), 64, like.kernels)
+    assert own.storage == {**like.storage, "Mirror": ["u8"]}
+    assert own.costs == like.costs
     path.write_text(LIKE + "largest_weight = 127")
     assert target(path).largest_weight == 127
 

@@ -32,10 +32,10 @@ def values() -> Array:
 
 
 def statistics(parts: Sequence[Array]) -> Statistics:
-    found = Statistics()
+    result = Statistics()
     for part in parts:
-        found.update(part, axis=-1)
-    return found
+        result.update(part, axis=-1)
+    return result
 
 
 def same(a: Statistics, b: Statistics) -> bool:
@@ -68,20 +68,20 @@ def test_a_merge_is_an_addition(cut: int) -> None:
 
 def test_a_histogram_counts_each_value_once() -> None:
     x = values()
-    found = Statistics()
-    found.update(x)
-    width = 2.0**found.exponent
-    wanted = np.floor(x.astype(np.float64) / width).astype(np.int64) - found.first
-    assert found.counts.size <= BINS
-    assert np.array_equal(found.counts, np.bincount(wanted, minlength=found.counts.size))
-    assert (found.low, found.high) == (float(x.min()), float(x.max()))
+    result = Statistics()
+    result.update(x)
+    width = 2.0**result.exponent
+    wanted = np.floor(x.astype(np.float64) / width).astype(np.int64) - result.first
+    assert result.counts.size <= BINS
+    assert np.array_equal(result.counts, np.bincount(wanted, minlength=result.counts.size))
+    assert (result.low, result.high) == (float(x.min()), float(x.max()))
 
 
 def test_sums_are_exact_to_a_part_in_a_trillion() -> None:
     x = values().reshape(-1, 5)
-    found = statistics([x]).channels
-    assert found is not None
-    assert np.allclose(found.means(), x.astype(np.float64).mean(axis=0), rtol=0, atol=2.0**-40)
+    result = statistics([x]).channels
+    assert result is not None
+    assert np.allclose(result.means(), x.astype(np.float64).mean(axis=0), rtol=0, atol=2.0**-40)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -91,13 +91,13 @@ def test_what_is_no_number_is_refused(bad: float) -> None:
 
 
 def test_ranges() -> None:
-    found = Statistics()
+    result = Statistics()
     draw = np.random.default_rng(0)
     x = np.concatenate([draw.normal(size=100_000), [40.0]]).astype(np.float32)
-    found.update(x)
-    low, high = find_range(found, "minmax", 255, False)
+    result.update(x)
+    low, high = find_range(result, "minmax", 255, False)
     assert (low, high) == (float(x.min()), 40.0)
-    least, greatest = find_range(found, "99.99", 255, False)
+    least, greatest = find_range(result, "99.99", 255, False)
     assert low <= least < -2.5
     assert 2.5 < greatest < 8.1
 
@@ -107,19 +107,19 @@ def test_ranges() -> None:
         steps = np.clip(np.rint(x / scale) + zero, 0, 255) - zero
         return float(((steps * scale - x) ** 2).sum())
 
-    best = error(find_range(found, "mse", 255, False))
+    best = error(find_range(result, "mse", 255, False))
     assert best <= 1.01 * min(error((low, high)), error((least, greatest)))
-    least, greatest = find_range(found, "99.999", 255, True)
+    least, greatest = find_range(result, "99.999", 255, True)
     assert greatest < 8
     with pytest.raises(UserError, match="there is no range 'widest'"):
-        find_range(found, "widest", 255, False)
+        find_range(result, "widest", 255, False)
 
 
 def test_a_range_holds_zero() -> None:
-    found = Statistics()
-    found.update(np.array([3.0, 5.0], np.float32))
+    result = Statistics()
+    result.update(np.array([3.0, 5.0], np.float32))
     for method in ("minmax", "mse", "99.9"):
-        assert find_range(found, method, 255, False)[0] == 0.0
+        assert find_range(result, method, 255, False)[0] == 0.0
 
 
 def module(open_batch: str | int = "n") -> ModuleOp:
@@ -170,9 +170,9 @@ def test_what_waits_to_be_counted_is_bounded_over_all_tensors(monkeypatch: pytes
     counted: list[int] = []
     update = Statistics.update
 
-    def counting(self: Statistics, x: Array, *rest: Any, **named: Any) -> None:
+    def counting(self: Statistics, x: Array, *arguments: Any, **named: Any) -> None:
         counted.append(x.nbytes)
-        update(self, x, *rest, **named)
+        update(self, x, *arguments, **named)
 
     monkeypatch.setattr(Statistics, "update", counting)
     wave = 8 * 4 * 4 * 6 * 5  # an eighth holds the two largest tensors of a sample
@@ -200,11 +200,11 @@ def test_what_is_no_profile(tmp_path: Path) -> None:
 
 
 def test_a_profile_names_every_tensor() -> None:
-    found = profile(samples(3), 3)
-    assert set(found.tensors) == {"x", "c", "r", "f", "y"}
-    assert found.samples == 3
-    assert found.tensors["x"].channels is not None
-    assert found.tensors["x"].count == 3 * 3 * 6 * 5
+    result = profile(samples(3), 3)
+    assert set(result.tensors) == {"x", "c", "r", "f", "y"}
+    assert result.samples == 3
+    assert result.tensors["x"].channels is not None
+    assert result.tensors["x"].count == 3 * 3 * 6 * 5
 
 
 def test_workers_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:

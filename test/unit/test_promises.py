@@ -182,7 +182,7 @@ def parameters(axis: int | None) -> list[tuple[str, int, float]]:
 
 def op_line(case: Case, name: str, operands: Sequence[str]) -> str:
     """`%name = onnx.Op(...)` in float; TopK's indices are not looked at."""
-    given = case.text.format(x=operands[0], y=operands[-1])
+    attributes = case.text.format(x=operands[0], y=operands[-1])
     kinds = [tensor(s, "f32") for s in case.shapes]
     if case.op in ("Where", "OneHot"):
         kinds = [case.others, *kinds]
@@ -192,8 +192,8 @@ def op_line(case: Case, name: str, operands: Sequence[str]) -> str:
         kinds.append(case.others)
     float_type = tensor(case.result, case.element)
     if case.op == "TopK":
-        return f"%{name}, %{name}i = onnx.TopK{given} : ({', '.join(kinds)}) -> ({float_type}, {tensor(case.result, 'i64')})\n"
-    return f"%{name} = {case.spelled}{given} : ({', '.join(kinds)}) -> {float_type}\n"
+        return f"%{name}, %{name}i = onnx.TopK{attributes} : ({', '.join(kinds)}) -> ({float_type}, {tensor(case.result, 'i64')})\n"
+    return f"%{name} = {case.spelled}{attributes} : ({', '.join(kinds)}) -> {float_type}\n"
 
 
 def module(arguments: dict[str, str], body: str, results: dict[str, str], opset: int = 18) -> ModuleOp:
@@ -300,8 +300,8 @@ def check(case: Case, axis: int | None, make: Maker, one: type[SinkDequantizePas
             )
             assert not any(isinstance(n, float_side) for n in neighbours), "the pass left the op alone"
     after.verify()
-    expected, found = outputs(before, feeds, False), outputs(after, feeds, case.integers)
-    for n, (a, b) in enumerate(zip(expected, found, strict=True)):
+    expected, actual = outputs(before, feeds, False), outputs(after, feeds, case.integers)
+    for n, (a, b) in enumerate(zip(expected, actual, strict=True)):
         wrong = bits_of(a) != bits_of(b)
         assert not wrong.any(), (
             f"{int(wrong.sum())} of {wrong.size} elements differ with {parameters(axis)[n]}"
@@ -340,8 +340,8 @@ def single(case: Case, type: str) -> tuple[ModuleOp, Feeds]:
     body = case.constants + f"%q = quant.scast %x : {tensor(shape, 'i8')} to {tensor(shape, type)}\n"
     body += f"%r = quant.dcast %q : {tensor(shape, type)} to {tensor(shape, 'f32')}\n"
     body += op_line(case, "y", ["%r"])
-    made = module({"x": tensor(shape, "i8")}, body, {"y": tensor(case.result, "f32")})
-    return made, {"x": stored_values("i8", shape, 0)}
+    built = module({"x": tensor(shape, "i8")}, body, {"y": tensor(case.result, "f32")})
+    return built, {"x": stored_values("i8", shape, 0)}
 
 
 def agree(case: Case, before: ModuleOp, feeds: Feeds, one: type[SinkDequantizePass]) -> None:

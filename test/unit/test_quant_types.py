@@ -261,10 +261,10 @@ def test_the_one_scale():
         ("i8:f32, 2.0:3", None),
     ],
 )
-def test_normalized(given: str, expected: str | None):
-    element = parse(f"!quant.uniform<{given}>")
+def test_normalized(spelled: str, expected: str | None):
+    element = parse(f"!quant.uniform<{spelled}>")
     assert isinstance(element, UniformType)
-    assert normalized(element) == parse(f"!quant.uniform<{expected or given}>")
+    assert normalized(element) == parse(f"!quant.uniform<{expected or spelled}>")
 
 
 # --- Ops ---

@@ -113,9 +113,9 @@ def test_gptq_is_better_than_rounding_to_nearest(folder: Path) -> None:
 def test_each_layer_is_rounded_by_gptq_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rounded: list[int] = []
 
-    def counting(layer: Layer, *rest: Any, **named: Any) -> Array:
+    def counting(layer: Layer, *arguments: Any, **named: Any) -> Array:
         rounded.append(layer.rows_shape[2])
-        return gptq(layer, *rest, **named)
+        return gptq(layer, *arguments, **named)
 
     monkeypatch.setattr("qdialect.calibration.gptq.gptq", counting)
     assert quantize(folder, "once.onnx", "--data", str(folder / "data.npz")) == 0
@@ -148,12 +148,12 @@ def test_data_of_many_kinds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     )
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(str(folder))
-    found: set[bytes] = set()
+    profiles: set[bytes] = set()
     for k, source in enumerate(["x.npy", "pieces", "sets", "own_samples:rows"]):
         profile = folder / f"profile{k}"
         assert quantize(folder, "e.onnx", "--data", source, "--save-profile", str(profile), *NEAREST) == 0
-        found.add(profile.read_bytes())
-    assert len(found) == 1
+        profiles.add(profile.read_bytes())
+    assert len(profiles) == 1
     sys.modules.pop("own_samples", None)
 
 

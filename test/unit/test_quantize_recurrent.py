@@ -90,11 +90,11 @@ def ratio(one: Path, other: Path) -> float:
 
 def inside(path: Path) -> list[str]:
     """The ops in bodies of loops."""
-    found: list[str] = []
+    op_types: list[str] = []
     for node in onnx.load(str(path)).graph.node:
         for attribute in node.attribute:
-            found += [inner.op_type for inner in attribute.g.node]
-    return found
+            op_types += [inner.op_type for inner in attribute.g.node]
+    return op_types
 
 
 @pytest.mark.parametrize(

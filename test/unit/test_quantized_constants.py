@@ -35,10 +35,10 @@ def model(scales: np.ndarray, zero_points: np.ndarray) -> onnx.ModelProto:
     ],
 )
 def test_a_quantized_constant(scales: np.ndarray, zero_points: np.ndarray, monkeypatch: pytest.MonkeyPatch):
-    made = model(scales, zero_points)
-    [expected] = oracle.run(made, {})
+    proto = model(scales, zero_points)
+    [expected] = oracle.run(proto, {})
     monkeypatch.delattr(oracle, "evaluate")
-    module = import_model(made)
+    module = import_model(proto)
     FoldConstantsPass().apply(Context(), module)
     [constant] = [op for op in module.walk() if isinstance(op, ConstantOp)]
     assert constant.value is not None

@@ -35,8 +35,8 @@ def model(nodes: list[onnx.NodeProto], x: np.ndarray, constants: Constants, outp
 def chain(*steps: tuple[str, list[str]], to: int | None = None) -> list[onnx.NodeProto]:
     """Ops in a row; each takes what the one before it makes, then the named constants."""
     nodes, last = [], "x"
-    for k, (op_type, rest) in enumerate(steps):
-        node = oh.make_node(op_type, [last, *rest], [last := f"t{k}"])
+    for k, (op_type, operands) in enumerate(steps):
+        node = oh.make_node(op_type, [last, *operands], [last := f"t{k}"])
         if op_type == "Cast":
             node.attribute.append(oh.make_attribute("to", to))
         nodes.append(node)
@@ -85,10 +85,10 @@ def test_quantizer(name: str, scale: float):
     constants = {"m": 1 / scale, "s": scale, "z": 37.0, "mc": spread / np.float32(scale), **bounds}
     used = {i for n in nodes for i in n.input}
     original = model(nodes, TIES, {k: v for k, v in constants.items() if k in used}, output)
-    made = raised(original)
-    assert not {"Mul", "Div", "Round", "Add", "Sub"} & set(operators(made))
-    assert "QuantizeLinear" in operators(made)
-    a, b = (run(m, {"x": TIES})[0] for m in (original, made))
+    proto = raised(original)
+    assert not {"Mul", "Div", "Round", "Add", "Sub"} & set(operators(proto))
+    assert "QuantizeLinear" in operators(proto)
+    a, b = (run(m, {"x": TIES})[0] for m in (original, proto))
     assert a.dtype == b.dtype
     assert len(np.unique(a)) > 10
     difference = np.abs(a.astype(np.float32) - b.astype(np.float32))
@@ -104,9 +104,9 @@ def test_dequantizer_on_all_values(dtype: str, inverse: bool):
     x = np.arange(np.iinfo(dtype).min, np.iinfo(dtype).max + 1).astype(dtype).reshape(4, 64)
     nodes = chain(("Cast", []), ("Sub", ["z"]), ("Div" if inverse else "Mul", ["s"]), to=1)
     original = model(nodes, x, {"z": 37.0, "s": 0.037}, 1)
-    made = raised(original)
-    assert operators(made) == ["DequantizeLinear"]
-    a, b = (run(m, {"x": x})[0] for m in (original, made))
+    proto = raised(original)
+    assert operators(proto) == ["DequantizeLinear"]
+    a, b = (run(m, {"x": x})[0] for m in (original, proto))
     if not inverse:
         np.testing.assert_array_equal(a, b)
     np.testing.assert_allclose(a, b, rtol=1e-6)
@@ -120,9 +120,9 @@ def test_bounds_of_integers_are_the_types():
     ]
     i8 = {k: np.array(v, np.int8) for k, v in (("z", 2), ("lo", -7), ("hi", 7))}
     original = model(nodes, TIES, {"s": 0.5, **i8}, 1)
-    made = raised(original)
-    assert operators(made) == ["Clip", "QuantizeLinear", "DequantizeLinear"]  # the same bounds, as reals
-    np.testing.assert_array_equal(run(original, {"x": TIES})[0], run(made, {"x": TIES})[0])
+    proto = raised(original)
+    assert operators(proto) == ["Clip", "QuantizeLinear", "DequantizeLinear"]  # the same bounds, as reals
+    np.testing.assert_array_equal(run(original, {"x": TIES})[0], run(proto, {"x": TIES})[0])
 
 
 @pytest.mark.parametrize(
@@ -171,13 +171,13 @@ def test_aidge_model_becomes_integer(target: str, form: str):
     original, x = aidge()
     module = import_model(onnx.ModelProto.FromString(original.SerializeToString()))
     compile(module, target, form, "lossy")
-    made = export_model(module)
+    proto = export_model(module)
     convolution = "QLinearConv" if form == "qoperator" else "Conv"
-    assert operators(made).count(convolution) == 2
-    assert not {"Mul", "Round"} & set(operators(made))
+    assert operators(proto).count(convolution) == 2
+    assert not {"Mul", "Round"} & set(operators(proto))
     if form == "qoperator":
-        assert "Conv" not in operators(made)
-    a, b = run(original, {"x": x})[0], run(made, {"x": x})[0]
+        assert "Conv" not in operators(proto)
+    a, b = run(original, {"x": x})[0], run(proto, {"x": x})[0]
     assert len(np.unique(a)) > 10
     assert np.abs(a - b).max() <= 1
 
@@ -227,10 +227,10 @@ def test_exactness_exact_reads_what_changes_no_bit(name: str):
     expected = run(original, {"x": steps})[0]
     module = import_model(onnx.ModelProto.FromString(original.SerializeToString()))
     report = compile(module, exactness="exact", feeds=[{"x": steps}])
-    made = export_model(module)
-    assert ("QuantizeLinear" in operators(made)) == exact
+    proto = export_model(module)
+    assert ("QuantizeLinear" in operators(proto)) == exact
     assert ("inexact-arithmetic" in {r.blocked.id for r in report.remarks}) != exact
-    np.testing.assert_array_equal(run(made, {"x": steps})[0], expected)
+    np.testing.assert_array_equal(run(proto, {"x": steps})[0], expected)
     close = raised(original)  # else what is left alone would be so for another reason
     assert "QuantizeLinear" in operators(close)
     assert (run(close, {"x": steps})[0] == expected).all() == exact
@@ -243,6 +243,6 @@ def test_exactness_exact_reads_integers_times_a_scale():
         original = model(nodes, stored, {"z": 13.0, "s": 0.3}, onnx.TensorProto.FLOAT)
         module = import_model(onnx.ModelProto.FromString(original.SerializeToString()))
         compile(module, exactness="exact")
-        made = export_model(module)
-        assert ("DequantizeLinear" in operators(made)) == exact
-        np.testing.assert_array_equal(run(made, {"x": stored})[0], run(original, {"x": stored})[0])
+        proto = export_model(module)
+        assert ("DequantizeLinear" in operators(proto)) == exact
+        np.testing.assert_array_equal(run(proto, {"x": stored})[0], run(original, {"x": stored})[0])

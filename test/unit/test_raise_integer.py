@@ -70,8 +70,8 @@ def test_product(conv: bool, per_channel: bool, integer_bias: bool, quantized: b
     original = product(conv=conv, per_channel=per_channel, integer_bias=integer_bias, quantized=quantized)
     module = import_model(onnx.ModelProto.FromString(original.SerializeToString()))
     compile(module, "onnxruntime" if form == "qoperator" else "generic", form)
-    made = export_model(module)
-    ops = {n.op_type for n in made.graph.node}
+    proto = export_model(module)
+    ops = {n.op_type for n in proto.graph.node}
     if form == "qdq":
         assert ops == {"QuantizeLinear", "DequantizeLinear", "Conv" if conv else "Gemm"}
     elif quantized:
@@ -79,13 +79,13 @@ def test_product(conv: bool, per_channel: bool, integer_bias: bool, quantized: b
         assert ops - folds == {"QuantizeLinear", "QLinearConv" if conv else "QGemm"}
     elif conv:
         assert "ConvInteger" in ops
-    _check(original, made)
+    _check(original, proto)
 
 
-def _check(original: onnx.ModelProto, made: onnx.ModelProto) -> None:
+def _check(original: onnx.ModelProto, proto: onnx.ModelProto) -> None:
     shape = [d.dim_value for d in original.graph.input[0].type.tensor_type.shape.dim]
     feeds = {"x": RNG.normal(0, 1.5, shape).astype(np.float32)}
-    a, b = run(original, feeds)[0], run(made, feeds)[0]
+    a, b = run(original, feeds)[0], run(proto, feeds)[0]
     assert a.shape == b.shape
     if a.dtype.kind == "f":
         assert np.abs(a - b).max() <= 1e-4 * np.abs(a).max()
@@ -98,9 +98,9 @@ def test_batch_of_matrices_keeps_its_float_bias_as_an_add():
     original = product(conv=False, per_channel=True, integer_bias=False, quantized=False, batch=True)
     module = import_model(onnx.ModelProto.FromString(original.SerializeToString()))
     compile(module, "generic")
-    made = export_model(module)
-    assert [n.op_type for n in made.graph.node][-2:] == ["MatMul", "Add"]
-    _check(original, made)
+    proto = export_model(module)
+    assert [n.op_type for n in proto.graph.node][-2:] == ["MatMul", "Add"]
+    _check(original, proto)
 
 
 def test_run_time_scale_stays_and_says_so():

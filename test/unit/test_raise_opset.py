@@ -65,8 +65,8 @@ def session(model: onnx.ModelProto) -> Any:
 
 
 def written(opset: int, body: str) -> onnx.ModelProto:
-    given = " <float[6,6] f2 = {" + ", ".join("1" for _ in range(36)) + "}>" if "f2" in body else ""
-    text = f'<ir_version: 4, opset_import: ["" : {opset}]> g (float[2,3,4,5] x) => (float[] y){given} {{ {body} }}'
+    stored = " <float[6,6] f2 = {" + ", ".join("1" for _ in range(36)) + "}>" if "f2" in body else ""
+    text = f'<ir_version: 4, opset_import: ["" : {opset}]> g (float[2,3,4,5] x) => (float[] y){stored} {{ {body} }}'
     model = parser.parse_model(text)
     for name in {output for node in model.graph.node for output in node.output} & {"m", "z"}:
         model.graph.output.add(name=name).type.tensor_type.elem_type = {"m": 9, "z": 1}[name]

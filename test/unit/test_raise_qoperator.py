@@ -30,8 +30,10 @@ def model(
     inputs = [
         oh.make_tensor_value_info(k, oh.np_dtype_to_tensor_dtype(v.dtype), v.shape) for k, v in feeds.items()
     ]
-    made = oh.make_tensor_value_info("y", output, None)
-    graph = oh.make_graph(nodes, "g", inputs, [made], [onh.from_array(v, k) for k, v in constants.items()])
+    output_info = oh.make_tensor_value_info("y", output, None)
+    graph = oh.make_graph(
+        nodes, "g", inputs, [output_info], [onh.from_array(v, k) for k, v in constants.items()]
+    )
     return oh.make_model(
         graph, opset_imports=[oh.make_opsetid("", opset), oh.make_opsetid(MS, 1)], ir_version=8
     )
@@ -83,8 +85,8 @@ def parameters(prefix: str, scale: float, zero_point: int, dtype: str) -> Values
 
 def set_constant(m: onnx.ModelProto, name: str, value: np.ndarray) -> None:
     """Let an initializer hold another value."""
-    found = next(t for t in m.graph.initializer if t.name == name)
-    found.CopyFrom(onh.from_array(value, name))
+    tensor = next(t for t in m.graph.initializer if t.name == name)
+    tensor.CopyFrom(onh.from_array(value, name))
 
 
 def zero(dtype: str, k: int) -> int:
@@ -313,14 +315,14 @@ def text(m: onnx.ModelProto) -> list[tuple[Any, ...]]:
     """What a graph computes, without its names: nodes by their sources, constants by their bytes."""
     known: dict[str, Any] = {i.name: i.name for i in m.graph.input}
     known |= {t.name: (t.data_type, tuple(t.dims), onh.to_array(t).tobytes()) for t in m.graph.initializer}
-    found: list[tuple[Any, ...]] = []
+    structure: list[tuple[Any, ...]] = []
     for k, node in enumerate(m.graph.node):
         attributes = sorted((a.name, str(oh.get_attribute_value(a))) for a in node.attribute)
-        found.append(
+        structure.append(
             (node.domain, node.op_type, tuple(known.get(i, i) for i in node.input), tuple(attributes))
         )
         known |= {o: (k, j) for j, o in enumerate(node.output)}
-    return found
+    return structure
 
 
 MODELS = {
@@ -349,9 +351,9 @@ def test_signed_activations_become_unsigned():
     original, feeds = conv("int8", "int8", True, True)
     module = import_model(original)
     compile(module, "onnxruntime")
-    made = export_model(module)
-    node = next(n for n in made.graph.node if n.op_type == "QLinearConv")
-    zero_point = next(t for t in made.graph.initializer if t.name == node.input[2])
+    lowered = export_model(module)
+    node = next(n for n in lowered.graph.node if n.op_type == "QLinearConv")
+    zero_point = next(t for t in lowered.graph.initializer if t.name == node.input[2])
     assert onh.to_array(zero_point) == 117
     assert zero_point.data_type == onnx.TensorProto.UINT8
-    agree(original, made, feeds)
+    agree(original, lowered, feeds)

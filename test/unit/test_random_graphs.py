@@ -19,14 +19,14 @@ FOUND_IN_FORMS = (404473, 410449, 410645)
 @pytest.mark.parametrize("target", ["onnxruntime", "generic"])
 @pytest.mark.parametrize("seed", FOUND_BUGS)
 def test_each_pass_keeps_its_word(seed: int, target: str):
-    found = random_graphs.outcome(random_case(seed), target)
-    assert (found.problem, found.sqnr >= random_graphs.LEAST) == ("", True)
+    judged = random_graphs.outcome(random_case(seed), target)
+    assert (judged.problem, judged.sqnr >= random_graphs.LEAST) == ("", True)
 
 
 @pytest.mark.parametrize("seed", [*range(400, 410), *FOUND_IN_FORMS])
 def test_every_form(seed: int):
-    for target, found in random_graphs.outcomes(seed).items():
-        assert (seed, target, found.problem) == (seed, target, "")
+    for target, judged in random_graphs.outcomes(seed).items():
+        assert (seed, target, judged.problem) == (seed, target, "")
 
 
 def test_whole_graphs():
@@ -34,14 +34,14 @@ def test_whole_graphs():
     for seed in range(200, 200 + COUNT):
         case = random_case(seed)
         for target in random_graphs.TARGETS:
-            found = random_graphs.outcome(case, target, passes=False)
-            assert (seed, target, found.problem, found.sqnr >= random_graphs.LEAST) == (
+            judged = random_graphs.outcome(case, target, passes=False)
+            assert (seed, target, judged.problem, judged.sqnr >= random_graphs.LEAST) == (
                 seed,
                 target,
                 "",
                 True,
             )
-            integer += found.integer
+            integer += judged.integer
     assert integer > COUNT  # else nothing of interest was compiled
 
 
@@ -52,11 +52,11 @@ def test_a_seed_is_one_graph():
 
 
 def test_work_that_ends_its_process_ends_nothing_else():
-    found = {
+    judged = {
         number: (without, result) for number, without, result in results(square, range(5), 2, {"optional"})
     }
     nothing = frozenset[str]()
-    assert found == {
+    assert judged == {
         0: (nothing, 0),
         1: ({"optional"}, 1),
         2: (nothing, Ended("needed")),

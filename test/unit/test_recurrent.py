@@ -82,9 +82,9 @@ def model(
     return oh.make_model(graph, opset_imports=[oh.make_opsetid("", opset)], ir_version=8), feeds
 
 
-def apart(made: onnx.ModelProto, folder: Path) -> str:
+def apart(proto: onnx.ModelProto, folder: Path) -> str:
     """The path of the model with its op taken apart."""
-    onnx.save(made, folder / "whole.onnx")
+    onnx.save(proto, folder / "whole.onnx")
     module = qdialect.load(folder / "whole.onnx")
     DecomposePass(ops=tuple(GATES)).apply(Context(), module)
     FoldConstantsPass().apply(Context(), module)
@@ -123,23 +123,23 @@ OPTIONS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("kind", GATES)
 def test_the_same_numbers(kind: str, options: dict[str, Any], tmp_path: Path) -> None:
-    made, feeds = model(kind, **options)
-    close(run(made, feeds), run(apart(made, tmp_path), feeds))
+    proto, feeds = model(kind, **options)
+    close(run(proto, feeds), run(apart(proto, tmp_path), feeds))
 
 
 @pytest.mark.parametrize(
     "options", [{"direction": "bidirectional"}, {"initial": True}, {"clip": 0.4}], ids=str
 )
 def test_gru_that_resets_behind_the_product(options: dict[str, Any], tmp_path: Path) -> None:
-    made, feeds = model("GRU", linear_before_reset=1, **options)
-    close(run(made, feeds), run(apart(made, tmp_path), feeds))
+    proto, feeds = model("GRU", linear_before_reset=1, **options)
+    close(run(proto, feeds), run(apart(proto, tmp_path), feeds))
 
 
 @pytest.mark.parametrize("clip", [0.0, 0.6])
 def test_input_gate_that_rules_the_forget_gate(clip: float, tmp_path: Path) -> None:
     options: dict[str, Any] = {"clip": clip} if clip else {}
-    made, feeds = model("LSTM", input_forget=1, initial=True, **options)
-    close(run(made, feeds), run(apart(made, tmp_path), feeds))
+    proto, feeds = model("LSTM", input_forget=1, initial=True, **options)
+    close(run(proto, feeds), run(apart(proto, tmp_path), feeds))
 
 
 ACTIVATIONS: list[dict[str, Any]] = [
@@ -159,25 +159,25 @@ ACTIVATIONS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("attributes", ACTIVATIONS, ids=str)
 def test_activations(attributes: dict[str, Any], tmp_path: Path) -> None:
-    made, feeds = model("RNN", **attributes)
-    close(run(made, feeds), run(apart(made, tmp_path), feeds))
+    proto, feeds = model("RNN", **attributes)
+    close(run(proto, feeds), run(apart(proto, tmp_path), feeds))
 
 
 def test_each_direction_has_its_own_activations(tmp_path: Path) -> None:
     names = ["HardSigmoid", "LeakyRelu", "Tanh", "Sigmoid", "ScaledTanh", "Softsign"]
-    made, feeds = model(
+    proto, feeds = model(
         "LSTM",
         direction="bidirectional",
         activations=names,
         activation_alpha=[0.25, 0.15, 0.8],
         activation_beta=[0.45, 1.2],
     )
-    close(run(made, feeds), run(apart(made, tmp_path), feeds))
+    close(run(proto, feeds), run(apart(proto, tmp_path), feeds))
 
 
 def test_names_of_activations_in_any_case(tmp_path: Path) -> None:
-    made, feeds = model("GRU", activations=["sigmoid", "softsign"])
-    close(run(made, feeds), run(apart(made, tmp_path), feeds))
+    proto, feeds = model("GRU", activations=["sigmoid", "softsign"])
+    close(run(proto, feeds), run(apart(proto, tmp_path), feeds))
 
 
 @pytest.mark.parametrize("kind", GATES)
@@ -211,8 +211,8 @@ def quantized(module: ModuleOp) -> None:
 
 @pytest.mark.parametrize("kind", GATES)
 def test_products_in_a_loop_run_in_integers(kind: str, tmp_path: Path) -> None:
-    made, feeds = model(kind, direction="bidirectional")
-    module = qdialect.load(apart(made, tmp_path))
+    proto, feeds = model(kind, direction="bidirectional")
+    module = qdialect.load(apart(proto, tmp_path))
     quantized(module)
     LowerToQdqPass(target="generic").apply(Context(), module)
     qdialect.save(module, tmp_path / "casts.onnx")
@@ -230,12 +230,12 @@ def test_products_in_a_loop_run_in_integers(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 def test_the_kernel_that_quantizes_its_activations(direction: str, tmp_path: Path) -> None:
     """With a scale for each column: closer than the 30 dB that one scale for each direction would give."""
-    made, feeds = model("LSTM", direction=direction, initial=True)
-    for weight in made.graph.initializer[:2]:
+    proto, feeds = model("LSTM", direction=direction, initial=True)
+    for weight in proto.graph.initializer[:2]:
         array = onh.to_array(weight).copy()
         array[:, ::3] /= 50  # gates of different sizes
         weight.CopyFrom(onh.from_array(array, weight.name))
-    onnx.save(made, tmp_path / "float.onnx")
+    onnx.save(proto, tmp_path / "float.onnx")
     module = qdialect.load(tmp_path / "float.onnx")
     QuantizeRecurrentPass(least=HIDDEN).apply(Context(), module)
     import_domains(module)
@@ -243,5 +243,5 @@ def test_the_kernel_that_quantizes_its_activations(direction: str, tmp_path: Pat
     qdialect.save(module, tmp_path / "dynamic.onnx")
     nodes = onnx.load(tmp_path / "dynamic.onnx").graph.node
     assert [node.op_type for node in nodes] == ["DynamicQuantizeLSTM"]
-    for a, b in zip(run(made, feeds), run(str(tmp_path / "dynamic.onnx"), feeds), strict=True):
+    for a, b in zip(run(proto, feeds), run(str(tmp_path / "dynamic.onnx"), feeds), strict=True):
         assert 10 * np.log10((a**2).sum() / ((a - b) ** 2).sum()) > 36

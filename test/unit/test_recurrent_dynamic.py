@@ -30,8 +30,8 @@ OPTIONS: list[dict[str, Any]] = [
 
 def quantized(tmp_path: Path, options: dict[str, Any]) -> tuple[Path, dict[str, Any]]:
     """A model of one DynamicQuantizeLSTM, and what it is fed with."""
-    made, feeds = model("LSTM", **options)
-    onnx.save(made, tmp_path / "float.onnx")
+    onnx_model, feeds = model("LSTM", **options)
+    onnx.save(onnx_model, tmp_path / "float.onnx")
     module = qdialect.load(tmp_path / "float.onnx")
     QuantizeRecurrentPass(least=HIDDEN).apply(Context(), module)
     import_domains(module)

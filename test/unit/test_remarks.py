@@ -21,12 +21,12 @@ def ids() -> set[str]:
     """The id of every `Blocked` in the sources."""
     sources = {*ROOT.glob("qdialect/**/*.py"), *ROOT.glob("transforms/*.py")}
     calls = (node for path in sources for node in ast.walk(ast.parse(path.read_text())))
-    found: set[str] = set()
+    reason_ids: set[str] = set()
     for node in calls:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Blocked":
             assert isinstance(node.args[0], ast.Constant), ast.unparse(node)
-            found.add(str(node.args[0].value))
-    return found
+            reason_ids.add(str(node.args[0].value))
+    return reason_ids
 
 
 def test_every_reason_has_an_entry():

@@ -41,20 +41,20 @@ def breaks(value: Any, schema: dict[str, Any], where: str = "report") -> list[st
         return [f"{where} is no {schema['type']}"]
     if "enum" in schema and value not in schema["enum"]:
         return [f"{where} is {value!r}"]
-    found: list[str] = []
+    errors: list[str] = []
     if isinstance(value, dict):
         known, others = schema.get("properties", {}), schema["additionalProperties"]
-        found += [f"{where} has no {name}" for name in schema.get("required", ()) if name not in value]
+        errors += [f"{where} has no {name}" for name in schema.get("required", ()) if name not in value]
         for name, one in value.items():
             if name not in known and not others:
-                found.append(f"{where} has {name}, which the schema has not")
+                errors.append(f"{where} has {name}, which the schema has not")
             else:
-                found += breaks(one, known.get(name, others), f"{where}.{name}")
+                errors += breaks(one, known.get(name, others), f"{where}.{name}")
     elif isinstance(value, list):
-        found += [
+        errors += [
             line for k, one in enumerate(value) for line in breaks(one, schema["items"], f"{where}[{k}]")
         ]
-    return found
+    return errors
 
 
 def plain(report: Report, around: Circumstances | None = None) -> dict[str, Any]:
@@ -198,9 +198,9 @@ def test_the_page_asks_nobody(report: Report):
 def test_the_page_holds_the_data(tmp_path: Path, report: Report):
     """Names are text in it, whatever they look like."""
     page = write_html(report)
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
-    assert found is not None
-    assert json.loads(found[1]) == plain(report)
+    errors = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    assert errors is not None
+    assert json.loads(errors[1]) == plain(report)
 
 
 def test_the_same_compilation_writes_the_same_page():
@@ -228,8 +228,8 @@ def quick(monkeypatch: pytest.MonkeyPatch):
 def test_data_brings_noise_and_time(tmp_path: Path):
     """Layers have the noise of what they compute now, nodes the time of what onnxruntime makes of them."""
     page, samples = tmp_path / "r.json", str(tmp_path / "samples.npz")
-    (given,) = onnx.load(EXAMPLE).graph.input
-    sizes = [d.dim_value or 12 for d in given.type.tensor_type.shape.dim]
+    (graph_input,) = onnx.load(EXAMPLE).graph.input
+    sizes = [d.dim_value or 12 for d in graph_input.type.tensor_type.shape.dim]
     np.savez(samples, pixels=np.linspace(0, 1, int(np.prod(sizes)), dtype=np.float32).reshape(sizes))
     out = str(tmp_path / "o.onnx")
     assert main(["compile", EXAMPLE, "-o", out, "--report", str(page), "--data", samples, "--quiet"]) == 0
@@ -250,9 +250,9 @@ def test_nodes_without_names_have_their_time(tmp_path: Path):
         node.name = ""
     path = str(tmp_path / "nameless.onnx")
     onnx.save(model, path)
-    (given,) = model.graph.input
-    sizes = [d.dim_value or 2 for d in given.type.tensor_type.shape.dim]
-    seconds, elsewhere = seconds_by_node(path, {given.name: np.zeros(sizes, np.float32)})
+    (graph_input,) = model.graph.input
+    sizes = [d.dim_value or 2 for d in graph_input.type.tensor_type.shape.dim]
+    seconds, elsewhere = seconds_by_node(path, {graph_input.name: np.zeros(sizes, np.float32)})
     assert set(seconds) <= {node.output[0] for node in model.graph.node}
     assert len(seconds) > 3
     assert 0 <= elsewhere < 1

@@ -78,15 +78,15 @@ def test_what_scales_integer_sums_says_so(tmp_path: Path, capsys: pytest.Capture
     path = str(tmp_path / "dynamic.onnx")
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     assert main(["explain", path, "--json"]) == 0
-    found = {one["node"]: one["id"] for one in json.loads(capsys.readouterr().out)}
+    listed = {one["node"]: one["id"] for one in json.loads(capsys.readouterr().out)}
     sums = dict.fromkeys(("scales", "scaled", "bias"), "integer-sum")
-    assert found == sums | {"residual": "not-quantized"}
+    assert listed == sums | {"residual": "not-quantized"}
 
 
 def test_explain_lists_what_stays_float(model: str, capsys: pytest.CaptureFixture[str]):
     assert main(["explain", model, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [(one["node"], one["op"], one["id"]) for one in found] == [
+    listed = json.loads(capsys.readouterr().out)
+    assert [(one["node"], one["op"], one["id"]) for one in listed] == [
         ("second<b>", "MatMul", "float-operand")
     ]
     assert main(["explain", model]) == 0
@@ -104,12 +104,12 @@ def test_remarks_count_by_reason(model: str, tmp_path: Path, capsys: pytest.Capt
 def test_report_as_json(model: str, tmp_path: Path):
     path = tmp_path / "r.json"
     assert main(["compile", model, "-o", str(tmp_path / "o.onnx"), "--report", str(path)]) == 0
-    found = json.loads(path.read_text())
-    operators = found["operators"]
+    listed = json.loads(path.read_text())
+    operators = listed["operators"]
     assert operators["before"]["MatMul"] == 2
     assert (operators["after"]["QLinearMatMul"], operators["after"]["MatMul"]) == (1, 1)
-    assert [one["node"] for one in found["layers"] if one["is_float"]] == ["second<b>"]
-    rewrites = {step["name"]: step["rewrites"] for step in found["passes"]}
+    assert [one["node"] for one in listed["layers"] if one["is_float"]] == ["second<b>"]
+    rewrites = {step["name"]: step["rewrites"] for step in listed["passes"]}
     assert rewrites["raise-qdq"] == 5
     assert rewrites["fold-pad"] == 0
 

@@ -35,8 +35,8 @@ def compiled(
         [oh.make_tensor_value_info("y", oh.np_dtype_to_tensor_dtype(constants["yz"].dtype), None)],
         [onh.from_array(v, k) for k, v in constants.items()],
     )
-    made = oh.make_model(graph, opset_imports=[oh.make_opsetid("", opset)], ir_version=8)
-    onnx.save(onnx.shape_inference.infer_shapes(made), folder / "before.onnx")
+    proto = oh.make_model(graph, opset_imports=[oh.make_opsetid("", opset)], ir_version=8)
+    onnx.save(onnx.shape_inference.infer_shapes(proto), folder / "before.onnx")
     module = qdialect.load(folder / "before.onnx")
     qdialect.compile(module)
     qdialect.save(module, folder / "after.onnx")
@@ -157,12 +157,14 @@ def test_a_mean_of_all_pixels_is_a_pool(
         "ys": np.array(0.003, np.float32),
         "yz": np.array(101, np.uint8),
     }
-    given: dict[str, Any] = {"axes": axes} if opset < 18 else {}
+    attributes: dict[str, Any] = {"axes": axes} if opset < 18 else {}
     if opset >= 18:
         constants["axes"] = np.array(axes, np.int64)
     nodes = [
         oh.make_node("DequantizeLinear", ["x", "xs", "xz"], ["r"]),
-        oh.make_node("ReduceMean", ["r", "axes"][: 1 + (opset >= 18)], ["m"], keepdims=keepdims, **given),
+        oh.make_node(
+            "ReduceMean", ["r", "axes"][: 1 + (opset >= 18)], ["m"], keepdims=keepdims, **attributes
+        ),
         oh.make_node("QuantizeLinear", ["m", "ys", "yz"], ["y"]),
     ]
     x = np.random.default_rng(7).integers(0, 256, shape).astype(np.uint8)

@@ -103,8 +103,8 @@ def put_weights(module: ModuleOp, rounded: Sequence[RoundedLayer], layers: dict[
 
 
 def numbered(module: ModuleOp) -> dict[int, OnnxOp]:
-    found = {layer_number(op): op for op in module.walk() if isinstance(op, OnnxOp)}
-    return {k: op for k, op in found.items() if k is not None}
+    by_number = {layer_number(op): op for op in module.walk() if isinstance(op, OnnxOp)}
+    return {k: op for k, op in by_number.items() if k is not None}
 
 
 def test_layers_are_numbered_and_clones_keep_the_numbers() -> None:

@@ -103,8 +103,8 @@ def branches() -> Made:
         node("If", ["keep"], ["y", "z"], "choose", then_branch=then, else_branch=other),
     ]
     inputs = [value("x"), value("keep", (), TensorProto.BOOL)]
-    made = model(nodes, inputs, [value("y"), value("z", (None,))], [weight("count", np.array(3))])
-    return made, {"x": X, "keep": np.array(True)}
+    proto = model(nodes, inputs, [value("y"), value("z", (None,))], [weight("count", np.array(3))])
+    return proto, {"x": X, "keep": np.array(True)}
 
 
 def scan() -> Made:
@@ -159,25 +159,25 @@ def texts() -> Made:
     """Strings in a constant, with letters beyond ASCII, an empty one and a NUL."""
     words = numpy_helper.from_array(np.array(["a", "\u20ac", "", "b\0c"], object), "words")
     nodes = [node("Equal", ["s", "words"], ["same"]), node("Cast", ["same"], ["y"], to=FLOAT)]
-    made = model(nodes, [value("s", (4,), TensorProto.STRING)], [value("y", (4,))], [words], opset=19)
-    return made, {"s": np.array(["a", "x", "", "b"], object)}
+    proto = model(nodes, [value("s", (4,), TensorProto.STRING)], [value("y", (4,))], [words], opset=19)
+    return proto, {"s": np.array(["a", "x", "", "b"], object)}
 
 
 def sparse() -> Made:
-    made = model([node("MatMul", ["x", "w"], ["y"])], outputs=[value("y", (2, 2))])
+    proto = model([node("MatMul", ["x", "w"], ["y"])], outputs=[value("y", (2, 2))])
     entries = weight("w", np.array([1.5, -2.0], np.float32))
     where = weight("", np.array([1, 4]))
-    made.graph.sparse_initializer.append(helper.make_sparse_tensor(entries, where, [3, 2]))
-    return made, {"x": X}
+    proto.graph.sparse_initializer.append(helper.make_sparse_tensor(entries, where, [3, 2]))
+    return proto, {"x": X}
 
 
 def overridable() -> Made:
-    made = model(
+    proto = model(
         [node("Mul", ["x", "w"], ["y"])],
         [value("x"), value("w", (3,))],
         weights=[weight("w", np.arange(3, dtype=np.float32))],
     )
-    return made, {"x": X, "w": np.array([2, -1, 0.5], np.float32)}
+    return proto, {"x": X, "w": np.array([2, -1, 0.5], np.float32)}
 
 
 def outputs_of_all_kinds() -> Made:
@@ -217,7 +217,7 @@ def unknown_domain() -> Made:
 
 def described() -> Made:
     """Symbolic sizes, metadata, texts, a denotation, annotations: what says something and computes nothing."""
-    made = model(
+    proto = model(
         [node("Add", ["x", "w"], ["h"], "add", doc_string="why"), node("Relu", ["h"], ["y"], "relu")],
         [value("x", ("batch", 3))],
         [value("y", ("batch", 3))],
@@ -227,14 +227,14 @@ def described() -> Made:
         doc_string="a model",
         model_version=7,
     )
-    made.graph.doc_string = "a graph"
-    made.graph.input[0].type.denotation = "IMAGE"
-    made.graph.value_info.append(value("h", ("batch", 3)))
-    helper.set_model_props(made, {"author": "somebody", "task": "test"})
-    note = made.graph.quantization_annotation.add(tensor_name="h")
+    proto.graph.doc_string = "a graph"
+    proto.graph.input[0].type.denotation = "IMAGE"
+    proto.graph.value_info.append(value("h", ("batch", 3)))
+    helper.set_model_props(proto, {"author": "somebody", "task": "test"})
+    note = proto.graph.quantization_annotation.add(tensor_name="h")
     for key, name in (("SCALE_TENSOR", "s"), ("ZERO_POINT_TENSOR", "z")):
         note.quant_parameter_tensor_names.add(key=key, value=name)
-    return made, {"x": X}
+    return proto, {"x": X}
 
 
 MODELS: tuple[Callable[[], Made], ...] = (

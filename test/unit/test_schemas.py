@@ -12,13 +12,13 @@ MICROSOFT = "com.microsoft"
 
 def by_domain(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Versions by domain and operator, their types written out: numbering depends on what else is in the file."""
-    found: dict[str, dict[str, Any]] = {}
+    versions_by_name: dict[str, dict[str, Any]] = {}
     for domain, name, versions in data["ops"]:
         rows = [
             [*version[:-1], {k: data["types"][t] for k, t in version[-1].items()}] for version in versions
         ]
-        found.setdefault(domain, {})[name] = rows
-    return found
+        versions_by_name.setdefault(domain, {})[name] = rows
+    return versions_by_name
 
 
 @pytest.fixture(scope="module")

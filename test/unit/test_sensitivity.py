@@ -61,56 +61,58 @@ def counting(
 
 
 def test_plan_keeps_the_noisiest_of_equal_cost() -> None:
-    found = budget(POWERS)
-    measure, calls = counting(found.predict)
-    plan = plan_floats(found, dict.fromkeys(POWERS, 100.0), 2e-3, measure)
+    noise_budget = budget(POWERS)
+    measure, calls = counting(noise_budget.predict)
+    plan = plan_floats(noise_budget, dict.fromkeys(POWERS, 100.0), 2e-3, measure)
     assert plan.reached
     assert set(plan.kept) == {"b", "c"}
     assert plan.flag == "--keep-float b,c"
     assert calls[0] <= 4
-    assert found.predict(plan.kept) <= 2e-3
+    assert noise_budget.predict(plan.kept) <= 2e-3
 
 
 def test_plan_prefers_cheap_layers() -> None:
-    found = budget(POWERS)
-    plan = plan_floats(found, dict.fromkeys(POWERS, 100.0) | {"b": 10000.0}, 4.5e-3, found.predict)
+    noise_budget = budget(POWERS)
+    plan = plan_floats(
+        noise_budget, dict.fromkeys(POWERS, 100.0) | {"b": 10000.0}, 4.5e-3, noise_budget.predict
+    )
     assert plan.reached
     assert set(plan.kept) == {"c", "e"}
 
 
 def test_plan_is_empty_if_nothing_is_needed() -> None:
-    found = budget(POWERS)
-    plan = plan_floats(found, dict.fromkeys(POWERS, 1.0), 1.0, found.predict)
+    noise_budget = budget(POWERS)
+    plan = plan_floats(noise_budget, dict.fromkeys(POWERS, 1.0), 1.0, noise_budget.predict)
     assert (plan.reached, plan.kept, plan.flag, len(plan.trials)) == (True, (), "", 1)
 
 
 def test_plan_corrects_a_wrong_prediction() -> None:
     """A metric that loses 30 for each unit of noise, and more than the budget says."""
-    found = budget(POWERS)
+    noise_budget = budget(POWERS)
 
     def loss(kept: tuple[str, ...]) -> float:
-        return 30 * (found.predict(kept) + (0 if "e" in kept else 1e-3))
+        return 30 * (noise_budget.predict(kept) + (0 if "e" in kept else 1e-3))
 
-    plan = plan_floats(found, dict.fromkeys(POWERS, 1.0), 0.02, loss)
+    plan = plan_floats(noise_budget, dict.fromkeys(POWERS, 1.0), 0.02, loss)
     assert plan.reached
     assert loss(plan.kept) <= 0.02
     assert len(plan.kept) < len(POWERS)
 
 
 def test_plan_says_when_the_limit_cannot_be_held() -> None:
-    found = budget(POWERS)
-    plan = plan_floats(found, dict.fromkeys(POWERS, 1.0), 1e-6, lambda kept: 1.0)
+    noise_budget = budget(POWERS)
+    plan = plan_floats(noise_budget, dict.fromkeys(POWERS, 1.0), 1e-6, lambda kept: 1.0)
     assert not plan.reached
     assert set(plan.kept) == set(POWERS)
 
 
 def test_plan_puts_back_what_is_not_needed() -> None:
     """Keeping `a` helps more than predicted: `b`, kept as well, can go back."""
-    found = budget({"a": 1e-3, "b": 2e-3, "c": 1e-3})
+    noise_budget = budget({"a": 1e-3, "b": 2e-3, "c": 1e-3})
 
     def noise(kept: tuple[str, ...]) -> float:
         return 4e-3 - 3.5e-3 * ("a" in kept) - 0.3e-3 * ("b" in kept) - 0.1e-3 * ("c" in kept)
 
-    plan = plan_floats(found, dict.fromkeys("abc", 1.0), 1e-3, noise)
+    plan = plan_floats(noise_budget, dict.fromkeys("abc", 1.0), 1e-3, noise)
     assert plan.reached
     assert plan.kept == ("a",)

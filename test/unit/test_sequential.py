@@ -81,8 +81,8 @@ def test_means_are_those_of_the_float_model() -> None:
     shifts = sequential_shifts(module, casts, ROWS)
     assert sorted(shifts) == list(layers)[:-1]  # casts stand between the product and its addition
     wanted = mean_results(module, list(layers), ROWS)
-    found = mean_results(casts, list(shifts), ROWS)
-    for number, mean in found.items():
+    means = mean_results(casts, list(shifts), ROWS)
+    for number, mean in means.items():
         np.testing.assert_allclose(mean, wanted[number], atol=1e-4 * np.abs(wanted[number]).max())
     assert distance(module, casts) < 0.9 * before
     assert shift_biases(module, shifts) == LAYERS - 1

@@ -118,8 +118,8 @@ def test_expected_noise_is_the_noise() -> None:
     step = (x.max() - x.min()) / 255
     steps = np.abs(weights).max(axis=1, keepdims=True) / 127
     rounded = (np.rint(x / step) * step) @ (np.rint(weights / steps) * steps).T
-    found = float(np.square(rounded - x @ weights.T).mean(axis=0).sum())
-    assert expected_noise(channels, weights, np.ones(CHANNELS)) == pytest.approx(found, rel=0.15)
+    error = float(np.square(rounded - x @ weights.T).mean(axis=0).sum())
+    assert expected_noise(channels, weights, np.ones(CHANNELS)) == pytest.approx(error, rel=0.15)
 
 
 def test_nothing_is_known_of_zeros() -> None:

@@ -42,11 +42,11 @@ def test_a_wrong_lowering_is_named(monkeypatch: pytest.MonkeyPatch):
         return right(site, sum, ratio * np.float32(1.05), type, largest)
 
     monkeypatch.setattr(TosaSite, "requantized_sum", wrong)
-    found = judged("conv")
-    assert found is not None
-    assert (found.pass_name, found.exactness) == ("lower-to-tosa", "close")
-    assert found.difference.op == "tosa.rescale"
-    assert "integers differ, by up to" in found.difference.detail
+    finding = judged("conv")
+    assert finding is not None
+    assert (finding.pass_name, finding.exactness) == ("lower-to-tosa", "close")
+    assert finding.difference.op == "tosa.rescale"
+    assert "integers differ, by up to" in finding.difference.detail
 
 
 def test_a_compilation_is_judged_with_integers_at_its_ends(

@@ -52,7 +52,7 @@ def test_the_data_says_where_the_state_starts() -> None:
 
 
 def test_inputs_that_need_data() -> None:
-    assert [one.name for one in FeedBack({"h_out": "h_in"}, [X, H], step).given] == ["x"]
+    assert [one.name for one in FeedBack({"h_out": "h_in"}, [X, H], step).data_inputs] == ["x"]
 
 
 @pytest.mark.parametrize(

@@ -51,12 +51,12 @@ def model(nodes: Sequence[onnx.NodeProto], outputs: Sequence[onnx.ValueInfoProto
 
 def odd_names() -> Model:
     nodes = [node("Relu", [a], [b], name=f"n {b}") for a, b in zip(["x", *NAMES], [*NAMES, "y"], strict=True)]
-    made = model(nodes, [info("y", None)], name='graph "\\')
-    made.producer_name = 'p"\\\n'
-    made.metadata_props.add(key='k "\\ é', value='v "\\\n')
-    made.metadata_props.add(key="", value="")
+    proto = model(nodes, [info("y", None)], name='graph "\\')
+    proto.producer_name = 'p"\\\n'
+    proto.metadata_props.add(key='k "\\ é', value='v "\\\n')
+    proto.metadata_props.add(key="", value="")
     nodes[3].doc_string = 'two\nlines "quoted"'
-    return made
+    return proto
 
 
 def odd_inputs() -> Model:
@@ -132,15 +132,15 @@ def kinds() -> Model:
         node("DequantizeLinear", ["four", "scale"], ["f"]),
     ]
     four = helper.make_tensor("four", TensorProto.INT4, [3], [-8, 7, 1])
-    made = model(
+    proto = model(
         nodes,
         [info("y", None), info("w", None, 8), info("z", None), info("c", None, 7), info("e", None, 8), info("f", None)],
         inputs=[info("x", [2, 3]), info("d", [2, 3])],
         initializer=[words, constant("d", X * 3), four, constant("scale", np.float32(0.5))],
         sparse_initializer=[sparse],
     )  # fmt: skip
-    made.opset_import[0].version = 21
-    return made
+    proto.opset_import[0].version = 21
+    return proto
 
 
 CASES = [odd_names, odd_inputs, odd_function, captures, left_out, kinds]
@@ -158,8 +158,8 @@ def run(path: Path) -> list[Any]:
 @pytest.mark.parametrize("make", CASES)
 def test_nothing_is_lost(make: Callable[[], Model], tmp_path: Path):
     source = tmp_path / "m.onnx"
-    made = make()
-    source.write_bytes(made.SerializeToString())
+    proto = make()
+    source.write_bytes(proto.SerializeToString())
     qdialect.save(qdialect.load(source), tmp_path / "memory.onnx")
     assert main([str(source), "-o", str(tmp_path / "m.mlir")]) == 0
     expected = run(source)
@@ -171,16 +171,16 @@ def test_nothing_is_lost(make: Callable[[], Model], tmp_path: Path):
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b)
     back = Model.FromString(memory)
-    assert [i.name for i in back.graph.input] == [i.name for i in made.graph.input]
-    assert [o.name for o in back.graph.output] == [o.name for o in made.graph.output]
+    assert [i.name for i in back.graph.input] == [i.name for i in proto.graph.input]
+    assert [o.name for o in back.graph.output] == [o.name for o in proto.graph.output]
     assert [n.name for n in back.graph.node] == [
-        n.name for n in made.graph.node if n.op_type != "Constant"
+        n.name for n in proto.graph.node if n.op_type != "Constant"
     ] or (
         make in (left_out, kinds, captures)  # reordered, or a constant that is an output
     )
-    assert {(p.key, p.value) for p in back.metadata_props} == {(p.key, p.value) for p in made.metadata_props}
-    assert (back.producer_name, back.graph.name) == (made.producer_name, made.graph.name)
-    assert [f.overload for f in back.functions] == [f.overload for f in made.functions]
+    assert {(p.key, p.value) for p in back.metadata_props} == {(p.key, p.value) for p in proto.metadata_props}
+    assert (back.producer_name, back.graph.name) == (proto.producer_name, proto.graph.name)
+    assert [f.overload for f in back.functions] == [f.overload for f in proto.functions]
 
 
 def test_tensors_keep_odd_names(tmp_path: Path):

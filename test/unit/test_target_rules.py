@@ -41,12 +41,12 @@ ONLY_THE_USER_CAN = {
 """What no exact rewrite mends: other zero points, scales or weights, an interface, an operand nobody quantized."""
 
 
-def model(nodes: Sequence[Node], given: dict[str, Any], shapes: dict[str, Any], results: Sequence[str]):
+def model(nodes: Sequence[Node], tensors: dict[str, Any], shapes: dict[str, Any], results: Sequence[str]):
     """A model of opset 17, inputs by shape; what ends in `_q` is int8, in `_u` uint8."""
     types = {"_q": 3, "_u": 2}
     inputs = [oh.make_tensor_value_info(n, types.get(n[-2:], 1), s) for n, s in shapes.items()]
     outputs = [oh.make_tensor_value_info(n, types.get(n[-2:], 1), None) for n in results]
-    constants = [onh.from_array(np.asarray(v), k) for k, v in given.items()]
+    constants = [onh.from_array(np.asarray(v), k) for k, v in tensors.items()]
     graph = oh.make_graph(list(nodes), "g", inputs, outputs, constants)
     domains = [oh.make_opsetid("", 17), oh.make_opsetid("com.microsoft", 1)]
     return oh.make_model(graph, opset_imports=domains, ir_version=8)
@@ -196,47 +196,54 @@ BROKEN: dict[str, tuple[str, Sequence[Node], dict[str, Any], dict[str, Any], Seq
 """By rule: a target, and nodes, constants, inputs and outputs that break it as they stand."""
 
 
-def read(made: onnx.ModelProto) -> Any:
-    module = import_model(made)
+def read(proto: onnx.ModelProto) -> Any:
+    module = import_model(proto)
     module.verify()
     return module
 
 
 @pytest.mark.parametrize("rule", BROKEN)
 def test_each_rule_is_looked_at(rule: str):
-    name, nodes, given, shapes, results = BROKEN[rule]
+    name, nodes, tensors, shapes, results = BROKEN[rule]
     opset = 11 if rule == "no-kernel" else 17
-    made = model(nodes, given, shapes, results)
-    made.opset_import[0].version = opset
-    found = breaches(read(made), target(name))
-    assert [blocked.id for _, blocked in found if blocked.id == rule]
+    proto = model(nodes, tensors, shapes, results)
+    proto.opset_import[0].version = opset
+    violations = breaches(read(proto), target(name))
+    assert [blocked.id for _, blocked in violations if blocked.id == rule]
     if rule not in ("no-kernel", "lone-quantize"):
-        assert {blocked.id for _, blocked in found} <= {rule, "zero-point", "storage-type"}
+        assert {blocked.id for _, blocked in violations} <= {rule, "zero-point", "storage-type"}
 
 
 def test_a_kernel_has_its_types():
     """onnxruntime's QLinearConv takes no int8 activation with a uint8 weight."""
-    given = {"s": np.float32(0.5), "z": np.int8(0), "w_u": np.ones((1, 1, 1, 1), np.uint8), "v": np.uint8(7)}
+    tensors = {
+        "s": np.float32(0.5),
+        "z": np.int8(0),
+        "w_u": np.ones((1, 1, 1, 1), np.uint8),
+        "v": np.uint8(7),
+    }
     conv = oh.make_node("QLinearConv", ["x_q", "s", "z", "w_u", "s", "v", "s", "z"], ["y_q"])
-    made = model([conv], given, {"x_q": (1, 1, 4, 3)}, ["y_q"])
-    assert [blocked.id for _, blocked in breaches(read(made), target("onnxruntime"))] == ["no-kernel"]
+    proto = model([conv], tensors, {"x_q": (1, 1, 4, 3)}, ["y_q"])
+    assert [blocked.id for _, blocked in breaches(read(proto), target("onnxruntime"))] == ["no-kernel"]
 
 
 @pytest.mark.parametrize(
     "rule", sorted(set(BROKEN) - ONLY_THE_USER_CAN - {"domain", "no-kernel", "float-branch"})
 )
 def test_what_a_pass_can_mend_is_mended(rule: str):
-    name, nodes, given, shapes, results = BROKEN[rule]
-    module = read(model(nodes, given, shapes, results))
+    name, nodes, tensors, shapes, results = BROKEN[rule]
+    module = read(model(nodes, tensors, shapes, results))
     report = qdialect.compile(module, target=name)
     assert not [b for b in report.breaches if b.blocked.id == rule]
 
 
 def test_a_float_branch_is_quantized_where_that_is_allowed():
-    name, nodes, given, shapes, results = BROKEN["float-branch"]
-    made = model(nodes, given, shapes, results)
-    found = [qdialect.compile(read(made), target=name, exactness=e).breaches for e in ("close", "lossy")]
-    assert [[b.blocked.id for b in one] for one in found] == [["float-branch"], []]
+    name, nodes, tensors, shapes, results = BROKEN["float-branch"]
+    proto = model(nodes, tensors, shapes, results)
+    violations = [
+        qdialect.compile(read(proto), target=name, exactness=e).breaches for e in ("close", "lossy")
+    ]
+    assert [[b.blocked.id for b in one] for one in violations] == [["float-branch"], []]
 
 
 def allowed(name: str) -> set[str]:
@@ -249,12 +256,12 @@ def test_random_graphs_keep_the_rules(name: str):
     """Only what no exact rewrite mends is left, and the report says each."""
     said: Counter[str] = Counter()
     for seed in range(300, 330):
-        made = random_case(seed).model
-        module = read(onnx.ModelProto.FromString(made.SerializeToString()))
+        proto = random_case(seed).model
+        module = read(onnx.ModelProto.FromString(proto.SerializeToString()))
         report = qdialect.compile(module, target=name)
-        found = [(op.op_type, blocked.id) for op, blocked in breaches(module, target(name))]
-        assert [(b.op, b.blocked.id) for b in report.breaches] == found
-        said.update(id for _, id in found)
+        violations = [(op.op_type, blocked.id) for op, blocked in breaches(module, target(name))]
+        assert [(b.op, b.blocked.id) for b in report.breaches] == violations
+        said.update(id for _, id in violations)
     assert set(said) <= allowed(name), said
     assert name != "tensorrt" or said["zero-point"]  # else there was nothing to see
 
@@ -270,15 +277,15 @@ def test_the_example_breaks_no_rule(name: str):
 @pytest.mark.parametrize("largest", [64, 65])
 def test_sums_of_two_products_fit_in_16_bits_or_not(largest: int):
     """Whichever two of an output's weights meet."""
-    made = model(
+    proto = model(
         [oh.make_node("QLinearMatMul", ["x_u", "s", "zu", "w", "s", "z", "s", "zu"], ["y_u"])],
         PAIR | {"w": np.array([[largest, 3], [0, -60], [64, 2], [-127, -64]], np.int8), "zu": np.uint8(7)},
         {"x_u": (3, 4)},
         ["y_u"],
     )
-    found = breaches(read(made), target("onnxruntime-avx2"))
-    assert [blocked.id for _, blocked in found] == (["may-saturate"] if largest > 64 else [])
-    assert not breaches(read(made), target("onnxruntime"))
+    violations = breaches(read(proto), target("onnxruntime-avx2"))
+    assert [blocked.id for _, blocked in violations] == (["may-saturate"] if largest > 64 else [])
+    assert not breaches(read(proto), target("onnxruntime"))
 
 
 @pytest.mark.parametrize("per_axis", [False, True])
@@ -286,7 +293,7 @@ def test_zero_point_128_becomes_symmetric(per_axis: bool):
     """Weights, activations and boundaries; every element as before."""
     draw = np.random.default_rng(5)
     scales = np.array([0.02, 0.01, 0.03, 0.005], np.float32) if per_axis else np.float32(0.02)
-    given: dict[str, npt.NDArray[Any]] = {
+    tensors: dict[str, npt.NDArray[Any]] = {
         "s": np.asarray(np.float32(0.03)),
         "z": np.asarray(np.uint8(128)),
         "ws": np.asarray(scales),
@@ -305,10 +312,10 @@ def test_zero_point_128_becomes_symmetric(per_axis: bool):
         q("f", "g"),
         dq("g", "y"),
     ]
-    made = model(nodes, given, {"x": (2, 3, 6, 5)}, ["y"])
+    proto = model(nodes, tensors, {"x": (2, 3, 6, 5)}, ["y"])
     feeds = {"x": draw.uniform(-5, 5, (2, 3, 6, 5)).astype(np.float32)}
-    expected = run(made, feeds)
-    module = read(onnx.ModelProto.FromString(made.SerializeToString()))
+    expected = run(proto, feeds)
+    module = read(onnx.ModelProto.FromString(proto.SerializeToString()))
     assert not qdialect.compile(module, target="tensorrt", exactness="exact").breaches
     result = export_model(module)
     assert {i.data_type for i in result.graph.initializer if "zero_point" in i.name} == {3}
@@ -319,11 +326,11 @@ def test_narrow_storage_is_the_same_in_front_of_the_pair():
     """All 256 integers and the halves between, clamped in front in float or behind as integers."""
     nodes = [q("x", "a"), oh.make_node("Clip", ["a", "low", "high"], ["b"]), dq("b", "y")]
     for scale in (1e-6, 0.1, 0.037, 3.0, 1e4):
-        given = {"s": np.float32(scale), "z": np.int8(-7), "low": np.int8(-100), "high": np.int8(57)}
-        made = model(nodes, given, {"x": (1024,)}, ["y"])
+        tensors = {"s": np.float32(scale), "z": np.int8(-7), "low": np.int8(-100), "high": np.int8(57)}
+        proto = model(nodes, tensors, {"x": (1024,)}, ["y"])
         x = (np.arange(-512, 512) * np.float32(scale) / 2).astype(np.float32)
-        expected = run(made, {"x": x})[0]
-        module = read(onnx.ModelProto.FromString(made.SerializeToString()))
+        expected = run(proto, {"x": x})[0]
+        module = read(onnx.ModelProto.FromString(proto.SerializeToString()))
         report = qdialect.compile(module, target="generic", exactness="exact")
         assert not report.breaches
         np.testing.assert_array_equal(run(export_model(module), {"x": x})[0], expected)

@@ -25,10 +25,10 @@ def relative(path: Path) -> str:
 def prefixes(text: str) -> set[str]:
     """What the RUN lines make filecheck look for."""
     runs = [line for line in text.splitlines() if line.startswith("// RUN:")]
-    found = {p for line in runs for p in re.findall(r"--check-prefix[= ](\w+)", line)}
+    used = {p for line in runs for p in re.findall(r"--check-prefix[= ](\w+)", line)}
     if any(("FILECHECK" in line or "ROUNDTRIP" in line) and "--check-prefix" not in line for line in runs):
-        found.add("CHECK")
-    return found
+        used.add("CHECK")
+    return used
 
 
 @pytest.mark.parametrize("path", LIT, ids=relative)

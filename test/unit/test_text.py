@@ -17,10 +17,10 @@ from qdialect.text.assembly import ModuleParser, parse_module, print_module
 
 @pytest.fixture
 def ctx() -> Context:
-    made = Context()
+    complete = Context()
     for name, factory in get_all_dialects().items():
-        made.register_dialect(name, factory)
-    return made
+        complete.register_dialect(name, factory)
+    return complete
 
 
 def text_of(module: ModuleOp, *, generic: bool = False, locations: bool = False, aliases: bool = True) -> str:

@@ -39,8 +39,8 @@ def test_iree_reads_the_same_text():
 
 @pytest.mark.parametrize("names", [MLIR_OPT, ("tosa-opt",)], ids=lambda names: names[0])
 def test_upstream_refuses_what_we_do(names: tuple[str, ...]):
-    found = tool(*names)
+    program = tool(*names)
     for case in INVALID.split("// -----"):
         (name,) = re.findall(r"^// (T\d+)$", case, re.MULTILINE)
-        done = run(found, [*VALIDATE, "-", "-o", "/dev/null"], case)
+        done = run(program, [*VALIDATE, "-", "-o", "/dev/null"], case)
         assert done.returncode != 0 or stated()[name], case

@@ -54,8 +54,8 @@ def data(count: int = 90) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("block", [16, 32])
 @pytest.mark.parametrize("target", ["onnxruntime", "generic"])
 def test_the_file_runs_and_gptq_pays(block: int, target: str, tmp_path: Path) -> None:
-    given = model().SerializeToString()
-    float_results = [_run(given, feeds) for feeds in data()]
+    original = model().SerializeToString()
+    float_results = [_run(original, feeds) for feeds in data()]
     noises: list[float] = []
     for feeds in (data(), data(1)):
         module = import_model(model())
@@ -68,8 +68,8 @@ def test_the_file_runs_and_gptq_pays(block: int, target: str, tmp_path: Path) ->
         kinds = {node.op_type for node in written.graph.node}
         fits = target == "onnxruntime" and INPUTS % block == 0  # the kernel wants whole blocks
         assert ("MatMulNBits" if fits else "DequantizeLinear") in kinds
-        found = [_run(path.read_bytes(), one) for one in data()]
-        error = sum(float(np.square(a - b).sum()) for a, b in zip(float_results, found, strict=True))
+        results = [_run(path.read_bytes(), one) for one in data()]
+        error = sum(float(np.square(a - b).sum()) for a, b in zip(float_results, results, strict=True))
         noises.append(error / sum(float(np.square(a).sum()) for a in float_results))
     assert noises[0] < 10**-1.5
     assert noises[0] < 0.6 * noises[1]

@@ -172,8 +172,10 @@ def test_counts_that_the_definition_gives(name: str):
     types = [f"tensor<{one}>" for one in operands.split()]
     arguments = ", ".join(f"%{k} : {one}" for k, one in enumerate(types))
     names = ", ".join(f"%{k}" for k in range(len(types)))
-    given = {**attributes, **({"equation": '"ab,bc,cd->ad"'} if op_type == "onnx.Einsum" else {})}
-    words = ", ".join(f"{k} = {v}" + (" : i64" if isinstance(v, int) else "") for k, v in given.items())
+    all_attributes = {**attributes, **({"equation": '"ab,bc,cd->ad"'} if op_type == "onnx.Einsum" else {})}
+    words = ", ".join(
+        f"{k} = {v}" + (" : i64" if isinstance(v, int) else "") for k, v in all_attributes.items()
+    )
     body = f"func.func @main({arguments}) {{\n%y = {op_type}({names}) {{{words}}} : ({', '.join(types)}) -> tensor<{result}>\nreturn\n}}\n"
     [op] = nodes_of(module_named(body))
     work = op.get_trait(Multiplies)
@@ -199,5 +201,5 @@ func.func @main(%x : tensor<2x3xf32>, %q : tensor<2x3x!quant.uniform<u8:f32, 0.0
 
 def test_what_is_multiplied_is_told_by_what_stands_above():
     ops = [op for op in nodes_of(module_named(PAIRS)) if op.get_trait(Multiplies)]
-    found = [work.numbers(op) for op in ops if (work := op.get_trait(Multiplies))]
-    assert found == [Numbers.PAIRS, Numbers.PAIRS, Numbers.WEIGHTS, Numbers.FLOAT]
+    kinds = [work.numbers(op) for op in ops if (work := op.get_trait(Multiplies))]
+    assert kinds == [Numbers.PAIRS, Numbers.PAIRS, Numbers.WEIGHTS, Numbers.FLOAT]

@@ -54,10 +54,10 @@ def _forget_forms() -> Generator[None]:
     form_of.cache_clear()
 
 
-def promise(monkeypatch: pytest.MonkeyPatch, op: str, made: Commutes) -> None:
+def promise(monkeypatch: pytest.MonkeyPatch, op: str, replacement: Commutes) -> None:
     """Let an op promise something else, and nothing besides; Clip keeps its form on integers, which needs its own."""
     monkeypatch.setattr(onnx_base, "trait_of", onnx_base.trait_of.__wrapped__)
-    monkeypatch.setattr(op_named("", op), "traits", OpTraits(lambda: (Pure(), made)))
+    monkeypatch.setattr(op_named("", op), "traits", OpTraits(lambda: (Pure(), replacement)))
     if op != "Clip":
         form_of.cache_clear()
         monkeypatch.delitem(STORAGE_FORMS, ("", op), raising=False)
@@ -151,10 +151,10 @@ def numbers(
 def changed(before: ModuleOp, feeds: Feeds) -> bool:
     """Whether sinking changes a bit, or makes what does not verify."""
     try:
-        expected, found, _ = numbers(before, feeds)
+        expected, actual, _ = numbers(before, feeds)
     except VerifyException:
         return True
-    return bool((bits_of(expected[0]) != bits_of(found[0])).any())
+    return bool((bits_of(expected[0]) != bits_of(actual[0])).any())
 
 
 @pytest.mark.parametrize("op", ["Less", "Equal", "Concat", "Max"])

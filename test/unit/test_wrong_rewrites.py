@@ -61,8 +61,8 @@ def wrong_pad_sides(patch: Patch) -> None:
 def wrong_bias_scale(patch: Patch) -> None:
     right: Callable[..., Any] = rescale_bias._count  # pyright: ignore[reportPrivateUsage]
 
-    def wrong(*given: Any) -> Any:
-        counted = right(*given)
+    def wrong(*arguments: Any) -> Any:
+        counted = right(*arguments)
         return counted._replace(stored=2 * counted.stored)
 
     patch.setattr(rescale_bias, "_count", wrong)
@@ -72,8 +72,8 @@ def wrong_bias_scale(patch: Patch) -> None:
 def wrong_sign(patch: Patch) -> None:
     right: Callable[..., Any] = fold_batch_norm.folded_weight
 
-    def wrong(target: Any, factor: Any, **rest: Any) -> Any:
-        return right(target, np.abs(factor), **rest)
+    def wrong(target: Any, factor: Any, **others: Any) -> Any:
+        return right(target, np.abs(factor), **others)
 
     patch.setattr(fold_batch_norm, "folded_weight", wrong)
 
@@ -82,8 +82,8 @@ def wrong_rounding(patch: Patch) -> None:
     """Towards minus infinity."""
     right: Callable[..., Any] = numerics.quantize
 
-    def wrong(x: Any, scale: Any, *rest: Any) -> Any:
-        return right(x - np.float32(0.49) * np.asarray(scale), scale, *rest)
+    def wrong(x: Any, scale: Any, *others: Any) -> Any:
+        return right(x - np.float32(0.49) * np.asarray(scale), scale, *others)
 
     patch.setattr(numerics, "quantize", wrong)
 
@@ -110,9 +110,9 @@ def wrong_scale_below(patch: Patch) -> None:
     right: Callable[..., Any] = fold_scales.folded_weight
     calls: list[int] = []
 
-    def wrong(target: Any, factor: Any, **rest: Any) -> Any:
+    def wrong(target: Any, factor: Any, **others: Any) -> Any:
         calls.append(1)
-        return right(target, factor if len(calls) == 1 else np.ones_like(factor), **rest)
+        return right(target, factor if len(calls) == 1 else np.ones_like(factor), **others)
 
     patch.setattr(fold_scales, "folded_weight", wrong)
 
@@ -242,9 +242,9 @@ def test_a_wrong_rewrite_is_named(case: Seeded, monkeypatch: Patch):
     case.wrong(monkeypatch)
     error = found_in(case.text, f"fold-identity,{case.passes},cse")
     assert error is not None
-    found = error.finding
+    first = error.finding
     last = case.passes.split(",")[-1]
-    assert (found.pass_name, found.difference.op, found.difference.tensor) == (last, case.op, case.tensor)
+    assert (first.pass_name, first.difference.op, first.difference.tensor) == (last, case.op, case.tensor)
     assert str(error).startswith(f"in @f, pass '{last}'")
 
 

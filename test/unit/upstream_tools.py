@@ -12,10 +12,10 @@ VALIDATE = ["--tosa-attach-target=profiles=pro_int level=8k", "--tosa-validate=s
 
 def tool(*names: str) -> Path:
     """The first tool of these names that is on the PATH; else the test is left out, in one line."""
-    found = next((path for name in names if (path := shutil.which(name))), None)
-    if found is None:
+    program = next((path for name in names if (path := shutil.which(name))), None)
+    if program is None:
         pytest.skip(f"{names[0]} is not on the PATH (docs/mlir.md says how to install it)")
-    return Path(found)
+    return Path(program)
 
 
 def run(tool: Path, arguments: list[str], text: str = "") -> subprocess.CompletedProcess[str]:

@@ -21,10 +21,10 @@ def _part(name: str) -> str:
 
 def _line(text: str) -> str:
     """A line of the verdict as HTML, with its first word emphasized."""
-    word, colon, rest = text.partition(": ")
+    word, colon, detail = text.partition(": ")
     if not colon or not word.replace("-", "").isalpha():
         return f"<li>{escape(text)}</li>"
-    return f'<li><span class="quiet">{escape(word)}</span> <span>{escape(rest)}</span></li>'
+    return f'<li><span class="quiet">{escape(word)}</span> <span>{escape(detail)}</span></li>'
 
 
 def write_html(report: Report, around: Circumstances = NOTHING) -> str:

@@ -147,9 +147,10 @@ def check_windows_fit(
     for axis, name in enumerate("yx"):
         span = image[axis] + pads[2 * axis] + pads[2 * axis + 1] - (kernel[axis] - 1) * dilations[axis] - 1
         require(span >= 0, f"the window is larger than the image along {name}")
-        rest = span % strides[axis]
+        remainder = span % strides[axis]
         require(
-            not rest, f"{rest} pixels remain along {name}: the stride {strides[axis]} does not divide {span}"
+            not remainder,
+            f"{remainder} pixels remain along {name}: the stride {strides[axis]} does not divide {span}",
         )
         expected = span // strides[axis] + 1
         require(result[axis] == expected, f"the result has size {expected} along {name}, not {result[axis]}")

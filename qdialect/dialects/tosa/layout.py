@@ -132,8 +132,8 @@ class ConcatOp(TosaOp):
     def check(self) -> None:
         shapes = [list(sizes(v)) for v in self.input1]
         place = axis_of(self.axis, len(shapes[0]))
-        rest = {(*s[:place], *s[place + 1 :]) for s in shapes}
-        require(len(rest) == 1, f"the operands differ on axes other than {place}")  # T30
+        other_sizes = {(*s[:place], *s[place + 1 :]) for s in shapes}
+        require(len(other_sizes) == 1, f"the operands differ on axes other than {place}")  # T30
         check_shape(self.output, [*shapes[0][:place], sum(s[place] for s in shapes), *shapes[0][place + 1 :]])
 
 

@@ -112,10 +112,10 @@ def _aligned(kind: type[Operation], op: OnnxOp, site: TosaSite) -> Blocked | Non
     """The tosa op `kind` of operands in steps 2^-k of the result's scale."""
     if isinstance(y := activation(op.results[0]), Blocked):
         return y
-    found = _terms(op.operands, y)
-    if isinstance(found, Blocked):
-        return found
-    (terms, bits), operands = found, Operands(op, site, op.operands)
+    summands = _terms(op.operands, y)
+    if isinstance(summands, Blocked):
+        return summands
+    (terms, bits), operands = summands, Operands(op, site, op.operands)
     if kind is tosa.AddOp:
         terms = _faithful(terms, y, bits)
     wide = [operands.term(k, term, bits) for k, term in enumerate(terms)]
@@ -140,10 +140,10 @@ def _chosen(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """Where with a constant mask: a * mask + b * (1 - mask), since few NPUs have a select."""
     if isinstance(y := activation(op.results[0]), Blocked):
         return y
-    found = _terms(op.operands[1:], y)
-    if isinstance(found, Blocked):
-        return found
-    (terms, bits), operands = found, Operands(op, site, op.operands[1:])
+    summands = _terms(op.operands[1:], y)
+    if isinstance(summands, Blocked):
+        return summands
+    (terms, bits), operands = summands, Operands(op, site, op.operands[1:])
     mask = operands.constant(op.operands[0])
     if mask is None:
         return Blocked("computed-parameter", "the condition is computed at run time")

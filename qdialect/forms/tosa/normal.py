@@ -88,8 +88,8 @@ def _reciprocal(site: TosaSite, sums: SSAValue, most: int, bits: int) -> SSAValu
     reciprocal = from_tables(site, index, guess, RECIPROCAL_BITS - tables.GUESS_BITS)
     two = site.constant(np.full((1,) * len(known_shape(sums.type)), 2 << RECIPROCAL_BITS), np.int32)
     while error > CLOSE_ENOUGH:
-        rest = site.binary(tosa.SubOp, two, site.product(sums, reciprocal, bits))
-        reciprocal = site.product(reciprocal, rest, RECIPROCAL_BITS)
+        correction = site.binary(tosa.SubOp, two, site.product(sums, reciprocal, bits))
+        reciprocal = site.product(reciprocal, correction, RECIPROCAL_BITS)
         error = error**2
     return reciprocal
 
