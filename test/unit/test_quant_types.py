@@ -250,7 +250,7 @@ def test_the_one_scale():
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("spelled", "expected"),
     [
         ("i8:f32:{0:1, 1:4}, {{2.0}, {3.0:1}}", "i8:f32:0, {2.0,3.0:1}"),
         ("i8:f32:{1:1}, {{{2.0}, {3.0:1}, {4.0}}}", "i8:f32:1, {2.0,3.0:1,4.0}"),
