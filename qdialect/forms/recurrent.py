@@ -45,6 +45,11 @@ FIRST_RANGE = 11
 DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 
 
+PEEPHOLES = Blocked(
+    "peepholes", "gates see the cell through peepholes, element by element", "export without peepholes"
+)
+
+
 class Layer(NamedTuple):
     """A recurrent op as read: its kind, operands, functions, and sizes (DYNAMIC if unknown); time is the first axis."""
 
@@ -56,8 +61,8 @@ class Layer(NamedTuple):
     hidden: int
     reverse: Sequence[bool]
     activations: Sequence[Sequence[Activation]]
-    lengths: SSAValue | None
-    resets_last: bool
+    lengths: SSAValue | None = None
+    resets_last: bool = False
     """GRU: True if the reset gate follows the product (`linear_before_reset`)."""
 
     @property
@@ -76,11 +81,7 @@ def _read(op: OnnxOp, kind: Kind) -> Layer | Blocked:
     opset = opset_of(op, "") or FIRST_RANGE
     x, weight, recurrent = shape_of(op.operands[0].type), op.input(1), op.input(2)
     if op.input(7) is not None:
-        return Blocked(
-            "peepholes",
-            "gates see the cell through peepholes, element by element",
-            "export without peepholes",
-        )
+        return PEEPHOLES
     if element_of(op.operands[0].type) != FLOAT:
         return Blocked("element-type", f"only {op.op_type} in f32 is decomposed")
     if opset < FIRST_SCAN:

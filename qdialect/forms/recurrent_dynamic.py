@@ -19,11 +19,11 @@ from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_NUMPY, known_shape, tensor_type
 from qdialect.dialects.snapshot import MICROSOFT
-from qdialect.forms.activations import Activation, activations_of
+from qdialect.forms.activations import activations_of
 from qdialect.forms.builder import Builder
 from qdialect.forms.cells import KINDS, Cell, Product
 from qdialect.forms.composition import Decomposed, Decomposes
-from qdialect.forms.recurrent import DIRECTIONS
+from qdialect.forms.recurrent import DIRECTIONS, PEEPHOLES, Layer
 from qdialect.ir.values import static_shape
 from qdialect.reasons import Blocked
 
@@ -33,16 +33,6 @@ FLOAT_CODE = 1
 MOST_STEPS = 64
 """Greatest number of steps that are unrolled."""
 KIND = KINDS["LSTM"]
-
-
-class _Layer(NamedTuple):
-    op: OnnxOp
-    build: Builder
-    steps: int
-    batch: int
-    hidden: int
-    reverse: Sequence[bool]
-    activations: Sequence[Sequence[Activation]]
 
 
 class _Quantized(NamedTuple):
@@ -68,7 +58,7 @@ class _Weight(NamedTuple):
     zero: SSAValue
 
     @staticmethod
-    def of(layer: _Layer, direction: int, places: tuple[int, int, int]) -> _Weight:
+    def of(layer: Layer, direction: int, places: tuple[int, int, int]) -> _Weight:
         values = [layer.op.input(place) for place in places]
         return _Weight(*(layer.build.pick(value, direction) for value in values if value is not None))
 
@@ -86,14 +76,10 @@ class _Weight(NamedTuple):
         return lambda build, rows, role: self.times(build, _Quantized.of(build, rows, role), role)
 
 
-def _read(op: OnnxOp) -> _Layer | Blocked:
+def _read(op: OnnxOp) -> Layer | Blocked:
     x, weight = static_shape(op.operands[0]), static_shape(op.operands[2])
     if op.input(7) is not None:
-        return Blocked(
-            "peepholes",
-            "gates see the cell through peepholes, element by element",
-            "export without peepholes",
-        )
+        return PEEPHOLES
     if op.input(4) is not None:
         return Blocked("sequence-lengths", "sequences have several lengths", "give sequences of one length")
     if x is None or weight is None or len(x) != 3 or len(weight) != 3:
@@ -106,28 +92,24 @@ def _read(op: OnnxOp) -> _Layer | Blocked:
     activations = activations_of(op, KIND.activations, len(reverse))
     if isinstance(activations, Blocked):
         return activations
-    return _Layer(op, Builder(op), x[0], x[1], weight[1], reverse, activations)
+    return Layer(op, KIND, Builder(op), x[0], x[1], weight[1], reverse, activations)
 
 
-def _inputs(layer: _Layer) -> list[list[SSAValue]]:
+def _inputs(layer: Layer) -> list[list[SSAValue]]:
     """x W' + b of each step, (batch, gates), by direction."""
     build, op, width = layer.build, layer.op, known_shape(layer.op.operands[0].type)[2]
     count = layer.steps * layer.batch
     rows = build.one("Reshape", [op.operands[0], build.constant(np.array([count, width]))], (count, width))
     quantized, inputs = _Quantized.of(build, rows, "input"), list[list[SSAValue]]()
-    for k, back in enumerate(layer.reverse):
-        total = _Weight.of(layer, k, (1, 8, 9)).times(build, quantized, f"{_role(back)}/input_product")
+    for k, role in enumerate(layer.roles):
+        total = _Weight.of(layer, k, (1, 8, 9)).times(build, quantized, f"{role}/input_product")
         if (bias := op.input(3)) is not None:
             total = build.one("Add", [total, build.one("Add", build.split(build.pick(bias, k), 2, 0))])
         inputs.append(build.split(total, layer.steps, 0))
     return inputs
 
 
-def _role(back: bool) -> str:
-    return "reverse" if back else "forward"
-
-
-def _initial(layer: _Layer, direction: int) -> list[SSAValue]:
+def _initial(layer: Layer, direction: int) -> list[SSAValue]:
     shape = (layer.batch, layer.hidden)
     initial = [layer.op.input(place) for place in (5, 6)]
     return [
@@ -141,7 +123,7 @@ def _initial(layer: _Layer, direction: int) -> list[SSAValue]:
 
 
 def _directed(
-    layer: _Layer, direction: int, inputs: Sequence[SSAValue]
+    layer: Layer, direction: int, inputs: Sequence[SSAValue]
 ) -> tuple[list[SSAValue], list[SSAValue]]:
     """The hidden states of all steps of one direction, in order of time; and the states after the last one."""
     op, back = layer.op, layer.reverse[direction]
@@ -149,7 +131,7 @@ def _directed(
     clip, coupled = op.float_attr("clip", 0.0), op.int_attr("input_forget", 0) == 1
     states, outputs = _initial(layer, direction), dict[int, SSAValue]()
     for t in reversed(range(layer.steps)) if back else range(layer.steps):
-        build = layer.build.within(f"{_role(back)}/{t}")
+        build = layer.build.within(f"{layer.roles[direction]}/{t}")
         cell = Cell(build, [product], None, layer.activations[direction], clip, coupled)
         states = KIND.step(cell, inputs[t], states)
         outputs[t] = states[0]

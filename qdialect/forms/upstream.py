@@ -18,6 +18,7 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, IntegerType, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
     BY_NUMPY,
@@ -160,6 +161,17 @@ class Site(ABC):
         if moved == sorted(moved):
             return self.reshape(value, [shape[axis] for axis in order])
         return self.transposed(value, order)
+
+    def give_permuted(self, op: OnnxOp) -> None:
+        """Set the result of a Transpose; one between the layouts is the operand in the other layout."""
+        value = op.operands[0]
+        order = op.ints_attr("perm") or tuple(reversed(range(len(known_shape(value.type)))))
+        if self.is_last(value) and order == TO_LAST:
+            self.give(op.results[0], self.operand(value, last=True))
+        elif not self.is_last(value) and order == TO_FIRST:
+            self.give(op.results[0], self.operand(value), last=True)
+        else:
+            self.give(op.results[0], self.transpose(self.operand(value), order))
 
     def is_last(self, value: SSAValue) -> bool:
         """True if a value's tensor has its channels last."""

@@ -114,6 +114,20 @@ func.func @dequantized(%a: tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32> {
   func.return %o : tensor<1x2x5x3xf32>
 }
 
+// A stored i32 needs no extension.
+
+// CHECK-LABEL: func.func @sums_along_an_axis(
+// CHECK-NOT: arith.extsi
+// CHECK: arith.subi %{{.*}}, %{{.*}} : i32
+// CHECK-NEXT: arith.sitofp
+// CHECK-NEXT: arith.mulf
+// CHECK: func.return
+func.func @sums_along_an_axis(%a: tensor<2x3xi32>) -> tensor<2x3xf32> {
+  %q = quant.scast %a : tensor<2x3xi32> to tensor<2x3x!quant.uniform<i32:f32:0, {0.5:3,0.125:-2}>>
+  %r = quant.dcast %q : tensor<2x3x!quant.uniform<i32:f32:0, {0.5:3,0.125:-2}>> to tensor<2x3xf32>
+  func.return %r : tensor<2x3xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_no_form(
 // CHECK: math.exp
 // CHECK: onnx.Det

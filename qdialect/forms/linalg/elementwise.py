@@ -8,14 +8,14 @@ from typing import cast
 
 import numpy as np
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType, f32, i1, i32
+from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType, f32, i1
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, known_element, quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.forms.linalg.scalars import dequantized, quantized, rounded_above
-from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop
+from qdialect.forms.linalg.scalars import dequantized, quantized, rounded_above, widened
+from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, loop
 from qdialect.forms.upstream import per_tensor, upstream_type
 from qdialect.ir.values import constant_array, real_constant
 from qdialect.reasons import COMPUTED_BOUND, Blocked
@@ -291,6 +291,24 @@ def _along(site: LinalgSite, value: SSAValue, type: UniformType, *, last: bool) 
     return [Operand(scales, axis), Operand(site.constant(type.zero_points.reshape(-1), np.int32), axis)]
 
 
+def _each_cast(
+    op: DequantizeOp | QuantizeOp, site: LinalgSite, whole: Compute, along: Compute
+) -> Blocked | None:
+    """A cast of each element: `whole` of it alone, or `along` of it, its scale and its zero point, if per axis."""
+    value, type, element = op.operands[0], op.element_type, _element(op.results[0])
+    (tensor,), last = site.alike(value)
+    if type.is_per_tensor:
+        site.give(op.results[0], site.each([tensor], element, whole), last=last)
+        return None
+    more = _along(site, value, type, last=last)
+    if isinstance(more, Blocked):
+        return more
+    shape = site.shape(value, last=last)
+    operands = [Operand(tensor, [loop(k) for k in range(len(shape))]), *more]
+    site.give(op.results[0], site.generic(operands, shape, element, along), last=last)
+    return None
+
+
 def _dcast(op: DequantizeOp, site: LinalgSite) -> Blocked | None:
     value, type = op.operands[0], op.element_type
     if not isinstance(type.expressed, Float32Type):
@@ -299,50 +317,25 @@ def _dcast(op: DequantizeOp, site: LinalgSite) -> Blocked | None:
     if real is not None:
         site.give(op.results[0], site.constant(real, np.float32))
         return None
-    (tensor,), last = site.alike(value)
-    if type.is_per_tensor:
-        result = site.each([tensor], f32, lambda body, args: dequantized(body, args[0], type))
-        site.give(op.results[0], result, last=last)
-        return None
-    more = _along(site, value, type, last=last)
-    if isinstance(more, Blocked):
-        return more
 
-    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
-        wide = body.do((arith.ExtSIOp if type.storage.signed else arith.ExtUIOp)(args[0], i32))
-        return body.do(
-            arith.MulfOp(body.do(arith.SIToFPOp(body.do(arith.SubiOp(wide, args[2])), f32)), args[1])
-        )
+    def along(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+        steps = body.do(arith.SubiOp(widened(body, args[0], type), args[2]))
+        return body.do(arith.MulfOp(body.do(arith.SIToFPOp(steps, f32)), args[1]))
 
-    shape = site.shape(value, last=last)
-    operands = [Operand(tensor, [loop(k) for k in range(len(shape))]), *more]
-    site.give(op.results[0], site.generic(operands, shape, f32, compute), last=last)
-    return None
+    return _each_cast(op, site, lambda body, args: dequantized(body, args[0], type), along)
 
 
 def _qcast(op: QuantizeOp, site: LinalgSite) -> Blocked | None:
-    value, type = op.operands[0], op.element_type
+    type = op.element_type
     if not isinstance(type.expressed, Float32Type):
         return OTHER_ELEMENT
     if type.storage.width > 16:
         return Blocked("storage-type", "the ends of 32 bits are no numbers of float32")
-    (tensor,), last = site.alike(value)
-    element = _element(op.results[0])
-    if type.is_per_tensor:
-        result = site.each([tensor], element, lambda body, args: quantized(body, args[0], type))
-        site.give(op.results[0], result, last=last)
-        return None
-    more = _along(site, value, type, last=last)
-    if isinstance(more, Blocked):
-        return more
 
-    def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
+    def along(body: Body, args: Sequence[SSAValue]) -> SSAValue:
         return rounded_above(body, body.do(arith.DivfOp(args[0], args[1])), args[2], type)
 
-    shape = site.shape(value, last=last)
-    operands = [Operand(tensor, [loop(k) for k in range(len(shape))]), *more]
-    site.give(op.results[0], site.generic(operands, shape, element, compute), last=last)
-    return None
+    return _each_cast(op, site, lambda body, args: quantized(body, args[0], type), along)
 
 
 def _scast(op: StorageCastOp, site: LinalgSite) -> Blocked | None:

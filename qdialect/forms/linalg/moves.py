@@ -17,7 +17,7 @@ from qdialect.dialects.onnx_types import known_element, known_shape, quantized_o
 from qdialect.forms.geometry import nearest
 from qdialect.forms.linalg.scalars import dequantized, quantized
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
-from qdialect.forms.upstream import TO_FIRST, TO_LAST, per_tensor
+from qdialect.forms.upstream import TO_LAST, per_tensor
 from qdialect.ir.values import constant_array, ints_of, normal_axis, real_constant, static_shape
 from qdialect.promises.layout import slices_of
 from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, Blocked
@@ -36,14 +36,7 @@ def _moves(op: OnnxOp, place: int = 0) -> Blocked | None:
 
 
 def _transpose(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    value = op.operands[0]
-    order = op.ints_attr("perm") or tuple(reversed(range(len(site.shape(value)))))
-    if site.is_last(value) and order == TO_LAST:
-        site.give(op.results[0], site.operand(value, last=True))
-    elif not site.is_last(value) and order == TO_FIRST:
-        site.give(op.results[0], site.operand(value), last=True)
-    else:
-        site.give(op.results[0], site.transpose(site.operand(value), order))
+    site.give_permuted(op)
     return None
 
 

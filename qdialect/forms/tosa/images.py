@@ -19,7 +19,7 @@ from qdialect.dialects.onnx_types import known_shape
 from qdialect.dialects.tosa.types import ResizeMode
 from qdialect.forms.geometry import nearest
 from qdialect.forms.tosa.elementwise import REACH
-from qdialect.forms.tosa.moves import OTHER_TYPE, Rows, picked
+from qdialect.forms.tosa.moves import OTHER_TYPE, Rows, picked_rows
 from qdialect.forms.tosa.site import TosaForm, TosaSite, activations, takes
 from qdialect.forms.upstream import TO_LAST
 from qdialect.ir.values import constant_array
@@ -159,12 +159,9 @@ def _nearest(op: OnnxOp, site: TosaSite) -> Blocked | None:
             site.give(op.results[0], pixels, last=True)
             return None
     last = len(old) == len(TO_LAST)
-    value = site.operand(op.operands[0], last=last)
-    for axis, places in rows.items():
-        image = picked(site, value, site.axis(axis, last=last), places)
-        if isinstance(image, Blocked):
-            return image
-        value = image
+    value = picked_rows(site, site.operand(op.operands[0], last=last), rows, last=last)
+    if isinstance(value, Blocked):
+        return value
     site.give(op.results[0], value, last=last)
     return None
 

@@ -43,7 +43,7 @@ Rows = npt.NDArray[np.int64]
 
 
 def _moves(op: OnnxOp) -> Blocked | None:
-    """`Blocked` if the stored elements cannot be moved unchanged: operand and result differ in type."""
+    """`Blocked` unless operand and result are 8-bit tensors of one quantized type, and not empty."""
     a, b = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
     if a is None or b is None:
         return FLOAT
@@ -57,14 +57,7 @@ def _moves(op: OnnxOp) -> Blocked | None:
 def _permuted(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if (blocked := _moves(op)) is not None:
         return blocked
-    value = op.operands[0]
-    order = op.ints_attr("perm") or tuple(reversed(range(len(known_shape(value.type)))))
-    if site.is_last(value) and tuple(order) == TO_LAST:
-        site.give(op.results[0], site.operand(value, last=True))
-    elif not site.is_last(value) and tuple(order) == TO_FIRST:
-        site.give(op.results[0], site.operand(value), last=True)
-    else:
-        site.give(op.results[0], site.transpose(site.operand(value), order))
+    site.give_permuted(op)
     return None
 
 
@@ -169,17 +162,24 @@ def picked(site: TosaSite, x: SSAValue, axis: int, rows: Rows) -> SSAValue | Blo
     return site.joined(pieces, axis)
 
 
+def picked_rows(site: TosaSite, value: SSAValue, rows: dict[int, Rows], *, last: bool) -> SSAValue | Blocked:
+    """The entries `rows` of each of ONNX's axes of `value`, one axis after another."""
+    for axis, places in rows.items():
+        entries = picked(site, value, site.axis(axis, last=last), places)
+        if isinstance(entries, Blocked):
+            return entries
+        value = entries
+    return value
+
+
 def _picked(op: OnnxOp, site: TosaSite, rows: dict[int, Rows]) -> Blocked | None:
     """The operand's elements at constant indices along axes. rows: indices, by axis."""
     if (blocked := _moves(op)) is not None:
         return blocked
     last = site.is_last(op.operands[0])
-    value = site.operand(op.operands[0], last=last)
-    for axis, places in rows.items():
-        slices = picked(site, value, site.axis(axis, last=last), places)
-        if isinstance(slices, Blocked):
-            return slices
-        value = slices
+    value = picked_rows(site, site.operand(op.operands[0], last=last), rows, last=last)
+    if isinstance(value, Blocked):
+        return value
     same_rank = len(known_shape(op.results[0].type)) == len(known_shape(value.type))
     if last and not same_rank:
         value, last = site.transpose(value, TO_FIRST), False
