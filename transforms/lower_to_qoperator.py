@@ -7,6 +7,7 @@ Lower ops on quantized types to the target's integer kernels.
     op(a, b) : T             ->  op'(a, b') : T, if another op has the kernel: a - b = a + -b, a mean is a pool
     join(qcast(dcast a)) : T ->  join(a) : T, if the kernel takes operands of any scales
     op(a) : T                ->  qcast(op(dcast a)), if the float kernel is faster than the integer one
+    join(a, c : T) : T       ->  join(a, c', ...): a constant row is repeated, up to a few KiB
     kernel(a, b) + c         ->  kernel(a, b, c)      the kernel has a float result, c one float for each column
     linear(x, dcast(w))      ->  MatMulNBits(x, w, scales, zero points)      x in float
 
@@ -18,6 +19,7 @@ ops that move or select are exact. An op without a kernel is kept, with a remark
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import Float32Type, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
@@ -45,7 +47,7 @@ from qdialect.ops.generated import op_named
 from qdialect.patterns.biases import AddInKernel
 from qdialect.patterns.boundaries import StoreAcross
 from qdialect.patterns.casts import FoldStorageCasts
-from qdialect.patterns.joins import TakeAnyScales
+from qdialect.patterns.joins import TakeAnyScales, repeated_rows
 from qdialect.patterns.rescaled import ReadRescaled
 from qdialect.patterns.rows import LowerToFloat
 from qdialect.patterns.weight_only import LowerWeightOnly
@@ -165,6 +167,10 @@ class LowerToKernel(OnTrait[Kernels]):
             return self._parameters.of(uniform_of(value.type), op, wish(value))["sz".index(part)]
         if quantized_of(value.type) is None:
             return value
+        if (rows := repeated_rows(op, place)) is not None:
+            new_ops.append(ConstantOp.of(from_array(np.ascontiguousarray(rows))))
+            new_ops[-1].location = location("", [wish(value)])  # as when it is read and lowered again
+            return new_ops[-1].results[0]
         plain, reads = stored(value)
         new_ops += reads
         return plain

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from math import prod
+
+import numpy as np
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.ir.values import constant_array
+from qdialect.numerics import Array
+from qdialect.promises.joins import Joins
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
+MOST_REPEATED = 1 << 12
+"""
+Elements of a constant row with its repetitions. A kernel of onnxruntime starts anew for each row that is broadcast: of
+128 rows of 32 elements 2.5 us less if eight are one (1.31: measured).
+"""
 KERNEL_WIDTH = 8
 """Bits of the operands of kernels of joins."""
 
@@ -30,6 +41,25 @@ def requantized(value: SSAValue, type: UniformType | None) -> SSAValue | None:
     if type.storage.width != KERNEL_WIDTH:
         return None
     return stored if other.storage == type.storage and other.expressed == type.expressed else None
+
+
+def repeated_rows(op: OnnxOp, place: int) -> Array | None:
+    """
+    An operand of an elementwise op of two operands that is a constant row, repeated along the axes in front of it.
+
+    None if it is no row, the other operand is broadcast too, or the constant would exceed `MOST_REPEATED` elements.
+    """
+    row, shape = constant_array(op.operands[place]), shape_of(op.results[0].type)
+    if op.get_trait(Joins) is None or row is None or shape is None or row.size < 2:
+        return None
+    if row.shape[-1] != row.size or shape[-1] != row.size or shape_of(op.operands[1 - place].type) != shape:
+        return None
+    sizes = [row.size]
+    for size in reversed(shape[:-1]):
+        if size == DYNAMIC or size * prod(sizes) > MOST_REPEATED:
+            break
+        sizes.insert(0, size)
+    return np.broadcast_to(row.reshape(-1), sizes) if prod(sizes) > row.size else None
 
 
 class TakeAnyScales(OnTrait[Kernels]):

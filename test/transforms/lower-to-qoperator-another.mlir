@@ -26,7 +26,7 @@ func.func @difference(%x: tensor<2x3x4x!x>, %v: tensor<3x1x!v>) -> tensor<2x3x4x
 
 // CHECK-LABEL: func.func @less_a_constant(
 // CHECK-DAG: onnx.Constant() {value = #onnx.tensor<[-4] : tensor<i8>>}
-// CHECK-DAG: onnx.Constant() {value = #onnx.tensor<[126, 0, -128] : tensor<3xi8>>}
+// CHECK-DAG: onnx.Constant() {value = #onnx.tensor<[126, 0, -128, 126, 0, -128] : tensor<2x3xi8>>}
 // CHECK-NOT: onnx.Sub(
 // CHECK: onnx_ms.QLinearAdd(
 // CHECK: func.return

@@ -115,3 +115,46 @@ func.func @unmoved_rescaled(%a: tensor<2x3x!s>, %v: tensor<3x!s>) -> (tensor<2x3
   %p = onnx.Mul(%v, %o) : (tensor<3x!s>, tensor<1x1xf32>) -> tensor<1x3x!t>
   func.return %m, %n, %p : tensor<2x3x!t>, tensor<2x3x!t>, tensor<1x3x!t>
 }
+
+// -----
+
+!x = !quant.uniform<u8:f32, 0.02:13>
+
+// A constant row is repeated along the axes whose sizes are known, so that the kernel takes three rows for one.
+
+// CHECK-LABEL: func.func @repeated_row(
+// CHECK: %[[R:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 2, 1, 2, 1, 2] : tensor<3x2xui8>>}
+// CHECK: onnx_ms.QLinearAdd(%[[R]], %
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[3, 4, 3, 4, 3, 4] : tensor<3x2xui8>>}
+// CHECK: onnx_ms.QLinearMul(%{{.*}}, %{{.*}}, %{{.*}}, %[[S]],
+func.func @repeated_row(%x: tensor<?x3x2x!x>) -> tensor<?x3x2x!x> {
+  %r = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xui8>>} : () -> tensor<2x!quant.uniform<u8:f32, 0.5:7>>
+  %a = onnx.Add(%r, %x) : (tensor<2x!quant.uniform<u8:f32, 0.5:7>>, tensor<?x3x2x!x>) -> tensor<?x3x2x!x>
+  %s = onnx.Constant() {value = #onnx.tensor<[3, 4] : tensor<1x1x2xui8>>} : () -> tensor<1x1x2x!quant.uniform<u8:f32, 0.25:9>>
+  %m = onnx.Mul(%a, %s) : (tensor<?x3x2x!x>, tensor<1x1x2x!quant.uniform<u8:f32, 0.25:9>>) -> tensor<?x3x2x!x>
+  func.return %m : tensor<?x3x2x!x>
+}
+
+// One value, a column, what is broadcast on both sides, rows behind an unknown size, and too many.
+
+// CHECK-LABEL: func.func @rows_as_they_are(
+// CHECK-SAME: -> (
+// CHECK-DAG: tensor<1xui8>
+// CHECK-DAG: tensor<3x1xui8>
+// CHECK-DAG: tensor<4xui8>
+// CHECK-DAG: tensor<5xui8>
+// CHECK-DAG: tensor<33xui8>
+// CHECK: func.return
+func.func @rows_as_they_are(%x: tensor<3x2x!x>, %c: tensor<3x1x!x>, %u: tensor<3x?x5x!x>, %w: tensor<125x33x!x>) -> (tensor<3x2x!x>, tensor<3x2x!x>, tensor<3x4x!x>, tensor<3x?x5x!x>, tensor<125x33x!x>) {
+  %k = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xui8>>} : () -> tensor<1x!quant.uniform<u8:f32, 0.5:7>>
+  %a = onnx.Add(%x, %k) : (tensor<3x2x!x>, tensor<1x!quant.uniform<u8:f32, 0.5:7>>) -> tensor<3x2x!x>
+  %l = onnx.Constant() {value = #onnx.tensor<[1, 2, 3] : tensor<3x1xui8>>} : () -> tensor<3x1x!quant.uniform<u8:f32, 0.5:7>>
+  %b = onnx.Add(%x, %l) : (tensor<3x2x!x>, tensor<3x1x!quant.uniform<u8:f32, 0.5:7>>) -> tensor<3x2x!x>
+  %r = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<4xui8>>} : () -> tensor<4x!quant.uniform<u8:f32, 0.5:7>>
+  %d = onnx.Add(%c, %r) : (tensor<3x1x!x>, tensor<4x!quant.uniform<u8:f32, 0.5:7>>) -> tensor<3x4x!x>
+  %s = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5] : tensor<5xui8>>} : () -> tensor<5x!quant.uniform<u8:f32, 0.5:7>>
+  %e = onnx.Add(%u, %s) : (tensor<3x?x5x!x>, tensor<5x!quant.uniform<u8:f32, 0.5:7>>) -> tensor<3x?x5x!x>
+  %t = onnx.Constant() {value = #onnx.tensor<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32] : tensor<33xui8>>} : () -> tensor<33x!quant.uniform<u8:f32, 0.5:7>>
+  %f = onnx.Add(%w, %t) : (tensor<125x33x!x>, tensor<33x!quant.uniform<u8:f32, 0.5:7>>) -> tensor<125x33x!x>
+  func.return %a, %b, %d, %e, %f : tensor<3x2x!x>, tensor<3x2x!x>, tensor<3x4x!x>, tensor<3x?x5x!x>, tensor<125x33x!x>
+}

@@ -191,6 +191,39 @@ def test_max_pool_of_images_with_borders_and_a_ragged_end(dtype: Any, tmp_path: 
     np.testing.assert_array_equal(after, before)
 
 
+@pytest.mark.parametrize("op", ["Add", "Mul"])
+@pytest.mark.parametrize(
+    ("shape", "row", "repeated"),
+    [
+        ((3, 8, 32), (32,), [3, 8, 32]),
+        ((90, 40, 7), (1, 1, 7), [40, 7]),
+        ((3, 9, 500), (1, 500), [1, 500]),
+    ],
+)
+def test_a_repeated_row_gives_the_same_integers(
+    op: str,
+    shape: tuple[int, ...],
+    row: tuple[int, ...],
+    repeated: list[int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """With all 256 values of the other operand."""
+    g = Graph()
+    g.constant("r", g.rng.integers(0, 256, row), np.uint8)
+    r = g.add("DequantizeLinear", "s", "r", g.constant("rs", 0.013), g.constant("rz", 77, np.uint8))
+    g.add(op, "t", r, g.pair("x", 0.02, 120))
+    g.add("Identity", "y", g.pair("t", 0.03, 131))
+    data = (np.resize(np.arange(256), shape).astype(np.float32) - 120) * np.float32(0.02)
+    before, after, ops = compiled(g.model(shape, shape), tmp_path, data)
+    assert f"QLinear{op}" in ops
+    assert np.abs(after - before).max() <= 0.03 * 1.001
+    given = onnx.load(tmp_path / "after.onnx").graph.initializer
+    assert repeated in [list(t.dims) for t in given if t.data_type == TensorProto.UINT8]
+    monkeypatch.setattr("qdialect.patterns.joins.MOST_REPEATED", 0)
+    np.testing.assert_array_equal(compiled(g.model(shape, shape), tmp_path, data)[1], after)
+
+
 @pytest.mark.parametrize("group", [1, 4])
 def test_weights_of_unsigned_bytes(group: int, tmp_path: Path):
     g = Graph()
