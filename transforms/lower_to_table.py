@@ -81,7 +81,15 @@ def _computes(op: Operation) -> bool:
 
 
 def _cone(value: SSAValue) -> _Cone | None:
-    """The cone of a value; None if it depends on several tensors, or on one that is not 8-bit."""
+    """The longest cone of `value`; where that ends in no single 8-bit tensor, the one behind the last 8-bit tensor."""
+    return _cone_from(value, through=True) or _cone_from(value, through=False)
+
+
+def _cone_from(value: SSAValue, *, through: bool) -> _Cone | None:
+    """
+    The cone of a value, through 8-bit tensors in between or from the last of them; None if it depends on several
+    tensors, or on one that is not 8-bit.
+    """
     cone, seen = _Cone(), set[SSAValue]()
     stack: list[tuple[SSAValue, Operation | None]] = [(value, None)]
     while stack:
@@ -98,7 +106,11 @@ def _cone(value: SSAValue) -> _Cone | None:
         ends = _eight_bits(one) is not None and one is not value
         if array is not None or (quantized_of(one.type) is not None and _eight_bits(one) is None):
             return None
-        if isinstance(one.owner, Block) or not _computes(one.owner) or (ends and not one.has_one_use()):
+        if (
+            isinstance(one.owner, Block)
+            or not _computes(one.owner)
+            or (ends and not (through and one.has_one_use()))
+        ):
             if not ends or (cone.source is not None and cone.source is not one):
                 return None
             cone.source = one
@@ -165,11 +177,8 @@ class LowerToTable(Pattern):
         user = next(iter(value.uses)).operation
         while isinstance(user, DequantizeOp) and user.results[0].has_one_use():
             user = next(iter(user.results[0].uses)).operation
-        return (
-            _computes(user)
-            and _eight_bits(user.results[0]) is not None
-            and _cone(user.results[0]) is not None
-        )
+        cone = _cone(user.results[0]) if _computes(user) and _eight_bits(user.results[0]) else None
+        return cone is not None and value.owner in cone.ops
 
     def _cost(self, op: Operation, cone: _Cone, costs: dict[str, float]) -> float:
         """Nanoseconds per element of an op; 0 if the op is kept for other users."""

@@ -48,6 +48,25 @@ func.func @two_ways(%x: tensor<2x3x!s>) -> tensor<2x3x!f> {
   func.return %y : tensor<2x3x!f>
 }
 
+// What the 8 bits are rounded from is a sum of two tensors: the table is of what comes behind them.
+
+// CHECK-LABEL: func.func @behind_a_sum(
+// CHECK: %[[A:.*]] = onnx.Add(%x, %b)
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[A]]
+// CHECK-NEXT: %[[S:.*]] = quant.scast %[[Q]]
+// CHECK-NOT: onnx.Tanh
+// CHECK: %[[I:.*]] = onnx.Cast(%[[S]])
+// CHECK-NEXT: onnx.Gather(%{{.*}}, %[[I]])
+func.func @behind_a_sum(%x: tensor<2x3xf32>, %b: tensor<2x3xf32>) -> tensor<2x3x!f> {
+  %a = onnx.Add(%x, %b) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %q = quant.qcast %a : tensor<2x3xf32> to tensor<2x3x!x>
+  %r = quant.dcast %q : tensor<2x3x!x> to tensor<2x3xf32>
+  %s = onnx.Softplus(%r) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %t = onnx.Tanh(%s) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %y = quant.qcast %t : tensor<2x3xf32> to tensor<2x3x!f>
+  func.return %y : tensor<2x3x!f>
+}
+
 // What is stored in between is rounded in the table too.
 
 // CHECK-LABEL: func.func @through_eight_bits(
