@@ -55,8 +55,8 @@ DOUBT = 1.0
 """Standard errors by which a candidate must also be better."""
 CAUTION = {"99.999": 0.3, "99.99": 2.0}
 """Additional dB that a percentile must gain: clipped values may matter in data that calibration has not seen."""
-CLIPS, CAUTION_OF_FEW = ("mse", *CAUTION), 8.0
-"""Ranges that clip seen values, and additional dB that they must gain with one sample, divided by their number."""
+CLIPS, CAUTION_OF_FEW = ("mse", *CAUTION), 20 / float(np.log(10))
+"""Ranges fitted to seen values, and their optimism on n samples in dB, times n: 2 / n in ln(noise) (Akaike 1974)."""
 NO_GAIN = 0.95
 """Greatest fraction of the float model's expected time at which an integer model is worth its noise."""
 

@@ -29,6 +29,7 @@ from qdialect.compiler.dropping import Budgeted, held_against, hold, parse_limit
 from qdialect.compiler.measured import least_ratio, outputs
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
 from qdialect.compiler.pipeline import pipeline
+from qdialect.compiler.plain import unless_by_chance
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
@@ -64,6 +65,9 @@ _Quantizing = Callable[["ModuleOp | Source", Data, QuantizeOptions], "Quantized"
 QUANTIZED_OPSET = 13
 """The first opset whose QuantizeLinear and DequantizeLinear have per-axis scales."""
 RANDOM_SAMPLES = 8
+FOR_OTHERS = (
+    "form: qdq, for runtimes that fuse pairs of casts; in onnxruntime it may run slower than the float model"
+)
 
 
 @dataclass
@@ -92,6 +96,8 @@ class Quantized:
     """Participle phrase for the quantized layers in the summary."""
     budget: Budgeted | None = None
     """Result of the noise budget, if requested."""
+    in_pairs: bool = False
+    """Whether integers are written as float ops between pairs of casts, for the runtime to fuse."""
 
     @property
     def module(self) -> ModuleOp:
@@ -107,7 +113,7 @@ class Quantized:
             return [*lines, f"all {self.layers} layers stay in float: {self.floating}"]
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
         lines.append(f"{self.integer} of {self.layers} layers {self.how}, {noise}: {self.choice}")
-        return lines + self.limit
+        return lines + ([FOR_OTHERS] if self.in_pairs else []) + self.limit
 
 
 def _pass(name: str, **options: Any) -> ModulePass:
@@ -260,7 +266,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     done = candidates.finish(best.choice)
     budget = held_against(candidates, best, done) if calibration.budget else None
     result = Quantized(done.report, best.choice, done.ratio, profile, candidates.log, best.layers)
-    result = replace(result, layers=layers, limit=limits, budget=budget)
+    result = replace(result, layers=layers, limit=limits, budget=budget, in_pairs=candidates.form == "qdq")
     as_asked = options.form is not None or bool(options.decompose)
     floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
     if not best.integer and any(map(_is_half, prepared.walk())):
@@ -281,7 +287,8 @@ def _best(candidates: Candidates, calibration: Calibration) -> tuple[Candidates,
         return candidates, first
     candidates, first = smoothed(candidates, first)
     best = candidates.best(first.choice, fixed_range=ways, fixed_rounding=rounding)
-    best = best if rounding is not None else corrected(candidates, best)
+    if rounding is None:
+        best = unless_by_chance(candidates, corrected(candidates, best), ways)
     return candidates, shrunk(candidates, best)
 
 

@@ -1,11 +1,15 @@
 """Which of several candidates is taken."""
 
+from types import SimpleNamespace
+from typing import cast
+
 import numpy as np
 import pytest
 
 from qdialect.calibration.samples import Noise
-from qdialect.compiler.candidates import NO_GAIN, Choice, Trial, better
+from qdialect.compiler.candidates import NO_GAIN, Candidates, Choice, Trial, better
 from qdialect.compiler.measured import least_ratio
+from qdialect.compiler.plain import unless_by_chance
 
 
 def trial(ratio: float, share: float, *, static: bool = True) -> Trial:
@@ -35,3 +39,36 @@ def test_noise_and_time_that_are_worth_it() -> None:
     assert trial(least + 0.01, 0.5).pays
     assert not trial(least - 0.01, 0.5).pays
     assert not trial(90.0, NO_GAIN + 0.01).pays
+
+
+def measured(choice: Choice, *ratios: float) -> Trial:
+    """A candidate of those signals to noise, in dB, sample by sample."""
+    noise = Noise(np.ones(len(ratios)), 10.0 ** (-np.array(ratios) / 10))
+    return Trial(choice, noise, 0.5, layers=3, casts=5)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "better_by_more_than_chance"),
+    [
+        ((32.0, 32.1, 32.0, 31.9), True),
+        ((45.0, 30.0, 25.0, 34.0), False),  # 3.5 dB on average, which one sample makes
+        ((29.0, 29.1, 29.0, 28.9), False),
+    ],
+)
+def test_what_chance_may_have_made_is_rounded_to_nearest(
+    ratios: tuple[float, ...], better_by_more_than_chance: bool
+) -> None:
+    plain = measured(Choice("mse", price=110), 30.0, 30.1, 30.2, 30.0)
+    tried: list[Choice] = []
+
+    def attempt(choice: Choice) -> Trial:
+        tried.append(choice)
+        return plain
+
+    candidates = cast(Candidates, SimpleNamespace(attempt=attempt, log=[]))
+    best = measured(Choice("mse", "gptq", sequential=True, price=110), *ratios)
+    taken = unless_by_chance(candidates, best, "mse")
+    assert taken is (best if better_by_more_than_chance else plain)
+    assert tried == [plain.choice]
+    assert len(candidates.log) == int(not better_by_more_than_chance)
+    assert unless_by_chance(candidates, plain, "mse") is plain

@@ -219,6 +219,16 @@ def test_the_function(folder: Path) -> None:
     assert again.module is not None
 
 
+def test_a_file_of_pairs_is_said_to_be_for_other_runtimes(folder: Path) -> None:
+    for form, pairs in ((None, False), ("qdq", True)):
+        done = qdialect.quantize(
+            folder / "float.onnx", str(folder / "data.npz"), range="minmax", rounding="nearest", form=form
+        )
+        assert ("form: qdq" in "\n".join(done.summary())) is pairs
+        kernels = {node.op_type for node in qdialect.to_model(done.module).graph.node}
+        assert ("QLinearConv" in kernels) is not pairs
+
+
 def test_small_products_stay_in_float(tmp_path: Path) -> None:
     w = numpy_helper.from_array(np.random.default_rng(0).normal(size=(3, 2)).astype(np.float32), "w")
     x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [5, s]) for n, s in (("x", 3), ("y", 2)))
