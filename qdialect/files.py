@@ -38,7 +38,7 @@ class Outputs:
     def create(self, path: Path | str) -> BinaryIO:
         """Opens `path` for writing. UserError if its folder does not exist or it is a folder itself."""
         self._named = self._named or str(path)
-        # A link stays a link: what it points at is replaced.
+        # A link stays a link: its target is replaced.
         target = Path(os.path.realpath(path))
         mode = _mode(target)
         if mode is not None and stat.S_ISDIR(mode):
@@ -63,7 +63,7 @@ class Outputs:
     ) -> None:
         try:
             for file in self._files:
-                file.close()  # which writes what is left
+                file.close()  # which flushes
             if kind is None:
                 self._commit()
             elif isinstance(error, OSError) and error.filename is None:

@@ -1,13 +1,13 @@
 """
-Add convolutions of one tensor by adding their weights.
+Merge convolutions of one tensor that are added into one, by adding their weights.
 
-    add(conv(x, v, b), conv(x, w, c))    ->  conv(x, v + w, b + c)                 both on the grid of the wider window
-    add(conv(x, w, b), affine(x))        ->  conv(x, w + factor, b + shift)        the factor where the window sees x
+    add(conv(x, v, b), conv(x, w, c))    ->  conv(x, v + w, b + c)                 both placed in the wider window
+    add(conv(x, w, b), affine(x))        ->  conv(x, w + factor, b + shift)        the factor at x's own pixel
 
-Close: the same products, those of one pixel and channel added before they are made, so that floats are rounded at other
-places. Networks that are trained with several branches beside each other (RepVGG, MobileOne, ACNet) end as they are
-deployed. Only where one window over both has no more products than the two, and where 8 bits for each output channel
-hold the sum of the weights about as well as each of them.
+Close: the same products, with weights of one pixel and channel added first, so that floats are rounded differently.
+Networks trained with parallel branches (RepVGG, MobileOne, ACNet) get the form in which they are deployed. Only if one
+window over both has no more products than the two, and if 8 bits per output channel represent the sum of the weights
+about as well as each of them.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ OTHER_WINDOW = Blocked(
     "other-window", "the windows of the branches move otherwise, have other groups or other pixels under them"
 )
 LEAST_RATIO = 34.0
-"""dB of a weight in 8 bits below which its own rounding is what is heard most; of one convolution it is around 42."""
+"""Least signal to noise in dB of a summed weight in 8 bits; that of a single convolution is around 42."""
 MORE_PRODUCTS = Blocked("more-products", "one window over both branches has more products than the two")
 
 
 class Branch(NamedTuple):
-    """A convolution, or what may be written as one."""
+    """A branch: a convolution, or an affine op as one."""
 
     op: OnnxOp
     weight: Array
@@ -157,7 +157,7 @@ def _over(one: Geometry, two: Geometry) -> tuple[Geometry, list[tuple[int, ...]]
         step, first = min(steps), max(before, other_before)
         starts = [first - before, first - other_before]
         last, other_last = ((k - 1) * step + start for k, start in zip(kernels, starts, strict=True))
-        # Sizes are equal if what is left behind the last element is: floor((size - last + behind) / stride) results.
+        # Result sizes are equal if the space after the last element is: floor((size - last + behind) / stride).
         if len(steps) > 1 or any(start % step for start in starts):
             return OTHER_WINDOW
         if last - behind != other_last - other_behind:
@@ -194,7 +194,7 @@ def _replace(op: OnnxOp, one: Branch, two: Branch, over: Geometry, weight: Array
 
 
 class FoldBranchesPass(RewritePass):
-    """Convolutions of one tensor that are added become one."""
+    """Convolutions of one tensor that are added are merged."""
 
     name = "fold-branches"
     exactness = Exactness.CLOSE

@@ -6,13 +6,13 @@ Dequantize small constant weights of ops that stay in float, and their biases, a
 
 Close: the constant equals the dequantize's result, but kernels sum it in another order. onnxruntime packs and blocks
 constants when it loads a model: a depthwise convolution runs three times faster than with weights that are dequantized
-in each run. The file grows by three bytes a weight, so large ones stay integers; but those of convolutions in groups,
-which gain most and are small beside others, become float as long as all of them together let the file grow by no more
-than `growth`, or by `least` bytes, and so do weights of 8 bits that no integer kernel takes, under activations in float
-or of 16 bits. In front of a quantize of 8 bits one stays: onnxruntime would quantize the float weight again, with one
-scale for the whole tensor. Under an activation of several scales every weight becomes float, and so does one of 8 bits
-in blocks, or of several matrices with a scale for each column: onnxruntime makes an integer product of the two
-dequantizes, which then refuses to run.
+in each run. The file grows by three bytes per weight element, so large weights stay integers; but those of grouped
+convolutions, which gain most and are small compared with others, become float as long as all of them together let the
+file grow by no more than `growth`, or by `least` bytes, and so do 8-bit weights that no integer kernel takes, of ops on
+float or 16-bit activations. A weight in front of an 8-bit quantize is kept: onnxruntime would quantize the float weight
+again, per tensor. If the activation has several scales every weight becomes float, and so does an 8-bit weight in
+blocks, or a batch of matrices with per-column scales: onnxruntime fuses the two dequantizes into an integer product,
+which then fails to run.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 Move quantizes above ops that move or select elements, towards the op that computes them.
 
     qcast(f(x, ...))  ->  f(qcast(x), ...)
-    qcast(If(yield a, yield b))  ->  If(yield qcast(a), yield qcast(b))     likewise what Loop and Scan stack
+    qcast(If(yield a, yield b))  ->  If(yield qcast(a), yield qcast(b))     likewise stacked results of Loop, Scan
     scast(f(x, ...))  ->  f(scast(x), ...)      integers of graph inputs, read as a quantized type
     qcast(constant)  ->  quantized constant
 

@@ -8,10 +8,10 @@ Legalize 8-bit types for the target: signedness of activations and weights, form
     q : i8, zero point z    ->  q xor 0x80 : u8, zero point z + 128    of a convolution, where these must be u8; z not 0
     b : i32 of a linear op  ->  dequantize(b)                          where biases are float, or b is in other steps
 
-Exact: the same real numbers under another reading of the byte; a bias as the numbers that its dequantize makes. Where
-integers come in or go out as they are, a pair of casts stands at the boundary, and behind a result with a scale for
-each channel, which sessions would try to fuse with operands of its type. A depthwise weight stays u8 unless its zero
-point becomes 0: it would be slower. Where zero points must be 0, a u8 of any other stays, with a remark.
+Exact: the same real numbers in the other signedness; a bias as its dequantized numbers. A pair of casts is inserted at
+graph inputs and outputs of stored integers, and behind a per-axis result, which sessions would try to fuse with
+operands of its type. A depthwise weight stays u8 unless its zero point becomes 0: it would be slower. If zero points
+must be 0, a u8 with any other is kept, with a remark.
 """
 
 from collections.abc import Callable, Sequence

@@ -3,10 +3,10 @@ Write an interpolation as products with a constant matrix for each axis.
 
     Resize(x : ?xCxHxW) {linear, cubic}  ->  MatMul(h, MatMul(x, w))      h : (new H, H), w : (W, new W)
 
-Close: the same sums of float32 in another order, of finite elements. onnxruntime interpolates element by element, a
-cubic one a hundred times slower than the products, one of a single axis or of three ten times; the costs that were
-measured decide. A target without a price for it has no such kernel, and gets the products. An axis that becomes shorter
-comes first. A quantize behind it stays: the sums are rounded as they were.
+Close: the same float32 sums in another order, of finite elements. onnxruntime interpolates element by element: cubic a
+hundred times slower than the products, along one axis or three ten times; measured costs decide. A target without a
+cost of it lacks the kernel, and gets the products. Axes that become shorter come first. A quantize behind it is kept:
+the sums are rounded as before.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,20 +32,20 @@ from qdialect.targets import Target, target
 from qdialect.targets.pricing import WORTH
 
 INTERPOLATION, PRODUCT = "Interpolation", "Gemm"
-"""Where the costs of an element of the result are, and those of a product."""
+"""Keys of the costs: of interpolation, and of a matrix product."""
 IMAGES = (2, 4)
-"""Ranks of tensors for whose last two axes there is a kernel of its own."""
+"""Ranks of tensors with a specialized kernel for their last two axes."""
 
 
 class Step(NamedTuple):
-    """One axis, and the matrix (new size, old size) by which its elements are multiplied."""
+    """One axis, and the interpolation matrix (new size, old size) along it."""
 
     axis: int
     matrix: Pixels
 
 
 class LowerToMatMul(OnTrait[Interpolates]):
-    """An interpolation of float32, of which the sizes of the axes are known."""
+    """A float32 interpolation along axes of known sizes."""
 
     def __init__(self, target: Target):
         self._target = target
@@ -87,7 +87,7 @@ class LowerToMatMul(OnTrait[Interpolates]):
 
 
 def ordered(matrices: Mapping[int, Pixels]) -> list[Step]:
-    """The axes that become shorter by most in front: what stands behind them has fewer elements."""
+    """The steps, those that shrink their axis most first, so that later ones have fewer elements."""
     steps = [Step(axis, matrices[axis]) for axis in sorted(matrices, reverse=True)]
     return sorted(steps, key=lambda step: step.matrix.shape[0] / step.matrix.shape[1])
 

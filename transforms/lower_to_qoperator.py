@@ -360,5 +360,5 @@ class LowerToQoperatorPass(RewritePass):
         ]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        settle_names(op)  # what is made here is named after what is there
+        settle_names(op)  # names of new values derive from existing ones
         super().apply(ctx, op)

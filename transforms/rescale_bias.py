@@ -6,11 +6,11 @@ Requantize the bias of an integer op to int32 with scale x_scale * w_scale, that
     linear(x, w, b)  ->  linear(x, w', rint(b / (x_scale * w_scale')) : i32)    weights all 0: of a finer scale
     linear(x, w, b)  ->  linear(x, w', b)      unless `quantize`: so that a session can quantize the bias
 
-Close: the bias moves by at most half an accumulator step, and by at most a quarter of a step of the result; where that
-is not so, or the result is float and the move would count, it stays float. A channel whose weights are all 0 has any
-scale: one that its bias fits. A bias is never clipped: a channel whose bias does not fit in int32 together with its
-sums gets a wider weight scale, where its bias outweighs what its weights lose. Sums that could wrap whatever the bias
-keep the op as it is.
+Close: the bias changes by at most half an accumulator step, and by at most a quarter of a step of the result;
+otherwise, or if the result is float and the change would matter, it stays float. A channel whose weights are all 0
+takes any scale: one with which its bias fits. A bias is never clipped: a channel whose bias does not fit in int32
+together with its sums gets a wider weight scale, if its bias outweighs the precision that its weights lose. An op whose
+sums could wrap with any bias is not changed.
 """
 
 from collections.abc import Sequence

@@ -16,5 +16,5 @@ Rounding, in numpy, for a caller that has the activations of the float model:
     corrected = correct_bias(bias, shift, x_scale, w_scale)   .bias float32; .overflow where int32 has no room
     blocked_codes(rows, hessian, 32, -8, 7, np.int8)          int4 in blocks: codes and scales
 
-`hessian_bytes(layer)` is what one Hessian takes; waves of layers keep within a budget.
+`hessian_bytes(layer)` is the memory of one Hessian; waves of layers keep within a budget.
 """

@@ -1,5 +1,5 @@
 """
-Bias correction: subtracts the mean error of weight rounding from the bias.
+Bias correction: the mean error of a layer's result by rounding its weight, compensated in the bias.
 
 Nagel et al. 2019 (arXiv 1906.04721). *Analytic*: the error of a layer's own weight times the mean of its patches, for
 each layer alone. *Sequential*: the mean of the float result minus that of the quantized one, layer after layer, with

@@ -1,10 +1,10 @@
 """
 GPTQ: rounding of a weight such that the errors of its elements cancel in the layer's result.
 
-Frantar et al. 2022 (arXiv 2210.17323) quantize one column after the other and move what each leaves over into those
-that are still free, by a row of the upper Cholesky factor of the inverse Hessian. The same codes come out of the lower
-factor of the Hessian itself, last column first: with H = L L^T the result's error of a row is |(w - q) L|^2, whose
-component j has q_j and what came after it, so the best q_j is the integer next to
+Frantar et al. 2022 (arXiv 2210.17323) quantize one column after the other and distribute the error of each over the
+remaining ones, by a row of the upper Cholesky factor of the inverse Hessian. The lower factor of the Hessian itself
+gives the same codes, last column first: with H = L L^T the result's error of a row is |(w - q) L|^2, whose component j
+depends on q_j and later columns, so the best q_j is the integer next to
 
     w_j + sum_{k > j} (w_k - q_k) L_kj / L_jj
 

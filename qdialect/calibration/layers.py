@@ -149,7 +149,7 @@ class Layer:
         The patches of activation `x`, to be multiplied with the rows: arrays [groups, positions, summed elements].
 
         Each holds at most about `PATCH_BYTES`. With `limit`, that many positions of each sample (index of axis 0)
-        are taken, spread evenly, and the same ones whatever the batch.
+        are taken, evenly distributed, and the same ones for any batch size.
         """
         if self.window is None:
             yield from self._matrix_patches(x, limit)

@@ -250,7 +250,7 @@ def observe_samples(
 def _runs(
     observer: Observer, values: Sequence[SSAValue], rows: Iterable[Feeds], *, ahead: bool
 ) -> Iterator[tuple[Feeds, list[Array]]]:
-    """Each row and what `values` hold for it; `ahead`: a row is run while the one before it is looked at."""
+    """Each row with its arrays of `values`. ahead: True to run a row while the previous one is processed."""
 
     def run(row: Feeds) -> tuple[Feeds, list[Array]]:
         return row, observer.run(values, row)

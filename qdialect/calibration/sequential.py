@@ -1,5 +1,5 @@
 """
-Sequential bias correction: each layer's mean error, with all layers before it quantized and corrected.
+Sequential bias correction: each layer's mean error compensated with all layers before it quantized and corrected.
 
 b += E[y of the float model] - E[y of the quantized one], layer after layer in the order of the graph (Nagel et al.
 2019, arXiv 1906.04721, section 4.2). One run of the quantized model for each layer: for small models, which need it

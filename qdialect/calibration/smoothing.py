@@ -1,7 +1,7 @@
 """
 SmoothQuant: factors moved from an activation's channels into the weights, so that one scale suits all channels.
 
-    linear(x, w)  ->  linear(x / s, s w)        s_j = max |x_j|^a / max |w_j|^(1 - a), times what keeps the median at 1
+    linear(x, w)  ->  linear(x / s, s w)        s_j = max |x_j|^a / max |w_j|^(1 - a), scaled to a median of 1
 
 Xiao et al. 2022 (arXiv 2211.10438). The factors are folded into the normalization that computes x for these layers
 alone, else into a Mul by a constant in front of them. For each activation the exponent with the least expected noise is

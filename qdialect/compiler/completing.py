@@ -1,7 +1,7 @@
 """
 Completion of partly quantized models: float tensors whose quantization pays get parameters from samples.
 
-An export of quantization-aware training often quantizes what convolutions read and nothing else, so that residual
+An export of quantization-aware training often quantizes operands of convolutions and nothing else, so that residual
 additions and means stay in float. Float weights are not quantized: that is for `quantize`.
 """
 

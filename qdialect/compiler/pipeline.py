@@ -201,7 +201,7 @@ def _upstream(r: Request) -> Iterator[Stage]:
 
 
 def _choosing(name: str) -> Iterator[Stage]:
-    """The forms that are the fastest on a target, of what has integer kernels there."""
+    """The fastest forms on a target of ops that have integer kernels there."""
     yield _stage("fold-requantize", "operands of a join, before their kernels are written")
     yield _stage("lower-to-table", "one lookup for what has no kernel", target=name)
     yield _stage("legalize-expressed", "kernels dequantize to float32")

@@ -69,7 +69,7 @@ class FileSlice(NamedTuple):
 
     def blocks(self) -> Iterator[memoryview]:
         """
-        The bytes in blocks of up to `BLOCK`, read, not mapped: what is mapped counts as memory of the process.
+        The bytes in blocks of up to `BLOCK`, read, not mapped: mapped bytes count as memory of the process.
         A block is good until the next is asked for. Raises OSError if the file is gone or has changed.
         """
         buffer = memoryview(bytearray(min(BLOCK, self.length)))
@@ -180,7 +180,7 @@ class TensorData:
 
     def array(self) -> npt.NDArray[Any]:
         """
-        The elements, read-only; a view of the bytes but for elements of less than 8 bits, which come one per byte.
+        The elements, read-only; a view of the bytes, except for elements of less than 8 bits, which are one per byte.
         """
         if self.strings is not None:
             return np.array(self.strings, dtype=object).reshape(self.shape)

@@ -1,8 +1,8 @@
 """
 ONNX's element types and value types as xDSL types.
 
-int8 is `i8` and uint8 `ui8`; a value of unknown type is `tensor<*x!onnx.any>`. What MLIR has no type for (strings,
-sequences, optionals, maps, sparse tensors) is a type of this dialect.
+int8 is `i8` and uint8 `ui8`; a value of unknown type is `tensor<*x!onnx.any>`. Types that MLIR lacks (strings,
+sequences, optionals, maps, sparse tensors) are types of this dialect.
 """
 
 from __future__ import annotations

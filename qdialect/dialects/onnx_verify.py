@@ -202,7 +202,7 @@ def _verify_signature(op: CheckedOp, opset: int | None) -> None:
 
 
 def verify_stored(value: TensorAttr | None, type: Attribute) -> None:
-    """Raise VerifyException if `value` cannot be what a constant of `type` stores."""
+    """Raise VerifyException if a constant of `type` cannot store `value`."""
     if value is None:
         return
     element = quantized_of(type)

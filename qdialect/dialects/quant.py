@@ -5,7 +5,7 @@ The quant dialect: types that carry scale and zero point, and the casts between 
 
 Spelled as in https://mlir.llvm.org/docs/Dialects/QuantDialect/, so that text is interchangeable. Two
 things differ: the checks are stricter (docs/spec.md), and `dcast(qcast(x))` is never folded to `x`, as
-upstream does: that rounding is what the model means.
+upstream does: that rounding is part of the model's meaning.
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ def _checked_scales(scales: npt.ArrayLike, expressed: Expressed) -> npt.NDArray[
         raise VerifyException(
             f"scale {numbers[bad][0]:e} out of expressed type range [{limits.smallest:e}, {limits.largest:e}]"
         )
-    # A view of bytes: nobody can write to it, so the cached hash stays true.
+    # A view of bytes is read-only, so the cached hash stays valid.
     return np.frombuffer(rounded.tobytes(), np.float32).reshape(rounded.shape)
 
 

@@ -3,7 +3,7 @@ Printer and parser of the parameters of quantized types: decimal scales, lists o
 
 A list of a few thousand scales is read with one regular expression: token by token it would take 40 ms, every
 time that the type is written. Text that the expression does not match goes to the parser of tokens, which
-accepts the same language (comments besides) and points at what is wrong.
+accepts the same language, with comments, and points at the error.
 """
 
 import re

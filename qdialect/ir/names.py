@@ -1,7 +1,7 @@
 """
 ONNX's names are locations: `loc(fused["node", "tensor", ...])`, one tensor name per result.
 
-xDSL's constructors verify what is known here to be right, at 20 us an operation; these build the same without.
+xDSL's constructors verify, at 20 us an operation; these build operations known to be valid without that.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ def stated_names(rows: Attribute | None) -> list[str]:
 
 
 def inherited_name(old: SSAValue, new: SSAValue) -> tuple[Operation, LocationAttr] | None:
-    """The op of `new`, which stands in for `old`, and its location with the name of that; None if it has a name."""
+    """The op of `new`, which replaces `old`, and its location with the name of `old`; None if it has a name."""
     new = stored_value(new)
     if not isinstance(old, OpResult) or not isinstance(new, OpResult) or tensor_name(new.op, new.index):
         return None

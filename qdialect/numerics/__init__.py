@@ -202,7 +202,7 @@ def rescale(
     Integer only: TOSA 1.0's RESCALE with scale32 and SINGLE_ROUND (apply_scale_32). value: 8, 16 or 32-bit integers;
     multiplier: int32, not negative; shift: int8 in [2, 62]; both () or (n,) along `axis`. Of an int32 accumulator whose
     result is within 16 bits it differs by at most one step from `requantize`, which rounds the product to float32 first
-    and ties to even. ValueError for a value beyond `rescale_reach`: the standard leaves open what it becomes.
+    and ties to even. ValueError for a value beyond `rescale_reach`, whose result the standard leaves undefined.
     """
     value = np.asarray(value)
     wide = value.astype(np.int64) - input_zero_point
@@ -270,7 +270,7 @@ def largest_pair_sum(weight: npt.ArrayLike, x_high: int, output_axis: int = 0) -
     """
     The largest |x0 * w0 + x1 * w1| over any two weights of an output and any two x in [0, x_high].
 
-    What x86's vpmaddubsw adds in int16, saturating, before it widens: without VNNI, u8 x s8 products are exact if
+    x86's vpmaddubsw adds these in int16, saturating, before it widens: without VNNI, u8 x s8 products are exact if
     this is at most 32767, whichever way a kernel packs them. Weights of at most 64 are safe at any u8.
     """
     w = np.moveaxis(np.asarray(weight, np.int64), output_axis, 0).reshape(np.shape(weight)[output_axis], -1)
@@ -285,7 +285,7 @@ _OTHER_SIGN = {"int8": np.uint8, "uint8": np.int8, "int16": np.uint16, "uint16":
 
 def mirror(q: Array) -> Array:
     """
-    Stored integers with all bits turned: what they are above their zero point, they are below the mirrored one.
+    Stored integers with all bits inverted: their differences to the mirrored zero point are the negated ones.
 
     Exact for every value, where a plain negation has none for the least i8: ~q - ~z = z - q.
     """
@@ -314,8 +314,8 @@ def less_zero_point(
     blocks: Blocks | None = None,
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int16]]:
     """
-    A weight of up to 8 bits less its zero point as int8, saturated, and what saturation took, which may be 128: their
-    sum is the difference.
+    A weight of up to 8 bits minus its zero point as int8, saturated, and the excess that saturation cut off, which may
+    be 128: their sum is the difference.
 
     zero_point: one, or one for each index of `axis` or each block.
     """

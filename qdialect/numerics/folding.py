@@ -64,7 +64,7 @@ def fold_affine_weight(
       takes the whole channel to low + high - q at zero point low + high - zero_point, for i8 the bitwise not:
       every value exact. With `keep_zero_points` it is clamped instead and the channel reported;
     - zeroed, at its old scale, where the product is below the normal float32 numbers, a factor of 0 above all: a
-      scale must be positive, and what is dropped is less than 2^-126 a step.
+      scale must be positive, and the dropped factor is less than 2^-126 a step.
 
     A product beyond float32 gives an infinite scale, which the caller must refuse.
     """
@@ -102,7 +102,7 @@ def fold_in_front(
     weight * factor in the weight's type, and the bias, (channels,), that the shift of each input becomes.
 
     factor, shift: broadcast against the weight, whose output channels are `axis`: a channel gains alpha times its sum
-    of weight * shift, in float64. bias: () or (channels,), what is added besides; None if nothing is.
+    of weight * shift, in float64. bias: () or (channels,), a further summand; None if there is none.
     """
     real = weight.astype(np.float64)
     others = tuple(k for k in range(weight.ndim) if k != axis)

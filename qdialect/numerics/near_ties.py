@@ -1,10 +1,10 @@
 """
 Multipliers of the integer-only arithmetic that round results near a tie as onnxruntime's float32 does.
 
-A float32 ratio leaves seven of a multiplier's 31 bits free. Moved by less than float32's own error, the multiplier says
-on which side of a tie a sum lies that float32 cannot tell from one. One multiplier has few such sums, mostly one or
-none. Ratios of short numerators and denominators, powers of two among them, have many, which float32 rounds up and down
-in turn: no multiplier does that, but two rounds do, the first to steps of 2^-bits, the second to even.
+A float32 ratio leaves seven of a multiplier's 31 bits free. Moved by less than float32's own error, the multiplier
+decides the side of a tie for sums that float32 cannot distinguish from one. A multiplier has few such sums, mostly one
+or none. Ratios of short numerators and denominators, powers of two among them, have many, which float32 rounds up and
+down in turn: no multiplier does that, but two roundings do, the first to steps of 2^-bits, the second to even.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ Factors = tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 _NEAR = 2.0**-22
-"""Two errors of float32: how far apart, of their size, a product and a tie may be for it to take one for the other."""
+"""Two errors of float32: greatest relative distance at which it takes a product for a tie."""
 _LARGEST = 2**30
-"""Sums that are looked at lie below: a product with a multiplier, and the next tie, are then within 64 bits."""
+"""Exclusive bound of the sums considered: their products with a multiplier, and the next tie, fit in 64 bits."""
 _SELDOM = 2.0**-18
-"""The share of sums with another result than onnxruntime's that is taken, for what is five operations less."""
+"""Fraction of sums with another result than onnxruntime's that is accepted for five operations less."""
 _FEWEST_BITS = 8
 _PAIRS_NEAR = 2.0**-10
-"""How near to a tie, in steps, a sum of two terms is that a moved ratio might carry over it."""
+"""Distance from a tie, in steps, within which a moved ratio may carry a sum of two terms over it."""
 _MOVES = 40 * 2.0**-23
-"""How far a ratio of a sum of two terms is moved at most, of its size."""
+"""Greatest relative change of a ratio of a sum of two terms."""
 _TYPICAL = 20.0
-"""Steps from 0 at which a sum of two terms counts a third of what one at 0 does."""
+"""Steps from 0 at which the weight of a sum of two terms falls to a third."""
 
 
 class Rounding(NamedTuple):
-    """How int32 sums are rounded to results."""
+    """Rounding of int32 sums to results."""
 
     factors: Factors
-    """Of a first rescale, to steps of 2^-bits of a result."""
+    """Factors of the first rescale, to steps of 2^-bits of a result."""
     bits: int
-    """0: the first rescale gives the results, ties up. Else what it gives is rounded again, ties to even."""
+    """0 if the first rescale gives the results, ties up; otherwise its results are rounded again, ties to even."""
     missed: float
-    """Of sums spread evenly over the results, the share whose result is not onnxruntime's."""
+    """Fraction of sums, evenly distributed over the results, whose result differs from onnxruntime's."""
 
 
 def faithful_rounding(ratio: npt.ArrayLike, low: int, high: int, largest: int = INT32_MAX) -> Rounding:
     """
-    How int32 sums of a magnitude up to `largest`, times float32 ratios, (n,), become results from `low` to `high` above
-    their zero point as `requantize` has them, but for a share that is small: at once where that is, else in two rounds.
+    The rounding of int32 sums of magnitudes up to `largest`, times float32 ratios, (n,), to results from `low` to
+    `high` above their zero point, as in `requantize` except for a small fraction: in one step if possible, else in two.
 
     ValueError for a ratio that is not positive, not finite, or above 2^28.
     """

@@ -99,8 +99,8 @@ def to_model(module: ModuleOp) -> ModelProto:
 
 def save(module: ModuleOp, path: str | Path, *, external_data: bool | None = None) -> None:
     """
-    Write a module: as text, with locations, if the path ends in `.mlir`, else as an ONNX model; what was compiled for
-    a target that takes upstream MLIR as its generic form. The file appears whole or not at all.
+    Write a module: as text, with locations, if the path ends in `.mlir`, else as an ONNX model; a module compiled for a
+    target of upstream MLIR in generic form. The file is written atomically.
 
     external_data: whether large tensors go to `<path>.data` beside the model; None: if they would not fit into one
         message. Both files appear or neither. Beside text, constants of more than 64 elements go to `<stem>.weights`.

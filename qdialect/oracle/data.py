@@ -49,7 +49,7 @@ def load_npz(path: str) -> Arrays:
 def batches(arrays: Arrays, inputs: Sequence[Input], *, strict: bool = False) -> Iterator[Arrays]:
     """
     One feed after the other: an array whose first axis is longer than the model's is cut along it, an array
-    that fits goes into every feed, and what is left over at the end is not used. `strict`: nothing is rounded, and no
+    that fits goes into every feed, and a remainder at the end is not used. strict: nothing is rounded, and no
     integer taken for a real number.
 
     UserError if an input has no array, or one of another rank, shape or kind of number.

@@ -47,7 +47,7 @@ def _bound_memory() -> None:
     import onnxruntime as ort
 
     device = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
-    # -1 is onnxruntime's own choice; 1 takes what is asked for, not the next power of two.
+    # -1 is onnxruntime's default; 1 allocates the requested size, not the next power of two.
     ort.create_and_register_allocator(device, ort.OrtArenaCfg(MOST_MEMORY, 1, -1, -1))
 
 
@@ -85,7 +85,7 @@ def session(
     """
     An onnxruntime session on the CPU, by default without any optimization; with 0 threads it takes all cores.
 
-    A `bounded` one takes no more than `MOST_MEMORY`; `name` is what errors call the model, `folder` where the external
+    A `bounded` one takes no more than `MOST_MEMORY`; `name` is the model's name in errors, `folder` where the external
     data of a model in memory is, `profile` the beginning of the path of a file that times each node.
 
     Raises UserError if onnxruntime refuses the model.
@@ -130,7 +130,7 @@ def session_for(model: ModelProto, outputs: Collection[str]) -> InferenceSession
 
 
 def _needed(nodes: Sequence[NodeProto], names: set[str]) -> list[NodeProto]:
-    """Of nodes in order those that compute `names`, which is filled with what they read, in bodies too."""
+    """The nodes, in order, that `names` depend on; adds the names that these read, in bodies too."""
     needed: list[NodeProto] = []
     for node in reversed(nodes):
         if not names.isdisjoint(node.output):
@@ -140,7 +140,7 @@ def _needed(nodes: Sequence[NodeProto], names: set[str]) -> list[NodeProto]:
 
 
 def _read(node: NodeProto) -> Iterator[str]:
-    """The names that a node reads: what is made inside of its bodies too."""
+    """The names that a node reads, those defined in its bodies included."""
     yield from node.input
     for attribute in node.attribute:
         for body in (attribute.g, *attribute.graphs):

@@ -1,4 +1,4 @@
-"""A function of each of several items, on all cores: numpy and onnxruntime let other threads run while they compute."""
+"""Parallel map over items on all cores by threads: numpy and onnxruntime release the interpreter lock."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST_THREADS = 8
-"""Each takes memory for what it computes."""
+"""Greatest number of threads, each of which needs memory for its item."""
 
 
 def cores() -> int:
-    """How many this process may use, `MOST_THREADS` at most."""
+    """Number of cores that this process may use, `MOST_THREADS` at most."""
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(available, MOST_THREADS))
 
@@ -25,12 +25,12 @@ def side_by_side(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int = MOST_THREADS
 ) -> Generator[Result]:
     """
-    What `function` returns for each of `items`, in their order, computed by `threads`, or by as many as there are
-    cores if these are fewer. On one core nothing is computed before it is asked for.
+    The results of `function` for each of `items`, in order, computed by `threads` threads, or by as many as there are
+    cores if these are fewer. On one core nothing is computed ahead.
 
-    While the caller looks at one result, those of the next `threads` items are computed. What `function` raises for an
-    item is raised where its result would come, and what reading `items` raises behind the results of those before.
-    Items are taken in the caller's thread.
+    While the caller handles one result, those of the next `threads` items are computed. An exception of `function` is
+    raised in place of the item's result, one of `items` after the results of previous items. Items are read in the
+    caller's thread.
     """
     available = cores()
     if available < 2:
@@ -55,14 +55,14 @@ def side_by_side(
 
 
 def _until_failure(items: Iterable[Item], failure: list[BaseException]) -> Iterator[Item]:
-    """The items up to one that cannot be read; then `failure` holds why."""
+    """The items up to the first that raises, whose exception is appended to `failure`."""
     source = iter(items)
     while True:
         try:
             item = next(source)
         except StopIteration:
             return
-        except BaseException as error:  # Ctrl-C too: what runs counts
+        except BaseException as error:  # Ctrl-C too: running items are finished
             failure.append(error)
             return
         yield item

@@ -148,7 +148,7 @@ class SinkAcross(OnTrait[Carries]):
 
 
 class HoistAcross(OnOp[QuantizeOp]):
-    """qcast(If(...)) -> If(yield qcast(a), yield qcast(b)); likewise what Loop and Scan stack."""
+    """qcast(If(...)) -> If(yield qcast(a), yield qcast(b)); likewise stacked results of Loop and Scan."""
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         source = op.operands[0]

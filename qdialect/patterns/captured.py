@@ -1,15 +1,14 @@
 """
 Workarounds for onnxruntime's own moves of casts, which fail at captured values and some other places.
 
-onnxruntime moves a DequantizeLinear down past ops that only move elements, on each edge to a consumer. An edge into a
-subgraph it does not see, and the session aborts; from opset 21 on it writes the casts of i8 with a type that it then
-changes elsewhere, and refuses the model (1.31: measured). Behind a pair of the same type, which changes no number, it
-stops, and a subgraph may read a Sum of one operand. A quantize behind a dequantize of the same type, signedness aside,
-it drops: captured, that aborts the session too; behind a Sum it stays. Of a MatMul of several matrices and the Add of a
-vector it makes a Gemm behind a Reshape, past which it moves the cast too; not of the Add of a tensor of the result's
-rank.
+onnxruntime moves a DequantizeLinear down past ops that only move elements, on each edge to a consumer. It misses edges
+into subgraphs, and the session aborts; from opset 21 on it writes the casts of i8 with a type that it then changes
+elsewhere, and rejects the model (1.31: measured). It stops at a pair of casts of the same type, which changes no
+number, and a subgraph may use a Sum of one operand. It drops a quantize of a dequantize of the same type, signedness
+aside: if captured, that aborts the session too, unless behind a Sum. It turns a batched MatMul and the Add of a vector
+into a Gemm behind a Reshape, past which it also moves the cast; but not if the Add has an operand of the result's rank.
 """
-# Around the driver: the casts are written and no op changes its type: pairs and constants are put in between.
+# Around the driver: the casts are written and no op changes its type: pairs and constants are inserted between.
 
 from __future__ import annotations
 

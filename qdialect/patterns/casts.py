@@ -58,7 +58,7 @@ def settles(type: UniformType) -> bool:
 
 
 class ReadThrough(OnOp[DequantizeOp]):
-    """dcast of a qcast of a dcast: a type expresses what it is dequantized from, though another integer may say it."""
+    """dcast of a qcast of a dcast of one type: the same real number, though possibly of another stored integer."""
 
     def match(self, op: DequantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         cast = op.operands[0].owner
@@ -89,7 +89,7 @@ class FoldStorageCasts(OnOp[StorageCastOp]):
 
 
 class MergeReadings(OnOp[StorageCastOp]):
-    """Equal readings of integers: what is quantized again from one, and from another, is seen to be the same."""
+    """Merge equal storage casts of integers, so that requantizes of them are recognized as equal."""
 
     def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
         source, type, block = op.operands[0], op.results[0].type, op.parent

@@ -3,7 +3,7 @@ Constant folding: ops that depend on constants alone, evaluated by onnxruntime w
 
 Not folded: a result of more bytes than `MAX_GROWTH` times the operands and more than `SMALL_RESULT`.
 """
-# Around the driver: constants take over the names of what computed them; no op that computes at run time changes.
+# Around the driver: constants take over the names of folded ops; no op that computes at run time changes.
 
 from collections.abc import Container, Iterable, Sequence
 from math import prod

@@ -86,7 +86,7 @@ class PairWriter:
         name = wish(op.results[0])
         if isinstance(real, OpResult) and not tensor_name(real.op, real.index):
             names = [*tensor_names(real.op), *[""] * len(real.op.results)][: len(real.op.results)]
-            names[real.index] = f"{name}_real" if users else name  # one that nobody reads, beside others, too
+            names[real.index] = f"{name}_real" if users else name  # of an unused one too
             real.op.location = location(node_name(real.op), names)
         if not users:
             for unused in [*dequantizes, op]:
@@ -200,7 +200,7 @@ def _erase_unused(module: ModuleOp) -> None:
 
 
 def _put_before(reader: Operation, op: Operation) -> None:
-    """Move `op` in front of what reads it, which may be in a subgraph of another operation of its block."""
+    """Move `op` in front of its user, which may be in a subgraph of another operation of its block."""
     block = block_of(op)
     while reader.parent is not block and (around := reader.parent_op()) is not None:
         reader = around

@@ -1,18 +1,18 @@
 """
 Guards against onnxruntime's fusions that fail, are wrong or are slower: a Sum of one operand blocks them.
 
-A session of onnxruntime fuses an op between casts of integers of one type into the op's integer kernel, without looking
-at the scales; but for the weight of a convolution or of a product a kernel takes one scale, and the model is refused
-(1.31: measured). Some kernels are wrong at some scales or windows; some cost more than the float kernel and its casts.
-A session makes signed bytes unsigned before, and drops clamps that the quantize does anyway, so neither signedness nor
-a clamp keeps an op from its quantize; a second quantize, behind the first and a dequantize, it makes one with it. A
-product of bytes it fuses whatever stands behind, and cannot run that if the left operand has several scales, or the
-right one has some for other than the columns of one matrix. The float weight of an op between casts it quantizes, and
-dequantizes in each run where no kernel takes both. Of one operand a Sum is the identity: behind it, the cast is the
-op's no more. What a session makes of two float ops the target's file says, and what it does not recognize in the
-first's place.
+A session of onnxruntime fuses an op between casts of one integer type into the op's integer kernel, without regard to
+the scales; but except for the weight of a convolution or product, kernels take one scale only, and the model is
+rejected (1.31: measured). Some kernels are wrong at some scales or windows; some cost more than the float kernel with
+its casts. Before, a session makes signed bytes unsigned and drops clamps that the quantize implies, so neither
+signedness nor a clamp separates an op from its quantize; it merges a second quantize, behind the first and a
+dequantize, with the first. It fuses an 8-bit product regardless of its users, and cannot run it if the left operand has
+several scales, or the right one has scales for other axes than the columns of one matrix. It quantizes the float weight
+of an op between casts, and dequantizes it in each run if no kernel takes both. A Sum of one operand is the identity and
+hides a cast from the op. The target's file lists pairs of float ops that a session fuses, and unfused equivalents of
+the first.
 """
-# Around the driver: the casts are written and no op changes its type: a Sum of one operand is put in between.
+# Around the driver: the casts are written and no op changes its type: a Sum of one operand is inserted between.
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ from qdialect.targets import Target
 
 def keep_unfused(module: ModuleOp, target: Target) -> None:
     """
-    Write a Sum between an op and a cast, where its integer kernel takes not all of the scales or is slower, and in the
-    place of an op that `target` says is fused with the op below it, or is slower than others that compute the same.
+    Insert a Sum between an op and a cast if its integer kernel does not take all of the scales or is slower; and
+    replace ops that, by the file of `target`, are fused with the op below, or are slower than an equivalent.
     """
     for op in operations(module):
         if not isinstance(op, OnnxOp):

@@ -29,7 +29,7 @@ def _gemm_guard(op: OnnxOp) -> Blocked | None:
 
 @dataclass(frozen=True)
 class WeightOnly(Promise):
-    """The op is activation @ weight (+ bias), the weight of rank 2: what MatMulNBits computes."""
+    """The op is activation @ weight (+ bias), the weight of rank 2, as MatMulNBits computes it."""
 
     guard: Callable[[OnnxOp], Blocked | None] = unguarded
 

@@ -136,7 +136,7 @@ def _blocks(op: OnnxOp) -> int | None:
 
 
 def _recurrent(op: OnnxOp) -> int | None:
-    """Every step of every sample meets all of W (directions, gates * hidden, inputs) and R, in whatever layout."""
+    """Steps times samples times the elements of W, (directions, gates * hidden, inputs), and R, in any layout."""
     x, w, r = (sizes(op.input(place)) for place in range(3))
     return None if w is None or r is None else prod((x or ())[:2]) * (prod(w) + prod(r))
 

@@ -116,8 +116,8 @@ class Changes(ABC):
         """
         Replace `op` by new operations; `results` (by default those of the last) replace its results.
 
-        The operation that makes the first result takes over the names, those of tensors if they hold what they did
-        (`is_same`); the remarks go to the new operation of the same kind, if there is one. Raises Kept if `op`, or what
+        The operation that defines the first result takes over the names, those of tensors only if they hold the same
+        numbers (`is_same`); the remarks go to the new operation of the same kind, if any. Raises Kept if `op`, or what
         it alone needed, was asked to stay in float.
         """
         self.rewrites += 1

@@ -62,7 +62,7 @@ def quantized_anyway(value: SSAValue) -> bool:
 
 
 def goes_into_quantize(value: SSAValue) -> bool:
-    """True if a quantize takes `value`, or what an op computes of it element by element."""
+    """True if `value` is quantized, directly or after elementwise ops."""
     for use in value.uses:
         user = use.operation
         promise = user.get_trait(Commutes)

@@ -1,8 +1,8 @@
 """
 Legality of a lowered model on its target: the rules of the target's file, and violations with reasons.
 
-What a pass can mend exactly is mended before; a breach here is what only the user can: with another calibration, with
-`--exactness lossy`, or in the model.
+Violations that a pass can fix exactly have been fixed before; those found here need the user: another calibration,
+`--exactness lossy`, or a change to the model.
 """
 
 from __future__ import annotations

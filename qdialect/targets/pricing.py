@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # parsing the command line imports targets alone
 Costs = Mapping[str, Mapping[str, float]]
 
 FLOAT, PACKED, SUM, PRODUCT = "Conv", "ConvPacked", "ConvInteger", "MatMulIntegerToFloat"
-"""The kernels of a float result: a float convolution whose weight is dequantized in each run, or is a float constant,
-and two of integers."""
+"""Kernels with a float result: a float convolution whose weight is dequantized in each run, or is a float constant,
+and two integer kernels."""
 
 SIGNED, QUANTIZE = "ConvIntegerSigned", "QuantizeLinear"
 """ConvInteger of i8 activations and u8 weights, and its additional quantize."""
@@ -27,7 +27,7 @@ IMAGE = 4
 FEW_WEIGHTS = 4096
 """Greatest number of elements of a weight stored as float constant, 12 KiB larger in the file."""
 QUANTIZED, POINTWISE, ALIGNED = "QLinearConv", "QLinearConvPointwise", "QLinearConvAligned"
-"""The kernels of a quantized result: QLinearConv has one for windows of one pixel, and one for symmetric weights."""
+"""Kernels of QLinearConv: general, for 1x1 windows, and for symmetric weights."""
 
 GROUPED, DEPTHWISE, VOLUME, GATHERED = (
     "QLinearConvGrouped",
@@ -35,19 +35,18 @@ GROUPED, DEPTHWISE, VOLUME, GATHERED = (
     "QLinearConvVolume",
     "Columns",
 )
-"""QLinearConv of groups of channels, each counted as an image, of one channel for each output, and of three axes; and
-what it takes to have the elements of a kernel along one axis side by side as channels of bytes."""
+"""QLinearConv with groups, each counted as an image, depthwise, and along three axes; and the gathering of a kernel's
+elements along one axis as channels of bytes."""
 BLOCK = 8
 """Channels that the depthwise kernel processes together; a remainder is processed one by one."""
 
 SPREADING = "ConvTranspose"
-"""A transposed convolution in float; with it, what a quantize (`quantize`) and a move of a byte (`move_byte`) and of a
-float (`move_float`) take for each value written."""
+"""A transposed convolution in float; its costs include those of a quantize (`quantize`) and of moving a byte
+(`move_byte`) and a float (`move_float`), for each value written."""
 
 TERMS = ("product", "gathered", "tap", "strided", "read", "written", "pixel", "image", "node", "call")
-"""Nanoseconds for a product, for a value and for a kernel element that are gathered, for the latter once more where
-the window does not move by one, for a value that is read or written, for an output pixel, for an image, for a node that
-gathers, and for a call."""
+"""Terms of a cost, in nanoseconds each: a product, a gathered value, a gathered kernel element, the same at strides
+other than 1, a value read, a value written, an output pixel, an image, a gathering node, a call."""
 
 
 LIKE = {

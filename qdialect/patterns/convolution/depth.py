@@ -1,7 +1,7 @@
 """
 Convolutions along three axes as convolutions along two, for which integer kernels are optimized.
 
-    conv(x, w, b), x: N, C, D, H, W   ->  split(conv(join(x), w', b)),   what w sees along D side by side as channels,
+    conv(x, w, b), x: N, C, D, H, W   ->  split(conv(join(x), w', b)),   elements under w along D as channels,
                                           join: N, k * C, D', H, W -> N * D', k * C, H, W
                                           or, where w has one row of one pixel, join: N, C, D, H, W -> N, C, D, H * W
 

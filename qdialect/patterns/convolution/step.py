@@ -54,7 +54,7 @@ class Spec:
 
     @property
     def can_be_product(self) -> bool:
-        """True if a float result may come from a matrix product of what is gathered."""
+        """True if a float result may come from a matrix product of gathered elements."""
         return PRODUCT in self.kernels and (self.opset >= SLICES or self.geometry.is_pointwise)
 
     @property
