@@ -29,9 +29,7 @@ COMPUTED_PADS = Blocked("computed-parameter", "the pads are computed")
 COMPUTED_PAD_VALUE = Blocked("computed-pad-value", "the value that Pad puts in is computed")
 COMPUTED_WEIGHT = Blocked("computed-weight", "the weight is computed at run time")
 FLOAT_BIAS = Blocked("float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias")
-FLOAT_SUMS = Blocked(
-    "float-sums", "the target computes sums of what is quantized at run time in float, whatever their type"
-)
+FLOAT_SUMS = Blocked("float-sums", "the target computes sums of dynamically quantized values in float")
 GEMM_FORM = Blocked("gemm-form", "Gemm transposes its activation, or scales its product or its bias")
 NOT_QUANTIZED = Blocked("not-quantized", "no quantize follows", "quantize the result")
 OTHER_OPERAND = Blocked("other-operand", "another operand is not quantized", "quantize every operand alike")

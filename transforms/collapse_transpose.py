@@ -70,7 +70,7 @@ class CollapseTranspose(OnTrait[Permutes]):
             return Blocked("open-sizes", "more than one size is not known, and Reshape finds one")
         if not self._pays(groups, shape):
             return Blocked(
-                "does-not-pay", "so few elements, or such long rows, are moved as fast as they are"
+                "does-not-pay", "with so few elements, or such long rows, the Transpose is as fast as it is"
             )
         nodes = Nodes(op)
         sizes = [_size([shape[axis] for axis in group]) for group in sorted(groups)]

@@ -40,7 +40,7 @@ from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
 
 TINY = np.finfo(np.float32).smallest_normal
-OTHER_READER = Blocked("second-consumer", "something reads the integers but sums that are cast to float")
+OTHER_READER = Blocked("second-consumer", "the integers have users other than sums that are cast to float")
 
 
 class _Product(NamedTuple):

@@ -200,7 +200,7 @@ class FoldInFront(OnTrait[Linear]):
             return factors
         if border and (chain.map.factor == 0).any():
             return Blocked(
-                "zero-factor", "a channel is only its shift, which the zeros around it do not have"
+                "zero-factor", "a channel with factor 0 is only its shift, which padded zeros lack"
             )
         self._replace(op, linear, x, chain, factors, old, border, rewriter)
         return None

@@ -60,7 +60,7 @@ def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | B
     if isinstance(chain, Blocked):
         return chain
     if shape is None or prod(size for size in shape if size != DYNAMIC) < FEW:
-        return Blocked("few-elements", "they are so few that a second rounding of them costs nothing")
+        return Blocked("few-elements", "there are so few elements that a second rounding costs nothing")
     if other.scale > type.scale:
         return Blocked(
             "finer-scale", "the step is smaller, so that rounding once moves more than one of them"

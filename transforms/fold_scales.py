@@ -132,7 +132,7 @@ def _above(op: QuantizeOp) -> Above | Blocked | None:
             break
         if value.op.get_trait(Homogeneous) is None:
             return Blocked(
-                "not-homogeneous", f"{value.op.op_type} does not let a factor for each channel through"
+                "not-homogeneous", f"{value.op.op_type} does not commute with a factor for each channel"
             )
         between.insert(0, value.op)
         value = value.op.operands[0]

@@ -66,45 +66,45 @@ def _stage(name: str, because: str, *needs: str, **options: Any) -> Stage:
 
 def simplifying() -> Iterator[Stage]:
     """Simplification of any graph: folding of constants and shapes."""
-    yield _stage("infer-shapes", "while nothing is quantized: guards and costs ask for sizes")
+    yield _stage("infer-shapes", "before anything is quantized: guards and costs need sizes")
     yield _stage("fold-identity", "a copy of a constant is a constant")
-    yield _stage("fold-constants", "scales that are computed of constants are constants")
-    yield _stage("fold-shapes", "sizes that are known are constants")
-    yield _stage("fold-constants", "what depends on sizes alone, conditions that choose a branch among them")
-    yield _stage("fold-zeros", "products with zero, sums of nothing, results nobody reads")
-    yield _stage("fold-layout", "moves of elements that undo or follow each other, and copies")
+    yield _stage("fold-constants", "scales computed from constants become constants")
+    yield _stage("fold-shapes", "known sizes become constants")
+    yield _stage("fold-constants", "values that depend on sizes alone, conditions of branches included")
+    yield _stage("fold-zeros", "operands that are zero by default, unused results")
+    yield _stage("fold-layout", "consecutive or inverse moves of elements, and copies")
 
 
 def _raising(r: Request) -> Iterator[Stage]:
     """Quantization of any producer raised to types."""
     if not r.options.keep_overridable:
-        yield _stage("freeze", "an initializer that is an input too is a constant")
+        yield _stage("freeze", "initializers that are also inputs become constants")
     if r.options.batch is not None or r.options.sizes:
         yield _stage(
             "fix-shapes",
-            "asked for; before anything is inferred of sizes",
+            "requested; before sizes are inferred",
             **({} if r.options.batch is None else {"batch": r.options.batch}),
             **({"sizes": r.options.sizes} if r.options.sizes else {}),
         )
-    yield _stage("raise-opset", "casts of older opsets have one scale for a whole tensor", quantized=True)
+    yield _stage("raise-opset", "casts of older opsets are per tensor", quantized=True)
     if r.is_upstream:
-        yield _stage("raise-opset", "weights in blocks have types there; no dialect has an opset", to=21)
+        yield _stage("raise-opset", "blocked weights have types there; the result has no opset", to=21)
     yield from simplifying()
-    yield _stage("fold-one-hot", "a product that a table answers, before anything of it is quantized")
+    yield _stage("fold-one-hot", "a product that is a table lookup, before its operands are quantized")
     yield _stage(
         "raise-qoperator",
-        "QOperator nodes are ops on quantized types; a scale has to be a constant",
+        "QOperator nodes become ops on quantized types; scales must be constant",
         every=r.form != "qoperator",
     )
     reads = {"half": False} if r.is_exact else {}
     reads |= {"clamped": True} if r.target.clamps_wide and r.form == "qdq" else {}
-    yield _stage("raise-qdq", "casts with constant parameters are types", **reads)
+    yield _stage("raise-qdq", "casts with constant parameters become types", **reads)
     yield _stage(
         "raise-arithmetic",
-        "rounding that is spelled out is a cast; after raise-qdq, which knows what it scales",
+        "rounding written as arithmetic becomes a cast; after raise-qdq, for the scales of its operands",
         exact=r.is_exact,
     )
-    yield _stage("quantize-inputs", "inputs in steps of a scale that only raise-arithmetic has found")
+    yield _stage("quantize-inputs", "inputs whose scale only raise-arithmetic has found")
     yield from _apart(r)
 
 
@@ -114,9 +114,9 @@ def _apart(r: Request) -> Iterator[Stage]:
         yield _stage("decompose-dynamic", "the target computes such sums in float", target=r.target.name)
     apart = (*r.options.decompose, *(LOOPS if r.form == "linalg" else ()))
     if apart:
-        yield _stage("decompose", "asked for, or with a loop inside", ops=apart)
+        yield _stage("decompose", "requested ops, and those with a loop inside", ops=apart)
     if r.form == "linalg":
-        yield _stage("unroll", "steps of known number: the form has no loops over time", steps=256)
+        yield _stage("unroll", "loops of known length: the form has no loops over time", steps=256)
 
 
 def _batch_norm(r: Request, because: str, *, depthwise: bool) -> Stage:
@@ -127,20 +127,20 @@ def _batch_norm(r: Request, because: str, *, depthwise: bool) -> Stage:
 
 def _sinking(r: Request) -> Iterator[Stage]:
     """Dequantizes moved down, and integer products raised to ops between casts."""
-    yield _stage("sink-dequantize", "an op that moves or selects does so on integers")
+    yield _stage("sink-dequantize", "ops that move or select run on integers")
     yield _stage(
         "raise-integer",
-        "a product of integers knows their scales by the casts that stand right above it now",
+        "integer products have the casts with their scales directly above now",
         float_results=r.form == "qdq",
     )
     if (r.form != "qdq" or r.target.symmetric_activations) and not r.options.integer_io:
         yield _stage(
             "legalize",
-            "signedness may be all that two types differ by; before casts are sunk, integers would seem to leave",
+            "types may differ in signedness only; before casts are sunk, integers would seem to leave",
             target=r.target.name,
             weights=False,
         )
-        yield _stage("sink-dequantize", "types that differed by signedness alone are one type now")
+        yield _stage("sink-dequantize", "types that differed in signedness only are equal now")
 
 
 def _hoisting(r: Request) -> Iterator[Stage]:
@@ -148,24 +148,24 @@ def _hoisting(r: Request) -> Iterator[Stage]:
     kernels = r.form == "qoperator" or r.is_upstream
     hoist = {"activations": r.form == "qdq", "rewritten": kernels}
     hoist |= {"selects": False} if r.is_exact else {}
-    yield _stage("quantize-branches", "each branch in the type of the others", target=r.target.name)
-    yield _stage("fold-constants", "constants below the casts that were sunk")
+    yield _stage("quantize-branches", "float branches get the type of quantized ones", target=r.target.name)
+    yield _stage("fold-constants", "constants below sunk casts")
     if r.form == "qdq":
         yield _stage(
-            "fold-scales", "while activations stand in front of a quantize, through which factors go"
+            "fold-scales", "while activations, which commute with factors, are in front of a quantize"
         )
-    yield _stage("hoist-quantize", "a quantize right behind a BatchNormalization lets it fold", **hoist)
-    yield _batch_norm(r, "factors and shifts go into scales and zero points", depthwise=kernels)
+    yield _stage("hoist-quantize", "a BatchNormalization folds if a quantize is directly behind it", **hoist)
+    yield _batch_norm(r, "factors and shifts are folded into scales and zero points", depthwise=kernels)
     if r.form != "qdq":
-        yield _stage("fold-scales", "a scale for each channel between two products becomes one for all")
+        yield _stage("fold-scales", "per-channel scales between two products become per tensor")
     if (kernels or r.form == "integer") and not r.options.decompose:
-        yield _stage(
-            "compose", "a MatMul and its Add are one kernel, or one sum that raise-integer reads as one"
-        )
-    yield _stage("hoist-quantize", "what a BatchNormalization has folded into makes integers", **hoist)
-    yield _stage("fuse-quantized", "an op between casts is the op on quantized types")
-    yield _stage("fold-pad", "a Pad of a quantized type goes into the pads of the op below it")
-    yield _stage("fold-activation", "a clamp that the range of a quantized type is already")
+        yield _stage("compose", "a MatMul and its Add have one kernel, or one sum that raise-integer raises")
+    yield _stage(
+        "hoist-quantize", "an op into which a BatchNormalization was folded has an integer kernel", **hoist
+    )
+    yield _stage("fuse-quantized", "ops between casts become ops on quantized types")
+    yield _stage("fold-pad", "a Pad of a quantized type is folded into the pads of the op below")
+    yield _stage("fold-activation", "clamps implied by the storage range")
 
 
 def _legalizing(r: Request) -> Iterator[Stage]:
@@ -178,23 +178,28 @@ def _legalizing(r: Request) -> Iterator[Stage]:
     if r.target.symmetric_weights and r.form == "qdq":
         exact = {"exact": True} if r.is_exact else {}
         legalize.append(
-            _stage("legalize-weights", "zero points that signedness leaves", target=r.target.name, **exact)
+            _stage(
+                "legalize-weights",
+                "zero points that a change of signedness does not remove",
+                target=r.target.name,
+                **exact,
+            )
         )
-    interface = [_stage("integer-io", "asked for")] if r.options.integer_io else []
+    interface = [_stage("integer-io", "requested")] if r.options.integer_io else []
     # If activations must be symmetric, integer inputs and outputs are symmetric, too.
     yield from [*legalize, *interface] if r.target.symmetric_activations else [*interface, *legalize]
 
 
 def _upstream(r: Request) -> Iterator[Stage]:
     """The graph lowered to upstream MLIR."""
-    yield _stage("rescale-bias", "sums of integers add i32 in steps of x_scale * w_scale")
-    yield _stage("lower-to-table", "one lookup for what is computed of 8 bits", target=r.target.name)
-    yield _stage("legalize-expressed", "what is computed in float is so in float32")
+    yield _stage("rescale-bias", "integer sums add an i32 bias in steps of x_scale * w_scale")
+    yield _stage("lower-to-table", "one lookup for elementwise ops on 8 bits", target=r.target.name)
+    yield _stage("legalize-expressed", "float computations are in float32")
     yield _stage(
-        "fold-float-weights", "constants that forms read as numbers", target=r.target.name, growth=0, least=0
+        "fold-float-weights", "constants that forms need as floats", target=r.target.name, growth=0, least=0
     )
     if r.form == "linalg":
-        yield _stage("lower-to-matmul", "what interpolates has no form of its own", target=r.target.name)
+        yield _stage("lower-to-matmul", "interpolation has no form of its own", target=r.target.name)
     yield _stage("fold-layout", "copies, and moves of elements, that casts stood between")
     yield _stage("infer-shapes", "every size has to be known")
     yield _stage(f"lower-to-{r.form}", "the target's dialect, each op by its form")
@@ -203,16 +208,16 @@ def _upstream(r: Request) -> Iterator[Stage]:
 def _choosing(name: str) -> Iterator[Stage]:
     """The fastest forms on a target of ops that have integer kernels there."""
     yield _stage("fold-requantize", "operands of a join, before their kernels are written")
-    yield _stage("lower-to-table", "one lookup for what has no kernel", target=name)
+    yield _stage("lower-to-table", "one lookup for ops without a kernel", target=name)
     yield _stage("legalize-expressed", "kernels dequantize to float32")
-    yield _stage("rescale-bias", "kernels add int32 in steps of x_scale * w_scale")
+    yield _stage("rescale-bias", "kernels add an int32 bias in steps of x_scale * w_scale")
     yield _stage(
         "choose-convolution-form",
-        "by cost, where an integer kernel takes the bias",
+        "by cost; the bias must suit an integer kernel",
         "rescale-bias",
         target=name,
     )
-    yield _stage("rescale-bias", "of what was a transposed convolution, which has no kernel")
+    yield _stage("rescale-bias", "biases of former transposed convolutions, which have no kernel")
 
 
 def _lowering(r: Request) -> Iterator[Stage]:
@@ -222,28 +227,24 @@ def _lowering(r: Request) -> Iterator[Stage]:
         yield from _upstream(r)
         return
     if r.form != "qoperator":
-        yield _stage("rescale-bias", "onnxruntime counts biases as it loads a model", quantize=False)
+        yield _stage("rescale-bias", "onnxruntime quantizes biases when it loads a model", quantize=False)
     if r.form == "qoperator":
         yield from _choosing(name)
     if r.form != "qdq":
         apart = {"joins": False} if r.options.decompose else {}  # decomposed ops stay decomposed
         options = {"exact": r.is_exact, **apart} if r.form == "qoperator" else {}
-        yield _stage(
-            f"lower-to-{r.form}", "integer kernels, of forms that are chosen", target=name, **options
-        )
-        yield _stage("legalize-sums", "sums of integers on the types that run fastest", target=name)
+        yield _stage(f"lower-to-{r.form}", "integer kernels, in the chosen forms", target=name, **options)
+        yield _stage("legalize-sums", "integer sums on the fastest types", target=name)
     if r.form == "qoperator":
         few = {"elements": sys.maxsize} if r.options.float_weights else {}
         yield _stage("fold-float-weights", "dequantized once, not in each run", target=name, **few)
         yield _batch_norm(r, "a float weight takes factors that a quantized one cannot", depthwise=False)
-        yield _stage(
-            "lower-to-matmul", "what interpolates is priced in float, between its casts", target=name
-        )
+        yield _stage("lower-to-matmul", "interpolation is priced in float, between its casts", target=name)
     yield _stage("collapse-transpose", "blocks are copied, single elements are not", target=name)
     yield _stage("fold-layout", "copies, and moves of elements, that casts stood between")
     yield _stage(
         "lower-to-qdq",
-        "what has no kernel: QuantizeLinear and DequantizeLinear around it",
+        "ops without a kernel: QuantizeLinear and DequantizeLinear around them",
         target=name,
         **({"selects": False} if r.is_exact else {}),
     )

@@ -97,7 +97,7 @@ class Quantized:
     budget: Budgeted | None = None
     """Result of the noise budget, if requested."""
     in_pairs: bool = False
-    """Whether integers are written as float ops between pairs of casts, for the runtime to fuse."""
+    """True if integers are written as float ops between pairs of casts, for the runtime to fuse."""
 
     @property
     def module(self) -> ModuleOp:

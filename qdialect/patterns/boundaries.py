@@ -160,7 +160,9 @@ class HoistAcross(OnOp[QuantizeOp]):
         if slot is None:
             return None
         if slot.operand is not None:
-            return Blocked("carried", "a round would start from the rounded result of the one before")
+            return Blocked(
+                "carried", "each iteration would start from the rounded result of the previous one"
+            )
         if not quantized_anyway(source):
             return OTHER_REGION
         type = quantized_uses(source)

@@ -39,7 +39,7 @@ LONGEST_LIST = 1 << 16
 """Elements."""
 
 
-TOGETHER = Blocked("results-grow", "what constants give would take too much memory, all together")
+TOGETHER = Blocked("results-grow", "all folded results together would take too much memory")
 
 
 def quantized_constant(tensor: TensorAttr, type: UniformType) -> TensorAttr:

@@ -24,11 +24,9 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.uses import has_kernel, more_work
 from qdialect.targets import Target
 
-INDICES_USED = Blocked(
-    "indices-used", "the op also says where elements come from, and rounded ones may be equal"
-)
-NOT_A_NUMBER = Blocked("not-a-number", "a NaN is quantized to the least integer, which is then selected from")
-OTHER_TYPE = Blocked("other-type", "of operands quantized so the op makes another type")
+INDICES_USED = Blocked("indices-used", "the op also returns indices, and rounded elements may be equal")
+NOT_A_NUMBER = Blocked("not-a-number", "a NaN would be quantized to the least integer before the selection")
+OTHER_TYPE = Blocked("other-type", "the op gives another type for operands of these types")
 PER_AXIS = Blocked("per-axis", "the result has a scale for each channel, which no integer kernel makes")
 
 

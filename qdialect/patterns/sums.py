@@ -161,7 +161,7 @@ def _slower(op: OnnxOp, form: IntegerSum, costs: Costs) -> Blocked | None:
         return None
     return Blocked(
         "slower-form",
-        f"{form.op_type}, with what scales its sums, takes at least {times:.1f} times as long as a kernel"
+        f"{form.op_type}, with the ops that scale its sums, takes at least {times:.1f} times as long as a kernel"
         " with a quantized result",
         "compile with --form qoperator",
     )

@@ -16,7 +16,7 @@ from qdialect.promises.blocks import BlockRule, kept, lost
 from qdialect.reasons import UNKNOWN_RANK, Blocked
 
 MIXED = Blocked("mixed-scales", "the operands have different scales or zero points")
-NO_SCALES = Blocked("no-scales", "nothing of the axis that the scales run along is left")
+NO_SCALES = Blocked("no-scales", "the op removes the axis that the scales run along")
 NOT_CONSTANT = Blocked(
     "computed-parameter", "an axis, index or size that decides where scales go is computed"
 )

@@ -295,7 +295,7 @@ def training(op: OnnxOp) -> Blocked | None:
     mode = constant_array(op.input(2))
     if op.input(2) is not None and (mode is None or mode.any()):
         return Blocked(
-            "training-mode", "Dropout draws random numbers, or may", "export the model for inference"
+            "training-mode", "Dropout is in training mode, or may be", "export the model for inference"
         )
     return None
 

@@ -25,7 +25,7 @@ WRONG_AXIS = Blocked(
     "the weight's scales do not run along its output channels",
     "quantize the weight per tensor or per output channel",
 )
-EMPTY_SUM = Blocked("empty-sum", "the sums have no terms, and kernels leave such results as memory was")
+EMPTY_SUM = Blocked("empty-sum", "the sums have no terms, and kernels leave such results undefined")
 BIAS_TOLERANCE = 1e-6
 """Greatest relative difference of a bias scale from x_scale * w_scale: a few units in the last place."""
 

@@ -69,7 +69,7 @@ def _matrices(op: OnnxOp) -> Mapping[int, Pixels] | Blocked:
     if way not in TAPS:
         return Blocked("resize-mode", "Resize picks elements, it computes none")
     if op.int_attr("antialias", 0) or op.str_attr("keep_aspect_ratio_policy", "stretch") != "stretch":
-        return Blocked("resize-mode", "Resize smooths what it makes smaller, or keeps the ratio of the sizes")
+        return Blocked("resize-mode", "Resize has antialias or a keep_aspect_ratio_policy")
     steps = _steps(op)
     if isinstance(steps, Blocked):
         return steps

@@ -21,7 +21,7 @@ IRREGULAR = Blocked(
     "irregular-window", "an attribute of the window is out of range, or of another rank than the weight"
 )
 OTHER_RANK = Blocked("other-rank", "the operand or the result is not of the weight's rank")
-OTHER_SHAPE = Blocked("other-shape", "the result is stated to have another shape than it will have")
+OTHER_SHAPE = Blocked("other-shape", "the stated shape of the result is not the one that the op computes")
 UNRESOLVED_PADS = Blocked(
     "auto-pad", "auto_pad works the pads out from a size that is not known", "give the model static sizes"
 )

@@ -106,7 +106,9 @@ def more_work(
     if all(o is None or _makes_integers(o, is_integer) for o in (operands if sources is None else sources)):
         return None
     if promise.selects:
-        return Blocked("made-in-float", "what the op selects from is made in float, so the op stays in float")
+        return Blocked(
+            "made-in-float", "the operands that the op selects from are float, so the op stays in float"
+        )
     return Blocked("more-work", "there are more elements to quantize above the op than below it")
 
 

@@ -82,11 +82,11 @@ func.func @one_apart(%x: tensor<1x1x?x5x!x>) -> tensor<1x1x?x5x!y> {
 // CHECK: func.return
 func.func @unmoved_shapes(%x: tensor<1x1x5x!x>) -> (tensor<1x1x9xf32>, tensor<1x1x10xf32>, tensor<1x1x11xf32>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<1x1x2xi8>>} : () -> tensor<1x1x2x!w>
-  // expected-remark@+1 {{the result is stated to have another shape than it will have [choose-convolution-form: other-shape]}}
+  // expected-remark@+1 {{the stated shape of the result is not the one that the op computes [choose-convolution-form: other-shape]}}
   %a = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, output_shape = array<i64: 9>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x9xf32>
   // expected-remark@+1 {{the transposed convolution works its pads out by itself [choose-convolution-form: auto-pad]}}
   %b = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, auto_pad = "SAME_UPPER"} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x10xf32>
-  // expected-remark@+1 {{the result is stated to have another shape than it will have [choose-convolution-form: other-shape]}}
+  // expected-remark@+1 {{the stated shape of the result is not the one that the op computes [choose-convolution-form: other-shape]}}
   %c = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>} : (tensor<1x1x5x!x>, tensor<1x1x2x!w>) -> tensor<1x1x11xf32>
   func.return %a, %b, %c : tensor<1x1x9xf32>, tensor<1x1x10xf32>, tensor<1x1x11xf32>
 }

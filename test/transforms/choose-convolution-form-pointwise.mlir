@@ -51,7 +51,7 @@ func.func @gemm(%x: tensor<33x4x!x>, %b: tensor<16x!b>) -> tensor<33x16x!y> {
 // CHECK: onnx.MatMul
 func.func @unmoved_few_rows(%x: tensor<40x15x4x!x>) -> tensor<40x15x16x!y> {
   %w = onnx.Constant() {value = #onnx.tensor<[5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5] : tensor<4x16xi8>>} : () -> tensor<4x16x!v>
-  // expected-remark@+1 {{a product of so few rows, or of who knows how many, is as fast [choose-convolution-form: does-not-pay]}}
+  // expected-remark@+1 {{a product of so few rows, or of an unknown number, is as fast [choose-convolution-form: does-not-pay]}}
   %y = onnx.MatMul(%x, %w) : (tensor<40x15x4x!x>, tensor<4x16x!v>) -> tensor<40x15x16x!y>
   func.return %y : tensor<40x15x16x!y>
 }

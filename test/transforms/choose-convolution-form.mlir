@@ -209,7 +209,7 @@ func.func @unmoved_does_not_pay(%x: tensor<1x8x16x16x!x>, %w: tensor<12x8x1x1x!w
 // CHECK: func.return
 func.func @unmoved_shapes(%x: tensor<1x1x64x64x!x>, %r: tensor<*x!x>, %l: tensor<1x1x64x!x>, %v: tensor<1x1x?x1x!w>, %e: tensor<1x0x64x64x!x>, %n: tensor<1x0x1x1x!w>) -> (tensor<1x1x60x60x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>, tensor<1x1x64x64x!x>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1x1x1x1xi8>>} : () -> tensor<1x1x1x1x!w>
-  // expected-remark@+1 {{the result is stated to have another shape than it will have [choose-convolution-form: other-shape]}}
+  // expected-remark@+1 {{the stated shape of the result is not the one that the op computes [choose-convolution-form: other-shape]}}
   %1 = onnx.Conv(%x, %w) : (tensor<1x1x64x64x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x60x60x!x>
   // expected-remark@+1 {{[choose-convolution-form: unknown-width]}}
   %2 = onnx.Conv(%r, %w) : (tensor<*x!x>, tensor<1x1x1x1x!w>) -> tensor<1x1x64x64x!x>

@@ -44,7 +44,7 @@ func.func @unmoved_orders(%a: tensor<20x30x40xf32>, %b: tensor<?x1x?x3x32xf32>, 
   %0 = onnx.Transpose(%a) {perm = array<i64: 2, 1, 0>} : (tensor<20x30x40xf32>) -> tensor<40x30x20xf32>
   // expected-remark@+1 {{more than one size is not known, and Reshape finds one [collapse-transpose: open-sizes]}}
   %1 = onnx.Transpose(%b) {perm = array<i64: 0, 3, 4, 1, 2>} : (tensor<?x1x?x3x32xf32>) -> tensor<?x3x32x1x?xf32>
-  // expected-remark@+1 {{so few elements, or such long rows, are moved as fast as they are [collapse-transpose: does-not-pay]}}
+  // expected-remark@+1 {{with so few elements, or such long rows, the Transpose is as fast as it is [collapse-transpose: does-not-pay]}}
   %2 = onnx.Transpose(%c) {perm = array<i64: 2, 0, 3, 4, 1>} : (tensor<1x5x1x3x7xf32>) -> tensor<1x1x3x7x5xf32>
   // expected-remark@+1 {{[collapse-transpose: does-not-pay]}}
   %3 = onnx.Transpose(%d) {perm = array<i64: 0, 3, 2, 1, 4>} : (tensor<1x50x1x3x64xf32>) -> tensor<1x3x1x50x64xf32>

@@ -32,7 +32,7 @@ func.func @product(%x: tensor<?x3xf32>) -> tensor<?x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xi8>>} : () -> tensor<3x2xi8>
   %wz = onnx.Constant() {value = #onnx.tensor<[2, -2] : tensor<2xi8>>} : () -> tensor<2xi8>
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<?x3xf32>) -> (tensor<?x3xui8>, tensor<f32>, tensor<ui8>)
-  // expected-remark@+1 {{sums of what is quantized at run time in float, whatever their type [decompose-dynamic: float-sums]}}
+  // expected-remark@+1 {{the target computes sums of dynamically quantized values in float [decompose-dynamic: float-sums]}}
   %p = onnx.MatMulInteger(%q, %w, %z, %wz) : (tensor<?x3xui8>, tensor<3x2xi8>, tensor<ui8>, tensor<2xi8>) -> tensor<?x2xi32>
   %f = onnx.Cast(%p) {to = 1 : i64} : (tensor<?x2xi32>) -> tensor<?x2xf32>
   %y = onnx.Mul(%f, %s) : (tensor<?x2xf32>, tensor<f32>) -> tensor<?x2xf32>
@@ -46,7 +46,7 @@ func.func @convolution(%x: tensor<2x1x5x4xf32>) -> (tensor<2x1x5x4xf32>, tensor<
   %w = onnx.Constant() {value = #onnx.tensor<[128, 255] : tensor<1x1x2x1xui8>>} : () -> tensor<1x1x2x1xui8>
   %wz = onnx.Constant() {value = #onnx.tensor<[130] : tensor<ui8>>} : () -> tensor<ui8>
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<2x1x5x4xf32>) -> (tensor<2x1x5x4xui8>, tensor<f32>, tensor<ui8>)
-  // expected-remark@+1 {{sums of what is quantized at run time in float, whatever their type [decompose-dynamic: float-sums]}}
+  // expected-remark@+1 {{the target computes sums of dynamically quantized values in float [decompose-dynamic: float-sums]}}
   %p = onnx.ConvInteger(%q, %w, %z, %wz) {pads = array<i64: 1, 0, 0, 0>} : (tensor<2x1x5x4xui8>, tensor<1x1x2x1xui8>, tensor<ui8>, tensor<ui8>) -> tensor<2x1x5x4xi32>
   %f = onnx.Cast(%p) {to = 1 : i64} : (tensor<2x1x5x4xi32>) -> tensor<2x1x5x4xf32>
   func.return %f, %s : tensor<2x1x5x4xf32>, tensor<f32>
@@ -56,7 +56,7 @@ func.func @convolution(%x: tensor<2x1x5x4xf32>) -> (tensor<2x1x5x4xf32>, tensor<
 // CHECK: onnx.MatMulInteger
 func.func @unmoved_second_consumer(%x: tensor<4x3xf32>) -> (tensor<4x2xf32>, tensor<4x3xui8>) {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xi8>>} : () -> tensor<3x2xi8>
-  // expected-remark@+1 {{something reads the integers but sums that are cast to float [decompose-dynamic: second-consumer]}}
+  // expected-remark@+1 {{the integers have users other than sums that are cast to float [decompose-dynamic: second-consumer]}}
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<4x3xf32>) -> (tensor<4x3xui8>, tensor<f32>, tensor<ui8>)
   %p = onnx.MatMulInteger(%q, %w, %z) : (tensor<4x3xui8>, tensor<3x2xi8>, tensor<ui8>) -> tensor<4x2xi32>
   %f = onnx.Cast(%p) {to = 1 : i64} : (tensor<4x2xi32>) -> tensor<4x2xf32>
@@ -67,7 +67,7 @@ func.func @unmoved_second_consumer(%x: tensor<4x3xf32>) -> (tensor<4x2xf32>, ten
 // CHECK: onnx.MatMulInteger
 func.func @unmoved_integers_leave(%x: tensor<4x3xf32>) -> tensor<4x2xi32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xi8>>} : () -> tensor<3x2xi8>
-  // expected-remark@+1 {{something reads the integers but sums that are cast to float [decompose-dynamic: second-consumer]}}
+  // expected-remark@+1 {{the integers have users other than sums that are cast to float [decompose-dynamic: second-consumer]}}
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<4x3xf32>) -> (tensor<4x3xui8>, tensor<f32>, tensor<ui8>)
   %p = onnx.MatMulInteger(%q, %w, %z) : (tensor<4x3xui8>, tensor<3x2xi8>, tensor<ui8>) -> tensor<4x2xi32>
   func.return %p : tensor<4x2xi32>
@@ -86,7 +86,7 @@ func.func @unmoved_computed_weight(%x: tensor<4x3xf32>, %w: tensor<3x2xi8>) -> t
 // CHECK-LABEL: func.func @unmoved_integers_turned(
 // CHECK: onnx.DynamicQuantizeLinear
 func.func @unmoved_integers_turned(%x: tensor<4x3xf32>) -> tensor<3x4xui8> {
-  // expected-remark@+1 {{something reads the integers but sums that are cast to float [decompose-dynamic: second-consumer]}}
+  // expected-remark@+1 {{the integers have users other than sums that are cast to float [decompose-dynamic: second-consumer]}}
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<4x3xf32>) -> (tensor<4x3xui8>, tensor<f32>, tensor<ui8>)
   %t = onnx.Transpose(%q) {perm = array<i64: 1, 0>} : (tensor<4x3xui8>) -> tensor<3x4xui8>
   func.return %t : tensor<3x4xui8>
@@ -96,7 +96,7 @@ func.func @unmoved_integers_turned(%x: tensor<4x3xf32>) -> tensor<3x4xui8> {
 // CHECK: onnx.MatMulInteger
 func.func @unmoved_zero_point_of_the_weight(%x: tensor<4x3xf32>) -> tensor<4x2xf32> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xui8>>} : () -> tensor<3x2xui8>
-  // expected-remark@+1 {{something reads the integers but sums that are cast to float [decompose-dynamic: second-consumer]}}
+  // expected-remark@+1 {{the integers have users other than sums that are cast to float [decompose-dynamic: second-consumer]}}
   %q, %s, %z = onnx.DynamicQuantizeLinear(%x) : (tensor<4x3xf32>) -> (tensor<4x3xui8>, tensor<f32>, tensor<ui8>)
   %p = onnx.MatMulInteger(%q, %w, %z, %z) : (tensor<4x3xui8>, tensor<3x2xui8>, tensor<ui8>, tensor<ui8>) -> tensor<4x2xi32>
   %f = onnx.Cast(%p) {to = 1 : i64} : (tensor<4x2xi32>) -> tensor<4x2xf32>

@@ -165,7 +165,7 @@ func.func @unmoved_results_grow() -> tensor<240000xui8> {
   %a = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xui8>>} : () -> tensor<1xui8>
   %n = onnx.Constant() {value = #onnx.tensor<[60000] : tensor<1xi64>>} : () -> tensor<1xi64>
   %e = onnx.Expand(%a, %n) : (tensor<1xui8>, tensor<1xi64>) -> tensor<60000xui8>
-  // expected-remark@+1 {{what constants give would take too much memory, all together [fold-constants: results-grow]}}
+  // expected-remark@+1 {{all folded results together would take too much memory [fold-constants: results-grow]}}
   %f = onnx.Concat(%e, %e) {axis = 0 : i64} : (tensor<60000xui8>, tensor<60000xui8>) -> tensor<120000xui8>
   %y = onnx.Concat(%f, %f) {axis = 0 : i64} : (tensor<120000xui8>, tensor<120000xui8>) -> tensor<240000xui8>
   func.return %y : tensor<240000xui8>

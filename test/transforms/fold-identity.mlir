@@ -118,7 +118,7 @@ func.func @dropout(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK: onnx.Dropout(
 func.func @unmoved_training_mode(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %t = onnx.Constant() {value = #onnx.tensor<[1] : tensor<i1>>} : () -> tensor<i1>
-  // expected-remark@+1 {{Dropout draws random numbers, or may; export the model for inference [fold-identity: training-mode]}}
+  // expected-remark@+1 {{Dropout is in training mode, or may be; export the model for inference [fold-identity: training-mode]}}
   %a = onnx.Dropout(%x, _, %t) : (tensor<2x3xf32>, tensor<i1>) -> tensor<2x3xf32>
   func.return %a : tensor<2x3xf32>
 }

@@ -58,7 +58,7 @@ func.func @unmoved_few_elements(%y: tensor<20x128xf32>, %b: tensor<1x128x!t>) ->
   %u = quant.qcast %y : tensor<20x128xf32> to tensor<20x128x!s>
   %d = quant.dcast %u : tensor<20x128x!s> to tensor<20x128xf32>
   %e = quant.qcast %d : tensor<20x128xf32> to tensor<20x128x!t>
-  // expected-remark@+1 {{they are so few that a second rounding of them costs nothing [fold-requantize: few-elements]}}
+  // expected-remark@+1 {{there are so few elements that a second rounding costs nothing [fold-requantize: few-elements]}}
   %j = onnx.Concat(%e, %b) {axis = 0 : i64} : (tensor<20x128x!t>, tensor<1x128x!t>) -> tensor<21x128x!t>
   func.return %j : tensor<21x128x!t>
 }

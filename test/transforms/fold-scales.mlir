@@ -109,7 +109,7 @@ func.func @unmoved_not_homogeneous(%x: tensor<1x1x5x3xf32>) -> tensor<1x2x5x3xf3
   %w = onnx.Constant() {value = #onnx.tensor<[3.0, -5.0] : tensor<2x1x1x1xf32>>} : () -> tensor<2x1x1x1xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x1x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>
   %t = onnx.Tanh(%c) : (tensor<1x2x5x3xf32>) -> tensor<1x2x5x3xf32>
-  // expected-remark@+1 {{Tanh does not let a factor for each channel through [fold-scales: not-homogeneous]}}
+  // expected-remark@+1 {{Tanh does not commute with a factor for each channel [fold-scales: not-homogeneous]}}
   %q = quant.qcast %t : tensor<1x2x5x3xf32> to tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>>
   %d = quant.dcast %q : tensor<1x2x5x3x!quant.uniform<i8:f32:1, {0.5:9,2.0:9}>> to tensor<1x2x5x3xf32>
   %y = onnx.Conv(%d, %w) {group = 2 : i64} : (tensor<1x2x5x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x5x3xf32>

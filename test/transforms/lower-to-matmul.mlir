@@ -73,7 +73,7 @@ func.func @unmoved_modes(%x: tensor<1x21x4x6xf32>) -> (tensor<1x21x4x96xf32>, te
   %0 = onnx.Resize(%x, _, %s) {mode = "nearest"} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
   // expected-remark@+1 {{Resize counts pixels by tf_crop_and_resize [lower-to-matmul: resize-mode]}}
   %1 = onnx.Resize(%x, %r, %s) {mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize"} : (tensor<1x21x4x6xf32>, tensor<8xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
-  // expected-remark@+1 {{Resize smooths what it makes smaller, or keeps the ratio of the sizes [lower-to-matmul: resize-mode]}}
+  // expected-remark@+1 {{Resize has antialias or a keep_aspect_ratio_policy [lower-to-matmul: resize-mode]}}
   %2 = onnx.Resize(%x, _, %s) {mode = "linear", antialias = 1 : i64} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
   %3 = onnx.Resize(%x, _, %s) {mode = "nearest"} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x96xf32>
   %4 = onnx.Resize(%x, _, %one) {mode = "linear"} : (tensor<1x21x4x6xf32>, tensor<4xf32>) -> tensor<1x21x4x6xf32>

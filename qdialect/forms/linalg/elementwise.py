@@ -330,7 +330,7 @@ def _qcast(op: QuantizeOp, site: LinalgSite) -> Blocked | None:
     if not isinstance(type.expressed, Float32Type):
         return OTHER_ELEMENT
     if type.storage.width > 16:
-        return Blocked("storage-type", "the ends of 32 bits are no numbers of float32")
+        return Blocked("storage-type", "float32 does not hold the bounds of 32-bit integers")
 
     def along(body: Body, args: Sequence[SSAValue]) -> SSAValue:
         return rounded_above(body, body.do(arith.DivfOp(args[0], args[1])), args[2], type)

@@ -22,7 +22,7 @@ from qdialect.forms.upstream import per_tensor, upstream_type
 from qdialect.ir.values import constant_array, real_constant
 from qdialect.reasons import COMPUTED_BIAS, Blocked
 
-FLOAT32_ONLY = Blocked("element-type", "what is computed in float is so in float32 alone")
+FLOAT32_ONLY = Blocked("element-type", "float computations are in float32 alone")
 
 
 class Sum(NamedTuple):

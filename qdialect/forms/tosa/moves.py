@@ -307,7 +307,7 @@ def _index(op: OnnxOp, site: TosaSite) -> Blocked | None:
         isinstance(r, OnnxOp) and r.op_type == "Gather" and r.operands[1] is op.results[0] for r in readers
     )
     if not indexes or not is_bytes(site.operand(op.operands[0])):
-        return Blocked("cast", "only bytes are converted, to be looked up in a table")
+        return Blocked("cast", "only 8-bit values are cast, to indices of a table")
     last = site.is_last(op.operands[0])
     site.give(op.results[0], site.operand(op.operands[0], last=last), last=last)
     return None

@@ -289,7 +289,7 @@ def _by_matrix(
     a, b, y = types
     first, second = list(known_shape(left.type)), list(known_shape(right.type))
     if len(first) < 2 or len(second) < 2:
-        return Blocked("vector", "a vector is multiplied with what is no constant")
+        return Blocked("vector", "a vector is multiplied with a computed tensor")
     batches = [prod(first[:-2]), prod(second[:-2])]
     if batches[1] == 1:
         batch, rows = 1, prod(first[:-1])

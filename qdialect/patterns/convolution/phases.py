@@ -132,13 +132,13 @@ def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Step | Bl
     """The step from `spec.geometry`, of a spreading op, to a gathering one. padding: output_padding."""
     g = spec.geometry
     if g.axes > 2 or g.sizes[-1] == DYNAMIC:
-        return Blocked("unknown-width", "the width is not known, or it is no image and no line")
+        return Blocked("unknown-width", "the width is not known, or there are more than two spatial axes")
     if g.groups > 1:
         return Blocked("grouped", "the channels come in groups")
     if g.pads is None:
         return Blocked("auto-pad", "the transposed convolution works its pads out by itself")
     if max(g.kernel) * max(g.strides) * (max(map(max, g.pads)) + 1) > LARGEST_WINDOW:
-        return Blocked("large-window", "the window is larger than is looked at")
+        return Blocked("large-window", "the window is larger than this rewrite considers")
     rows = zip(g.kernel, g.strides, g.dilations, g.pads, padding, strict=True)
     along = tuple(phases(*row) for row in rows)
     for axis, size, stated in zip(along, g.sizes, g.results, strict=True):

@@ -44,7 +44,7 @@ class WriteAsPointwise(OnForm[AsPointwise]):
         if least is None or outputs is None:
             return None
         if rows is None or rows < least:
-            return Blocked("does-not-pay", "a product of so few rows, or of who knows how many, is as fast")
+            return Blocked("does-not-pay", "a product of so few rows, or of an unknown number, is as fast")
         same = Convolution(shape[-1], outputs, (1,), (1,), rows, not w.zero_points.any())
         if quantized_kernel(costs, same) != ALIGNED:
             return Blocked("does-not-pay", "with these channels a convolution takes as long as the product")

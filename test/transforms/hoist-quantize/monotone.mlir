@@ -121,7 +121,7 @@ func.func @clip_that_rounds(%p: tensor<2x3x!quant.uniform<u8:f32, 0.03:7>>) -> t
 // CHECK-NEXT: quant.qcast %[[Y]]
 func.func @unmoved_made_in_float(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> {
   %y = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  // expected-remark@+1 {{what the op selects from is made in float, so the op stays in float [hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{the operands that the op selects from are float, so the op stays in float [hoist-quantize: made-in-float]}}
   %q = quant.qcast %y : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }

@@ -54,7 +54,7 @@ func.func @pad_2(%x: tensor<2x3xf32>) -> tensor<5x3x!quant.uniform<i8:f32:1, {0.
 // CHECK-NEXT: quant.qcast %[[Y]]
 func.func @unmoved_made_in_float(%x: tensor<1x2x5x4xf32>) -> tensor<1x2x4x2x!quant.uniform<u8:f32, 0.02:13>> {
   %y = onnx.MaxPool(%x) {kernel_shape = array<i64: 2, 3>} : (tensor<1x2x5x4xf32>) -> tensor<1x2x4x2xf32>
-  // expected-remark@+1 {{what the op selects from is made in float, so the op stays in float [hoist-quantize: made-in-float]}}
+  // expected-remark@+1 {{the operands that the op selects from are float, so the op stays in float [hoist-quantize: made-in-float]}}
   %q = quant.qcast %y : tensor<1x2x4x2xf32> to tensor<1x2x4x2x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<1x2x4x2x!quant.uniform<u8:f32, 0.02:13>>
 }
@@ -81,7 +81,7 @@ func.func @unmoved_indices_used(%p: tensor<5x!quant.uniform<i16:f32, 0.001>>) ->
   %c = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
   %x = quant.dcast %p : tensor<5x!quant.uniform<i16:f32, 0.001>> to tensor<5xf32>
   %y, %i = onnx.TopK(%x, %c) : (tensor<5xf32>, tensor<1xi64>) -> (tensor<2xf32>, tensor<2xi64>)
-  // expected-remark@+1 {{the op also says where elements come from, and rounded ones may be equal [hoist-quantize: indices-used]}}
+  // expected-remark@+1 {{the op also returns indices, and rounded elements may be equal [hoist-quantize: indices-used]}}
   %q = quant.qcast %y : tensor<2xf32> to tensor<2x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q, %i : tensor<2x!quant.uniform<u8:f32, 0.02:13>>, tensor<2xi64>
 }
@@ -141,7 +141,7 @@ func.func @unmoved_equal_scales(%a: tensor<3x1xf32>, %b: tensor<3x1xf32>) -> ten
   %x = onnx.Exp(%a) : (tensor<3x1xf32>) -> tensor<3x1xf32>
   %y = onnx.Exp(%b) : (tensor<3x1xf32>) -> tensor<3x1xf32>
   %j = onnx.Concat(%x, %y) {axis = 1 : i64} : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x2xf32>
-  // expected-remark@+1 {{of operands quantized so the op makes another type [hoist-quantize: other-type]}}
+  // expected-remark@+1 {{the op gives another type for operands of these types [hoist-quantize: other-type]}}
   %q = quant.qcast %j : tensor<3x2xf32> to tensor<3x2x!quant.uniform<u8:f32:1, {0.5:3,0.5:3}>>
   func.return %q : tensor<3x2x!quant.uniform<u8:f32:1, {0.5:3,0.5:3}>>
 }

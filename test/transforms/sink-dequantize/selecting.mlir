@@ -154,7 +154,7 @@ func.func @unmoved_mixed_comparison(%p: tensor<2x5x!quant.uniform<u8:f32, 0.02:1
 // CHECK-NEXT: onnx.Dropout(%[[R]], _, %t)
 func.func @unmoved_training(%q: tensor<2x5x!quant.uniform<u8:f32, 0.02:13>>, %t: tensor<i1>) -> tensor<2x5xf32> {
   %r = quant.dcast %q : tensor<2x5x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x5xf32>
-  // expected-remark@+1 {{Dropout draws random numbers, or may; export the model for inference [sink-dequantize: training-mode]}}
+  // expected-remark@+1 {{Dropout is in training mode, or may be; export the model for inference [sink-dequantize: training-mode]}}
   %y = onnx.Dropout(%r, _, %t) : (tensor<2x5xf32>, tensor<i1>) -> tensor<2x5xf32>
   func.return %y : tensor<2x5xf32>
 }
@@ -417,7 +417,7 @@ func.func @unmoved_slice_to_nothing(%q: tensor<3x2x!quant.uniform<i8:f32:0, {0.5
   %c = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
   %d = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
   %r = quant.dcast %q : tensor<3x2x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>> to tensor<3x2xf32>
-  // expected-remark@+1 {{nothing of the axis that the scales run along is left [sink-dequantize: no-scales]}}
+  // expected-remark@+1 {{the op removes the axis that the scales run along [sink-dequantize: no-scales]}}
   %y = onnx.Slice(%r, %c, %d) : (tensor<3x2xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<0x2xf32>
   func.return %y : tensor<0x2xf32>
 }
