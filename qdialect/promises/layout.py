@@ -169,9 +169,7 @@ def slices_of(op: OnnxOp) -> dict[int, slice] | Blocked:
         return OUT_OF_RANGE
     cuts: dict[int, slice] = {}
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        # Going backwards, ONNX's "before the first" is below -size, which a slice spells None.
-        stop = None if step < 0 and end < -(1 << 30) else end
-        cuts[normal_axis(axis, rank)] = slice(start, stop, step)
+        cuts[normal_axis(axis, rank)] = slice(start, end, step)
     return cuts
 
 

@@ -148,3 +148,16 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 11 : i64, com.microsof
     func.return %y : tensor<?x2xf32>
   }
 }
+
+// -----
+
+// A module without operators of ONNX's own imports none.
+
+// CHECK: builtin.module attributes {onnx.opset_import = {com.microsoft = 1 : i64}}
+// CHECK-LABEL: func.func @unmoved_another_domain(
+builtin.module attributes {onnx.opset_import = {com.microsoft = 1 : i64}} {
+  func.func @unmoved_another_domain(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+    %y = onnx_ms.Gelu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    func.return %y : tensor<2x3xf32>
+  }
+}
