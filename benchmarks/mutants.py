@@ -84,7 +84,7 @@ def fork(job: Callable[[], int], seconds: float) -> int:
     """Run a function in a silent child, for at most so long; the status, negative for a signal."""
     child = os.fork()
     if not child:
-        os.setsid()
+        os.setpgid(0, 0)
         silence = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(silence, stream)

@@ -67,7 +67,7 @@ class AddWeights(OnTrait[Adds]):
             return None
         first, other = op.operands[linear[0]], op.operands[1 - linear[0]]
         source = onnx_op(first.owner).operands[0]
-        affine = None if len(linear) == 2 else _affine_of(other, source)
+        affine = _affine_of(other, source)
         if affine is None and (len(linear) < 2 or onnx_op(other.owner).operands[0] is not source):
             return None
         if not (first.has_one_use() and other.has_one_use()):

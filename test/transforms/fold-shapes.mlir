@@ -102,8 +102,9 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
 // CHECK-DAG: %[[A:.*]] = onnx.Constant() {value = #onnx.tensor<[6, 10] : tensor<2xi64>>}
 // CHECK-DAG: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 15] : tensor<2xi64>>}
 // CHECK-DAG: %[[C:.*]] = onnx.Constant() {value = #onnx.tensor<[7, 7, 8] : tensor<3xi64>>}
-// CHECK: func.return %[[A]], %[[B]], %[[C]]
-  func.func @element_by_element(%x: tensor<?x3x5xf32> {onnx.name = "x", onnx.dims = ["n", "", ""]}) -> (tensor<2xi64>, tensor<2xi64>, tensor<3xi64>) {
+// CHECK-DAG: %[[K:.*]] = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>}
+// CHECK: func.return %[[A]], %[[B]], %[[C]], %[[K]]
+  func.func @element_by_element(%x: tensor<?x3x5xf32> {onnx.name = "x", onnx.dims = ["n", "", ""]}) -> (tensor<2xi64>, tensor<2xi64>, tensor<3xi64>, tensor<1xi64>) {
     %two = onnx.Constant() {value = #onnx.tensor<[2] : tensor<1xi64>>} : () -> tensor<1xi64>
     %last = onnx.Constant() {value = #onnx.tensor<[1, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
     %ends = onnx.Constant() {value = #onnx.tensor<[0, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
@@ -111,6 +112,8 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
     %same = onnx.Constant() {value = #onnx.tensor<[0, 1, 2] : tensor<3xi64>>} : () -> tensor<3xi64>
     %other = onnx.Constant() {value = #onnx.tensor<[0, 1, 1] : tensor<3xi64>>} : () -> tensor<3xi64>
     %seven = onnx.Constant() {value = #onnx.tensor<[7] : tensor<i64>>} : () -> tensor<i64>
+    %zero = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %twice = onnx.Constant() {value = #onnx.tensor<[0, 0] : tensor<2xi64>>} : () -> tensor<2xi64>
     %nothing = onnx.Constant() {value = #onnx.tensor<[0] : tensor<i64>>} : () -> tensor<i64>
     %once = onnx.Constant() {value = #onnx.tensor<[1] : tensor<i64>>} : () -> tensor<i64>
     %eight = onnx.Constant() {value = #onnx.tensor<[8] : tensor<i64>>} : () -> tensor<i64>
@@ -127,7 +130,12 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
     %l3 = onnx.Div(%l2, %once) : (tensor<3xi64>, tensor<i64>) -> tensor<3xi64>
     %e = onnx.Equal(%l3, %r) : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
     %c = onnx.Where(%e, %seven, %eight) : (tensor<3xi1>, tensor<i64>, tensor<i64>) -> tensor<3xi64>
-    func.return %a, %b, %c : tensor<2xi64>, tensor<2xi64>, tensor<3xi64>
+    %n = onnx.Gather(%s, %twice) {axis = 0 : i64} : (tensor<3xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %m = onnx.Mul(%n, %last) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+    %i = onnx.Equal(%n, %m) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi1>
+    %j = onnx.Cast(%i) {to = 7 : i64} : (tensor<2xi1>) -> tensor<2xi64>
+    %k = onnx.Gather(%j, %zero) {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+    func.return %a, %b, %c, %k : tensor<2xi64>, tensor<2xi64>, tensor<3xi64>, tensor<1xi64>
   }
 
 // Two sizes change their places: no list of integers says so.

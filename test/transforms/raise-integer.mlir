@@ -228,6 +228,23 @@ func.func @weight_of_a_type(%q : tensor<4x2x!quant.uniform<u8:f32, 0.3:5>>, %v :
 
 // -----
 
+// The factor over x's scale is 5e-5 above the weight's own: more than float32 loses, so another scale.
+// CHECK-LABEL: func.func @weight_of_another_scale
+// CHECK: quant.scast %{{.*}} : tensor<2x3xi8> to tensor<2x3x!quant.uniform<i8:f32, 0.070003{{[0-9]*}}:2>>
+func.func @weight_of_another_scale(%q : tensor<4x2x!quant.uniform<u8:f32, 0.3:5>>, %v : tensor<2x3x!quant.uniform<i8:f32, 0.07:2>>) -> tensor<4x3xf32> {
+  %z = onnx.Constant() {value = #onnx.tensor<[5] : tensor<ui8>>} : () -> tensor<ui8>
+  %u = onnx.Constant() {value = #onnx.tensor<[2] : tensor<i8>>} : () -> tensor<i8>
+  %m = onnx.Constant() {value = #onnx.tensor<[0.021001] : tensor<f32>>} : () -> tensor<f32>
+  %x = quant.scast %q : tensor<4x2x!quant.uniform<u8:f32, 0.3:5>> to tensor<4x2xui8>
+  %w = quant.scast %v : tensor<2x3x!quant.uniform<i8:f32, 0.07:2>> to tensor<2x3xi8>
+  %s = onnx.MatMulInteger(%x, %w, %z, %u) {} : (tensor<4x2xui8>, tensor<2x3xi8>, tensor<ui8>, tensor<i8>) -> tensor<4x3xi32>
+  %f = onnx.Cast(%s) {to = 1 : i64} : (tensor<4x3xi32>) -> tensor<4x3xf32>
+  %y = onnx.Mul(%f, %m) {} : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
+  func.return %y : tensor<4x3xf32>
+}
+
+// -----
+
 // What is subtracted is computed: it is no bias, and stays behind the product.
 // CHECK-LABEL: func.func @subtraction
 // CHECK: %[[Y:.*]] = onnx.MatMul(
