@@ -104,6 +104,22 @@ func.func @fake(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
 
 // -----
 
+// The zero point may be the clamp's upper end: it is one of the integers.
+// CHECK-LABEL: func.func @narrow_below_zero
+// CHECK: quant.qcast %{{.*}} to tensor<3x4x!quant.uniform<i8<-7:7>:f32, 0.5:7>>
+func.func @narrow_below_zero(%x : tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %lo = onnx.Constant() {value = #onnx.tensor<[-7] : tensor<i8>>} : () -> tensor<i8>
+  %hi = onnx.Constant() {value = #onnx.tensor<[7] : tensor<i8>>} : () -> tensor<i8>
+  %q = quant.qcast %x : tensor<3x4xf32> to tensor<3x4x!quant.uniform<i8:f32, 0.5:7>>
+  %i = quant.scast %q : tensor<3x4x!quant.uniform<i8:f32, 0.5:7>> to tensor<3x4xi8>
+  %c = onnx.Clip(%i, %lo, %hi) : (tensor<3x4xi8>, tensor<i8>, tensor<i8>) -> tensor<3x4xi8>
+  %p = quant.scast %c : tensor<3x4xi8> to tensor<3x4x!quant.uniform<i8:f32, 0.5:7>>
+  %y = quant.dcast %p : tensor<3x4x!quant.uniform<i8:f32, 0.5:7>> to tensor<3x4xf32>
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
 // Another type reads the clamped integers: its zero point is the clamp's upper end, which is one of them.
 // CHECK-LABEL: func.func @narrow_in_another_type
 // CHECK: %[[Q:.*]] = quant.qcast %{{.*}} to tensor<3x4x!quant.uniform<i8<-7:7>:f32, 0.5:2>>
