@@ -77,6 +77,19 @@ func.func @unmoved_negative_scale(%x : tensor<3x4xui8>) -> tensor<3x4xui8> {
 
 // -----
 
+// Three inputs are an operand: the second of these lacks its zero point.
+// CHECK-LABEL: func.func @unmoved_half_an_operand
+// CHECK: onnx_ms.QLinearConcat
+func.func @unmoved_half_an_operand(%x : tensor<3x4xui8>, %y : tensor<3x2xui8>) -> tensor<3x6xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[117] : tensor<ui8>>} : () -> tensor<ui8>
+  // expected-remark@+1 {{[raise-qoperator: more-inputs]}}
+  %r = onnx_ms.QLinearConcat(%s, %z, %x, %s, %z, %y, %s) {axis = 1 : i64} : (tensor<f32>, tensor<ui8>, tensor<3x4xui8>, tensor<f32>, tensor<ui8>, tensor<3x2xui8>, tensor<f32>) -> tensor<3x6xui8>
+  func.return %r : tensor<3x6xui8>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @unmoved_dead_scale
 // CHECK: onnx_ms.QLinearSigmoid
 func.func @unmoved_dead_scale(%x : tensor<3x4xui8>) -> tensor<3x4xui8> {
