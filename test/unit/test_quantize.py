@@ -110,6 +110,18 @@ def test_gptq_is_better_than_rounding_to_nearest(folder: Path) -> None:
     assert ratio(folder, "gptq.onnx") > ratio(folder, "nearest.onnx")
 
 
+@pytest.mark.parametrize("rounding", [None, "gptq"])
+def test_what_is_best_by_chance_is_not_the_result(
+    rounding: str | None, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qdialect.calibration.samples.Noise.doubt", lambda *_: 99.0)
+    done = qdialect.quantize(
+        folder / "float.onnx", str(folder / "data.npz"), range="minmax", rounding=rounding
+    )
+    assert str(done.choice) == ("minmax, nearest" if rounding is None else "minmax, gptq")
+    assert ("by more than chance" in done.log[-1]) is (rounding is None)
+
+
 def test_each_layer_is_rounded_by_gptq_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rounded: list[int] = []
 
