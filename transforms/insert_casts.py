@@ -5,6 +5,7 @@ Quantize a float model: casts where the target computes in integers, with parame
     y = f(x)           ->  dcast(qcast(f(dcast(qcast(x) : T))) : U)             f with a kernel, or that moves elements
     linear(x, w)       ->  DynamicQuantizeMatMul(x, w')                         where no static type pays
     LSTM(x, W, R)      ->  DynamicQuantizeLSTM(x, W', R')                       where that is faster
+    max(y : T, 0)      ->  y : U                                                with `weights=false`, U from zero up
 
 Lossy: 8 bits. Ranges are attributes of operations (`qdialect.range`), or come from a profile. The placement of casts
 has the least cost by measurements on the target; ops that only move or select have one type on both sides.
@@ -29,7 +30,7 @@ from qdialect.calibration.ranges import METHODS, find_range
 from qdialect.calibration.rounding import RoundedWeights
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import DYNAMIC, shape_of, tensor_type
+from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
@@ -39,6 +40,8 @@ from qdialect.ir.place import behind
 from qdialect.ir.values import constant
 from qdialect.ops.generated import op_named
 from qdialect.patterns.recurrent import QuantizeRecurrent
+from qdialect.promises.base import Commutes
+from qdialect.promises.clamping import Clamp
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
@@ -110,6 +113,48 @@ class QuantizeUses(Pattern):
             for one in there:
                 _take_over(one, cast, rewriter)
         return self._dequantized[value]
+
+
+class QuantizeFromZero(OnTrait[Clamp]):
+    """
+    A clamp at zero between what rounds to its type and products that read it: the same steps, from zero up.
+
+        y : T = f(x); z : T = max(y, 0); conv(z)    ->   y : U = f(x); conv(y)       the least integer of U stands for 0
+        z = max(y, 0); conv(qcast(z) : T)           ->   z = max(y, 0); conv(qcast(z) : U)
+
+    The storage range is the clamp then. What T clips above, U holds: nothing else differs.
+    """
+
+    def __init__(self, storage: Storage):
+        self._storage = storage
+
+    def match(self, op: OnnxOp, promise: Clamp, rewriter: Rewriter, /) -> Blocked | None:
+        value, result = op.operands[0], op.results[0]
+        if quantized_of(value.type) is None:
+            for cast in quantizes(result):
+                self._retype(cast.results[0], op, promise, cast, rewriter)
+            return None
+        maker = value.owner
+        free = isinstance(maker, QuantizeOp) or (
+            isinstance(maker, OnnxOp) and maker.get_trait(Commutes) is None
+        )
+        if free and value.has_one_use() and value.type == result.type:
+            new = self._retype(value, op, promise, op, rewriter)
+            if new is not None:
+                rewriter.replace(op, [], [new])
+        return None
+
+    def _retype(
+        self, value: SSAValue, op: OnnxOp, promise: Clamp, read: Operation, rewriter: Rewriter
+    ) -> SSAValue | None:
+        """`value` from zero up; None if its type is not one of 8 bits, or a user of the result of `read` needs it."""
+        type = quantized_of(value.type)
+        if type is None or not type.is_per_tensor or type.storage.width != self._storage.width:
+            return None
+        from_zero = UniformType.per_tensor(self._storage, float(type.scale), self._storage.low)
+        if type == from_zero or not promise.is_at_zero(op, type) or not takes_another(read):
+            return None
+        return rewriter.retype(value, with_element(value.type, from_zero), is_same=False)
 
 
 def _take_over(there: QuantizeOp, cast: QuantizeOp, rewriter: Rewriter) -> None:
@@ -272,6 +317,8 @@ class InsertCastsPass(RewritePass):
         if self.profile:
             self._annotate(op, runtime)
         insert_casts(op, runtime, self.placed(op), RoundedWeights(), self.levels)
+        if not self.weights:
+            _from_zero(op, runtime)
 
     def placed(self, module: ModuleOp) -> Placement:
         """The placement of casts in a module with ranges."""
@@ -300,6 +347,13 @@ def insert_casts(
     recurrent = QuantizeRecurrent(runtime, only=set[Operation](placement.dynamic))
     apply_patterns(module, InsertCastsPass.name, [QuantizeUses(types, placement), linear, recurrent])
     clear(module)
+
+
+def _from_zero(module: ModuleOp, runtime: Target) -> None:
+    """Write the clamps of a quantized model as the ends of storage ranges, where zero points are free."""
+    if not runtime.symmetric_activations:
+        storage = Storage.of(runtime.activations or "u8")
+        apply_patterns(module, InsertCastsPass.name, [QuantizeFromZero(storage)])
 
 
 def annotate_from(module: ModuleOp, profile: Profile, method: str, runtime: Target) -> None:

@@ -54,11 +54,11 @@ def quantizes(value: SSAValue) -> list[QuantizeOp]:
     return [use.operation for use in value.uses if isinstance(use.operation, QuantizeOp)]
 
 
-def takes_another(cast: QuantizeOp) -> bool:
-    """True if all users of a quantize accept another scale: dequantizes, and linear ops without a quantized bias."""
+def takes_another(op: Operation) -> bool:
+    """True if all users of a result accept another type: dequantizes, and linear ops without a quantized bias."""
     return all(
         isinstance(use.operation, DequantizeOp) or _scales_freely(use.operation, use.index)
-        for use in cast.results[0].uses
+        for use in op.results[0].uses
     )
 
 

@@ -162,3 +162,111 @@ func.func @unmoved_kept(%x: tensor<1x2x4x5x!quant.uniform<u8:f32, 0.05:128>>) ->
   %q = quant.qcast %m : tensor<1x3x2x2xf32> to tensor<1x3x2x2x!quant.uniform<u8:f32, 0.03:7>>
   func.return %q : tensor<1x3x2x2x!quant.uniform<u8:f32, 0.03:7>>
 }
+
+// An activation behind a sum of products, read by another: the same steps from zero up, and the range is the clamp.
+// CHECK-LABEL: func.func @from_zero(
+// CHECK-NEXT: %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32, 0.5>>
+// CHECK-NEXT: %v = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6, 7, 8] : tensor<2x4xi8>>} : () -> tensor<2x4x!quant.uniform<i8:f32, 0.25>>
+// CHECK-NEXT: %y = onnx.MatMul(%x, %w) : (tensor<5x3x!quant.uniform<u8:f32, 0.05:7>>, tensor<3x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<5x2x!quant.uniform<u8:f32, 0.1>>
+// CHECK-NEXT: %z = onnx.MatMul(%y, %v) : (tensor<5x2x!quant.uniform<u8:f32, 0.1>>, tensor<2x4x!quant.uniform<i8:f32, 0.25>>) -> tensor<5x4xf32>
+// CHECK-NEXT: func.return %z : tensor<5x4xf32>
+func.func @from_zero(%x: tensor<5x3x!quant.uniform<u8:f32, 0.05:7>>) -> tensor<5x4xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32, 0.5>>
+  %v = onnx.Constant() {value = #onnx.tensor<[1, -2, 3, 4, 5, -6, 7, 8] : tensor<2x4xi8>>} : () -> tensor<2x4x!quant.uniform<i8:f32, 0.25>>
+  %y = onnx.MatMul(%x, %w) : (tensor<5x3x!quant.uniform<u8:f32, 0.05:7>>, tensor<3x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<5x2x!quant.uniform<u8:f32, 0.1:128>>
+  %r = onnx.Relu(%y) : (tensor<5x2x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<5x2x!quant.uniform<u8:f32, 0.1:128>>
+  %z = onnx.MatMul(%r, %v) : (tensor<5x2x!quant.uniform<u8:f32, 0.1:128>>, tensor<2x4x!quant.uniform<i8:f32, 0.25>>) -> tensor<5x4xf32>
+  func.return %z : tensor<5x4xf32>
+}
+
+// The same behind a cast, and read as floats.
+// CHECK-LABEL: func.func @from_zero_behind_a_cast(
+// CHECK-NEXT: %q = quant.qcast %x : tensor<5x3xf32> to tensor<5x3x!quant.uniform<u8:f32, 0.1>>
+// CHECK-NEXT: %y = quant.dcast %q : tensor<5x3x!quant.uniform<u8:f32, 0.1>> to tensor<5x3xf32>
+// CHECK-NEXT: func.return %y : tensor<5x3xf32>
+func.func @from_zero_behind_a_cast(%x: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  %q = quant.qcast %x : tensor<5x3xf32> to tensor<5x3x!quant.uniform<i8:f32, 0.1>>
+  %r = onnx.Relu(%q) : (tensor<5x3x!quant.uniform<i8:f32, 0.1>>) -> tensor<5x3x!quant.uniform<i8:f32, 0.1>>
+  %y = quant.dcast %r : tensor<5x3x!quant.uniform<i8:f32, 0.1>> to tensor<5x3xf32>
+  func.return %y : tensor<5x3xf32>
+}
+
+// Integers that go out are read by who knows whom.
+// CHECK-LABEL: func.func @unmoved_clamp_goes_out(
+// CHECK-NEXT: %q = quant.qcast %x : tensor<5x3xf32> to tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %r = onnx.Relu(%q) : (tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: func.return %r : tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+func.func @unmoved_clamp_goes_out(%x: tensor<5x3xf32>) -> tensor<5x3x!quant.uniform<u8:f32, 0.1:128>> {
+  %q = quant.qcast %x : tensor<5x3xf32> to tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+  %r = onnx.Relu(%q) : (tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+  func.return %r : tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+}
+
+// What is below zero has a reader too.
+// CHECK-LABEL: func.func @unmoved_clamp_of_two_readers(
+// CHECK-NEXT: %q = quant.qcast %x : tensor<5x3xf32> to tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %r = onnx.Relu(%q) : (tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %y = quant.dcast %r : tensor<5x3x!quant.uniform<u8:f32, 0.1:128>> to tensor<5x3xf32>
+// CHECK-NEXT: %z = quant.dcast %q : tensor<5x3x!quant.uniform<u8:f32, 0.1:128>> to tensor<5x3xf32>
+// CHECK-NEXT: func.return %y, %z : tensor<5x3xf32>, tensor<5x3xf32>
+func.func @unmoved_clamp_of_two_readers(%x: tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<5x3xf32>) {
+  %q = quant.qcast %x : tensor<5x3xf32> to tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+  %r = onnx.Relu(%q) : (tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+  %y = quant.dcast %r : tensor<5x3x!quant.uniform<u8:f32, 0.1:128>> to tensor<5x3xf32>
+  %z = quant.dcast %q : tensor<5x3x!quant.uniform<u8:f32, 0.1:128>> to tensor<5x3xf32>
+  func.return %y, %z : tensor<5x3xf32>, tensor<5x3xf32>
+}
+
+// A clamp at 6, which no storage range of these steps ends with.
+// CHECK-LABEL: func.func @unmoved_clamp_at_six(
+// CHECK-NEXT: %low = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+// CHECK-NEXT: %high = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
+// CHECK-NEXT: %q = quant.qcast %x : tensor<5x3xf32> to tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %r = onnx.Clip(%q, %low, %high) : (tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>, tensor<f32>, tensor<f32>) -> tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %y = quant.dcast %r : tensor<5x3x!quant.uniform<u8:f32, 0.1:128>> to tensor<5x3xf32>
+// CHECK-NEXT: func.return %y : tensor<5x3xf32>
+func.func @unmoved_clamp_at_six(%x: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  %low = onnx.Constant() {value = #onnx.tensor<[0.0] : tensor<f32>>} : () -> tensor<f32>
+  %high = onnx.Constant() {value = #onnx.tensor<[6.0] : tensor<f32>>} : () -> tensor<f32>
+  %q = quant.qcast %x : tensor<5x3xf32> to tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+  %r = onnx.Clip(%q, %low, %high) : (tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>, tensor<f32>, tensor<f32>) -> tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+  %y = quant.dcast %r : tensor<5x3x!quant.uniform<u8:f32, 0.1:128>> to tensor<5x3xf32>
+  func.return %y : tensor<5x3xf32>
+}
+
+// Steps that a move of elements made: they are those in front of it.
+// CHECK-LABEL: func.func @unmoved_clamp_behind_a_move(
+// CHECK-NEXT: %t = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<3x5x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %r = onnx.Relu(%t) : (tensor<3x5x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<3x5x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %y = quant.dcast %r : tensor<3x5x!quant.uniform<u8:f32, 0.1:128>> to tensor<3x5xf32>
+// CHECK-NEXT: func.return %y : tensor<3x5xf32>
+func.func @unmoved_clamp_behind_a_move(%x: tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<3x5xf32> {
+  %t = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<3x5x!quant.uniform<u8:f32, 0.1:128>>
+  %r = onnx.Relu(%t) : (tensor<3x5x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<3x5x!quant.uniform<u8:f32, 0.1:128>>
+  %y = quant.dcast %r : tensor<3x5x!quant.uniform<u8:f32, 0.1:128>> to tensor<3x5xf32>
+  func.return %y : tensor<3x5xf32>
+}
+
+// A clamp of floats in front of a cast.
+// CHECK-LABEL: func.func @from_zero_of_floats(
+// CHECK-NEXT: %r = onnx.Relu(%x) : (tensor<5x3xf32>) -> tensor<5x3xf32>
+// CHECK-NEXT: %q = quant.qcast %r : tensor<5x3xf32> to tensor<5x3x!quant.uniform<u8:f32, 0.1>>
+// CHECK-NEXT: %y = quant.dcast %q : tensor<5x3x!quant.uniform<u8:f32, 0.1>> to tensor<5x3xf32>
+// CHECK-NEXT: func.return %y : tensor<5x3xf32>
+func.func @from_zero_of_floats(%x: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  %r = onnx.Relu(%x) : (tensor<5x3xf32>) -> tensor<5x3xf32>
+  %q = quant.qcast %r : tensor<5x3xf32> to tensor<5x3x!quant.uniform<i8:f32, 0.1:-3>>
+  %y = quant.dcast %q : tensor<5x3x!quant.uniform<i8:f32, 0.1:-3>> to tensor<5x3xf32>
+  func.return %y : tensor<5x3xf32>
+}
+
+// The integers of the cast go out.
+// CHECK-LABEL: func.func @unmoved_cast_goes_out(
+// CHECK-NEXT: %r = onnx.Relu(%x) : (tensor<5x3xf32>) -> tensor<5x3xf32>
+// CHECK-NEXT: %q = quant.qcast %r : tensor<5x3xf32> to tensor<5x3x!quant.uniform<i8:f32, 0.1>>
+// CHECK-NEXT: func.return %q : tensor<5x3x!quant.uniform<i8:f32, 0.1>>
+func.func @unmoved_cast_goes_out(%x: tensor<5x3xf32>) -> tensor<5x3x!quant.uniform<i8:f32, 0.1>> {
+  %r = onnx.Relu(%x) : (tensor<5x3xf32>) -> tensor<5x3xf32>
+  %q = quant.qcast %r : tensor<5x3xf32> to tensor<5x3x!quant.uniform<i8:f32, 0.1>>
+  func.return %q : tensor<5x3x!quant.uniform<i8:f32, 0.1>>
+}

@@ -14,7 +14,15 @@ from onnx import TensorProto, helper, numpy_helper
 
 import qdialect
 from qdialect.cli import main
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.oracle.session import session
+from qdialect.rewriting.manager import PassManager
+from qdialect.transforms.fuse_quantized import FuseQuantizedPass
+from qdialect.transforms.hoist_quantize import HoistQuantizePass
+from qdialect.transforms.insert_casts import InsertCastsPass
+from qdialect.transforms.lower_to_qdq import LowerToQdqPass
+from qdialect.transforms.raise_qdq import RaiseQdqPass
+from qdialect.transforms.sink_dequantize import SinkDequantizePass
 
 CHANNELS, SIDE = 24, 20
 rng = np.random.default_rng(5)
@@ -119,10 +127,44 @@ def test_residual_additions_become_integer(
     assert not kinds["Add"]
     assert kinds["QLinearConv"] == 5
     assert not kinds["MatMulIntegerToFloat"]
+    assert not kinds["Max"]  # the activations begin at zero
     assert _noise(export, report, samples) > 30
     assert report.completion in str(report)
     assert "tensors more in 8 bits by 8 samples" in report.completion
     assert "dB without" in report.completion
+
+
+@pytest.mark.parametrize("zero", [np.int8(0), np.int8(-5), np.uint8(128), np.uint8(40)])
+@pytest.mark.parametrize("hoisted", [False, True])
+def test_steps_from_zero_up_hold_the_same_numbers(zero: np.integer[Any], hoisted: bool) -> None:
+    """Of each integer of the type and each half step between; what the type clips above is held besides."""
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+        helper.make_node("Relu", ["d"], ["r"]),
+        helper.make_node("QuantizeLinear", ["r", "s", "z"], ["p"]),
+        helper.make_node("DequantizeLinear", ["p", "s", "z"], ["y"]),
+    ]
+    scale = np.float32(0.1)
+    constants = [numpy_helper.from_array(np.asarray(v), name) for name, v in (("s", scale), ("z", zero))]
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n"]) for n in ("x", "y")]
+    graph = helper.make_graph(nodes, "clamp", ends[:1], ends[1:], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    module = qdialect.load(model)
+    moves = [HoistQuantizePass(), SinkDequantizePass()] if hoisted else []
+    PassManager().run([RaiseQdqPass(), *moves, FuseQuantizedPass(), InsertCastsPass(weights=False)], module)
+    relus = [op for op in module.walk() if isinstance(op, OnnxOp) and op.op_type == "Relu"]
+    assert len(relus) == int(not hoisted)
+    PassManager().run([LowerToQdqPass(target="generic")], module)
+    x = np.arange(-300, 700, dtype=np.float32) * scale / 2
+    wanted, got = (
+        session(one.SerializeToString()).run(None, {"x": x})[0] for one in (model, qdialect.to_model(module))
+    )
+    steps = int(np.iinfo(zero.dtype).max) - int(zero)
+    top = steps * scale
+    assert np.array_equal(got[wanted < top], wanted[wanted < top])
+    assert (got[wanted >= top] >= top).all()
+    assert got.max() == (255 if hoisted else steps) * scale  # else the first cast clips
 
 
 def test_the_same_data_gives_the_same_bytes(
