@@ -114,7 +114,10 @@ def test_gptq_is_better_than_rounding_to_nearest(folder: Path) -> None:
 def test_what_is_best_by_chance_is_not_the_result(
     rounding: str | None, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qdialect.calibration.samples.Noise.doubt", lambda *_: 99.0)
+    def doubt(*_: object) -> float:
+        return 99.0
+
+    monkeypatch.setattr("qdialect.calibration.samples.Noise.doubt", doubt)
     done = qdialect.quantize(
         folder / "float.onnx", str(folder / "data.npz"), range="minmax", rounding=rounding
     )
