@@ -111,13 +111,11 @@ class SinkReading(OnTrait[Commutes]):
     """Move a pair of storage casts, which read integers as another type, below an op that moves elements."""
 
     def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> Blocked | None:
-        if not (promise.moves_storage and promise.results(op)):
-            return None
+        if not (promise.moves_storage and promise.results(op) and promise.moves(op)):
+            return None  # one of other types rounds
         sources = [_read_from(value) for value in promise.operand_values(op)]
         types = [t for s in sources if s is not None and (t := quantized_of(s.type)) is not None]
-        if len(types) < len(sources) or any(
-            quantized_of(op.result_types[k]) is None for k in promise.results(op)
-        ):
+        if len(types) < len(sources):
             return None
         moved = promise.forward(op, types)
         if isinstance(moved, Blocked):

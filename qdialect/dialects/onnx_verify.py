@@ -165,6 +165,10 @@ def _signature(op: CheckedOp, opset: int | None) -> Hashable:
     return type(op), opset, tuple(map(_kind, op.inputs)), tuple(map(_kind, op.outputs)), attributes
 
 
+class Meaningless(VerifyException):
+    """The operation means nothing in any opset, so that no runtime accepts it either."""
+
+
 def verify_at(op: CheckedOp, opset: int | None) -> None:
     """Raise VerifyException if the operation, not yet in a module, is none that opset number `opset` has."""
     signature = _signature(op, opset)
@@ -183,7 +187,7 @@ def _check_perm(op: CheckedOp) -> None:
     axes, shape = [int(axis) for axis in perm.iter_values()], None if x is None else shape_of(x.type)
     if sorted(axes) != list(range(len(axes) if shape is None else len(shape))):  # O13
         rank = "" if shape is None else f" of {len(shape)} axes"
-        raise VerifyException(f"perm {axes} is no permutation{rank}")
+        raise Meaningless(f"perm {axes} is no permutation{rank}")
 
 
 def _verify_signature(op: CheckedOp, opset: int | None) -> None:

@@ -25,6 +25,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp
+from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.ir.walking import operations
 
@@ -110,7 +111,10 @@ def wish(value: SSAValue) -> str:
             return f"{wish(source.owner.operands[0])}_requantized"
         return f"{wish(source)}_quantized"
     node, op_type = node_name(value.op), value.op.name.rpartition(".")[2]
-    return f"{node}_{op_type}" if node else op_type
+    name = f"{node}_{op_type}" if node else op_type
+    return (
+        name if quantized_of(value.type) is None else f"{name}_quantized"
+    )  # the op's real numbers have the other
 
 
 def _argument_name(value: SSAValue) -> str:

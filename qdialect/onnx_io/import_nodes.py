@@ -22,7 +22,7 @@ from qdialect.dialects.onnx_base import (
 )
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import tensor_type
-from qdialect.dialects.onnx_verify import verify_at
+from qdialect.dialects.onnx_verify import Meaningless, verify_at
 from qdialect.dialects.schemas import AttributeKind
 from qdialect.errors import UserError
 from qdialect.ir.names import location
@@ -208,13 +208,15 @@ class NodeImporter:
         The operation, or None if the opset does not have it in this form.
 
         That is no error: onnxruntime accepts some operators in opsets older than they are. They are carried as
-        `onnx.Custom`, which promises nothing to any pass.
+        `onnx.Custom`, which promises nothing to any pass. Raises UserError if it means nothing in any opset.
         """
         assert cls.SCHEMA is not None
         ordered = [regions[name][0] for name in cls.SCHEMA.regions]
         op = _created(cls, inputs, outputs, attributes, ordered, types)
         try:
             verify_at(op, self._opsets.get(domain))
+        except Meaningless as error:
+            raise UserError(f"{cls.SCHEMA.name} that makes {list(filter(None, outputs))}: {error}") from error
         except VerifyException:
             for region in list(op.regions):
                 op.detach_region(region)

@@ -20,6 +20,7 @@ from qdialect.patterns.casts import settles
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.control import Carries
+from qdialect.promises.undefined import Undefined
 from qdialect.reasons import Blocked
 from qdialect.rewriting.uses import has_kernel, more_work
 from qdialect.targets import Target
@@ -56,7 +57,7 @@ class Hoisting:
         operands: those that carry elements, None for dequantized ones; by default those of `op`.
         """
         operands = promise.operand_values(op) if operands is None else operands
-        if promise.selects and not self.selects:
+        if promise.selects and not (self.selects and all(map(is_number, operands))):
             return NOT_A_NUMBER
         if promise.points(op):
             return INDICES_USED
@@ -91,6 +92,8 @@ def _per_axis(types: Sequence[UniformType], operands: Sequence[SSAValue | None])
     return None
 
 
+MOST_BETWEEN = 100
+"""Values that are looked at for whether one may be NaN, so that the walk stays linear in the graph."""
 INTEGER_KERNELS = 8
 """Bits of the operands of integer kernels."""
 
@@ -211,7 +214,8 @@ class Reals:
             return above if list(forward) == types else {}  # a dequantize moves below the op
         moved = self._hoisting.above(op, promise, types, carried)
         if isinstance(moved, Blocked):
-            return above if self._hoisting.selects and promise.in_place and _narrows(op) else {}
+            passes = self._hoisting.selects and all(map(is_number, above.values()))
+            return above if passes and promise.in_place and _narrows(op) else {}
         return above if moved == promise.types(op).operands else {}
 
     def _under(self, op: OnnxOp, promise: Commutes, value: SSAValue) -> SSAValue | None:
@@ -221,6 +225,25 @@ class Reals:
             return None
         stays = self._target.pairs_around_moves if self.exact(value) is not None else real in self._computed
         return real if promise.in_place or not stays else None
+
+
+def is_number(value: SSAValue | None) -> bool:
+    """
+    Whether finite inputs that overflow nowhere leave no NaN in a real value: no op that gives one for some numbers is
+    between it and what is dequantized. None is of what is.
+    """
+    left, seen = [value], set[SSAValue | None]()
+    while left:
+        one = left.pop()
+        if one in seen or not isinstance(one, OpResult) or not isinstance(one.op, OnnxOp):
+            continue
+        seen.add(one)
+        promise = one.op.get_trait(Undefined)
+        if len(seen) > MOST_BETWEEN or (promise is not None and promise.for_some(one.op)):
+            return False
+        ends = [block.last_op for region in one.op.regions for block in region.blocks]
+        left += [*one.op.operands, *(v for end in ends if end is not None for v in end.operands)]
+    return True
 
 
 def real_under(value: SSAValue) -> SSAValue | None:

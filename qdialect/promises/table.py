@@ -27,6 +27,7 @@ from qdialect.promises.recurrent import HIDDEN_STATES
 from qdialect.promises.resizing import INTERPOLATES
 from qdialect.promises.rows import ROWS
 from qdialect.promises.sizes import COUNTS, FILLS, SHAPES, TAKES_SIZES
+from qdialect.promises.undefined import UNDEFINED
 from qdialect.promises.weight_only import COLUMNS, WEIGHT_ONLY
 from qdialect.promises.window import WINDOWS
 from qdialect.promises.work import WORK
@@ -54,6 +55,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     MONOTONE,
     CLAMPS,
     KEEPS,
+    UNDEFINED,
     LINEAR,
     WINDOWS,
     PADDING,

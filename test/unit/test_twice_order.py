@@ -80,6 +80,11 @@ def test_what_two_outputs_are_is_called_as_the_first():
         (941386, "onnxruntime", "close"),  # equal scales, one of which had a count behind its name
         (941371, "onnxruntime", "close"),  # integers that two nodes read, each to quantize them again
         (941110, "onnxruntime", "exact"),  # an activation that only changes signedness
+        (
+            941684,
+            "onnxruntime",
+            "close",
+        ),  # a result in integers without a name, and the real numbers under it
     ],
 )
 def test_random_graphs(seed: int, target: str, exactness: str):

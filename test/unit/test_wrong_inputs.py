@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from test_cli import files, folder, scale_model
@@ -333,3 +334,12 @@ sys.exit({command}())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (130, "error: interrupted; nothing was written\n")
+
+
+def test_a_transpose_that_means_nothing(place: Path, capsys: pytest.CaptureFixture[str]):
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]> g (float[4,5] x) => (float[N,M] y)
+        { y = Transpose<perm = [0, 0]>(x) }""")
+    onnx.save(model, "in.onnx")
+    assert main(["compile", "in.onnx", "-o", "out.onnx"]) == 1
+    assert "Transpose that makes ['y']: perm [0, 0] is no permutation of 2 axes" in capsys.readouterr().err
+    assert not Path("out.onnx").exists()

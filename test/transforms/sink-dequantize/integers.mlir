@@ -180,3 +180,17 @@ func.func @unmoved_mixed_scales(%q: tensor<2x3x!quant.uniform<u8:f32, 0.5:117>>,
   %c = onnx.Concat(%a, %b) {axis = 0 : i64} : (tensor<2x3x!quant.uniform<u8:f32, 0.25:9>>, tensor<3x3x!quant.uniform<u8:f32, 0.25:9>>) -> tensor<5x3x!quant.uniform<u8:f32, 0.25:9>>
   func.return %c : tensor<5x3x!quant.uniform<u8:f32, 0.25:9>>
 }
+
+// A Concat that requantizes computes: what its integers were quantized as is none of what it makes.
+
+// CHECK-LABEL: func.func @unmoved_requantizing_concat(
+// CHECK: %[[A:.*]] = quant.scast %{{.*}} : tensor<2x3xui8> to tensor<2x3x!quant.uniform<u8:f32, 0.25:117>>
+// CHECK: %[[C:.*]] = onnx.Concat(%[[A]], %[[A]]) {{.*}}-> tensor<4x3x!quant.uniform<u8:f32, 0.2:131>>
+// CHECK: quant.dcast %[[C]]
+func.func @unmoved_requantizing_concat(%q: tensor<2x3x!quant.uniform<u8:f32, 0.5:117>>) -> tensor<4x3xf32> {
+  %i = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.5:117>> to tensor<2x3xui8>
+  %a = quant.scast %i : tensor<2x3xui8> to tensor<2x3x!quant.uniform<u8:f32, 0.25:117>>
+  %c = onnx.Concat(%a, %a) {axis = 0 : i64} : (tensor<2x3x!quant.uniform<u8:f32, 0.25:117>>, tensor<2x3x!quant.uniform<u8:f32, 0.25:117>>) -> tensor<4x3x!quant.uniform<u8:f32, 0.2:131>>
+  %d = quant.dcast %c : tensor<4x3x!quant.uniform<u8:f32, 0.2:131>> to tensor<4x3xf32>
+  func.return %d : tensor<4x3xf32>
+}
