@@ -112,9 +112,8 @@ def wish(value: SSAValue) -> str:
         return f"{wish(source)}_quantized"
     node, op_type = node_name(value.op), value.op.name.rpartition(".")[2]
     name = f"{node}_{op_type}" if node else op_type
-    return (
-        name if quantized_of(value.type) is None else f"{name}_quantized"
-    )  # the op's real numbers have the other
+    # The name without an ending is that of the op's real numbers.
+    return name if quantized_of(value.type) is None else f"{name}_quantized"
 
 
 def _argument_name(value: SSAValue) -> str:

@@ -9,19 +9,15 @@ import numpy as np
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.values import real_constant
-from qdialect.promises.base import Promise
-
-
-def _always(op: OnnxOp) -> bool:
-    return True
+from qdialect.promises.base import Promise, always
 
 
 @dataclass(frozen=True)
 class Undefined(Promise):
     """The op gives NaN for some finite operands."""
 
-    for_some: Callable[[OnnxOp], bool] = _always
-    """Whether it does with the constants that it has."""
+    for_some: Callable[[OnnxOp], bool] = always
+    """True if it does with the constants that it has."""
 
 
 def _divides_by_zero(op: OnnxOp) -> bool:
