@@ -56,7 +56,7 @@ class Interpolates(Promise):
     Along each axis, elements of the result are sums of those of the operand, with the same weights in every row.
 
     `matrices`: for each axis that does not stay as it is, its float32 matrix (new size, old size), or the reason why
-    there are none.
+    there are none. Only of an op with several taps: one with a single tap picks elements.
     """
 
     matrices: Callable[[OnnxOp], Mapping[int, Pixels] | Blocked]
@@ -65,9 +65,6 @@ class Interpolates(Promise):
 
 
 def _matrices(op: OnnxOp) -> Mapping[int, Pixels] | Blocked:
-    way = op.str_attr("mode", "nearest")
-    if way not in TAPS:
-        return Blocked("resize-mode", "Resize picks elements, it computes none")
     if op.int_attr("antialias", 0) or op.str_attr("keep_aspect_ratio_policy", "stretch") != "stretch":
         return Blocked("resize-mode", "Resize has antialias or a keep_aspect_ratio_policy")
     steps = _steps(op)
@@ -76,7 +73,7 @@ def _matrices(op: OnnxOp) -> Mapping[int, Pixels] | Blocked:
     # Before opset 11 there was one way to count pixels, and the scales were the second operand.
     newest = op.input(2) is not None or op.input(3) is not None
     mode = op.str_attr("coordinate_transformation_mode", "half_pixel") if newest else "asymmetric"
-    cubic = op.float_attr("cubic_coeff_a", -0.75) if way == "cubic" else None
+    cubic = op.float_attr("cubic_coeff_a", -0.75) if op.str_attr("mode", "nearest") == "cubic" else None
     excludes = bool(op.int_attr("exclude_outside", 0))
     try:
         by_axis = {

@@ -83,7 +83,7 @@ func.func @unmoved_modes(%x: tensor<1x21x4x6xf32>) -> (tensor<1x21x4x96xf32>, te
 // CHECK-LABEL: func.func @unmoved_sizes(
 // CHECK-NOT: onnx.MatMul
 // CHECK: func.return
-func.func @unmoved_sizes(%a: tensor<1x21x?x6xf32>, %b: tensor<1x5x?x6xf32>, %c: tensor<*xf32>, %k: tensor<4xf32>, %d: tensor<1x9x4x6xf32>) -> (tensor<1x21x?x6xf32>, tensor<1x10x?x6xf32>, tensor<*xf32>, tensor<1x9x8x6xf32>) {
+func.func @unmoved_sizes(%a: tensor<1x21x?x6xf32>, %b: tensor<1x5x?x6xf32>, %c: tensor<*xf32>, %k: tensor<4xf32>, %d: tensor<1x9x4x6xf32>) -> (tensor<1x21x?x6xf32>, tensor<1x10x?x6xf32>, tensor<*xf32>, tensor<1x9x8x6xf32>, tensor<*xf32>) {
   %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 2.0, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
   %t = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 1.0, 1.0] : tensor<4xf32>>} : () -> tensor<4xf32>
   // expected-remark@+1 {{how long axis 2 is, or becomes, is not known [lower-to-matmul: dynamic-shape]}}
@@ -93,5 +93,7 @@ func.func @unmoved_sizes(%a: tensor<1x21x?x6xf32>, %b: tensor<1x5x?x6xf32>, %c: 
   %2 = onnx.Resize(%c, _, %s) {mode = "linear"} : (tensor<*xf32>, tensor<4xf32>) -> tensor<*xf32>
   // expected-remark@+1 {{an axis, index or size that decides where scales go is computed [lower-to-matmul: computed-parameter]}}
   %3 = onnx.Resize(%d, _, %k) {mode = "linear"} : (tensor<1x9x4x6xf32>, tensor<4xf32>) -> tensor<1x9x8x6xf32>
-  func.return %0, %1, %2, %3 : tensor<1x21x?x6xf32>, tensor<1x10x?x6xf32>, tensor<*xf32>, tensor<1x9x8x6xf32>
+  // expected-remark@+1 {{[lower-to-matmul: unknown-rank]}}
+  %4 = onnx.Resize(%d, _, %s) {mode = "linear"} : (tensor<1x9x4x6xf32>, tensor<4xf32>) -> tensor<*xf32>
+  func.return %0, %1, %2, %3, %4 : tensor<1x21x?x6xf32>, tensor<1x10x?x6xf32>, tensor<*xf32>, tensor<1x9x8x6xf32>, tensor<*xf32>
 }
