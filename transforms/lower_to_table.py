@@ -36,7 +36,7 @@ from qdialect.forms.casts import stored
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
-from qdialect.ir.names import location, node_name, wish
+from qdialect.ir.names import location, node_name, tensor_names, wish
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
@@ -244,9 +244,10 @@ def _is_near(table: Array, other: Array) -> bool:
 def _computed(function: Function, op: Operation, source: SSAValue) -> list[Operation]:
     real = DequantizeOp(source)
     one = op_named(function.domain, function.name).build([real.results[0]], [real.results[0].type])
-    one.location = location(f"{node_name(op)}_{function.name.lower()}")
+    # The names that they get if the three are read as one op, and that is written again.
+    one.location = location(f"{node_name(op)}_{function.name.lower()}", [f"{wish(op.results[0])}_real"])
     cast = QuantizeOp(one.results[0], uniform_of(op.results[0].type))
-    cast.location = op.location
+    cast.location = location("", tensor_names(op))
     return [real, one, cast]
 
 

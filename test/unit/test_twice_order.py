@@ -79,6 +79,7 @@ def test_what_two_outputs_are_is_called_as_the_first():
         (930126, "onnxruntime", "close"),  # as many elements as there are scales left
         (941386, "onnxruntime", "close"),  # equal scales, one of which had a count behind its name
         (941371, "onnxruntime", "close"),  # integers that two nodes read, each to quantize them again
+        (960218, "onnxruntime", "close"),  # a function in place of a chain of ops
         (941110, "onnxruntime", "exact"),  # an activation that only changes signedness
         (
             941684,
