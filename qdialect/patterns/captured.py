@@ -34,6 +34,8 @@ from qdialect.reasons import Blocked
 from qdialect.targets import target
 
 SESSION = "onnxruntime"
+MOVED = "_moved"
+"""Suffix of the name of a value that a pair of casts reads."""
 TYPED_CASTS = 21
 """The first opset whose QuantizeLinear has `output_dtype`, the type of its result."""
 I8 = BY_NUMPY["int8"].attribute
@@ -146,8 +148,9 @@ def _moved_cast(value: OpResult) -> OnnxOp | None:
 
 def _pair(value: OpResult, cast: OnnxOp, uses: list[Use]) -> None:
     block, (integers, *parameters) = block_of(value.op), cast.operands
-    name = wish(value)  # for the pair's result, which is the value when the model is read again
-    value.op.location = location(node_name(value.op), [f"{name}_moved"])
+    # For the pair's result, which is the value when the model is read again, but for another quantize of it.
+    name = wish(value).removesuffix(MOVED)
+    value.op.location = location(node_name(value.op), [name + MOVED])
     quantize = _quantized_beside(value, cast)
     if quantize is None:
         element = known_element(integers.type)

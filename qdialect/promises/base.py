@@ -11,7 +11,7 @@ from xdsl.traits import OpTrait
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, tensor_type, with_element
-from qdialect.dialects.quant import UniformType
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.reasons import Blocked
 
 
@@ -64,6 +64,11 @@ class Carried(NamedTuple):
 
     operands: list[UniformType | None]
     results: list[UniformType | None]
+
+
+def _is_read_by_cast(value: SSAValue) -> bool:
+    """True if a cast reads `value`: its result has the same shape, and may not know more of it."""
+    return any(isinstance(use.operation, QuantizeOp | DequantizeOp | StorageCastOp) for use in value.uses)
 
 
 def _sized(type: Attribute) -> Attribute:
@@ -124,7 +129,8 @@ class Commutes(Promise):
         for place, operand in zip(self.operands(op), operands, strict=True):
             values[place] = operand
         for place, element in zip(self.results(op), elements, strict=True):
-            result_types[place] = _sized(with_element(result_types[place], element))
+            result = with_element(result_types[place], element)
+            result_types[place] = result if _is_read_by_cast(op.results[place]) else _sized(result)
         return op.__class__.create(
             operands=values, result_types=result_types, properties=op.properties, attributes=op.attributes
         )

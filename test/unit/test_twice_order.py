@@ -79,6 +79,16 @@ def test_what_two_outputs_are_is_called_as_the_first():
         (930126, "onnxruntime", "close"),  # as many elements as there are scales left
         (941386, "onnxruntime", "close"),  # equal scales, one of which had a count behind its name
         (941371, "onnxruntime", "close"),  # integers that two nodes read, each to quantize them again
+        (
+            961002,
+            "generic",
+            "close",
+        ),  # as many scales as an axis of unknown size is long, and a cast that does not know it
+        (
+            961083,
+            "generic",
+            "close",
+        ),  # a value in front of a pair of casts, which something else quantizes too
         (960218, "onnxruntime", "close"),  # a function in place of a chain of ops
         (941110, "onnxruntime", "exact"),  # an activation that only changes signedness
         (
