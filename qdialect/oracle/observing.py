@@ -172,7 +172,9 @@ def _moved(stored: Array, then: UniformType, now: UniformType) -> Array | None:
         numerics.expand_parameters(one.zero_points, stored.shape, one.axis).astype(np.int64)
         for one in (then, now)
     ]
-    moved = stored.astype(np.int64) - zeros[0] + zeros[1]
+    moved = np.asarray(
+        stored.astype(np.int64) - zeros[0] + zeros[1]
+    )  # numpy makes numbers of arrays of rank 0
     return moved.astype(now.storage.dtype) if _within(moved, now) else None
 
 

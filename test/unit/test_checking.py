@@ -17,7 +17,8 @@ from xdsl.parser import Parser
 from qdialect.compiler.options import Options
 from qdialect.compiler.pipeline import pipeline
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp
+from qdialect.dialects.onnx_types import tensor_type
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.onnx_io.importer import import_model
 from qdialect.ops import get_all_dialects
@@ -25,6 +26,7 @@ from qdialect.oracle.checking import BeyondClass, NumericsCheck, check_passes
 from qdialect.oracle.feeds import random_feeds
 from qdialect.oracle.form import oracle_form
 from qdialect.oracle.judging import beyond
+from qdialect.oracle.observing import Seen, in_steps
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.manager import PassManager, Timing
@@ -272,6 +274,13 @@ def test_the_oracle_form_shows_every_value(module: ModuleOp):
     assert [v.owner.name for v in form.outputs if isinstance(v.owner, Operation)].count("onnx.LeakyRelu") == 1
     assert not any(op.name.startswith("quant.") for op in form.module.walk())
     assert form.cuts == []
+
+
+def test_an_integer_of_rank_0_is_fed_as_an_array():
+    then, now = (UniformType.per_tensor(Storage.of("u8"), 0.5, zero) for zero in (3, 7))
+    moved = in_steps(Seen(np.array(5, np.uint8), then, computed=True), tensor_type(now, ()))
+    assert isinstance(moved, np.ndarray)
+    assert moved == 9
 
 
 @pytest.mark.parametrize(
