@@ -43,10 +43,13 @@ class DecomposeOp(OnForm[Decomposes]):
         return None
 
 
-def decomposable() -> list[str]:
-    """Names of the ops that can be requested."""
+def decomposable(*, loops: bool = False) -> list[str]:
+    """Names of the ops that can be requested. loops: only of those that go through steps."""
     return sorted(
-        name for table in TABLES for (_, name), form in table.items() if isinstance(form, Decomposes)
+        name
+        for table in TABLES
+        for (_, name), form in table.items()
+        if isinstance(form, Decomposes) and (form.loops or not loops)
     )
 
 

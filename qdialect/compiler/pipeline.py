@@ -112,7 +112,7 @@ def _apart(r: Request) -> Iterator[Stage]:
     """Ops whose parts the target computes, or that are asked for, before casts move past the parts."""
     if r.target.float_sums and r.form == "qdq":
         yield _stage("decompose-dynamic", "the target computes such sums in float", target=r.target.name)
-    apart = (*r.options.decompose, *(LOOPS if r.form == "linalg" else ()))
+    apart = (*r.options.decompose, *(decomposable(loops=True) if r.form == "linalg" else ()))
     if apart:
         yield _stage("decompose", "requested ops, and those with a loop inside", ops=apart)
     if r.form == "linalg":
@@ -275,8 +275,6 @@ def _checked(options: Options) -> Request:
     return Request(options, runtime, form, level)
 
 
-LOOPS = ("DynamicQuantizeLSTM", "GRU", "LSTM", "RNN")
-"""Ops with a loop inside, which are unrolled for linalg."""
 ASKED_FOR = ("integer-io", "insert-casts")
 """Passes that are lossy by design, present only on request."""
 

@@ -39,6 +39,8 @@ class Decomposes(Form):
 
     parts: Callable[[OnnxOp], Parts | Decomposed | Blocked]
     """The simpler ops; unless in `Decomposed`, the last one defines the op's result."""
+    loops: bool = False
+    """True if the op goes through steps, one after another."""
 
 
 @dataclass(frozen=True)

@@ -351,4 +351,4 @@ def _decomposed(op: OnnxOp) -> Decomposed | Blocked:
     return Decomposed(build.ops, _results(layer, last, steps))
 
 
-RECURRENT = {("", name): Decomposes(_decomposed) for name in KINDS}
+RECURRENT = {("", name): Decomposes(_decomposed, loops=True) for name in KINDS}

@@ -167,4 +167,4 @@ def _decomposed(op: OnnxOp) -> Decomposed | Blocked:
     return Decomposed(build.ops, results)
 
 
-DYNAMIC_RECURRENT = {(MICROSOFT, "DynamicQuantizeLSTM"): Decomposes(_decomposed)}
+DYNAMIC_RECURRENT = {(MICROSOFT, "DynamicQuantizeLSTM"): Decomposes(_decomposed, loops=True)}

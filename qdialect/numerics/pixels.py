@@ -35,6 +35,12 @@ def coordinates(old: int, new: int, scale: float, mode: str) -> Pixels:
     raise KeyError(mode)
 
 
+def size_factor(old: int, new: int) -> float | None:
+    """The float32 scale by which Resize, which rounds sizes down, makes `new` of `old` pixels; None if none does."""
+    factor = np.float32(new) / np.float32(old)
+    return float(factor) if np.floor(factor * np.float32(old)) == new else None
+
+
 def nearest_pixels(old: int, new: int, scale: float, mode: str, rule: str) -> npt.NDArray[np.int64]:
     """Index of the pixel nearest to each of `new`, in [0, old). rule: nearest_mode. KeyError as `coordinates`."""
     rounded = _ROUNDINGS[rule](coordinates(old, new, scale, mode))

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import floor, prod
+from math import prod
 from typing import NamedTuple, Protocol
 
-import numpy as np
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
@@ -19,6 +18,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import element_of
 from qdialect.ir.values import rank_of, static_shape
+from qdialect.numerics.pixels import size_factor
 from qdialect.promises.base import Promise
 from qdialect.promises.layout import slices_of
 from qdialect.reasons import Blocked
@@ -85,9 +85,9 @@ class TakesSizes(Promise):
         factors: list[float] = []
         for old, new in zip(before, after, strict=True):
             if isinstance(old, int) and isinstance(new, int) and old > 0:
-                factors.append(float(np.float32(new) / np.float32(old)))
-                if floor(np.float32(factors[-1]) * np.float32(old)) != new:
+                if (factor := size_factor(old, new)) is None:
                     return None
+                factors.append(factor)
             elif isinstance(old, Symbol) and old == new:
                 factors.append(1.0)
             else:

@@ -8,7 +8,7 @@ import onnx.numpy_helper as onh
 import pytest
 from onnx import TensorProto
 
-from qdialect.numerics.pixels import coordinates, interpolation, nearest_pixels
+from qdialect.numerics.pixels import coordinates, interpolation, nearest_pixels, size_factor
 from qdialect.oracle.session import run
 
 MODES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
@@ -49,6 +49,11 @@ def test_interpolated_pixels_are_those_of_onnxruntime(mode: str, cubic: float | 
         (rows,) = run(model.SerializeToString(), {"x": np.eye(old, dtype=np.float32)})
         matrix = interpolation(old, new, new / old, mode, cubic, excludes=excludes)
         np.testing.assert_allclose(matrix.T, rows, atol=2e-6, err_msg=f"{old} to {new}")
+
+
+def test_a_factor_that_is_rounded_down_to_another_size_is_none():
+    assert size_factor(4, 10) == 2.5
+    assert size_factor(7, 31) is None  # 31 / 7 in float32 is less, and 7 times that is 30
 
 
 def test_other_modes_are_refused():
