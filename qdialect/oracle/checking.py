@@ -2,9 +2,10 @@
 `--check-numerics`: comparison of values before and after each pass, op by op, against the pass's class of exactness.
 
 How a pass is judged. The oracle form of the module is run before the pass, every tensor an output. A value of the
-module after the pass *corresponds* to one before it if they share an ONNX tensor name or a graph output (or, without
-a name, if it is the identical value, or its replacement by a rewrite), and both hold the same kind of element: equal
-stored integers, or equal real numbers in steps of one scale, so that u8 and i8 readings of one byte are compared too.
+module after the pass *corresponds* to one before it if they share an ONNX tensor name or a graph output (or, where its
+name is new or it has none, if it is the identical value, or its replacement by a rewrite), and both hold the same kind of
+element: equal stored integers, or equal real numbers in steps of one scale, so that u8 and i8 readings of one byte are
+compared too.
 Each such value is then cut after the pass: it is computed from the nearest corresponding values above it, which are
 fed as the oracle had them before, and compared with its own former value. So errors do not accumulate over a model,
 and only the ops between two such values, which the pass created, are judged:
@@ -103,7 +104,7 @@ class Reference:
         if (former := records.in_steps.get(value)) is not None:
             return in_steps(self._seen[former], value.type) if former in self._seen else None
         array = self._expected(names, value.type, not _is_constant(value))
-        if array is not None or names or _is_constant(value):
+        if array is not None or any(n in self._by_name for n in names) or _is_constant(value):
             return array
         seen = self._former(value, records.stands_for)
         return seen.stored if seen is not None and seen.computed else None

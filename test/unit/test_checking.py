@@ -20,6 +20,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import tensor_type
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
+from qdialect.ir.names import location
 from qdialect.onnx_io.importer import import_model
 from qdialect.ops import get_all_dialects
 from qdialect.oracle.checking import BeyondClass, NumericsCheck, check_passes
@@ -69,6 +70,8 @@ class ShiftZeroPoint(Pattern):
     """The last quantize is off by some steps, whatever the scale."""
 
     steps = 1
+    label = ""
+    """The name of what stands in for the quantized value."""
 
     def accepts(self, op_class: type[Operation]) -> bool:
         return op_class is QuantizeOp
@@ -85,12 +88,18 @@ class ShiftZeroPoint(Pattern):
         from qdialect.dialects.quant import StorageCastOp
 
         stored = StorageCastOp(cast.results[0], with_element(op.results[0].type, storage_element(moved)))
-        rewriter.replace(op, [cast, stored, StorageCastOp(stored.results[0], op.results[0].type)])
+        read = StorageCastOp(stored.results[0], op.results[0].type)
+        stored.location = read.location = location("", [self.label])
+        rewriter.replace(op, [cast, stored, read])
         return None
 
 
 class ShiftTwice(ShiftZeroPoint):
     steps = 2
+
+
+class ShiftNamed(ShiftZeroPoint):
+    label = "new"
 
 
 @dataclass(frozen=True)
@@ -112,6 +121,13 @@ class OneStepOffPass(WrongPass):
 
     exactness: ClassVar[Exactness] = Exactness.CLOSE
     pattern: ClassVar[Pattern] = ShiftZeroPoint()
+
+
+@dataclass(frozen=True)
+class OneStepOffNamedPass(OneStepOffPass):
+    """Gives a name besides."""
+
+    pattern: ClassVar[Pattern] = ShiftNamed()
 
 
 @dataclass(frozen=True)
@@ -255,7 +271,10 @@ func.func @main(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
 """A step of %q is more than one of %m, and no value of the graph has a name."""
 
 
-@pytest.mark.parametrize(("one", "found_at"), [(OneStepOffPass(), None), (TwoStepsOffPass(), "quant.scast")])
+@pytest.mark.parametrize(
+    ("one", "found_at"),
+    [(OneStepOffPass(), None), (OneStepOffNamedPass(), None), (TwoStepsOffPass(), "quant.scast")],
+)
 def test_what_stands_in_for_a_value_without_a_name_is_judged_there(one: RewritePass, found_at: str | None):
     context = Context()
     for name, dialect in get_all_dialects().items():
