@@ -2,8 +2,8 @@
 `--check-numerics`: comparison of values before and after each pass, op by op, against the pass's class of exactness.
 
 How a pass is judged. The oracle form of the module is run before the pass, every tensor an output. A value of the
-module after the pass *corresponds* to one before it if they share an ONNX tensor name or a graph output (or, where its
-name is new or it has none, if it is the identical value, or its replacement by a rewrite), and both hold the same kind of
+module after the pass *corresponds* to one before it if they share an ONNX tensor name or a graph output (or, without
+a name or with a new one, if it is the identical value, or its replacement by a rewrite), and both hold the same kind of
 element: equal stored integers, or equal real numbers in steps of one scale, so that u8 and i8 readings of one byte are
 compared too.
 Each such value is then cut after the pass: it is computed from the nearest corresponding values above it, which are
