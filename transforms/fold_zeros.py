@@ -1,7 +1,7 @@
 """
 Drop optional operands that equal their default of zero, and unused optional trailing results.
 
-    LSTM(x, W, R, b, _, zeros, zeros)  ->  LSTM(x, W, R, b)      likewise GRU, RNN
+    LSTM(x, W, R, b, _, zeros, zeros)  ->  LSTM(x, W, R, b)      likewise GRU, RNN, DynamicQuantizeLSTM
     y, indices = MaxPool(x)            ->  y = MaxPool(x)        each op with optional results
 
 Exact: the same numbers. Zeros of a size unknown until run time cost a chain of shape ops in each run; a runtime

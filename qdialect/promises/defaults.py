@@ -19,4 +19,5 @@ DEFAULTS: dict[tuple[str, str], ZeroByDefault] = {
     ("", "LSTM"): ZeroByDefault((5, 6)),
     ("", "GRU"): ZeroByDefault((5,)),
     ("", "RNN"): ZeroByDefault((5,)),
+    ("com.microsoft", "DynamicQuantizeLSTM"): ZeroByDefault((5, 6)),
 }

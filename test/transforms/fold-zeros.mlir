@@ -25,6 +25,16 @@ func.func @constant(%x: tensor<5x1x3xf32>, %w: tensor<1x8x3xf32>, %r: tensor<1x8
   func.return %y : tensor<5x1x1x2xf32>
 }
 
+// Zeros of a recurrent op on integers.
+
+// CHECK-LABEL: func.func @dynamic(
+// CHECK: onnx_ms.DynamicQuantizeLSTM(%x, %w, %r, _, _, _, _, _, %ws, %wz, %rs, %rz)
+func.func @dynamic(%x: tensor<2x3x4xf32>, %w: tensor<1x4x20xi8>, %r: tensor<1x5x20xi8>, %ws: tensor<1x20xf32>, %wz: tensor<1x20xi8>, %rs: tensor<1x20xf32>, %rz: tensor<1x20xi8>, %s: tensor<3xi64>) -> tensor<2x1x3x5xf32> {
+  %h = onnx.ConstantOfShape(%s) : (tensor<3xi64>) -> tensor<1x3x5xf32>
+  %y = onnx_ms.DynamicQuantizeLSTM(%x, %w, %r, _, _, %h, %h, _, %ws, %wz, %rs, %rz) {hidden_size = 5 : i64} : (tensor<2x3x4xf32>, tensor<1x4x20xi8>, tensor<1x5x20xi8>, tensor<1x3x5xf32>, tensor<1x3x5xf32>, tensor<1x20xf32>, tensor<1x20xi8>, tensor<1x20xf32>, tensor<1x20xi8>) -> tensor<2x1x3x5xf32>
+  func.return %y : tensor<2x1x3x5xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_ones(
 // CHECK: %[[H:.*]] = onnx.ConstantOfShape(%s)
 // CHECK: onnx.GRU(%x, %w, %r, _, _, %[[H]])
