@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from qdialect.promises.base import Commutes, Promise, always, every_operand, eve
 from qdialect.promises.blocks import BlockRule
 from qdialect.promises.joining import concat_backward, concat_forward, split_backward, split_forward
 from qdialect.promises.padding import only_adds, pad_backward, pad_forward
+from qdialect.promises.reshaping import reshape_backward, reshape_forward
 from qdialect.promises.resizing import resize_nearest
 from qdialect.reasons import UNKNOWN_RANK, Blocked
 
@@ -52,35 +52,6 @@ def _transpose_backward(op: OnnxOp, axis: int) -> int | Blocked:
         return perm[axis]
     rank = rank_of(op.operands[0])
     return UNKNOWN_RANK if rank is None else rank - 1 - axis
-
-
-def _surviving(source: Sequence[int], target: Sequence[int], axis: int) -> int | Blocked:
-    """
-    The axis of `target` that is `axis` of `source` after a reshape: of the same size, with as many elements before it
-    and after it. One of the two counts is enough, since the whole is equal.
-    """
-    size, before, after = source[axis], source[:axis], source[axis + 1 :]
-    if size == DYNAMIC:
-        return UNKNOWN_RANK
-    for k, other in enumerate(target):
-        if other != size:
-            continue
-        head, tail = target[:k], target[k + 1 :]
-        if DYNAMIC not in (*after, *tail) and prod(after) == prod(tail):
-            return k
-        if DYNAMIC not in (*before, *head) and prod(before) == prod(head):
-            return k
-    return ALONG_AXIS
-
-
-def _reshape_forward(op: OnnxOp, axis: int) -> int | Blocked:
-    source, target = shape_of(op.operands[0].type), shape_of(op.results[0].type)
-    return UNKNOWN_RANK if source is None or target is None else _surviving(source, target, axis)
-
-
-def _reshape_backward(op: OnnxOp, axis: int) -> int | Blocked:
-    source, target = shape_of(op.operands[0].type), shape_of(op.results[0].type)
-    return UNKNOWN_RANK if source is None or target is None else _surviving(target, source, axis)
 
 
 def _permuted(forward: bool) -> BlockRule:
@@ -328,8 +299,8 @@ LAYOUT: dict[tuple[str, str], Commutes] = {
         follow(_transpose_backward, _permuted(False)),
         keeps_all=always,
     ),
-    ("", "Reshape"): layout(_reshape_forward, _reshape_backward, keeps_order=True),
-    ("", "Flatten"): layout(_reshape_forward, _reshape_backward, keeps_order=True),
+    ("", "Reshape"): Commutes(reshape_forward, reshape_backward, keeps_order=True),
+    ("", "Flatten"): Commutes(reshape_forward, reshape_backward, keeps_order=True),
     ("", "Unsqueeze"): Commutes(
         follow(_unsqueeze_forward, _reranked(_inserted, inserts=True)),
         follow(_unsqueeze_backward, _reranked(_inserted, inserts=False)),

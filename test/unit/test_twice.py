@@ -285,9 +285,9 @@ def test_a_sequence_of_what_a_node_makes():
 def test_moves_that_meet_in_front_of_a_quantize():
     """The second reading made one of them, where casts stood between when the first looked."""
     model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
-        g (float[2,2,1] x) => (float[4] y)
-        <float[2] s = {0.01, 0.0157}, int8[2] z = {0, 7}, int64[1] a = {2}, float t = {0.0078}, uint8 u = {3},
-         int64[1] n = {4}> {
+        g (float[3,4,1] x) => (float[2,6] y)
+        <float[3] s = {0.01, 0.0157, 0.02}, int8[3] z = {0, 7, 0}, int64[1] a = {2}, float t = {0.0078},
+         uint8 u = {3}, int64[2] n = {2, 6}> {
             r = Add(x, x)
             q = QuantizeLinear<axis = 0>(r, s, z)
             d = DequantizeLinear<axis = 0>(q, s, z)

@@ -240,20 +240,6 @@ func.func @twice(%x: tensor<2x3x4xf32>) -> (tensor<3x4x2x!quant.uniform<u8:f32, 
   func.return %p, %q : tensor<3x4x2x!quant.uniform<u8:f32, 0.02:13>>, tensor<3x4x2x!quant.uniform<u8:f32, 0.02:13>>
 }
 
-// Nothing moves: the scales' axis is made here.
-
-// CHECK-LABEL: func.func @unmoved_reshape_of_the_axis(
-// CHECK: %[[M:.*]] = onnx.Reshape(%x
-// CHECK: %[[Q:.*]] = quant.qcast %[[M]]
-// CHECK-NEXT: func.return %[[Q]]
-func.func @unmoved_reshape_of_the_axis(%x: tensor<12xf32>) -> tensor<3x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>> {
-  %c = onnx.Constant() {value = #onnx.tensor<[3, 4] : tensor<2xi64>>} : () -> tensor<2xi64>
-  %y = onnx.Reshape(%x, %c) : (tensor<12xf32>, tensor<2xi64>) -> tensor<3x4xf32>
-  // expected-remark@+1 {{the scales run along an axis that this op changes [hoist-quantize: scales-along-axis]}}
-  %q = quant.qcast %y : tensor<3x4xf32> to tensor<3x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>>
-  func.return %q : tensor<3x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>>
-}
-
 // CHECK-LABEL: func.func @unmoved_unsqueeze_computed(
 // CHECK: %[[M:.*]] = onnx.Unsqueeze(%x
 // CHECK: %[[Q:.*]] = quant.qcast %[[M]]

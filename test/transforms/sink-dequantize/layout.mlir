@@ -239,20 +239,6 @@ func.func @storage(%q: tensor<2x3x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<
   func.return %y : tensor<3x4x2xui8>
 }
 
-// Nothing moves: the scales' axis is merged with another.
-
-// CHECK-LABEL: func.func @unmoved_reshape_of_the_axis(
-// CHECK: %[[R:.*]] = quant.dcast %q
-// CHECK: %[[M:.*]] = onnx.Reshape(%[[R]]
-// CHECK-NEXT: func.return %[[M]]
-func.func @unmoved_reshape_of_the_axis(%q: tensor<3x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>>) -> tensor<12xf32> {
-  %c = onnx.Constant() {value = #onnx.tensor<[12] : tensor<1xi64>>} : () -> tensor<1xi64>
-  %r = quant.dcast %q : tensor<3x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7,0.125}>> to tensor<3x4xf32>
-  // expected-remark@+1 {{the scales run along an axis that this op changes [sink-dequantize: scales-along-axis]}}
-  %y = onnx.Reshape(%r, %c) : (tensor<3x4xf32>, tensor<1xi64>) -> tensor<12xf32>
-  func.return %y : tensor<12xf32>
-}
-
 // CHECK-LABEL: func.func @unmoved_depth_to_space(
 // CHECK: %[[R:.*]] = quant.dcast %q
 // CHECK: %[[M:.*]] = onnx.DepthToSpace(%[[R]]
