@@ -36,7 +36,7 @@ from qdialect.patterns.convolution.phases import spread_phases, spreading_cost
 from qdialect.patterns.convolution.pointwise import WriteAsPointwise
 from qdialect.patterns.convolution.product import product, product_guard
 from qdialect.patterns.convolution.search import FORMS, Plan, Rejected, Search, float_kernel, kernel_cost
-from qdialect.patterns.convolution.step import ImageNodes, Spec, Step
+from qdialect.patterns.convolution.step import SOME_IMAGES, ImageNodes, Spec, Step
 from qdialect.patterns.sums import LowerToSum
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
@@ -103,7 +103,8 @@ class ChooseConvolutionForm(OnTrait[Window]):
         geometry = window.geometry(op)
         if isinstance(geometry, Blocked):
             return geometry
-        images = 1 if geometry.images == DYNAMIC else geometry.images
+        some = 1 if y is not None else SOME_IMAGES
+        images = some if geometry.images == DYNAMIC else geometry.images
         spec = Spec(geometry, images, not w.zero_points.any(), y is None, opset_of(op, "") or 13)
         return replace(spec, kernels=self._kernels(op, spec)) if spec.is_float else spec
 

@@ -32,6 +32,31 @@ def test_zeros_that_a_product_puts_around_are_packed_with_the_pixels(case: Case,
     assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
 
 
+def unsized(case: Case, tmp_path: Path) -> onnx.ModelProto:
+    """A convolution with a float result and a batch that is not known, in the form chosen, which has its numbers."""
+    made, x = model(case, quantized=False)
+    del made.graph.value_info[:]
+    for value in (*made.graph.input, *made.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_param = "N"
+    after = written(made, tmp_path, "choose-convolution-form")
+    onnx.save(made, tmp_path / "before.onnx")
+    before, got = run(tmp_path / "before.onnx", x), run(after, x)
+    assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
+    return onnx.load(after)
+
+
+def test_a_float_result_of_an_unknown_batch_is_priced_for_several_images(tmp_path: Path):
+    after = unsized(((1, 16, 16, 16), (16, 16, 3, 3), {"pads": [1, 1, 1, 1]}), tmp_path)
+    (product,) = (n for n in after.graph.node if n.op_type == "MatMulIntegerToFloat")
+    matrix = next(t for t in after.graph.initializer if t.name == product.input[1])
+    assert list(matrix.dims) == [16 * 3 * 4, 2 * 16]  # two pixels in one
+
+
+def test_a_float_kernel_that_is_hardly_faster_is_not_taken(tmp_path: Path):
+    after = unsized(((1, 48, 1, 1), (10, 48, 1, 1), {}), tmp_path)
+    assert not any(n.op_type == "Conv" for n in after.graph.node)
+
+
 def test_a_weight_that_the_session_would_quantize_again_is_not_priced_as_packed(tmp_path: Path):
     made, x = model(((1, 8, 32, 32), (8, 8, 3, 3), {"pads": [1, 1, 1, 1]}), quantized=False)
     plain = [n.op_type for n in onnx.load(written(made, tmp_path, "choose-convolution-form")).graph.node]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from qdialect.patterns.convolution.depth import joined_axes
 from qdialect.patterns.convolution.groups import merged_groups
-from qdialect.patterns.convolution.step import Spec, Step, most, priced
+from qdialect.patterns.convolution.step import Spec, Step, most
 from qdialect.patterns.convolution.width import packed_widths
 from qdialect.reasons import Blocked
 from qdialect.targets.pricing import (
@@ -39,8 +39,6 @@ FORMS: tuple[tuple[str, Callable[[Spec, Costs, float], Iterator[Step]]], ...] = 
 
 MENTIONED = 0.97
 """Greatest fraction of the time for which a form that does not pay is worth a remark."""
-MUCH_FASTER = 0.9
-"""Fraction of the integer form's time that the float kernel must not exceed, given the accuracy of the costs."""
 
 
 class Rejected(NamedTuple):
@@ -126,9 +124,9 @@ def _doubt(best: Plan, step: Step) -> float:
 
 def float_kernel(spec: Spec, costs: Costs) -> str:
     """
-    The kernel for a float result: an integer kernel, unless the float kernel takes at most `MUCH_FASTER` of its time.
+    The kernel for a float result: an integer kernel, unless the float kernel takes at most `WORTH` of its time.
     """
-    shape = priced(spec.geometry)
+    shape = spec.priced
     weight = (shape.outputs, shape.inputs, *shape.kernel)
     known = [name for name in _kernels(spec, weight) if name in costs]
     floats = [name for name in known if name in (FLOAT, PACKED)]
@@ -136,4 +134,4 @@ def float_kernel(spec: Spec, costs: Costs) -> str:
         return cheapest(costs, known, shape)[0]
     integer, least = cheapest(costs, [name for name in known if name not in floats], shape)
     in_float, other = cheapest(costs, floats, shape)
-    return in_float if other < MUCH_FASTER * least else integer
+    return in_float if other < WORTH * least else integer

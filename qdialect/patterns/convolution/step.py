@@ -43,7 +43,10 @@ class Spec:
 
     geometry: Geometry
     images: int
-    """Batch size to price: a form must pay for a single image if the batch is unknown."""
+    """
+    Batch size to price: if the batch is unknown, a form of a quantized result must pay for a single image, one of a
+    float result, whose kernels differ by batch, for `SOME_IMAGES`.
+    """
     symmetric: bool
     """True if every zero point of the weight is 0."""
     is_float: bool
