@@ -66,7 +66,7 @@ class Carried(NamedTuple):
     results: list[UniformType | None]
 
 
-def _is_read_by_cast(value: SSAValue) -> bool:
+def is_read_by_cast(value: SSAValue) -> bool:
     """True if a cast reads `value`: its result has the same shape, and may not know more of it."""
     return any(isinstance(use.operation, QuantizeOp | DequantizeOp | StorageCastOp) for use in value.uses)
 
@@ -130,7 +130,7 @@ class Commutes(Promise):
             values[place] = operand
         for place, element in zip(self.results(op), elements, strict=True):
             result = with_element(result_types[place], element)
-            result_types[place] = result if _is_read_by_cast(op.results[place]) else _sized(result)
+            result_types[place] = result if is_read_by_cast(op.results[place]) else _sized(result)
         return op.__class__.create(
             operands=values, result_types=result_types, properties=op.properties, attributes=op.attributes
         )

@@ -12,11 +12,12 @@ from xdsl.rewriter import Rewriter as PlainRewriter
 from xdsl.traits import IsTerminator, Pure
 
 from qdialect.dialects.onnx_base import OnnxOp, YieldOp
-from qdialect.dialects.onnx_types import shape_of
+from qdialect.dialects.onnx_types import element_of, shape_of, with_element
 from qdialect.dialects.quant import QuantizeOp
 from qdialect.ir.names import inherited_name, location, node_name
 from qdialect.ir.place import first_of, next_of
 from qdialect.ir.place import insert_before as place_before
+from qdialect.promises.base import is_read_by_cast
 from qdialect.reasons import Blocked
 from qdialect.rewriting.journal import KEEP_FLOAT, Journal, is_kept
 
@@ -47,6 +48,20 @@ def _carry_dims(op: Operation, old: SSAValue, new: SSAValue) -> None:
 
 
 Values = Sequence[SSAValue]
+
+
+def _fitted(olds: Values, news: Values, ops: Sequence[Operation]) -> Values:
+    """`news`, those of `ops` in the shapes of `olds` where a cast reads these, whose result has the same shape."""
+    return [
+        PlainRewriter.replace_value_with_new_type(new, with_element(old.type, element))
+        if shape_of(new.type) != shape_of(old.type)
+        and isinstance(new.owner, OnnxOp)
+        and new.owner in ops
+        and (element := element_of(new.type)) is not None
+        and is_read_by_cast(old)
+        else new
+        for old, new in zip(olds, news, strict=True)
+    ]
 
 
 class Changes(ABC):
@@ -121,8 +136,7 @@ class Changes(ABC):
         it alone needed, was asked to stay in float.
         """
         self.rewrites += 1
-        if results is None:
-            results = ops[-1].results
+        results = _fitted(op.results, ops[-1].results if results is None else results, ops)
         heir = results[0].owner if results else None
         if isinstance(heir, Operation) and heir.location is UNKNOWN_LOC:
             self._locate(heir, op.location if is_same else location(node_name(op)))
