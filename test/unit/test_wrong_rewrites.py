@@ -154,7 +154,7 @@ func.func @f(%x: tensor<2x3xui8>) -> tensor<3x5xf32> {
   %r = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:117>> to tensor<2x3xf32>
   %t = onnx.Pad(%r, %p) : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<3x5xf32>
   func.return %t : tensor<3x5xf32>
-}""", "quant.dcast", "%t"),
+}""", "onnx.Pad", "Pad_quantized"),
     "pad sides": Seeded(wrong_pad_sides, "fold-pad", """
 func.func @f(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<1x3x6x8xf32> {
   %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 2, 0, 0, 3, 4] : tensor<8xi64>>} : () -> tensor<8xi64>
