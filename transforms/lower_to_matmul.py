@@ -2,11 +2,15 @@
 Write an interpolation as products with a constant matrix for each axis.
 
     Resize(x : ?xCxHxW) {linear, cubic}  ->  MatMul(h, MatMul(x, w))      h : (new H, H), w : (W, new W)
+    Resize(x : u8) {linear}              ->  Cast(MatMul(h, MatMul(Cast(x) : f32, w))) : u8      likewise i8
 
 Close: the same float32 sums in another order, of finite elements. onnxruntime interpolates element by element: cubic a
 hundred times slower than the products, along one axis or three ten times; measured costs decide. A target without a
 cost of it lacks the kernel, and gets the products. Axes that become shorter come first. A quantize behind it is kept:
 the sums are rounded as before.
+
+Bytes are interpolated in float and what is behind the point is cut off, in both forms: the same integers if no sum is
+rounded, which weights of few binary digits ensure, as scales of 2, 4 and 8 give them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,15 +18,24 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar, NamedTuple
 
+import numpy as np
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
+from qdialect.dialects.onnx_types import (
+    BY_ATTRIBUTE,
+    BY_NUMPY,
+    DYNAMIC,
+    element_of,
+    known_element,
+    shape_of,
+    with_element,
+)
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
-from qdialect.numerics.pixels import Pixels
+from qdialect.numerics.pixels import Pixels, fraction_digits
 from qdialect.promises.resizing import Interpolates
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -33,6 +46,11 @@ from qdialect.targets.pricing import WORTH
 
 INTERPOLATION, PRODUCT = "Interpolation", "Gemm"
 """Keys of the costs: of interpolation, and of a matrix product."""
+BYTE = "linear_byte"
+"""Key of the cost of an interpolation of bytes between two pixels."""
+BYTES = (BY_NUMPY["uint8"].attribute, BY_NUMPY["int8"].attribute)
+DIGITS = np.finfo(np.float32).nmant + 1 - 8
+"""Binary digits behind the point of a byte's float32 multiple."""
 IMAGES = (2, 4)
 """Ranks of tensors with a specialized kernel for their last two axes."""
 
@@ -51,8 +69,8 @@ class LowerToMatMul(OnTrait[Interpolates]):
         self._target = target
 
     def match(self, op: OnnxOp, promise: Interpolates, rewriter: Rewriter, /) -> Blocked | None:
-        shape = shape_of(op.operands[0].type)
-        if shape is None or len(shape) < 2 or element_of(op.operands[0].type) != f32 or promise.taps(op) == 1:
+        shape, taps = shape_of(op.operands[0].type), promise.taps(op)
+        if shape is None or len(shape) < 2 or taps == 1 or not self._takes(op, taps):
             return None
         matrices = promise.matrices(op)
         if isinstance(matrices, Blocked):
@@ -64,12 +82,21 @@ class LowerToMatMul(OnTrait[Interpolates]):
             return Blocked(
                 "dynamic-shape", "a size behind the axis is not known, so it is not moved to the end"
             )
-        if not self._pays(promise.taps(op), shape, steps):
+        if _is_bytes(op) and not _are_exact(steps):
+            return Blocked(
+                "rounded-sums", "float32 rounds the sums, and cut to integers they may differ by a step"
+            )
+        if not self._pays(op, taps, shape, steps):
             return Blocked("does-not-pay", "products with rows of so many elements take as long")
         rewriter.replace(op, _products(op, shape, steps).ops)
         return None
 
-    def _pays(self, taps: int, shape: Sequence[int], steps: Sequence[Step]) -> bool:
+    def _takes(self, op: OnnxOp, taps: int) -> bool:
+        """True for float32, and for bytes whose interpolation was measured."""
+        measured = taps == 2 and BYTE in self._target.costs.get(INTERPOLATION, {})
+        return element_of(op.operands[0].type) == f32 or (_is_bytes(op) and measured)
+
+    def _pays(self, op: OnnxOp, taps: int, shape: Sequence[int], steps: Sequence[Step]) -> bool:
         """True if the products take less time; an unknown size counts as 1."""
         if INTERPOLATION not in self._target.costs:
             return True
@@ -83,7 +110,22 @@ class LowerToMatMul(OnTrait[Interpolates]):
             if axis < len(new) - 1:
                 time += costs["matrix"] * prod(new[:axis])
         kernel = "linear" if taps == 2 and last else "linear_volume" if taps == 2 else "cubic"
+        if _is_bytes(op):
+            casts, kernel = self._target.costs["Placement"], BYTE
+            time += (
+                casts["move_float"] * (prod(new) + prod(max(size, 1) for size in shape)) + 2 * casts["call"]
+            )
         return time < WORTH * (costs[kernel] * prod(new) + costs["call"])
+
+
+def _is_bytes(op: OnnxOp) -> bool:
+    return element_of(op.operands[0].type) in BYTES
+
+
+def _are_exact(steps: Sequence[Step]) -> bool:
+    """True if float32 holds every sum of bytes, so that their order does not matter."""
+    digits = [fraction_digits(step.matrix, DIGITS) for step in steps]
+    return all(each is not None for each in digits) and sum(each or 0 for each in digits) <= DIGITS
 
 
 def ordered(matrices: Mapping[int, Pixels]) -> list[Step]:
@@ -94,9 +136,15 @@ def ordered(matrices: Mapping[int, Pixels]) -> list[Step]:
 
 def _products(op: OnnxOp, shape: Sequence[int], steps: Sequence[Step]) -> Nodes:
     nodes, x, sizes = Nodes(op), op.operands[0], list(shape)
+    if _is_bytes(op):
+        x = nodes.add("Cast", [x], with_element(x.type, f32), {"to": BY_NUMPY["float32"].number})
     for axis, matrix in steps:
         x = _along(nodes, x, sizes, Step(axis, matrix), f"{wish(op.results[0]) or op.op_type}_weights_{axis}")
         sizes[axis] = len(matrix)
+    if _is_bytes(op):
+        nodes.add(
+            "Cast", [x], op.results[0].type, {"to": BY_ATTRIBUTE[known_element(op.results[0].type)].number}
+        )
     nodes.ops[-1].location = op.location
     return nodes
 

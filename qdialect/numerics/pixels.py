@@ -74,6 +74,12 @@ def interpolation(
     return matrix
 
 
+def fraction_digits(weights: Pixels, most: int) -> int | None:
+    """Binary digits behind the point that all of `weights` can be written with; None if those are more than `most`."""
+    scaled = (weights * np.float32(2**digits) for digits in range(most + 1))
+    return next((digits for digits, each in enumerate(scaled) if (each == np.rint(each)).all()), None)
+
+
 def _keys(away: Pixels, a: np.float32) -> Pixels:
     """Keys' polynomial at distances below 2."""
     near = ((a + 2) * away - (a + 3)) * away * away + 1

@@ -38,6 +38,29 @@ func.func @unmoved_small_matrices(%x: tensor<?x64x5x6xf32>) -> tensor<?x64x8x6xf
   func.return %y : tensor<?x64x8x6xf32>
 }
 
+// Bytes: sums of quarters of them are exact in float, and what is behind the point is cut off as before.
+
+// CHECK-LABEL: func.func @bytes(
+// CHECK-NEXT: %[[X:.*]] = onnx.Cast(%x) {to = 1 : i64} : (tensor<?x21x16x12xui8>) -> tensor<?x21x16x12xf32>
+// CHECK: %[[Y:.*]] = onnx.MatMul(%[[X]], %{{.*}}) : (tensor<?x21x16x12xf32>, tensor<12x24xf32>) -> tensor<?x21x16x24xf32>
+// CHECK-NEXT: onnx.Cast(%[[Y]]) {to = 2 : i64} : (tensor<?x21x16x24xf32>) -> tensor<?x21x16x24xui8>
+// ALWAYS-LABEL: func.func @bytes(
+// ALWAYS: onnx.Resize
+func.func @bytes(%x: tensor<?x21x16x12xui8>) -> tensor<?x21x16x24xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.0, 2.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+  %y = onnx.Resize(%x, _, %s) {mode = "linear"} : (tensor<?x21x16x12xui8>, tensor<4xf32>) -> tensor<?x21x16x24xui8>
+  func.return %y : tensor<?x21x16x24xui8>
+}
+
+// CHECK-LABEL: func.func @unmoved_rounded_sums(
+// CHECK: onnx.Resize
+func.func @unmoved_rounded_sums(%x: tensor<?x21x16x12xui8>) -> tensor<?x21x16x36xui8> {
+  %s = onnx.Constant() {value = #onnx.tensor<[1.0, 1.0, 1.0, 3.0] : tensor<4xf32>>} : () -> tensor<4xf32>
+  // expected-remark@+1 {{float32 rounds the sums, and cut to integers they may differ by a step [lower-to-matmul: rounded-sums]}}
+  %y = onnx.Resize(%x, _, %s) {mode = "linear"} : (tensor<?x21x16x12xui8>, tensor<4xf32>) -> tensor<?x21x16x36xui8>
+  func.return %y : tensor<?x21x16x36xui8>
+}
+
 // An axis in front of the last two has those behind it as one.
 
 // CHECK-LABEL: func.func @volume(

@@ -1,4 +1,7 @@
-"""Interpolation as products with constant matrices: the integers behind it are those of Resize, to one step."""
+"""
+Interpolation as products with constant matrices: the integers behind it are those of Resize, to one step; those of
+bytes are the same.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -48,3 +51,38 @@ def test_same_pixels(
     differ = np.abs(after - before)
     assert differ.max() <= 0.02 * 1.01
     assert (differ > 0.001).mean() < 2e-2  # halves of a step, which sums of halves and quarters make often
+
+
+BYTES: list[tuple[tuple[int, ...], tuple[float, ...], str]] = [
+    ((3, 20, 21), (1, 4, 2), "half_pixel"),
+    ((8, 30, 9), (1, 2, 4), "asymmetric"),
+    ((24, 10, 3), (8, 8, 1), "half_pixel"),  # channels last
+    ((4, 20, 12), (1, 0.5, 8), "half_pixel"),
+    ((9, 60), (1, 4), "half_pixel"),
+    ((3, 6, 10, 8), (1, 2, 4, 2), "half_pixel"),
+]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(("shape", "scales", "mode"), BYTES)
+def test_same_bytes(shape: tuple[int, ...], scales: tuple[float, ...], mode: str, dtype: Any, tmp_path: Path):
+    g = Graph()
+    q = g.cast("QuantizeLinear", "x", 1.0, 0, dtype)
+    g.add(
+        "Resize",
+        "m",
+        q,
+        "",
+        g.constant("scales", [1, *scales]),
+        mode="linear",
+        coordinate_transformation_mode=mode,
+    )
+    g.add("Cast", "y", "m", to=1)
+    result = tuple(round(size * scale) for size, scale in zip(shape, scales, strict=True))
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max + 1
+    data = g.rng.integers(low, high, (2, *shape)).astype(np.float32)
+    before, after, ops = compiled(g.model((2, *shape), (2, *result), 13), tmp_path, data)
+    assert ops.count("MatMul") == sum(scale != 1 for scale in scales)
+    assert "Resize" not in ops
+    assert np.unique(before).size > 200
+    np.testing.assert_array_equal(after, before)
