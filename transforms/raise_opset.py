@@ -8,25 +8,29 @@ Upgrade the module to opset `to`, with ops of older opsets rewritten to their ne
 
 Exact up to opset 18: the same function under another name; close beyond, since onnxruntime's AveragePool of opset 19
 adds in another order, which may change the last bit of a float (1.31: measured). All ops or none: a module has one
-opset. Quantization needs opset 10, and 13 for per-axis scales in QDQ form. Not by onnx's converter, which
-copies every weight and loses names and metadata.
+opset. Quantization needs opset 10, 13 for per-axis scales in QDQ form and 21 for 16 bits; a model whose casts its own
+opset lacks, which no session takes, is raised to the first that has them. Not by onnx's converter, which copies every
+weight and loses names and metadata.
 """
 # Around the driver: the module's own version is no operation, and drafts stand in no block yet.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_verify import verify_at
 from qdialect.exactness import Exactness
 from qdialect.forms.newer import NEWER, NewerForm
 from qdialect.ir.place import onnx_op
+from qdialect.ir.values import constant_array
 from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import IMPORTS, version_of
 from qdialect.onnx_io.shapes import infer_unknown
@@ -39,11 +43,12 @@ from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
-IR_VERSION = 7
-"""The IR version that came with opset 13."""
+IR_VERSIONS = {0: 3, 13: 7, 21: 10}
+"""The IR version that came with an opset."""
 SAME_SUMS = 18
 """The last opset up to which onnxruntime computes every op as in the older ones, bit for bit."""
-QUANTIZERS = (QuantizeForm, DequantizeForm, QOperator, Rounds)
+CASTS = (QuantizeForm, DequantizeForm)
+QUANTIZERS = (*CASTS, QOperator, Rounds)
 FUNCTIONS = Blocked("model-functions", "the model has functions of its own, which keep their opset")
 
 
@@ -52,14 +57,43 @@ def _changes(op: OnnxOp, now: int, to: int) -> list[NewerForm]:
 
 
 def _as_written(op: CustomOp, to: int) -> Sequence[Operation] | Blocked:
-    """A node that the older opset lacks and opset `to` has, such as a cast with an axis."""
+    """A node that the older opset lacks and opset `to` has, such as a cast with an axis or of 16 bits."""
     types = [None if v is None else v.type for v in op.outputs]
     cls = None if op.regions else op_class("", op.op_type)
-    new = None if cls is None else cls.build(op.inputs, types, op.onnx_attributes)
+    casts = cls is not None and cls.get_trait(DequantizeForm) is not None
+    narrow = [_narrow(v) if casts else None for v in op.inputs]
+    inputs = [v if c is None else c.results[0] for v, c in zip(op.inputs, narrow, strict=True)]
+    new = None if cls is None else cls.build(inputs, types, op.onnx_attributes)
+    parts = [one for one in (*narrow, new) if one is not None]
     if new is None or _refused(new, to) is not None:
-        _discard([new] if new is not None else [])
+        _discard(parts)
         return Blocked("unknown-op", f"nothing is known of {op.op_type} in newer opsets")
-    return [new]
+    return parts
+
+
+def _narrow(value: SSAValue | None) -> ConstantOp | None:
+    """A constant of i64 in i32, if it fits: no cast reads 64 bits, in which tf2onnx writes biases beside 16 bits."""
+    array = constant_array(value)
+    if array is None or array.dtype != np.int64 or (array != array.astype(np.int32)).any():
+        return None
+    return ConstantOp.of(from_array(array.astype(np.int32)))
+
+
+def _oldest(ops: Sequence[Operation], least: int) -> int:
+    """The oldest opset from `least` on that has all casts: they came to 16 bits in opset 21."""
+    for one in ops:
+        cls = op_class("", one.op_type) if isinstance(one, CustomOp) and not one.domain else None
+        if not isinstance(one, CustomOp) or cls is None or cls.SCHEMA is None:
+            continue
+        if not any(cls.get_trait(form) for form in CASTS):
+            continue
+        for opset in (least, *(v.since for v in cls.SCHEMA.versions if v.since > least)):
+            parts = _as_written(one, opset)
+            if not isinstance(parts, Blocked):
+                _discard(parts)
+                least = opset
+                break
+    return least
 
 
 def _refused(op: OnnxOp, to: int) -> Blocked | None:
@@ -121,24 +155,28 @@ class RaiseOpsetPass(RewritePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         imports = op.attributes.get(IMPORTS)
         now = version_of(imports)
-        if not isinstance(imports, DictionaryAttr) or not 0 < now < self.to:
+        if not isinstance(imports, DictionaryAttr) or not now:
+            return
+        to = _oldest(operations(op), max(self.to, now))
+        if to == now:
             return
         infer_unknown(op)  # results of com.microsoft's casts have no types, which newer forms need
         refresh_signatures(op)
-        plan = self._plan(op, now)
+        plan = self._plan(op, now, to)
         if plan is None:
             return
         rewriter = Rewriter(op, self.name)
         for old, parts in plan.items():
             rewriter.replace(old, parts)
-        op.attributes[IMPORTS] = DictionaryAttr({**imports.data, "ai.onnx": int_attr(self.to)})
+        op.attributes[IMPORTS] = DictionaryAttr({**imports.data, "ai.onnx": int_attr(to)})
         version = op.attributes.get("onnx.ir_version")
-        if isinstance(version, IntegerAttr) and version.value.data < IR_VERSION:
-            op.attributes["onnx.ir_version"] = int_attr(IR_VERSION)
+        least = max(ir for since, ir in IR_VERSIONS.items() if since <= to)
+        if isinstance(version, IntegerAttr) and version.value.data < least:
+            op.attributes["onnx.ir_version"] = int_attr(least)
         infer_unknown(op)
         refresh_signatures(op)
 
-    def _plan(self, module: ModuleOp, now: int) -> dict[OnnxOp, Sequence[Operation]] | None:
+    def _plan(self, module: ModuleOp, now: int, to: int) -> dict[OnnxOp, Sequence[Operation]] | None:
         """The replacement of each op that changes; None, with remarks, if the module keeps its opset."""
         ops = operations(module)
         plan: dict[OnnxOp, Sequence[Operation]] = {}
@@ -149,7 +187,7 @@ class RaiseOpsetPass(RewritePass):
                 break
             if not isinstance(one, OnnxOp) or one.domain:
                 continue
-            parts = _parts(one, now, self.to)
+            parts = _parts(one, now, to)
             if isinstance(parts, Blocked):
                 blocked[one] = parts
             elif parts:

@@ -111,6 +111,27 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 12 : i64}} {
 
 // -----
 
+// The first opset that has all casts: those of 16 bits came in 21, a bias of 64 bits never.
+
+// CHECK: builtin.module attributes {onnx.opset_import = {ai.onnx = 21 : i64}}
+// CHECK-LABEL: func.func @casts_that_the_opset_lacks(
+// CHECK: onnx.QuantizeLinear(%x, %{{.*}}) : (tensor<2x3xf32>, tensor<f32>, tensor<i16>) -> tensor<2x3xi16>
+// CHECK: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[700, -90000, 31] : tensor<3xi32>>}
+// CHECK: onnx.DequantizeLinear(%[[B]], %{{.*}}, _) {{.*}}: (tensor<3xi32>, tensor<3xf32>) -> tensor<3xf32>
+builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
+  func.func @casts_that_the_opset_lacks(%x: tensor<2x3xf32>) -> (tensor<2x3xi16>, tensor<3xf32>) {
+    %s = onnx.Constant() {value = #onnx.tensor<[0.005] : tensor<f32>>} : () -> tensor<f32>
+    %z = onnx.Constant() {value = #onnx.tensor<[-31] : tensor<i16>>} : () -> tensor<i16>
+    %q = onnx.Custom(%x, %s, %z) {domain = "", op_type = "QuantizeLinear"} : (tensor<2x3xf32>, tensor<f32>, tensor<i16>) -> tensor<2x3xi16>
+    %b = onnx.Constant() {value = #onnx.tensor<[700, -90000, 31] : tensor<3xi64>>} : () -> tensor<3xi64>
+    %t = onnx.Constant() {value = #onnx.tensor<[0.005, 0.015, 0.01] : tensor<3xf32>>} : () -> tensor<3xf32>
+    %d = onnx.Custom(%b, %t) {domain = "", op_type = "DequantizeLinear", attrs = {axis = 0 : i64}} : (tensor<3xi64>, tensor<3xf32>) -> tensor<3xf32>
+    func.return %q, %d : tensor<2x3xi16>, tensor<3xf32>
+  }
+}
+
+// -----
+
 // Casts of com.microsoft have no types in a file; what they give is known from what they take.
 
 // CHECK: builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64, com.microsoft = 1 : i64}}

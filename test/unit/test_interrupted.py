@@ -39,6 +39,14 @@ def interrupted():
 """
 
 
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Children inherit that SIGINT is ignored from a shell that runs the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def model() -> onnx.ModelProto:
     w = np.random.default_rng(1).normal(size=(6, 5)).astype(np.float32)
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 6])

@@ -155,3 +155,42 @@ def test_scales_for_each_channel_are_written_in_an_opset_that_stays():
     x = np.random.default_rng(0).normal(size=(1, 1, 4, 4)).astype(np.float32)
     new, old = (session(m).run(None, {"x": x})[0] for m in (result, model))
     np.testing.assert_allclose(new, old, atol=0.0201)
+
+
+IN_16_BITS = """<ir_version: 8, opset_import: ["" : {opset}]> g (float[1,4] x) => (float[1,3] y)
+<float s = {{0.0005}}, int16 z = {{-31}}, int8[4,3] w = {{5, -9, 7, 1, 2, -3, 4, 8, -6, 11, 9, -2}},
+ float[3] ws = {{0.01, 0.03, 0.02}}, int8[3] wz = {{0, 0, 0}}, {bits}[3] b = {{700, -90000, 31}},
+ float[3] bs = {{0.000005, 0.000015, 0.00001}}, {bits}[3] bz = {{0, 0, 0}}> {{
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  wd = DequantizeLinear<axis = 1>(w, ws, wz)
+  bd = DequantizeLinear<axis = 0>(b, bs, bz)
+  m = MatMul(d, wd)
+  y = Add(m, bd)
+}}"""
+
+
+@pytest.mark.parametrize("target", ["generic", "onnxruntime", "openvino"])
+def test_casts_of_16_bits_raise_the_opset(target: str):
+    # As tf2onnx writes a TFLite model of 16x8 bits: biases of 64 bits, which no cast reads; no session loads it.
+    model = parser.parse_model(IN_16_BITS.format(opset=17, bits="int64"))
+    with pytest.raises(Exception, match="int16"):
+        session(model)
+    module = import_model(model)
+    qdialect.compile(module, target=target)
+    result = export_model(module)
+    assert (result.opset_import[0].version, result.ir_version) == (21, 10)
+    x = np.random.default_rng(0).normal(size=(1, 4)).astype(np.float32)
+    meant = session(parser.parse_model(IN_16_BITS.format(opset=21, bits="int32")))
+    np.testing.assert_allclose(
+        session(result).run(None, {"x": x})[0], meant.run(None, {"x": x})[0], atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("to", [13, 21])
+def test_a_bias_that_32_bits_do_not_hold_stays(to: int):
+    body = IN_16_BITS.format(opset=17, bits="int64").replace("-90000", "5000000000")
+    module = import_model(parser.parse_model(body))
+    RaiseOpsetPass(to=to).apply(Context(), module)
+    assert {remark.blocked.id for remark in remarks_of(module)} == {"unknown-op"}
+    assert export_model(module).opset_import[0].version == 17
