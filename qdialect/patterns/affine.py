@@ -104,7 +104,7 @@ def folded_weight(
         return COMPUTED_WEIGHT
     if factor.size and (factor == factor.flat[0]).all():  # one scale stays one
         factor = factor.reshape(-1)[0]
-    groups = op.int_attr("group", 1) if linear.groups_share_axis and factor.size > 1 else 1
+    groups = linear.sharing_groups(op) if factor.size > 1 else 1
     rows = factor.reshape(groups, -1) if factor.size > 1 else factor.reshape(())
     if type is None:
         return [new_constant(_scaled(tensor.array(), rows, axis), w)]

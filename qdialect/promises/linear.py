@@ -38,7 +38,7 @@ class Linear(Promise):
     """The weight's axis of output channels, from the weight's rank."""
     has_bias: bool = True
     groups_share_axis: bool = False
-    """True if that axis holds the channels of one group, of which each group has as many."""
+    """True if that axis, unless it is the first, holds the channels of one group, of which each group has as many."""
     result_axis: int = 1
     """The result's axis of those channels; negative counts from the end."""
     input_axis: Callable[[OnnxOp, int], int | None] = lambda op, rank: None
@@ -62,7 +62,11 @@ class Linear(Promise):
         shape, axis = static_shape(op.operands[1]), self.weight_axis(op)
         if shape is None or axis is None:
             return None
-        return shape[axis] * (op.int_attr("group", 1) if self.groups_share_axis else 1)
+        return shape[axis] * self.sharing_groups(op)
+
+    def sharing_groups(self, op: OnnxOp) -> int:
+        """Number of groups that share the weight's axis of output channels, each with as many of its own."""
+        return op.int_attr("group", 1) if self.groups_share_axis and self.weight_axis(op) != 0 else 1
 
     def weight_axis(self, op: OnnxOp) -> int | None:
         """The weight's axis of output channels; None if the weight's rank is not known."""
@@ -155,6 +159,12 @@ def _gemm_axis(op: OnnxOp, rank: int) -> int:
     return 0 if op.int_attr("transB", 0) else 1
 
 
+def _spreading_axis(op: OnnxOp, rank: int) -> int:
+    """1; the first of a weight whose only output channel there is that of the group of one input channel each."""
+    shape = static_shape(op.operands[1])
+    return 0 if shape is not None and shape[1:2] == (1,) and op.int_attr("group", 1) == shape[0] else 1
+
+
 def _matmul_axis(op: OnnxOp, rank: int) -> int:
     return rank - 1 if rank > 1 else -1  # a vector has no output channels
 
@@ -165,7 +175,7 @@ def _gemm_input_axis(op: OnnxOp, rank: int) -> int | None:
 
 LINEAR: dict[tuple[str, str], Linear] = {
     ("", "Conv"): Linear(lambda op, rank: 0, input_axis=lambda op, rank: 1),
-    ("", "ConvTranspose"): Linear(lambda op, rank: 1, groups_share_axis=True),
+    ("", "ConvTranspose"): Linear(_spreading_axis, groups_share_axis=True),
     ("", "Gemm"): Linear(_gemm_axis, input_axis=_gemm_input_axis),
     ("", "MatMul"): Linear(_matmul_axis, has_bias=False, result_axis=-1, inputs_last=True),
 }

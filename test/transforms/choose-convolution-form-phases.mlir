@@ -105,6 +105,20 @@ func.func @unmoved_large_window(%x: tensor<1x1x5x!x>) -> (tensor<1x1x?xf32>, ten
   func.return %a, %b, %c : tensor<1x1x?xf32>, tensor<1x1x?xf32>, tensor<1x1x?xf32>
 }
 
+// Depthwise, with a scale for each channel along axis 0: the operand once for each of two results, the groups of one after
+// those of the other.
+
+// CHECK-LABEL: func.func @depthwise(
+// CHECK: %[[X:.*]] = onnx.Concat(%x, %x) {axis = 1 : i64} : {{.*}} -> tensor<1x4x5x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK-NEXT: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 3, 2, 4] : tensor<4x1x1xi8>>} : () -> tensor<4x1x1x!quant.uniform<i8:f32:0, {0.01,0.02:3,0.01,0.02:3}>>
+// CHECK-NEXT: onnx.Conv(%[[X]], %[[W]], _) {kernel_shape = array<i64: 1>, group = 4 : i64} : {{.*}} -> tensor<1x4x5x!quant.uniform<u8:f32, 0.04:9>>
+// CHECK: onnx.Reshape({{.*}} -> tensor<1x10x2x!quant.uniform<u8:f32, 0.04:9>>
+func.func @depthwise(%x: tensor<1x2x5x!x>) -> tensor<1x2x10x!quant.uniform<u8:f32, 0.04:9>> {
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4] : tensor<2x1x2xi8>>} : () -> tensor<2x1x2x!quant.uniform<i8:f32:0, {0.01,0.02:3}>>
+  %y = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2>, group = 2 : i64} : (tensor<1x2x5x!x>, tensor<2x1x2x!quant.uniform<i8:f32:0, {0.01,0.02:3}>>) -> tensor<1x2x10x!quant.uniform<u8:f32, 0.04:9>>
+  func.return %y : tensor<1x2x10x!quant.uniform<u8:f32, 0.04:9>>
+}
+
 // CHECK-LABEL: func.func @unmoved_others(
 // CHECK-NOT: onnx.Conv(
 // CHECK: func.return

@@ -159,6 +159,29 @@ func.func @unmoved_weight_axis(%a: tensor<4x2x!x>, %w: tensor<2x3x!w>) -> tensor
   func.return %t : tensor<4x3xf32>
 }
 
+// Likewise those of a transposed convolution along its input channels, unless each is a group with one output channel.
+
+// CHECK-LABEL: func.func @depthwise(
+// CHECK: onnx.ConvTranspose({{.*}} : (tensor<1x2x5x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x1x2x!quant.uniform<i8:f32:0, {0.01,0.02}>>) -> tensor<1x2x6x!quant.uniform<u8:f32, 0.02:13>>
+func.func @depthwise(%a: tensor<1x2x5x!quant.uniform<u8:f32, 0.02:13>>, %w: tensor<2x1x2x!quant.uniform<i8:f32:0, {0.01,0.02}>>) -> tensor<1x2x6x!quant.uniform<u8:f32, 0.02:13>> {
+  %r = quant.dcast %a : tensor<1x2x5x!quant.uniform<u8:f32, 0.02:13>> to tensor<1x2x5xf32>
+  %s = quant.dcast %w : tensor<2x1x2x!quant.uniform<i8:f32:0, {0.01,0.02}>> to tensor<2x1x2xf32>
+  %t = onnx.ConvTranspose(%r, %s) {group = 2 : i64} : (tensor<1x2x5xf32>, tensor<2x1x2xf32>) -> tensor<1x2x6xf32>
+  %q = quant.qcast %t : tensor<1x2x6xf32> to tensor<1x2x6x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %q : tensor<1x2x6x!quant.uniform<u8:f32, 0.02:13>>
+}
+
+// CHECK-LABEL: func.func @unmoved_two_for_each_channel(
+// CHECK: onnx.ConvTranspose({{.*}} : (tensor<1x2x5xf32>, tensor<2x2x2xf32>) -> tensor<1x4x6xf32>
+func.func @unmoved_two_for_each_channel(%a: tensor<1x2x5x!quant.uniform<u8:f32, 0.02:13>>, %w: tensor<2x2x2x!quant.uniform<i8:f32:0, {0.01,0.02}>>) -> tensor<1x4x6x!quant.uniform<u8:f32, 0.02:13>> {
+  %r = quant.dcast %a : tensor<1x2x5x!quant.uniform<u8:f32, 0.02:13>> to tensor<1x2x5xf32>
+  %s = quant.dcast %w : tensor<2x2x2x!quant.uniform<i8:f32:0, {0.01,0.02}>> to tensor<2x2x2xf32>
+  // expected-remark@+1 {{[fuse-quantized: weight-axis]}}
+  %t = onnx.ConvTranspose(%r, %s) {group = 2 : i64} : (tensor<1x2x5xf32>, tensor<2x2x2xf32>) -> tensor<1x4x6xf32>
+  %q = quant.qcast %t : tensor<1x4x6xf32> to tensor<1x4x6x!quant.uniform<u8:f32, 0.02:13>>
+  func.return %q : tensor<1x4x6x!quant.uniform<u8:f32, 0.02:13>>
+}
+
 // A vector has no output channels at all.
 
 // CHECK-LABEL: func.func @unmoved_vector_weight(

@@ -331,6 +331,10 @@ SPREADS: list[Case] = [
     ((1, 3, 7), (3, 2, 7), {"strides": [4], "pads": [3, 2], "output_padding": [2]}),
     ((1, 3, 7), (3, 2, 4), {"strides": [2], "dilations": [3], "pads": [1, 0]}),
     ((1, 2, 5, 6), (2, 3, 2, 3), {"pads": [3, 4, 0, 1]}),
+    ((1, 4, 5, 6), (4, 1, 3, 3), {"strides": [2, 2], "group": 4, "pads": [1, 0, 0, 1]}),
+    ((2, 6, 7), (6, 1, 4), {"strides": [2], "group": 6}),
+    ((1, 4, 5, 3), (4, 3, 2, 3), {"strides": [2, 3], "group": 2}),
+    ((1, 4, 5, 3), (4, 1, 2, 3), {"pads": [1, 1, 0, 0], "group": 2}),
 ]
 
 
@@ -338,18 +342,20 @@ SPREADS: list[Case] = [
 @pytest.mark.parametrize("case", range(len(SPREADS)))
 def test_a_transposed_convolution_is_spread(case: int, quantized: bool, tmp_path: Path):
     x, w, attributes = SPREADS[case]
+    groups = attributes.get("group", 1)
+    axis = int(w[:2] != (groups, 1))
     proto, _ = model(0, quantized=quantized)
     rng = np.random.default_rng(case)
     conv = next(n for n in proto.graph.node if n.op_type == "Conv")
     conv.op_type = "ConvTranspose"
     del conv.attribute[:]
     conv.attribute.extend(oh.make_attribute(k, v) for k, v in attributes.items())
-    proto.graph.node[2].attribute[0].i = 1
+    proto.graph.node[2].attribute[0].i = axis
     constants = {
         "w": rng.integers(-128, 128, w).astype(np.int8),
-        "ws": rng.uniform(0.002, 0.02, w[1]).astype(np.float32),
-        "wz": rng.integers(-3, 4, w[1]).astype(np.int8),
-        "b": rng.normal(size=w[1]).astype(np.float32),
+        "ws": rng.uniform(0.002, 0.02, w[axis]).astype(np.float32),
+        "wz": rng.integers(-3, 4, w[axis]).astype(np.int8),
+        "b": rng.normal(size=groups * w[1]).astype(np.float32),
     }
     for initializer in proto.graph.initializer:
         if initializer.name in constants:
@@ -361,7 +367,7 @@ def test_a_transposed_convolution_is_spread(case: int, quantized: bool, tmp_path
     onnx.save(proto, tmp_path / "before.onnx")
     after = written(proto, tmp_path, Chosen(form="phases"))
     types = {n.op_type for n in onnx.load(after).graph.node}
-    assert "ConvTranspose" not in types
+    assert ("ConvTranspose" in types) == (groups > 1 and not quantized)
     assert ("QLinearConv" in types) == quantized
     sample = rng.uniform(-2.5, 2.9, x).astype(np.float32)
     before, got = run(tmp_path / "before.onnx", sample), run(after, sample)

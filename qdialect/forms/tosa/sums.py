@@ -111,7 +111,7 @@ def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
     type = uniform_of(op.operands[1].type)
     axis = linear.weight_axis(op)
     ratio = np.atleast_1d(numerics.requantize_multiplier(x.scale, type.scales, y.scale))
-    if ratio.size > 1 and linear.groups_share_axis:
+    if ratio.size > 1:
         ratio = np.tile(ratio, channels // ratio.size)
     reach = numerics.accumulator_bound(weight, LOW, HIGH, x.zero_point, zero, output_axis=axis or 0)
     largest = int(reach.max()) + int(np.abs(bias.astype(np.int64)).max(initial=0))

@@ -31,7 +31,7 @@ def written(op: OnnxOp, gathering: str, steps: Sequence[Step], nodes: ImageNodes
     x = op.operands[0]
     for step in steps:
         x, copies = step.operand(nodes, x), copies * step.copies
-    inputs: list[SSAValue | None] = [x, _weight(op, steps, copies, nodes)]
+    inputs: list[SSAValue | None] = [x, _weight(op, steps, nodes)]
     if (bias := op.input(2)) is not None:
         inputs.append(bias if copies == 1 else _repeated(bias, copies, nodes))
     element = known_element(op.results[0].type)
@@ -62,16 +62,14 @@ def window_attributes(op: OnnxOp, geometry: Geometry) -> dict[str, Attribute]:
     return attributes
 
 
-def _weight(op: OnnxOp, steps: Sequence[Step], copies: int, nodes: ImageNodes) -> SSAValue:
+def _weight(op: OnnxOp, steps: Sequence[Step], nodes: ImageNodes) -> SSAValue:
     old, type, array = op.operands[1], uniform_of(op.operands[1].type), known_array(op.operands[1])
     zeros = np.asarray(type.zero_points).astype(array.dtype).reshape(-1)
     first = steps[0].after.geometry
-    zeros = np.broadcast_to(zeros, (first.outputs * first.groups // steps[0].copies,))
+    zeros = np.tile(zeros, first.outputs * first.groups // steps[0].copies // zeros.size)
     for step in steps:
         array, zeros = step.weight(array, zeros), np.tile(zeros, step.copies)
-    return _constant(
-        np.ascontiguousarray(array), type, copies, f"{wish(old) or 'weight'}_{_what(steps)}", nodes
-    )
+    return _constant(np.ascontiguousarray(array), type, f"{wish(old) or 'weight'}_{_what(steps)}", nodes)
 
 
 def _what(steps: Sequence[Step]) -> str:
@@ -82,21 +80,19 @@ def _repeated(bias: SSAValue, copies: int, nodes: ImageNodes) -> SSAValue:
     return _constant(
         np.tile(known_array(bias), copies),
         quantized_of(bias.type),
-        copies,
         f"{wish(bias) or 'bias'}_repeated",
         nodes,
     )
 
 
-def _constant(
-    array: npt.NDArray[Any], type: UniformType | None, copies: int, name: str, nodes: ImageNodes
-) -> SSAValue:
-    """A constant `array` of `type`, whose scales and zero points, if several, are repeated `copies` times."""
+def _constant(array: npt.NDArray[Any], type: UniformType | None, name: str, nodes: ImageNodes) -> SSAValue:
+    """A constant `array` of `type`, whose scales and zero points, if several, are repeated along axis 0."""
     if type is None:
         return nodes.constant(array, name=name)
     element = type
     if type.axis is not None:
-        scales, zeros = np.tile(type.scales, copies), np.tile(type.zero_points, copies)
+        times = array.shape[0] // type.scales.size
+        scales, zeros = np.tile(type.scales, times), np.tile(type.zero_points, times)
         element = type.replace(scales=scales, zero_points=zeros, axis=0)
     new = ConstantOp.of(from_array(array), tensor_type(element, array.shape))
     new.location = location("", [name])

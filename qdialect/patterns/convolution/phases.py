@@ -1,11 +1,12 @@
 """
 Transposed convolutions as a convolution whose result pixels are interleaved (sub-pixel convolution).
 
-    conv_transpose(x, w, b), strides s1, s2  ->  spread(conv(x, w', b')),   conv: N, s1 * s2 * C, H', W'
+    conv_transpose(x, w, b), strides s1, s2  ->  spread(conv(x', w', b')),   conv: N, s1 * s2 * C, H', W'
     spread: N, H', W', s1, s2 * C -> N, H', s1, W', s2 * C = N, H' * s1, W' * s2, C, cropped by the pads
 
 Each block of s1 * s2 results depends on the same inputs: they are channels of one pixel, and w' has for each the
-elements of w that reach it, and zeros. There is no integer kernel of a transposed convolution. Channels are last, so
+elements of w that reach it, and zeros. x' is x; of g groups it is x for each result of a block, s1 * s2 * g groups, so
+that the channels of a result are adjacent as without groups. There is no integer kernel of a transposed convolution. Channels are last, so
 that interleaving copies whole rows of channels.
 """
 
@@ -25,7 +26,7 @@ from qdialect.dialects.onnx_types import DYNAMIC, known_shape
 from qdialect.patterns.convolution.step import MOVES, SLICES, SOME_SIZE, TO_THE_END, ImageNodes, Spec, Step
 from qdialect.promises.window import OTHER_SHAPE, Geometry
 from qdialect.reasons import Blocked
-from qdialect.targets.pricing import SPREADING, Convolution, Costs, cost
+from qdialect.targets.pricing import SPREADING, Convolution, Costs, by_group, cost
 
 LARGEST_WINDOW = 1 << 16
 """Greatest product of kernel size, stride and pads along an axis that is considered."""
@@ -84,18 +85,28 @@ class SpreadPhases(Step):
     """Compute each block of results as channels of one pixel, then interleave them."""
 
     along: tuple[Phases, ...] = ()
+    groups: int = 1
+    """Groups of the transposed convolution."""
 
     def weight(self, weight: npt.NDArray[Any], zeros: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """(inputs, outputs, kernel) to (strides * outputs, inputs, taps), filled with the zero point."""
-        inputs, outputs = weight.shape[:2]
+        """(groups * inputs, outputs, kernel) to (strides * groups * outputs, inputs, taps), filled with zero points."""
+        split = weight.reshape(self.groups, -1, *weight.shape[1:]).swapaxes(1, 2)
+        groups, outputs, inputs = split.shape[:3]
         strides, taps = [axis.stride for axis in self.along], [axis.taps for axis in self.along]
-        filled = zeros.reshape(-1, 1, *[1] * len(self.along))
-        result = np.array(np.broadcast_to(filled, (*strides, outputs, inputs, *taps)))
+        filled = zeros.reshape(groups, outputs, 1, *[1] * len(self.along))
+        result = np.array(np.broadcast_to(filled, (*strides, groups, outputs, inputs, *taps)))
         for places in product(*(axis.places for axis in self.along)):
             element, reached, taken = zip(*places, strict=True)
-            whole = slice(None)
-            result[(*reached, whole, whole, *taken)] = weight[(whole, whole, *element)].T
+            result[(*reached, ..., *taken)] = split[(..., *element)]
         return result.reshape(-1, inputs, *taps)
+
+    def operand(self, nodes: ImageNodes, x: SSAValue) -> SSAValue:
+        """The groups for each result of a block."""
+        if self.groups == 1 or self.copies == 1:
+            return x
+        images, channels, *sizes = known_shape(x.type)
+        channels *= 1 if channels == DYNAMIC else self.copies
+        return nodes.add("Concat", [x] * self.copies, (images, channels, *sizes), {"axis": 1})
 
     def result(self, nodes: ImageNodes, y: SSAValue) -> SSAValue:
         """The channels of each pixel as a block of results, cropped."""
@@ -133,8 +144,8 @@ def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Step | Bl
     g = spec.geometry
     if g.axes > 2 or g.sizes[-1] == DYNAMIC:
         return Blocked("unknown-width", "the width is not known, or there are more than two spatial axes")
-    if g.groups > 1:
-        return Blocked("grouped", "the channels come in groups")
+    if g.groups > 1 and spec.is_float:
+        return Blocked("grouped", "no integer kernel with a float result is faster on groups of channels")
     if g.pads is None:
         return Blocked("auto-pad", "the transposed convolution works its pads out by itself")
     if max(g.kernel) * max(g.strides) * (max(map(max, g.pads)) + 1) > LARGEST_WINDOW:
@@ -151,7 +162,9 @@ def spread_phases(spec: Spec, costs: Costs, padding: Sequence[int]) -> Step | Bl
     moves = (times > 1) + any(axis.first or axis.last for axis in along)
     by_value = costs[SPREADING]["move_float" if spec.is_float else "move_byte"]
     taken = _written(after) * moves * by_value
-    return SpreadPhases(after, cost=taken, saves=2 * MOVES, copies=times, along=along)
+    if g.groups > 1:
+        taken += _read(after) * by_value
+    return SpreadPhases(after, cost=taken, saves=2 * MOVES, copies=times, along=along, groups=g.groups)
 
 
 def spreading_cost(spec: Spec, step: Step, costs: Costs) -> float:
@@ -159,23 +172,30 @@ def spreading_cost(spec: Spec, step: Step, costs: Costs) -> float:
     g = spec.geometry
     sizes = [SOME_SIZE if size == DYNAMIC else size for size in g.sizes]
     ones, outputs = (1,) * g.axes, g.outputs * prod(g.kernel)
-    shape = Convolution(g.inputs, outputs, ones, ones, prod(sizes), spec.symmetric, spec.images)
+    shape = Convolution(g.inputs, outputs, ones, ones, prod(sizes), spec.symmetric, spec.images, g.groups)
     quantized = 0.0 if spec.is_float else _written(step.after) * costs[SPREADING]["quantize"]
-    return cost(costs, SPREADING, shape) + quantized
+    return cost(costs, SPREADING, by_group(shape)) + quantized
 
 
 def _written(after: Spec) -> int:
     shape = after.priced
-    return shape.outputs * shape.pixels * shape.images
+    return shape.outputs * shape.groups * shape.pixels * shape.images
+
+
+def _read(after: Spec) -> int:
+    shape = after.priced
+    return shape.inputs * shape.groups * shape.pixels * shape.images
 
 
 def _spread(spec: Spec, along: tuple[Phases, ...]) -> Spec:
     g, ones = spec.geometry, (1,) * len(along)
+    times = prod(axis.stride for axis in along)
+    outputs, groups = (g.outputs * times, 1) if g.groups == 1 else (g.outputs, g.groups * times)
     after = Geometry(
         g.images,
         g.inputs,
-        g.outputs * prod(axis.stride for axis in along),
-        1,
+        outputs,
+        groups,
         tuple(axis.taps for axis in along),
         ones,
         ones,
