@@ -6,8 +6,8 @@ Transposed convolutions as a convolution whose result pixels are interleaved (su
 
 Each block of s1 * s2 results depends on the same inputs: they are channels of one pixel, and w' has for each the
 elements of w that reach it, and zeros. x' is x; of g groups it is x for each result of a block, s1 * s2 * g groups, so
-that the channels of a result are adjacent as without groups. There is no integer kernel of a transposed convolution. Channels are last, so
-that interleaving copies whole rows of channels.
+that the channels of a result are adjacent as without groups. There is no integer kernel of a transposed convolution.
+Channels are last, so that interleaving copies whole rows of channels.
 """
 
 from __future__ import annotations
