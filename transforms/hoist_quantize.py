@@ -16,7 +16,7 @@ the quantize, unless `activations`; one of a graph input always does, unless the
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import OpResult
+from xdsl.ir import OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
@@ -111,7 +111,7 @@ def _result_types(op: OnnxOp, promise: Commutes) -> list[UniformType] | Blocked:
 
 
 class HoistStorage(OnOp[StorageCastOp]):
-    """Move a storage cast above an op that moves integers, if all users of its result read one type."""
+    """Move storage casts above an op that moves integers, if all users of each of its results read one type."""
 
     def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
         source, type = op.operands[0], quantized_of(op.results[0].type)
@@ -121,18 +121,33 @@ class HoistStorage(OnOp[StorageCastOp]):
         promise = below.get_trait(Commutes)
         if promise is None or not promise.moves_storage or below.parent is not op.parent:
             return None
-        users = [use.operation for use in source.uses]
-        if list(promise.results(below)) != [source.index] or not all(
-            isinstance(u, StorageCastOp) for u in users
-        ):
-            return Blocked("second-consumer", "the integers have a second consumer")
-        if len({u.results[0].type for u in users}) > 1:
-            return Blocked("two-readings", "the integers are read as two types")
-        moved = promise.backward(below, [type])
+        if source.index not in promise.results(below):
+            return None
+        types = _read_types(promise.result_values(below))
+        if isinstance(types, Blocked):
+            return types
+        moved = promise.backward(below, types)
         if isinstance(moved, Blocked):
             return moved
-        _rebuild(below, promise, [type], moved, rewriter, StorageCastOp)
+        if len(types) > 1 and promise.forward(below, moved) != types:
+            return OTHER_TYPE
+        _rebuild(below, promise, types, moved, rewriter, StorageCastOp)
         return None
+
+
+def _read_types(values: Sequence[SSAValue]) -> list[UniformType] | Blocked:
+    """The types as which all users read integers; an unused result takes the type of the others."""
+    types: list[UniformType | None] = []
+    for value in values:
+        users = [use.operation for use in value.uses]
+        if not all(isinstance(user, StorageCastOp) for user in users):
+            return Blocked("second-consumer", "the integers have a second consumer")
+        read = {quantized_of(user.results[0].type) for user in users}
+        if len(read) > 1:
+            return Blocked("two-readings", "the integers are read as two types")
+        types += read or {None}
+    known = [type for type in types if type is not None]
+    return [type or known[0] for type in types]
 
 
 def _rebuild(

@@ -199,3 +199,28 @@ func.func @unknown_sizes(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> tensor<5x?
   %q = quant.qcast %p : tensor<5x?xf32> to tensor<5x?x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<5x?x!quant.uniform<u8:f32, 0.02:13>>
 }
+
+// Integers that are split: each part is read as one type, and one is not read at all.
+
+// CHECK-LABEL: func.func @split_integers(
+// CHECK: %[[Q:.*]] = quant.scast %x : tensor<4x3xui8> to tensor<4x3x!quant.uniform<u8:f32, 0.02:128>>
+// CHECK-NEXT: %[[A:.*]], %{{.*}} = onnx.Split(%[[Q]], %{{.*}})
+// CHECK-NEXT: quant.dcast %[[A]]
+func.func @split_integers(%x: tensor<4x3xui8>) -> tensor<1x3xf32> {
+  %n = onnx.Constant() {value = #onnx.tensor<[1, 3] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %a, %b = onnx.Split(%x, %n) : (tensor<4x3xui8>, tensor<2xi64>) -> (tensor<1x3xui8>, tensor<3x3xui8>)
+  %q = quant.scast %a : tensor<1x3xui8> to tensor<1x3x!quant.uniform<u8:f32, 0.02:128>>
+  %r = quant.dcast %q : tensor<1x3x!quant.uniform<u8:f32, 0.02:128>> to tensor<1x3xf32>
+  func.return %r : tensor<1x3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_second_consumer_of_a_part(
+// CHECK: onnx.Split(%x, %{{.*}})
+func.func @unmoved_second_consumer_of_a_part(%x: tensor<4x3xui8>) -> (tensor<1x3xf32>, tensor<3x3xui8>) {
+  %n = onnx.Constant() {value = #onnx.tensor<[1, 3] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %a, %b = onnx.Split(%x, %n) : (tensor<4x3xui8>, tensor<2xi64>) -> (tensor<1x3xui8>, tensor<3x3xui8>)
+  // expected-remark@+1 {{the integers have a second consumer [hoist-quantize: second-consumer]}}
+  %q = quant.scast %a : tensor<1x3xui8> to tensor<1x3x!quant.uniform<u8:f32, 0.02:128>>
+  %r = quant.dcast %q : tensor<1x3x!quant.uniform<u8:f32, 0.02:128>> to tensor<1x3xf32>
+  func.return %r, %b : tensor<1x3xf32>, tensor<3x3xui8>
+}
