@@ -31,6 +31,11 @@ COMPUTED_WEIGHT = Blocked("computed-weight", "the weight is computed at run time
 FLOAT_BIAS = Blocked("float-bias", "the bias is not int32 in steps of x_scale * w_scale", "run rescale-bias")
 FLOAT_SUMS = Blocked("float-sums", "the target computes sums of dynamically quantized values in float")
 GEMM_FORM = Blocked("gemm-form", "Gemm transposes its activation, or scales its product or its bias")
+INEXACT_ARITHMETIC = Blocked(
+    "inexact-arithmetic",
+    "the arithmetic may round to the other side of a tie than a cast does",
+    "scale by a power of two, or allow --exactness close",
+)
 NOT_QUANTIZED = Blocked("not-quantized", "no quantize follows", "quantize the result")
 OTHER_OPERAND = Blocked("other-operand", "another operand is not quantized", "quantize every operand alike")
 OTHER_REGION = Blocked("other-region", "the quantize stands in a subgraph, its operand outside")

@@ -47,6 +47,7 @@ NAMES = (
     "quantize-inputs",
     "quantize-recurrent",
     "raise-arithmetic",
+    "raise-fake-quantize",
     "raise-integer",
     "raise-opset",
     "raise-qdq",

@@ -25,7 +25,7 @@ from qdialect.dialects.onnx_types import element_of, quantized_of, storage_eleme
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_name
-from qdialect.ir.values import constant_array, is_float32, rank_of
+from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array, folding
 from qdialect.patterns.reading import as_type
 from qdialect.promises.arithmetic import (
@@ -33,17 +33,16 @@ from qdialect.promises.arithmetic import (
     Converts,
     Multiplies,
     Rounds,
-    along,
     producer,
     shift,
     single_user,
     step_of,
 )
 from qdialect.promises.base import Commutes
-from qdialect.promises.casts import EMPTY_AXIS
+from qdialect.promises.fake_quantize import uniform_type
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import storage_of
-from qdialect.reasons import SCALE_VALUE, Blocked
+from qdialect.reasons import INEXACT_ARITHMETIC, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -53,12 +52,6 @@ WIDTHS = (8, 16)
 """Bits of storage types; wider integers are indices or accumulators."""
 UNBOUNDED = Blocked(
     "unbounded", "nothing saturates the rounded values", "clip them to the range of the integers"
-)
-
-INEXACT = Blocked(
-    "inexact-arithmetic",
-    "the arithmetic may round to the other side of a tie than a cast does",
-    "scale by a power of two, or allow --exactness close",
 )
 
 
@@ -161,26 +154,6 @@ def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
     return Storage.make(storage.width, storage.signed, int(low), int(high))
 
 
-def _uniform(
-    storage: Storage, scale: Array | None, zero_point: float, value: SSAValue
-) -> UniformType | Blocked:
-    scale = np.asarray(ONE) if scale is None else scale
-    if not scale.size:
-        return EMPTY_AXIS
-    if not (np.isfinite(scale).all() and (scale > 0).all()):
-        return SCALE_VALUE
-    if not storage.low <= zero_point <= storage.high:
-        return Blocked("zero-point-outside", f"the zero point {zero_point:g} is none of the stored integers")
-    if scale.size == 1:
-        return UniformType.per_tensor(storage, np.float32(scale.reshape(-1)[0]), int(zero_point))
-    rank = rank_of(value)
-    axis = None if rank is None else int(np.argmax(scale.shape)) + rank - scale.ndim
-    scales = None if axis is None else along(scale, rank, axis)
-    if axis is None or scales is None:
-        return Blocked("scale-shape", "the scales run along more axes than one")
-    return UniformType.per_axis(storage, axis, scales, int(zero_point))
-
-
 def _under_one(storage: Storage) -> UniformType | None:
     """The type with scale 1 and zero point 0; None if 0 is not in the storage range."""
     return UniformType.per_tensor(storage, ONE) if storage.low <= 0 <= storage.high else None
@@ -206,11 +179,13 @@ class RaiseRounding(OnTrait[Rounds]):
         storage = _smallest(*steps[3:5]) if stored is None else _within(stored, *steps[3:5])
         if isinstance(storage, Blocked):
             return storage
-        type = _uniform(storage, steps.scale, steps.zero_point, steps.x)
+        type = uniform_type(
+            storage, np.asarray(ONE) if steps.scale is None else steps.scale, steps.zero_point, steps.x
+        )
         if isinstance(type, Blocked):
             return type
         if self.exact and not steps.exact:
-            return INEXACT
+            return INEXACT_ARITHMETIC
         quantize = QuantizeOp(steps.x, type)
         plain = StorageCastOp(quantize.results[0], with_element(steps.x.type, storage_element(type)))
         if stored is not None and cast is not None:
@@ -296,11 +271,11 @@ class RaiseScaling(Pattern):
         after = single_user(user.results[0])
         if after is not None and after.get_trait(Rounds) is not None:
             return None  # a multiplication in front of a Round belongs to the quantizer
-        type = _uniform(known, scaled.scale, zero_point, source)
+        type = uniform_type(known, scaled.scale, zero_point, source)
         if isinstance(type, Blocked):
             return type
         if self.exact and not scaled.exact:
-            return INEXACT
+            return INEXACT_ARITHMETIC
         reads, value = as_type(source, type)
         rewriter.replace(user, [*reads, DequantizeOp(value)])
         return None

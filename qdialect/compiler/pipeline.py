@@ -100,6 +100,9 @@ def _raising(r: Request) -> Iterator[Stage]:
     reads |= {"clamped": True} if r.target.clamps_wide and r.form == "qdq" else {}
     yield _stage("raise-qdq", "casts with constant parameters become types", **reads)
     yield _stage(
+        "raise-fake-quantize", "operators that quantize and dequantize in one become casts", exact=r.is_exact
+    )
+    yield _stage(
         "raise-arithmetic",
         "rounding written as arithmetic becomes a cast; after raise-qdq, for the scales of its operands",
         exact=r.is_exact,

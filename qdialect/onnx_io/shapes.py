@@ -45,6 +45,7 @@ from qdialect.onnx_io.import_attributes import value_type
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.control import Carries, Slot, argument, yields
+from qdialect.promises.fake_quantize import FakeQuantizes
 from qdialect.promises.qoperator import QOperator, read_attributes, reading, result_element
 from qdialect.promises.recurrent import HiddenStates
 from qdialect.promises.weight_only import Columns
@@ -162,6 +163,8 @@ def infer(op: Operation) -> list[SSAValue]:
     if isinstance(op, Cast):
         element = element_of(op.results[0].type)
         _set(op.results, [None if element is None else with_element(op.operands[0].type, element)])
+    elif op.get_trait(FakeQuantizes) is not None:
+        _set(op.results, [op.operands[0].type])
     elif isinstance(op, OnnxOp) and op.SCHEMA is not None:
         _learn(op)
     return [r for r, type in zip(op.results, before, strict=True) if r.type != type]

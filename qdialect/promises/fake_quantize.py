@@ -1,0 +1,150 @@
+"""
+Operators that quantize and dequantize in one: QONNX's Quant and BipolarQuant, OpenVINO's FakeQuantize. No runtime of
+ONNX has them.
+
+    Quant         (clip(rint(x / scale + z), low, high) - z) * scale    bounds by bit width, `signed` and `narrow`
+    BipolarQuant  sign(x) * scale, where sign(0) = 1
+    FakeQuantize  rint((clip(x, low, high) - low) / step) * step + low, step = (high - low) / (levels - 1)
+
+Sources: QONNX's specification of its operators, OpenVINO's of its operation set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.quant import Storage, UniformType
+from qdialect.ir.values import constant_array, rank_of
+from qdialect.numerics import Array
+from qdialect.promises.arithmetic import along
+from qdialect.promises.base import Promise
+from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
+from qdialect.reasons import SCALE_VALUE, Blocked
+
+WIDTHS = (8, 16, 32)
+MOST_BITS = WIDTHS[-1]
+MOST_OFF = 1e-2
+"""Greatest distance of a zero point from an integer, in steps: a range is written in float32."""
+HALF_EVEN = ("ROUND", "HALF_EVEN")
+"""QONNX's names of rounding to nearest, half to even."""
+
+
+class FakeQuantization(NamedTuple):
+    """Parameters of (clip(rint(x / scale) + zero_point, low, high) - zero_point) * scale."""
+
+    scale: Array
+    """Of a shape that broadcasts to x."""
+    zero_point: float
+    storage: Storage
+    exact: bool
+    """True if a quantize of this type gives the same integers; otherwise it may round to the other side of a tie."""
+    sign: bool = False
+    """True if each value is one of two, -scale where x is negative and scale elsewhere."""
+
+
+@dataclass(frozen=True)
+class FakeQuantizes(Promise):
+    """The op quantizes operand 0 and gives the real numbers that its integers stand for."""
+
+    parameters: Callable[[OnnxOp], FakeQuantization | Blocked]
+
+
+def uniform_type(storage: Storage, scale: Array, zero_point: float, value: SSAValue) -> UniformType | Blocked:
+    """The type of `value` quantized with a scale that broadcasts to it."""
+    if not scale.size:
+        return EMPTY_AXIS
+    if not (np.isfinite(scale).all() and (scale > 0).all()):
+        return SCALE_VALUE
+    if not storage.low <= zero_point <= storage.high:
+        return Blocked("zero-point-outside", f"the zero point {zero_point:g} is none of the stored integers")
+    if scale.size == 1:
+        return UniformType.per_tensor(storage, np.float32(scale.reshape(-1)[0]), int(zero_point))
+    rank = rank_of(value)
+    axis = None if rank is None else int(np.argmax(scale.shape)) + rank - scale.ndim
+    scales = None if axis is None else along(scale, rank, axis)
+    if axis is None or scales is None:
+        return Blocked("scale-shape", "the scales run along more axes than one")
+    return UniformType.per_axis(storage, axis, scales, int(zero_point))
+
+
+def _number(value: SSAValue | None) -> float | None:
+    """The only element of a constant, or what all of its elements are; None for others."""
+    array = constant_array(value)
+    same = array is not None and array.size and (array == array.reshape(-1)[0]).all()
+    return float(array.reshape(-1)[0]) if array is not None and same else None
+
+
+def _storage(bits: float, signed: bool, narrow: bool) -> Storage | Blocked:
+    width = next((w for w in WIDTHS if bits <= w), None)
+    if width is None or bits != int(bits) or bits < 1 + signed:
+        return Blocked("bit-width", f"no stored integer has {bits:g} bits{' with a sign' if signed else ''}")
+    low, count = (-(1 << (int(bits) - 1)) if signed else 0), 1 << int(bits)
+    high = low + count - 1
+    return Storage.make(width, signed, low + (narrow and signed), high - (narrow and not signed))
+
+
+def _quant(op: OnnxOp) -> FakeQuantization | Blocked:
+    """QONNX: operands x, scale, zero point, bit width."""
+    scale, zero_point, bits = constant_array(op.input(1)), _number(op.input(2)), _number(op.input(3))
+    if scale is None or zero_point is None or bits is None:
+        return RUN_TIME
+    mode = op.str_attr("rounding_mode", "ROUND").upper()
+    if mode not in HALF_EVEN:
+        return Blocked("rounding-mode", f"it rounds by {mode}, a cast to nearest, half to even")
+    signed = bool(op.int_attr("signed", 1))
+    if bits == 1 and signed:
+        return _signs(scale)
+    storage = _storage(bits, signed, bool(op.int_attr("narrow", 0)))
+    if isinstance(storage, Blocked):
+        return storage
+    if zero_point != int(zero_point):
+        return Blocked("zero-point-outside", f"the zero point {zero_point:g} is none of the stored integers")
+    # An offset in front of the rounding may itself round, and an odd one turns ties around.
+    return FakeQuantization(scale.astype(np.float32), zero_point, storage, exact=zero_point == 0)
+
+
+def _signs(scale: Array) -> FakeQuantization:
+    return FakeQuantization(scale.astype(np.float32), 0, Storage.make(8, True, -1, 1), exact=True, sign=True)
+
+
+def _bipolar(op: OnnxOp) -> FakeQuantization | Blocked:
+    """QONNX: operands x, scale."""
+    scale = constant_array(op.input(1))
+    return RUN_TIME if scale is None else _signs(scale)
+
+
+def _fake_quantize(op: OnnxOp) -> FakeQuantization | Blocked:
+    """OpenVINO: operands x, least and greatest input, least and greatest output."""
+    least, greatest, lower, upper = (constant_array(op.input(k)) for k in range(1, 5))
+    if least is None or greatest is None or lower is None or upper is None:
+        return RUN_TIME
+    if not (np.array_equal(least, lower) and np.array_equal(greatest, upper)):
+        return Blocked("two-ranges", "it takes one range to another, a cast keeps the range")
+    levels = op.int_attr("levels", 0)
+    with np.errstate(all="ignore"):
+        scale = ((greatest - least) / np.float32(levels - 1)).astype(np.float32)
+        zeros = -least / scale
+    zero_point = np.rint(zeros.reshape(-1)[0]) if zeros.size else 0.0
+    if not 1 < levels <= 1 << WIDTHS[1] or not (np.abs(zeros - zero_point) <= MOST_OFF).all():
+        return Blocked("zero-between-steps", "0 lies between two of its steps, or at different ones")
+    width = WIDTHS[0] if levels <= 1 << WIDTHS[0] else WIDTHS[1]
+    signed = zero_point in (levels // 2, (levels - 1) // 2)  # weights, and activations of both signs
+    low = int(-zero_point) if signed else 0
+    storage = Storage.make(width, signed, low, low + levels - 1)
+    return FakeQuantization(scale, 0.0 if signed else float(zero_point), storage, exact=False)
+
+
+QONNX = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
+"""The domain of QONNX's operators, and the two that exporters wrote before."""
+FAKE_QUANTIZE: dict[tuple[str, str], Promise] = {
+    **{(domain, "Quant"): FakeQuantizes(_quant) for domain in QONNX},
+    **{(domain, "IntQuant"): FakeQuantizes(_quant) for domain in QONNX},
+    **{(domain, "BipolarQuant"): FakeQuantizes(_bipolar) for domain in QONNX},
+    ("org.openvinotoolkit", "FakeQuantize"): FakeQuantizes(_fake_quantize),
+}

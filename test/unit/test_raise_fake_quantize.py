@@ -1,0 +1,135 @@
+"""`raise-fake-quantize` on numbers: operators of QONNX and OpenVINO against what their specifications say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+import pytest
+
+import qdialect
+from qdialect.onnx_io.exporter import export_model
+from qdialect.onnx_io.importer import import_model
+from qdialect.oracle.session import run
+
+Array = npt.NDArray[Any]
+QONNX, OPENVINO = "qonnx.custom_op.general", "org.openvinotoolkit"
+TIES = np.arange(-80, 80, 0.0625, dtype=np.float32).reshape(2, -1)
+"""Every tie of a scale of 1/2 or 1/4, and values beyond any range of 7 bits."""
+
+
+def quant(x: Array, scale: Array | np.float32, zero: float, bits: int, signed: int, narrow: int) -> Array:
+    """QONNX's specification of Quant, in its order."""
+    low = (-(2 ** (bits - 1)) + narrow) if signed else 0
+    high = 2 ** (bits - 1) - 1 if signed else 2**bits - 1 - narrow
+    steps = np.clip(x / scale + np.float32(zero), low, high)
+    return ((np.round(steps) - np.float32(zero)) * scale).astype(np.float32)
+
+
+def model(nodes: list[onnx.NodeProto], x: Array, constants: dict[str, Array]) -> onnx.ModelProto:
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info("x", 1, x.shape)],
+        [oh.make_tensor_value_info("y", 1, None)],
+        [onh.from_array(np.asarray(v, np.float32), k) for k, v in constants.items()],
+    )
+    imports = [oh.make_opsetid("", 17), oh.make_opsetid(QONNX, 1), oh.make_opsetid(OPENVINO, 1)]
+    return oh.make_model(graph, opset_imports=imports, ir_version=8)
+
+
+def compiled(original: onnx.ModelProto, target: str, exactness: str = "close") -> onnx.ModelProto:
+    module = import_model(original)
+    qdialect.compile(module, target=target, exactness=exactness)
+    return export_model(module)
+
+
+def operators(result: onnx.ModelProto) -> list[str]:
+    return [node.op_type for node in result.graph.node]
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("narrow", [0, 1])
+@pytest.mark.parametrize("signed", [0, 1])
+@pytest.mark.parametrize("bits", [2, 3, 5, 8, 12, 16])
+def test_each_bit_width(bits: int, signed: int, narrow: int, axis: int | None):
+    x = TIES if axis != 1 else TIES.reshape(-1, 2)
+    scale = np.array(0.25 if axis is None else [0.5, 0.25], np.float32)
+    scale = scale[:, None] if axis == 0 else scale
+    node = oh.make_node("Quant", ["x", "s", "z", "n"], ["y"], domain=QONNX, signed=signed, narrow=narrow)
+    original = model([node], x, {"s": scale, "z": np.array(0), "n": np.array(bits)})
+    result = compiled(original, "generic", "exact")
+    np.testing.assert_array_equal(run(result, {"x": x})[0], quant(x, scale, 0, bits, signed, narrow))
+    assert "Quant" not in operators(result)
+
+
+@pytest.mark.parametrize("zero", [3.0, 8.0])
+def test_a_zero_point_moves_ties_alone(zero: float):
+    # The operator adds it in front of the rounding: an odd one turns ties to even around.
+    node = oh.make_node("Quant", ["x", "s", "z", "n"], ["y"], domain=QONNX, signed=0, narrow=0)
+    original = model([node], TIES, {"s": np.array(0.5), "z": np.array(zero), "n": np.array(4)})
+    gap = np.abs(
+        run(compiled(original, "generic"), {"x": TIES})[0] - quant(TIES, np.float32(0.5), zero, 4, 0, 0)
+    )
+    tie = TIES * 2 % 1 == 0.5
+    assert gap.max() <= 0.5
+    assert not gap[~tie].any()
+    assert gap.any() == (zero == 3.0)
+    assert "Quant" in operators(compiled(original, "generic", "exact"))
+
+
+def network(rng: np.random.Generator, bits: int) -> tuple[onnx.ModelProto, dict[str, Array]]:
+    """A convolution as Brevitas writes it in QONNX: every tensor quantized, the bias in 32 bits."""
+    c = {
+        "s": np.array(0.05), "z": np.array(0), "n": np.array(8), "m": np.array(bits), "l": np.array(32),
+        "w": rng.normal(size=(4, 3, 3, 2)), "ws": rng.uniform(0.2, 0.9, (4, 1, 1, 1)) / 2 ** (bits - 2),
+        "b": rng.normal(size=4), "r": np.array(0.03),
+    }  # fmt: skip
+    c = {name: value.astype(np.float32) for name, value in c.items()}
+    c["bs"] = c["s"] * c["ws"].reshape(-1)
+    nodes = [
+        oh.make_node("Quant", ["x", "s", "z", "n"], ["xq"], domain=QONNX, signed=1, narrow=0),
+        oh.make_node("Quant", ["w", "ws", "z", "m"], ["wq"], domain=QONNX, signed=1, narrow=1),
+        oh.make_node("Quant", ["b", "bs", "z", "l"], ["bq"], domain=QONNX, signed=1, narrow=0),
+        oh.make_node("Conv", ["xq", "wq", "bq"], ["c"]),
+        oh.make_node("Relu", ["c"], ["p"]),
+        oh.make_node("Quant", ["p", "r", "z", "n"], ["y"], domain=QONNX, signed=0, narrow=0),
+    ]
+    return model(nodes, np.zeros((2, 3, 6, 5), np.float32), c), c
+
+
+@pytest.mark.parametrize("target", ["generic", "onnxruntime", "tensorrt", "openvino"])
+@pytest.mark.parametrize("bits", [3, 8])
+def test_a_network_computes_in_integers(bits: int, target: str):
+    rng = np.random.default_rng(bits)
+    original, c = network(rng, bits)
+    x = rng.normal(size=(2, 3, 6, 5)).astype(np.float32)
+    result = compiled(original, target)
+    assert not {"Quant"} & set(operators(result))
+    if target == "onnxruntime":
+        assert "QLinearConv" in operators(result)
+    w, b = quant(c["w"], c["ws"], 0, bits, 1, 1), quant(c["b"], c["bs"], 0, 32, 1, 0)
+    windows = np.lib.stride_tricks.sliding_window_view(quant(x, c["s"], 0, 8, 1, 0), (3, 2), (2, 3))
+    sums = np.einsum("nchwij,ocij->nohw", windows.astype(np.float64), w) + b[:, None, None]
+    meant = quant(np.maximum(sums, 0).astype(np.float32), c["r"], 0, 8, 0, 0)
+    gap = np.abs(run(result, {"x": x})[0] - meant) / c["r"]
+    assert gap.max() <= 1.01  # one step where float32 sums tie
+    assert (gap > 0.01).mean() < 0.02
+
+
+@pytest.mark.parametrize(("low", "high", "levels"), [(-63.5, 63.5, 255), (-64, 63.5, 256), (-3.5, 12, 32)])
+def test_a_range_of_openvino(low: float, high: float, levels: int):
+    node = oh.make_node("FakeQuantize", ["x", "l", "h", "l", "h"], ["y"], domain=OPENVINO, levels=levels)
+    original = model([node], TIES, {"l": np.array([low]), "h": np.array([high])})
+    step = (high - low) / (levels - 1)
+    meant = np.round((np.clip(TIES, low, high) - low) / step) * step + low
+    y = run(compiled(original, "generic"), {"x": TIES})[0]
+    off_ties = np.abs((TIES / step) % 1 - 0.5) > 1e-3
+    np.testing.assert_allclose(y[off_ties], meant[off_ties], atol=1e-4 * step)
+    assert np.abs(y - meant).max() <= 1.001 * step
+    assert "FakeQuantize" not in operators(compiled(original, "generic"))
+    assert "FakeQuantize" in operators(compiled(original, "generic", "exact"))

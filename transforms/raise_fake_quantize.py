@@ -1,0 +1,94 @@
+"""
+Raise operators that quantize and dequantize in one to casts: QONNX's Quant, OpenVINO's FakeQuantize.
+
+    Quant(x, s, z, bits)      ->  dcast(qcast(x))     stored in as many bits
+    BipolarQuant(w, s)        ->  dcast(q)            q of -1 and 1, w a constant
+    FakeQuantize(x, l, h, l, h) {levels = n}  ->  dcast(qcast(x))     scale (h - l) / (n - 1)
+
+Exact where there is no zero point; else the operator adds it in front of the rounding, and a tie, or a value within
+float32's precision of one, may round to its other side: one step. No session of onnxruntime has these operators, so
+what they mean is their specification.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.ir import Operation, OpResult
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_types import tensor_type
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.exactness import Exactness
+from qdialect.ir.names import location, tensor_name
+from qdialect.ir.values import constant_array, is_float32
+from qdialect.promises.fake_quantize import MOST_BITS, FakeQuantizes, uniform_type
+from qdialect.reasons import INEXACT_ARITHMETIC, Blocked
+from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.matching import OnTrait
+from qdialect.rewriting.passes import RewritePass
+
+COMPUTED_SIGNS = Blocked(
+    "computed-signs", "the values are one of two, computed at run time: no cast gives signs", "use two bits"
+)
+WIDE = Blocked("wide-activation", f"only constants are quantized to {MOST_BITS} bits", "use 16 bits or fewer")
+
+
+@dataclass(frozen=True)
+class RaiseFakeQuantize(OnTrait[FakeQuantizes]):
+    """An operator that quantizes and dequantizes."""
+
+    exact: bool
+
+    def match(self, op: OnnxOp, promise: FakeQuantizes, rewriter: Rewriter, /) -> Blocked | None:
+        x, stated = op.operands[0], promise.parameters(op)
+        if isinstance(stated, Blocked):
+            return stated
+        if not is_float32(x):
+            return Blocked("expressed-type", f"{x.type} is no tensor of float32")
+        if self.exact and not stated.exact:
+            return INEXACT_ARITHMETIC
+        type = uniform_type(stated.storage, stated.scale, stated.zero_point, x)
+        if isinstance(type, Blocked):
+            return type
+        parts = _signs(op, type) if stated.sign else _casts(op, type)
+        if isinstance(parts, Blocked):
+            return parts
+        rewriter.replace(op, parts)
+        return None
+
+
+def _casts(op: OnnxOp, type: UniformType) -> Sequence[Operation] | Blocked:
+    x = op.operands[0]
+    if type.storage.width == MOST_BITS and constant_array(x) is None:
+        return WIDE
+    quantize = QuantizeOp(x, type)
+    return [quantize, DequantizeOp(quantize.results[0])]
+
+
+def _signs(op: OnnxOp, type: UniformType) -> Sequence[Operation] | Blocked:
+    """A constant of -1 and 1: zero counts as positive."""
+    x = op.operands[0]
+    array = constant_array(x)
+    if array is None or not isinstance(x, OpResult):
+        return COMPUTED_SIGNS
+    signs = np.where(array >= 0, np.int8(1), np.int8(-1))
+    constant = ConstantOp.of(from_array(signs), tensor_type(type, array.shape))
+    constant.location = location("", [tensor_name(x.op)])
+    return [constant, DequantizeOp(constant.results[0])]
+
+
+@dataclass(frozen=True)
+class RaiseFakeQuantizePass(RewritePass):
+    """Operators of QONNX and OpenVINO that quantize and dequantize become casts."""
+
+    name = "raise-fake-quantize"
+    exactness = Exactness.CLOSE
+    rewrite = "Quant(x, s, z, bits) -> dcast(qcast(x)): one step at near-ties, exact without a zero point"
+
+    exact: bool = False
+    """True to raise bit-identical cases only: those without a zero point."""
+
+    def patterns(self) -> Sequence[Pattern]:
+        return [RaiseFakeQuantize(self.exact)]
