@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.calibration.annotations import annotate, clear
-from qdialect.calibration.existing import is_finer, own_type, quantizes, takes_another
+from qdialect.calibration.existing import followers, is_finer, own_type, quantizes, takes_another
 from qdialect.calibration.placement import Placement, place, ranges, reason_for_float
 from qdialect.calibration.profile import Profile, load_profile
 from qdialect.calibration.ranges import METHODS, find_range
@@ -122,7 +122,8 @@ class QuantizeFromZero(OnTrait[Clamp]):
         y : T = f(x); z : T = max(y, 0); conv(z)    ->   y : U = f(x); conv(y)       the least integer of U stands for 0
         z = max(y, 0); conv(qcast(z) : T)           ->   z = max(y, 0); conv(qcast(z) : U)
 
-    The storage range is the clamp then. What T clips above, U holds: nothing else differs.
+    The storage range is the clamp then. What T clips above, U holds: nothing else differs. Ops that move or select
+    elements may stand between the clamp and the products.
     """
 
     def __init__(self, storage: Storage):
@@ -152,8 +153,10 @@ class QuantizeFromZero(OnTrait[Clamp]):
         if type is None or not type.is_per_tensor or type.storage.width != self._storage.width:
             return None
         from_zero = UniformType.per_tensor(self._storage, float(type.scale), self._storage.low)
-        if type == from_zero or not promise.is_at_zero(op, type) or not takes_another(read):
+        if type == from_zero or not promise.is_at_zero(op, type) or (moved := followers(read)) is None:
             return None
+        for one in moved:
+            rewriter.retype(one, with_element(one.type, from_zero), is_same=False)
         return rewriter.retype(value, with_element(value.type, from_zero), is_same=False)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import Float32Type
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, SSAValue, Use
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.ir.values import constant
+from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.rewriting.journal import KEEP_FLOAT
 
@@ -56,10 +57,38 @@ def quantizes(value: SSAValue) -> list[QuantizeOp]:
 
 def takes_another(op: Operation) -> bool:
     """True if all users of a result accept another type: dequantizes, and linear ops without a quantized bias."""
-    return all(
-        isinstance(use.operation, DequantizeOp) or _scales_freely(use.operation, use.index)
-        for use in op.results[0].uses
-    )
+    return all(_accepts_another(use) for use in op.results[0].uses)
+
+
+def followers(op: Operation) -> list[SSAValue] | None:
+    """
+    The results that follow the type of an op's, through ops that move or select its elements; None if a user behind
+    them needs the type as it is.
+    """
+    found: list[SSAValue] = []
+    left: list[SSAValue] = [op.results[0]]
+    while left:
+        for use in left.pop().uses:
+            if _accepts_another(use):
+                continue
+            moved = _moved(use.operation)
+            if moved is None:
+                return None
+            found.append(moved)
+            left.append(moved)
+    return found
+
+
+def _moved(op: Operation) -> SSAValue | None:
+    """The one result to which an op moves elements of one operand, of the same type; None if there is no such."""
+    if not isinstance(op, OnnxOp) or (promise := op.get_trait(Commutes)) is None or promise.points(op):
+        return None
+    operands, results = promise.types(op)
+    return op.results[0] if len(operands) == 1 and operands == results and promise.moves(op) else None
+
+
+def _accepts_another(use: Use) -> bool:
+    return isinstance(use.operation, DequantizeOp) or _scales_freely(use.operation, use.index)
 
 
 def _scales_freely(op: Operation, index: int) -> bool:

@@ -270,3 +270,62 @@ func.func @unmoved_cast_goes_out(%x: tensor<5x3xf32>) -> tensor<5x3x!quant.unifo
   %q = quant.qcast %r : tensor<5x3xf32> to tensor<5x3x!quant.uniform<i8:f32, 0.1>>
   func.return %q : tensor<5x3x!quant.uniform<i8:f32, 0.1>>
 }
+
+// Products read it behind ops that select and move elements.
+// CHECK-LABEL: func.func @from_zero_behind_a_pool(
+// CHECK-NEXT: %q = quant.qcast %x : tensor<1x3x4x4xf32> to tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1>>
+// CHECK-NEXT: %m = onnx.MaxPool(%q) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1>>) -> tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1>>
+// CHECK-NEXT: %t = onnx.Transpose(%m) {perm = array<i64: 0, 1, 3, 2>} : (tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1>>) -> tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1>>
+// CHECK-NEXT: %y = quant.dcast %t : tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1>> to tensor<1x3x2x2xf32>
+// CHECK-NEXT: func.return %y : tensor<1x3x2x2xf32>
+func.func @from_zero_behind_a_pool(%x: tensor<1x3x4x4xf32>) -> tensor<1x3x2x2xf32> {
+  %q = quant.qcast %x : tensor<1x3x4x4xf32> to tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>
+  %r = onnx.Relu(%q) : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>
+  %m = onnx.MaxPool(%r) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>>
+  %t = onnx.Transpose(%m) {perm = array<i64: 0, 1, 3, 2>} : (tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>>
+  %y = quant.dcast %t : tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>> to tensor<1x3x2x2xf32>
+  func.return %y : tensor<1x3x2x2xf32>
+}
+
+// What is pooled goes out as integers.
+// CHECK-LABEL: func.func @unmoved_pooled_clamp_goes_out(
+// CHECK-NEXT: %q = quant.qcast %x : tensor<1x3x4x4xf32> to tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %r = onnx.Relu(%q) : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %m = onnx.MaxPool(%r) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: func.return %m : tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>>
+func.func @unmoved_pooled_clamp_goes_out(%x: tensor<1x3x4x4xf32>) -> tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>> {
+  %q = quant.qcast %x : tensor<1x3x4x4xf32> to tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>
+  %r = onnx.Relu(%q) : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>
+  %m = onnx.MaxPool(%r) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>>
+  func.return %m : tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>>
+}
+
+// Which of two is greater is read too, and what one type clips the other does not.
+// CHECK-LABEL: func.func @unmoved_clamp_in_front_of_places(
+// CHECK-NEXT: %q = quant.qcast %x : tensor<1x3x4x4xf32> to tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %r = onnx.Relu(%q) : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %m, %i = onnx.MaxPool(%r) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>) -> (tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>>, tensor<1x3x2x2xi64>)
+// CHECK-NEXT: %y = quant.dcast %m : tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>> to tensor<1x3x2x2xf32>
+// CHECK-NEXT: func.return %y, %i : tensor<1x3x2x2xf32>, tensor<1x3x2x2xi64>
+func.func @unmoved_clamp_in_front_of_places(%x: tensor<1x3x4x4xf32>) -> (tensor<1x3x2x2xf32>, tensor<1x3x2x2xi64>) {
+  %q = quant.qcast %x : tensor<1x3x4x4xf32> to tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>
+  %r = onnx.Relu(%q) : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>
+  %m, %i = onnx.MaxPool(%r) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.1:128>>) -> (tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>>, tensor<1x3x2x2xi64>)
+  %y = quant.dcast %m : tensor<1x3x2x2x!quant.uniform<u8:f32, 0.1:128>> to tensor<1x3x2x2xf32>
+  func.return %y, %i : tensor<1x3x2x2xf32>, tensor<1x3x2x2xi64>
+}
+
+// An op that is joined by another value keeps the type of both.
+// CHECK-LABEL: func.func @unmoved_clamp_that_is_joined(
+// CHECK-NEXT: %q = quant.qcast %x : tensor<5x3xf32> to tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %r = onnx.Relu(%q) : (tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %c = onnx.Concat(%r, %z) {axis = 0 : i64} : (tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>, tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<10x3x!quant.uniform<u8:f32, 0.1:128>>
+// CHECK-NEXT: %y = quant.dcast %c : tensor<10x3x!quant.uniform<u8:f32, 0.1:128>> to tensor<10x3xf32>
+// CHECK-NEXT: func.return %y : tensor<10x3xf32>
+func.func @unmoved_clamp_that_is_joined(%x: tensor<5x3xf32>, %z: tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<10x3xf32> {
+  %q = quant.qcast %x : tensor<5x3xf32> to tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+  %r = onnx.Relu(%q) : (tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>
+  %c = onnx.Concat(%r, %z) {axis = 0 : i64} : (tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>, tensor<5x3x!quant.uniform<u8:f32, 0.1:128>>) -> tensor<10x3x!quant.uniform<u8:f32, 0.1:128>>
+  %y = quant.dcast %c : tensor<10x3x!quant.uniform<u8:f32, 0.1:128>> to tensor<10x3xf32>
+  func.return %y : tensor<10x3xf32>
+}

@@ -135,19 +135,21 @@ def test_residual_additions_become_integer(
 
 
 @pytest.mark.parametrize("zero", [np.int8(0), np.int8(-5), np.uint8(128), np.uint8(40)])
-@pytest.mark.parametrize("hoisted", [False, True])
-def test_steps_from_zero_up_hold_the_same_numbers(zero: np.integer[Any], hoisted: bool) -> None:
+@pytest.mark.parametrize(("hoisted", "pooled"), [(False, False), (True, False), (True, True)])
+def test_steps_from_zero_up_hold_the_same_numbers(zero: np.integer[Any], hoisted: bool, pooled: bool) -> None:
     """Of each integer of the type and each half step between; what the type clips above is held besides."""
+    clamped = "m" if pooled else "r"
     nodes = [
         helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
         helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
         helper.make_node("Relu", ["d"], ["r"]),
-        helper.make_node("QuantizeLinear", ["r", "s", "z"], ["p"]),
+        *([helper.make_node("MaxPool", ["r"], ["m"], kernel_shape=[2, 1])] if pooled else []),
+        helper.make_node("QuantizeLinear", [clamped, "s", "z"], ["p"]),
         helper.make_node("DequantizeLinear", ["p", "s", "z"], ["y"]),
     ]
     scale = np.float32(0.1)
     constants = [numpy_helper.from_array(np.asarray(v), name) for name, v in (("s", scale), ("z", zero))]
-    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n"]) for n in ("x", "y")]
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 1, None, 1]) for n in ("x", "y")]
     graph = helper.make_graph(nodes, "clamp", ends[:1], ends[1:], constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     module = qdialect.load(model)
@@ -156,7 +158,7 @@ def test_steps_from_zero_up_hold_the_same_numbers(zero: np.integer[Any], hoisted
     relus = [op for op in module.walk() if isinstance(op, OnnxOp) and op.op_type == "Relu"]
     assert len(relus) == int(not hoisted)
     PassManager().run([LowerToQdqPass(target="generic")], module)
-    x = np.arange(-300, 700, dtype=np.float32) * scale / 2
+    x = (np.arange(-300, 700, dtype=np.float32) * scale / 2).reshape(1, 1, -1, 1)
     wanted, got = (
         session(one.SerializeToString()).run(None, {"x": x})[0] for one in (model, qdialect.to_model(module))
     )
