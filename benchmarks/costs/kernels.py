@@ -123,6 +123,18 @@ SHAPES = [
     Shape(1, 24, 6, 40, 1),
     Shape(1, 3, 16, 64, 1),
     Shape(1, 128, 36, 20, 1),
+    Shape(1, 3, 64, 224, 7, 2),
+    Shape(1, 6, 128, 56, 5),
+    Shape(1, 10, 64, 56, 3),
+    Shape(1, 18, 128, 28, 3),
+    Shape(1, 50, 200, 28, 3),
+    Shape(1, 126, 254, 14, 3),
+    Shape(1, 30, 30, 56, 3),
+    Shape(1, 1, 32, 28, 5),
+    Shape(1, 12, 128, 56, 5),
+    Shape(1, 12, 64, 112, 4),
+    Shape(1, 24, 128, 28, 5),
+    Shape(1, 128, 128, 56, 3, 2),
 ]
 
 
@@ -146,6 +158,12 @@ SPREADS = [
     Shape(1, 16, 16, 32, 3, 1),
     Shape(1, 4, 4, 8, 3, 2),
     Shape(1, 32, 1, 32, 9, 4),
+    Shape(1, 1, 4, 64, 4, 2),
+    Shape(1, 2, 8, 32, 4, 2),
+    Shape(1, 3, 8, 64, 4, 2),
+    Shape(1, 1, 16, 64, 4, 2),
+    Shape(1, 2, 2, 64, 2, 2),
+    Shape(1, 3, 12, 48, 3, 2),
 ]
 """Transposed convolutions, their windows side by side or over one another."""
 
