@@ -6,8 +6,8 @@ Fold shape computations, also with some sizes unknown until run time.
     Reshape(x, Concat(Shape(x)[0], c, d))    ->  Reshape(x, [0, c, d]), likewise [-1, c, d], [.., 1] of Expand
     Resize(x, _, _, Concat(Shape(x)[0], c))  ->  Resize(x, _, [1, c / size])   if that gives c again
 
-Exact: lists of sizes are evaluated element by element, unknown sizes as symbols. Newly inferred shapes are used at once
-by the ops that follow.
+Exact: lists of sizes are evaluated element by element, unknown sizes as symbols, which follow through the ops that keep
+them (`qdialect/promises/shapes.py`). Newly inferred shapes are used at once by the ops that follow.
 """
 
 from collections.abc import Sequence
@@ -62,6 +62,7 @@ class _Sweep:
             self.rewriter.set_operand(op, promise.place, sizes.results[0])
             self._learnt.add(sizes.results[0])
             self._learn(op)
+            self.sizes.follow(op)
 
     def _scale(self, op: OnnxOp, promise: TakesSizes) -> None:
         """Factors that are constant for sizes that are computed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, i1, i32, i64
@@ -11,7 +12,8 @@ from xdsl.ir import BlockArgument, OpResult, SSAValue
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of
 from qdialect.ir.values import constant_array, static_shape
-from qdialect.promises.sizes import Counts, Elements, Symbol, TakesShape
+from qdialect.promises.shapes import Shaped
+from qdialect.promises.sizes import Counts, Element, Elements, Symbol, TakesShape
 from qdialect.rewriting.changes import DIMS
 
 MOST = 1024
@@ -42,17 +44,20 @@ class Sizes:
 
     def __init__(self) -> None:
         self._elements: dict[SSAValue, Elements] = {}
+        self._sizes: dict[SSAValue, Sequence[Element]] = {}
 
     def sizes(self, value: SSAValue) -> Elements | None:
         """The shape of a tensor, with symbols for unknown sizes; None if the rank is unknown."""
         shape = shape_of(value.type)
         if shape is None:
             return None
-        names = size_names(value)
-        return tuple(
-            Symbol((names[k : k + 1] and names[k]) or (value, k)) if size == DYNAMIC else size
-            for k, size in enumerate(shape)
-        )
+        names, followed = size_names(value), self._sizes.get(value, (None,) * len(shape))
+        sizes: list[Element] = []
+        for k, size in enumerate(shape):
+            name = names[k] if k < len(names) else ""
+            symbol = Symbol(name) if name else followed[k]
+            sizes.append(size if size != DYNAMIC else Symbol((value, k)) if symbol is None else symbol)
+        return tuple(sizes)
 
     def elements(self, value: SSAValue) -> Elements | None:
         """The elements of a small tensor of integers, flat; None for other values."""
@@ -66,7 +71,8 @@ class Sizes:
         return elements
 
     def visit(self, op: OnnxOp) -> Elements | None:
-        """Derive the elements of the op's result; its operands must have been visited."""
+        """Derive the sizes and the elements of the op's result; its operands must have been visited."""
+        self.follow(op)
         promise = op.get_trait(Counts)
         if promise is None or len(op.results) != 1 or not _is_small(op.results[0]):
             return None
@@ -76,6 +82,16 @@ class Sizes:
         self._elements[op.results[0]] = elements
         return elements
 
+    def follow(self, op: OnnxOp) -> None:
+        """Derive the sizes of the op's first result, which may be a new value since its type was inferred."""
+        promise = op.get_trait(Shaped)
+        shape = shape_of(op.results[0].type) if promise is not None and op.results else None
+        if promise is None or shape is None or DYNAMIC not in shape:
+            return
+        sizes = promise.sizes(op, self)
+        if sizes is not None and len(sizes) == len(shape):
+            self._sizes[op.results[0]] = sizes
+
     def listed(self, op: OnnxOp, promise: TakesShape) -> tuple[int, ...] | None:
         """
         The constant list equivalent to the computed shape operand of `op`; None if there is none.
@@ -83,15 +99,15 @@ class Sizes:
         At most one size is -1, and only beside non-zero sizes: otherwise it could not be inferred.
         """
         elements, before = self.elements(op.operands[promise.place]), self.sizes(op.operands[0])
-        after = shape_of(op.results[0].type)
+        after = self.sizes(op.results[0]) or ()
         if elements is None or op.int_attr("allowzero", 0):
             return None
         sizes: list[int | None] = []
         for k, element in enumerate(elements):
             if (
-                not isinstance(element, int)
-                and after is not None
-                and after[k : k + 1] not in ((), (DYNAMIC,))
+                (not isinstance(element, int) or element == -1)
+                and k < len(after)
+                and isinstance(after[k], int)
             ):
                 element = after[k]
             if isinstance(element, Symbol) and before is not None and before[k : k + 1] == (element,):

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+import numpy.typing as npt
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
@@ -22,6 +24,8 @@ from qdialect.numerics.pixels import size_factor
 from qdialect.promises.base import Promise
 from qdialect.promises.layout import slices_of
 from qdialect.reasons import Blocked
+
+Array = npt.NDArray[Any]
 
 
 class Symbol(NamedTuple):
@@ -137,10 +141,22 @@ def _gather(op: OnnxOp, known: Known) -> Elements | None:
 
 
 def _slice(op: OnnxOp, known: Known) -> Elements | None:
-    data, taken = known.elements(op.operands[0]), slices_of(op)
-    if data is None or isinstance(taken, Blocked) or rank_of(op.operands[0]) != 1:
+    taken, rank = slices_of(op), rank_of(op.operands[0]) or 0
+    if isinstance(taken, Blocked):
         return None
-    return data[taken.get(0, slice(None))]
+    return _moved(op, known, lambda places: places[tuple(taken.get(k, slice(None)) for k in range(rank))])
+
+
+def _transpose(op: OnnxOp, known: Known) -> Elements | None:
+    return _moved(op, known, lambda places: places.transpose(op.ints_attr("perm")))
+
+
+def _moved(op: OnnxOp, known: Known, move: Callable[[Array], Array]) -> Elements | None:
+    """The elements of operand 0 where `move` moves the array of their places."""
+    data, shape = known.elements(op.operands[0]), static_shape(op.operands[0])
+    if data is None or shape is None or len(data) != prod(shape):
+        return None
+    return tuple(data[place] for place in move(np.arange(len(data)).reshape(shape)).reshape(-1))
 
 
 def _concat(op: OnnxOp, known: Known) -> Elements | None:
@@ -190,6 +206,12 @@ def _div(a: Element, b: Element) -> Element:
     if isinstance(a, int) and isinstance(b, int):
         return _quotient(a, b) if b else None
     return a if b == 1 else None
+
+
+def _mod(a: Element, b: Element) -> Element:
+    if isinstance(a, int) and isinstance(b, int):
+        return a % b if b else None
+    return 0 if b == 1 else None
 
 
 def _equal(a: Element, b: Element) -> Element:
@@ -253,11 +275,13 @@ COUNTS: dict[tuple[str, str], Counts] = {
     ("", "Cast"): Counts(_cast),
     ("", "Gather"): Counts(_gather),
     ("", "Slice"): Counts(_slice),
+    ("", "Transpose"): Counts(_transpose),
     ("", "Concat"): Counts(_concat),
     ("", "Add"): _elementwise(_add),
     ("", "Sub"): _elementwise(_sub),
     ("", "Mul"): _elementwise(_mul),
     ("", "Div"): _elementwise(_div),
+    ("", "Mod"): _elementwise(_mod),
     ("", "Equal"): _elementwise(_equal),
     ("", "Not"): Counts(_not),
     ("", "Where"): Counts(_where),

@@ -26,6 +26,7 @@ from qdialect.promises.qoperator import QOPERATORS
 from qdialect.promises.recurrent import HIDDEN_STATES
 from qdialect.promises.resizing import INTERPOLATES
 from qdialect.promises.rows import ROWS
+from qdialect.promises.shapes import SHAPED
 from qdialect.promises.sizes import COUNTS, FILLS, SHAPES, TAKES_SIZES
 from qdialect.promises.undefined import UNDEFINED
 from qdialect.promises.weight_only import COLUMNS, WEIGHT_ONLY
@@ -47,6 +48,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     PERMUTES,
     COUNTS,
     DEFAULTS,
+    SHAPED,
     SHAPES,
     TAKES_SIZES,
     FILLS,

@@ -206,6 +206,73 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
 
 // -----
 
+builtin.module attributes {onnx.opset_import = {ai.onnx = 15 : i64}} {
+// A batch is followed through ops that keep it: behind the product it is that of Shape, and 3 is what is left.
+
+// CHECK-LABEL: func.func @followed(
+// CHECK: %[[P:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 5, 3, 4] : tensor<4xi64>>}
+// CHECK-NEXT: %[[Y:.*]] = onnx.Reshape(%{{.*}}, %[[P]]) : (tensor<?x5x12xf32>, tensor<4xi64>) -> tensor<?x5x3x4xf32>
+// CHECK-NEXT: func.return %[[Y]]
+  func.func @followed(%x: tensor<?x8x5xf32>, %w: tensor<8x12xf32>, %b: tensor<12xf32>) -> tensor<?x5x?x4xf32> {
+    %zero = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %rest = onnx.Constant() {value = #onnx.tensor<[5, -1, 4] : tensor<3xi64>>} : () -> tensor<3xi64>
+    %t = onnx.Transpose(%x) {perm = array<i64: 0, 2, 1>} : (tensor<?x8x5xf32>) -> tensor<?x5x8xf32>
+    %l = onnx.Softmax(%t) {axis = -1 : i64} : (tensor<?x5x8xf32>) -> tensor<?x5x8xf32>
+    %s = onnx.Shape(%l) : (tensor<?x5x8xf32>) -> tensor<3xi64>
+    %n = onnx.Gather(%s, %zero) {axis = 0 : i64} : (tensor<3xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %h = onnx.Concat(%n, %rest) {axis = 0 : i64} : (tensor<1xi64>, tensor<3xi64>) -> tensor<4xi64>
+    %m = onnx.MatMul(%l, %w) : (tensor<?x5x8xf32>, tensor<8x12xf32>) -> tensor<?x5x12xf32>
+    %a = onnx.Add(%b, %m) : (tensor<12xf32>, tensor<?x5x12xf32>) -> tensor<?x5x12xf32>
+    %y = onnx.Reshape(%a, %h) : (tensor<?x5x12xf32>, tensor<4xi64>) -> tensor<?x5x?x4xf32>
+    func.return %y : tensor<?x5x?x4xf32>
+  }
+
+// Either of two batches may be 1 and broadcast.
+
+// CHECK-LABEL: func.func @unmoved_two_batches(
+// CHECK: %[[H:.*]] = onnx.Concat
+// CHECK: onnx.Reshape(%{{.*}}, %[[H]])
+  func.func @unmoved_two_batches(%x: tensor<?x12xf32>, %z: tensor<?x12xf32>) -> tensor<?x?x4xf32> {
+    %zero = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %rest = onnx.Constant() {value = #onnx.tensor<[-1, 4] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %s = onnx.Shape(%x) : (tensor<?x12xf32>) -> tensor<2xi64>
+    %n = onnx.Gather(%s, %zero) {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %h = onnx.Concat(%n, %rest) {axis = 0 : i64} : (tensor<1xi64>, tensor<2xi64>) -> tensor<3xi64>
+    %a = onnx.Add(%x, %z) : (tensor<?x12xf32>, tensor<?x12xf32>) -> tensor<?x12xf32>
+    %y = onnx.Reshape(%a, %h) : (tensor<?x12xf32>, tensor<3xi64>) -> tensor<?x?x4xf32>
+    func.return %y : tensor<?x?x4xf32>
+  }
+
+// What exporters write for the pads of a size: pairs in the reverse order, (7 - 24 % 7) % 7 at the end.
+
+// CHECK-LABEL: func.func @pads(
+// CHECK: %[[P:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0, 0, 4] : tensor<4xi64>>}
+// CHECK-NEXT: onnx.Pad(%x, %[[P]], _, _) : (tensor<?x24xf32>, tensor<4xi64>) -> tensor<?x28xf32>
+  func.func @pads(%x: tensor<?x24xf32>) -> tensor<?x?xf32> {
+    %at = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %seven = onnx.Constant() {value = #onnx.tensor<[7] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %zeros = onnx.Constant() {value = #onnx.tensor<[0, 0] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %zero = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %pairs = onnx.Constant() {value = #onnx.tensor<[-1, 2] : tensor<2xi64>>} : () -> tensor<2xi64>
+    %flat = onnx.Constant() {value = #onnx.tensor<[-1] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %low = onnx.Constant() {value = #onnx.tensor<[-9223372036854775807] : tensor<1xi64>>} : () -> tensor<1xi64>
+    %s = onnx.Shape(%x) : (tensor<?x24xf32>) -> tensor<2xi64>
+    %c = onnx.Gather(%s, %at) {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %r = onnx.Mod(%c, %seven) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %d = onnx.Sub(%seven, %r) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %e = onnx.Mod(%d, %seven) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+    %l = onnx.Concat(%zero, %e, %zeros) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>, tensor<2xi64>) -> tensor<4xi64>
+    %p = onnx.Reshape(%l, %pairs) : (tensor<4xi64>, tensor<2xi64>) -> tensor<2x2xi64>
+    %v = onnx.Slice(%p, %flat, %low, %zero, %flat) : (tensor<2x2xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x2xi64>
+    %t = onnx.Transpose(%v) {perm = array<i64: 1, 0>} : (tensor<2x2xi64>) -> tensor<2x2xi64>
+    %q = onnx.Reshape(%t, %flat) : (tensor<2x2xi64>, tensor<1xi64>) -> tensor<4xi64>
+    %y = onnx.Pad(%x, %q) : (tensor<?x24xf32>, tensor<4xi64>) -> tensor<?x?xf32>
+    func.return %y : tensor<?x?xf32>
+  }
+}
+
+// -----
+
 // The sizes are a frame that the image has to fit in.
 
 builtin.module attributes {onnx.opset_import = {ai.onnx = 18 : i64}} {

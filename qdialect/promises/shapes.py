@@ -1,0 +1,150 @@
+"""The sizes of a result, known ones and symbols, from those of the operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.snapshot import MICROSOFT
+from qdialect.ir.values import constant_array, normal_axis
+from qdialect.promises.base import Promise
+from qdialect.promises.elementwise import NAMES
+from qdialect.promises.layout import slices_of
+from qdialect.promises.sizes import Element, Elements, Known, Symbol
+from qdialect.reasons import Blocked
+
+
+@dataclass(frozen=True)
+class Shaped(Promise):
+    """Sizes of the op's first result are sizes of its operands; None for each that is another."""
+
+    sizes: Callable[[OnnxOp, Known], Sequence[Element] | None]
+
+
+def _same(op: OnnxOp, known: Known) -> Sequence[Element] | None:
+    return known.sizes(op.operands[0])
+
+
+def _images(op: OnnxOp, known: Known) -> Sequence[Element] | None:
+    """The batch alone."""
+    sizes = known.sizes(op.operands[0])
+    return sizes and (sizes[0], *[None] * (len(sizes) - 1))
+
+
+def _common(elements: Sequence[Element]) -> Element:
+    """The size to which several are broadcast: that which is not 1, if there is one."""
+    others = {e for e in elements if e != 1}
+    return others.pop() if len(others) == 1 else None if others else 1
+
+
+def _broadcast(op: OnnxOp, known: Known) -> Sequence[Element] | None:
+    return _joined([known.sizes(value) for value in op.operands])
+
+
+def _joined(rows: Sequence[Elements | None]) -> Sequence[Element] | None:
+    if not rows or None in rows:
+        return None
+    rank = max(len(row or ()) for row in rows)
+    padded = [(1,) * (rank - len(row or ())) + (row or ()) for row in rows]
+    return [_common(column) for column in zip(*padded, strict=True)]
+
+
+def _product(op: OnnxOp, known: Known) -> Sequence[Element] | None:
+    a, b = (known.sizes(value) for value in op.operands[:2])
+    if a is None or b is None or min(len(a), len(b)) < 2:
+        return None
+    batch = _joined([a[:-2], b[:-2]])
+    return None if batch is None else [*batch, a[-2], b[-1]]
+
+
+def _transposed(op: OnnxOp, known: Known) -> Sequence[Element] | None:
+    sizes = known.sizes(op.operands[0])
+    perm = op.ints_attr("perm") or range(len(sizes or ()))[::-1]
+    return None if sizes is None or len(perm) != len(sizes) else [sizes[p] for p in perm]
+
+
+def _concatenated(op: OnnxOp, known: Known) -> Sequence[Element] | None:
+    rows = [row for value in op.operands if (row := known.sizes(value)) is not None]
+    if not rows or len({len(row) for row in rows}) != 1:
+        return None
+    axis = normal_axis(op.int_attr("axis", 0), len(rows[0]))
+    columns = (sorted(column, key=lambda e: not isinstance(e, int)) for column in zip(*rows, strict=True))
+    return [None if k == axis else column[0] for k, column in enumerate(columns)]
+
+
+def _sliced(op: OnnxOp, known: Known) -> Sequence[Element] | None:
+    sizes, taken = known.sizes(op.operands[0]), slices_of(op)
+    if sizes is None or isinstance(taken, Blocked):
+        return None
+    return [None if k in taken else size for k, size in enumerate(sizes)]
+
+
+def _unsqueezed(op: OnnxOp, known: Known) -> Sequence[Element] | None:
+    sizes = known.sizes(op.operands[0])
+    listed = op.ints_attr("axes") if len(op.operands) < 2 else constant_array(op.operands[1])
+    if sizes is None or listed is None:
+        return None
+    rank, rest = len(sizes) + len(listed), iter(sizes)
+    axes = {normal_axis(int(axis), rank) for axis in listed}
+    return [1 if k in axes else next(rest, None) for k in range(rank)]
+
+
+def _gathered(op: OnnxOp, known: Known) -> Sequence[Element] | None:
+    data, indices = (known.sizes(value) for value in op.operands)
+    if not data or indices is None:
+        return None
+    axis = normal_axis(op.int_attr("axis", 0), len(data))
+    return [*data[:axis], *indices, *data[axis + 1 :]]
+
+
+def _reshaped(op: OnnxOp, known: Known) -> Sequence[Element] | None:
+    before, listed = known.sizes(op.operands[0]), known.elements(op.operands[1])
+    if before is None or listed is None or op.int_attr("allowzero", 0):
+        return None
+    sizes = [before[k] if e == 0 and k < len(before) else e for k, e in enumerate(listed)]
+    rest = _rest(before, [e for e in sizes if e != -1]) if sizes.count(-1) == 1 else None
+    return [rest if e == -1 else e for e in sizes]
+
+
+def _rest(before: Elements, others: Sequence[Element]) -> Element:
+    """The size that makes as many elements as `before` together with `others`."""
+    left, numbers = [e for e in before if not isinstance(e, int)], [e for e in others if isinstance(e, int)]
+    for other in others:
+        if other in left and isinstance(other, Symbol):
+            left.remove(other)
+        elif not isinstance(other, int):
+            return None
+    count, of = prod(e for e in before if isinstance(e, int)), prod(numbers)
+    if not of or count % of or len(left) > 1:
+        return None
+    return count // of if not left else left[0] if count == of else None
+
+
+def _expanded(op: OnnxOp, known: Known) -> Sequence[Element] | None:
+    return _joined([known.sizes(op.operands[0]), known.elements(op.operands[1])])
+
+
+SAME = (
+    "BatchNormalization Cast DequantizeLinear Dropout DynamicQuantizeLinear GroupNormalization Identity "
+    "InstanceNormalization LayerNormalization LogSoftmax LpNormalization Not QuantizeLinear RMSNormalization Softmax"
+)
+BATCHES = "AveragePool Conv ConvInteger ConvTranspose GlobalAveragePool GlobalMaxPool MaxPool"
+MICROSOFTS = "DequantizeLinear FastGelu Gelu QuantizeLinear QuickGelu"
+PAIRS = "And Equal Greater GreaterOrEqual Less LessOrEqual Mean Mod Or Sum Where"
+
+SHAPED: dict[tuple[str, str], Shaped] = {
+    **{("", name): Shaped(_same) for name in SAME.split()},
+    **{(MICROSOFT, name): Shaped(_same) for name in MICROSOFTS.split()},
+    **{("", name): Shaped(_images) for name in BATCHES.split()},
+    **{("", name): Shaped(_broadcast) for name in (*NAMES.split(), *PAIRS.split())},
+    **{("", name): Shaped(_product) for name in ("MatMul", "MatMulInteger")},
+    ("", "Concat"): Shaped(_concatenated),
+    ("", "Expand"): Shaped(_expanded),
+    ("", "Gather"): Shaped(_gathered),
+    ("", "Reshape"): Shaped(_reshaped),
+    ("", "Slice"): Shaped(_sliced),
+    ("", "Transpose"): Shaped(_transposed),
+    ("", "Unsqueeze"): Shaped(_unsqueezed),
+}
