@@ -11,17 +11,17 @@ from xdsl.passes import ModulePass
 
 from qdialect.compiler.conditions import Claim, Condition, fused, lowered, raised
 from qdialect.compiler.options import FORMS, LEVELS, UPSTREAM_FORMS, Options
-from qdialect.compiler.pipeline_text import get_available_passes, parse_pipeline, spec_text
+from qdialect.compiler.pipeline_text import get_available_passes, parse_pipeline, step_text
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
-from qdialect.rewriting.passes import exactness_of
+from qdialect.rewriting.passes import Composed, RewritePass, composable, exactness_of, parts_of
 from qdialect.targets import Target, target
 from qdialect.transforms import get_all_passes
 from qdialect.transforms.decompose import decomposable
 
 
 class Stage(NamedTuple):
-    """One pass of a pipeline."""
+    """One step of a pipeline: a pass, or several as one greedy set."""
 
     step: ModulePass
     because: str
@@ -64,15 +64,29 @@ def _stage(name: str, because: str, *needs: str, **options: Any) -> Stage:
     return Stage(get_all_passes()[name]()(**options), because, needs)
 
 
+def _together(because: str, *stages: Stage) -> Stage:
+    """Several passes as one greedy set: what one of them rewrites, the others see at once."""
+    parts = [one.step for one in stages if isinstance(one.step, RewritePass) and composable(one.step)]
+    assert len(parts) == len(stages)
+    needs = tuple(name for one in stages for name in one.needs)
+    return Stage(parts[0] if len(parts) == 1 else Composed(tuple(parts)), because, needs)
+
+
+def _plain(name: str) -> Stage:
+    """A pass without options, as a part of a step."""
+    return _stage(name, "")
+
+
 def simplifying() -> Iterator[Stage]:
     """Simplification of any graph: folding of constants and shapes."""
     yield _stage("infer-shapes", "before anything is quantized: guards and costs need sizes")
-    yield _stage("fold-identity", "a copy of a constant is a constant")
     yield _stage("fold-constants", "scales computed from constants become constants")
     yield _stage("fold-shapes", "known sizes become constants")
     yield _stage("fold-constants", "values that depend on sizes alone, conditions of branches included")
-    yield _stage("fold-zeros", "operands that are zero by default, unused results")
-    yield _stage("fold-layout", "consecutive or inverse moves of elements, and copies")
+    yield _together(
+        "copies, zeros by default, inverse moves, and products that are table lookups",
+        *map(_plain, ("fold-identity", "fold-zeros", "fold-layout", "fold-one-hot")),
+    )
 
 
 def _raising(r: Request) -> Iterator[Stage]:
@@ -90,7 +104,6 @@ def _raising(r: Request) -> Iterator[Stage]:
     if r.is_upstream:
         yield _stage("raise-opset", "blocked weights have types there; the result has no opset", to=21)
     yield from simplifying()
-    yield _stage("fold-one-hot", "a product that is a table lookup, before its operands are quantized")
     yield _stage(
         "raise-qoperator",
         "QOperator nodes become ops on quantized types; scales must be constant",
@@ -122,10 +135,10 @@ def _apart(r: Request) -> Iterator[Stage]:
         yield _stage("unroll", "loops of known length: the form has no loops over time", steps=256)
 
 
-def _batch_norm(r: Request, because: str, *, depthwise: bool) -> Stage:
+def _batch_norm(r: Request, *, depthwise: bool) -> Stage:
     lossy = r.level is Exactness.LOSSY
     symmetric = r.target.symmetric_weights
-    return _stage("fold-batch-norm", because, symmetric=symmetric, depthwise=depthwise, lossy=lossy)
+    return _stage("fold-batch-norm", "", symmetric=symmetric, depthwise=depthwise, lossy=lossy)
 
 
 def _sinking(r: Request) -> Iterator[Stage]:
@@ -158,17 +171,18 @@ def _hoisting(r: Request) -> Iterator[Stage]:
             "fold-scales", "while activations, which commute with factors, are in front of a quantize"
         )
     yield _stage("hoist-quantize", "a BatchNormalization folds if a quantize is directly behind it", **hoist)
-    yield _batch_norm(r, "factors and shifts are folded into scales and zero points", depthwise=kernels)
+    folds = [_batch_norm(r, depthwise=kernels)]
     if r.form != "qdq":
-        yield _stage("fold-scales", "per-channel scales between two products become per tensor")
-    if (kernels or r.form == "integer") and not r.options.decompose:
-        yield _stage("compose", "a MatMul and its Add have one kernel, or one sum that raise-integer raises")
+        folds.append(_plain("fold-scales"))
+        folds += [] if r.options.decompose else [_plain("compose")]
+    yield _together("factors, shifts and biases become part of the products beside them", *folds)
     yield _stage(
         "hoist-quantize", "an op into which a BatchNormalization was folded has an integer kernel", **hoist
     )
-    yield _stage("fuse-quantized", "ops between casts become ops on quantized types")
-    yield _stage("fold-pad", "a Pad of a quantized type is folded into the pads of the op below")
-    yield _stage("fold-activation", "clamps implied by the storage range")
+    yield _together(
+        "ops between casts become ops on quantized types, with the Pads in front and the clamps behind",
+        *map(_plain, ("fuse-quantized", "fold-pad", "fold-activation")),
+    )
 
 
 def _legalizing(r: Request) -> Iterator[Stage]:
@@ -212,15 +226,12 @@ def _choosing(name: str) -> Iterator[Stage]:
     """The fastest forms on a target of ops that have integer kernels there."""
     yield _stage("fold-requantize", "operands of a join, before their kernels are written")
     yield _stage("lower-to-table", "one lookup for ops without a kernel", target=name)
-    yield _stage("legalize-expressed", "kernels dequantize to float32")
-    yield _stage("rescale-bias", "kernels add an int32 bias in steps of x_scale * w_scale")
-    yield _stage(
-        "choose-convolution-form",
-        "by cost; the bias must suit an integer kernel",
-        "rescale-bias",
-        target=name,
+    yield _together(
+        "the form of least cost, in float32, with an int32 bias in steps of x_scale * w_scale",
+        _plain("legalize-expressed"),
+        _plain("rescale-bias"),
+        _stage("choose-convolution-form", "", target=name),
     )
-    yield _stage("rescale-bias", "biases of former transposed convolutions, which have no kernel")
 
 
 def _lowering(r: Request) -> Iterator[Stage]:
@@ -237,14 +248,21 @@ def _lowering(r: Request) -> Iterator[Stage]:
         apart = {"joins": False} if r.options.decompose else {}  # decomposed ops stay decomposed
         options = {"exact": r.is_exact, **apart} if r.form == "qoperator" else {}
         yield _stage(f"lower-to-{r.form}", "integer kernels, in the chosen forms", target=name, **options)
-        yield _stage("legalize-sums", "integer sums on the fastest types", target=name)
     if r.form == "qoperator":
         few = {"elements": sys.maxsize} if r.options.float_weights else {}
         yield _stage("fold-float-weights", "dequantized once, not in each run", target=name, **few)
-        yield _batch_norm(r, "a float weight takes factors that a quantized one cannot", depthwise=False)
-        yield _stage("lower-to-matmul", "interpolation is priced in float, between its casts", target=name)
-    yield _stage("collapse-transpose", "blocks are copied, single elements are not", target=name)
-    yield _stage("fold-layout", "copies, and moves of elements, that casts stood between")
+        yield _together(
+            "a float weight takes factors that a quantized one cannot; interpolation is priced between its casts",
+            _batch_norm(r, depthwise=False),
+            _stage("lower-to-matmul", "", target=name),
+        )
+    sums = [] if r.form == "qdq" else [_stage("legalize-sums", "", target=name)]
+    yield _together(
+        "sums on the fastest types; moves of elements that casts stood between, in blocks",
+        *sums,
+        _stage("collapse-transpose", "", target=name),
+        _plain("fold-layout"),
+    )
     yield _stage(
         "lower-to-qdq",
         "ops without a kernel: QuantizeLinear and DequantizeLinear around them",
@@ -312,7 +330,7 @@ def _with_those_of(target: Target, phase: str, stages: Sequence[Stage]) -> list[
         if not isinstance(getattr(steps[0], "exactness", None), Exactness):
             raise UserError(f"{where} has no class of exactness", "its pass says how far it moves numbers")
         beside = one.before or one.after
-        places = [k for k, stage in enumerate(merged) if stage.step.name == beside]
+        places = [k for k, row in enumerate(merged) if any(p.name == beside for p in parts_of(row.step))]
         if beside and not places:
             raise UserError(
                 f"{where} stands beside '{beside}', which the phase '{phase}' does not have here",
@@ -321,6 +339,16 @@ def _with_those_of(target: Target, phase: str, stages: Sequence[Stage]) -> list[
         place = places[0] if one.before else (places[-1] + 1 if one.after else len(merged))
         merged.insert(place, Stage(steps[0], one.because, tuple(one.needs)))
     return merged
+
+
+def _within(stage: Stage, level: Exactness) -> Iterator[Stage]:
+    """A stage without the passes of a class beyond `level`; none if nothing is left."""
+    if isinstance(stage.step, Composed):
+        kept = [stage._replace(step=p) for p in stage.step.parts if exactness_of(p).within(level)]
+        if kept:
+            yield _together(stage.because, *kept)._replace(needs=stage.needs)
+    elif stage.step.name in ASKED_FOR or exactness_of(stage.step).within(level):
+        yield stage
 
 
 def phases(options: Options, *, completes: bool = False) -> list[Phase]:
@@ -335,12 +363,8 @@ def phases(options: Options, *, completes: bool = False) -> list[Phase]:
 
     def phase(name: str, aim: str, broken: Condition, *parts: Iterable[Stage]) -> Phase:
         stages = _with_those_of(r.target, name, [stage for part in parts for stage in part])
-        return Phase(
-            name,
-            aim,
-            broken,
-            [s for s in stages if s.step.name in ASKED_FOR or exactness_of(s.step).within(r.level)],
-        )
+        allowed = [one for stage in stages for one in _within(stage, r.level)]
+        return Phase(name, aim, broken, allowed)
 
     for one in r.target.stages:
         if one.phase not in PHASES:
@@ -374,7 +398,7 @@ def phases_text(phases: Iterable[Phase]) -> str:
         lines.append(f"  // {phase.name}: {phase.aim}")
         for stage in phase.stages:
             needs = f" [needs {', '.join(stage.needs)}]" if stage.needs else ""
-            spec = f"{spec_text(stage.step.pipeline_pass_spec())},"
+            spec = f"{step_text(stage.step)},"
             lines.append(f"  {spec:<40} // {stage.because}{needs}")
     last = len(lines) - 1
     lines[last] = lines[last].replace(", ", "  ", 1)

@@ -1,4 +1,8 @@
-"""Textual pass pipelines, `a,b{x=1 y="s" l=1,2 flag}` or `builtin.module(a,b)`: parser, runner, printer."""
+"""
+Textual pass pipelines, `a,b{x=1 y="s" l=1,2 flag}` or `builtin.module(a,b)`: parser, runner, printer.
+
+`a + b` is one step: the patterns of both as one greedy set.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,7 +18,7 @@ from xdsl.utils.hints import isa, type_repr
 from qdialect.errors import UserError, did_you_mean
 from qdialect.ops.outside import outside_passes
 from qdialect.rewriting.manager import PassManager, Verified
-from qdialect.rewriting.passes import classes_of
+from qdialect.rewriting.passes import Composed, RewritePass, classes_of, composable, parts_of
 from qdialect.rewriting.remarks import Remark, remarks_of
 from qdialect.text.reading import make_context
 from qdialect.transforms import get_all_passes
@@ -66,7 +70,8 @@ _XDSL_SUMMARIES = {
 
 
 _TOKEN = re.compile(
-    r'(?:\s|//[^\n]*\n)*(?:(?P<mark>[(){},=])|"(?P<string>(?:\\.|[^"\\])*)"|(?P<word>[^\s(){},="]+))'
+    r'(?:\s|//[^\n]*\n)*(?:(?P<mark>[(){},=]|\+(?![\d.i]))|"(?P<string>(?:\\.|[^"\\])*)"|'
+    r'(?P<word>(?:[^\s(){},="+]|\+(?=[\d.i]))+))'
 )
 
 
@@ -114,9 +119,9 @@ class _Reader:
             )
         return taken
 
-    def pipeline(self) -> list[ArgSpec]:
-        """`pass (, pass)*`; `builtin.module(...)` is equivalent to its contents."""
-        specs: list[ArgSpec] = []
+    def pipeline(self) -> list[list[ArgSpec]]:
+        """`pass (+ pass)* (, ...)*`; `builtin.module(...)` is equivalent to its contents."""
+        steps: list[list[ArgSpec]] = []
         while True:
             name = self.expect("word", what="a pass name")
             if self.take("mark", "("):
@@ -124,12 +129,18 @@ class _Reader:
                     raise PipelineError(
                         f"bad pass pipeline: cannot nest under '{name}'", "passes run on builtin.module"
                     )
-                specs += [] if self.token == ("mark", ")", self.token.spaced) else self.pipeline()
+                steps += [] if self.token == ("mark", ")", self.token.spaced) else self.pipeline()
                 self.expect("mark", ")")
             else:
-                specs.append(ArgSpec(name, self.options() if self.take("mark", "{") else {}))
+                steps.append([self.spec(name)])
+            while self.take("mark", "+"):
+                steps[-1].append(self.spec(self.expect("word", what="a pass name")))
             if not self.take("mark", ","):
-                return specs
+                return steps
+
+    def spec(self, name: str) -> ArgSpec:
+        """A pass with its options, if any follow."""
+        return ArgSpec(name, self.options() if self.take("mark", "{") else {})
 
     def options(self) -> dict[str, ParameterListType]:
         """`key` or `key=value(,value)*`, separated by blanks, up to `}`; values stay text."""
@@ -161,9 +172,21 @@ def parse_pipeline(text: str, available: Passes) -> list[ModulePass]:
     if not text.strip():
         return []
     reader = _Reader(text)
-    specs = reader.pipeline()
+    steps = reader.pipeline()
     reader.expect("end", what="','")
-    return [_make(spec, available) for spec in specs]
+    return [_composed([_make(spec, available) for spec in step]) for step in steps]
+
+
+def _composed(passes: list[ModulePass]) -> ModulePass:
+    parts = [one for one in passes if isinstance(one, RewritePass) and composable(one)]
+    if len(passes) == 1:
+        return passes[0]
+    if len(parts) < len(passes):
+        alone = next(one for one in passes if one not in parts)
+        raise PipelineError(
+            f"pass '{alone.name}' does more than apply patterns", "put ',' around it, not '+'"
+        )
+    return Composed(tuple(parts))
 
 
 def run(module: ModuleOp, pipeline: str) -> list[Remark]:
@@ -182,11 +205,15 @@ def run(module: ModuleOp, pipeline: str) -> list[Remark]:
 
 def pipeline_text(passes: Iterable[ModulePass]) -> str:
     """The text that `parse_pipeline` reads back to equal passes."""
-    return f"builtin.module({','.join(spec_text(one.pipeline_pass_spec()) for one in passes)})"
+    return f"builtin.module({','.join(map(step_text, passes))})"
 
 
-def spec_text(spec: ArgSpec) -> str:
-    """One pass with its options."""
+def step_text(step: ModulePass) -> str:
+    """One pass with its options, or several with `+` between them."""
+    return " + ".join(_spec_text(part.spec()) for part in parts_of(step))
+
+
+def _spec_text(spec: ArgSpec) -> str:
     options = [f"{k}={','.join(map(_value_text, v))}" if v else k for k, v in spec.parameters.items()]
     return f"{spec.name}{{{' '.join(options)}}}" if options else spec.name
 

@@ -77,7 +77,8 @@ class Changes(ABC):
         self._in_steps: list[tuple[SSAValue, SSAValue]] = []
         self._heirs: list[tuple[Operation, Operation]] = []
         self.rewrites = 0
-        self.blocked: dict[Operation, Blocked] = {}
+        self.blocked: dict[Operation, dict[str, Blocked]] = {}
+        """By operation, the first reason of each pass."""
 
     @abstractmethod
     def push(self, op: Operation) -> None:
@@ -258,6 +259,6 @@ class Changes(ABC):
         if op in self._queued:
             self._queued.discard(op)
             self._journal.on_undo(lambda: self._queued.add(op))
-        if (reason := self.blocked.pop(op, None)) is not None:
-            self._journal.on_undo(lambda: self.blocked.__setitem__(op, reason))
+        if (reasons := self.blocked.pop(op, None)) is not None:
+            self._journal.on_undo(lambda: self.blocked.__setitem__(op, reasons))
         self._journal.erase(op)

@@ -7,7 +7,7 @@ rewrites that names the pattern which does not terminate.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -56,28 +56,33 @@ class Rewriter(Changes):
     operation's replacement, and a blocked rewrite is recorded.
     """
 
-    def __init__(self, module: ModuleOp, pass_name: str = "", patterns: Sequence[Pattern] = ()):
+    def __init__(self, module: ModuleOp, pass_name: str = "", sets: Mapping[str, Sequence[Pattern]] = {}):
+        """pass_name: of rewrites without a pattern; sets: patterns by the name of their pass."""
         super().__init__()
-        self._patterns = patterns
-        self._by_class: dict[type[Operation], list[Pattern]] = {}
+        known: dict[str, tuple[str, Pattern]] = {}
+        for name, patterns in sets.items():
+            for one in patterns:  # a cleanup that several sets take along is applied once
+                known.setdefault(type(one).__name__, (name, one))
+        self._patterns = list(known.values())
+        self._by_class: dict[type[Operation], list[tuple[str, Pattern]]] = {}
         self._worklist: list[Operation] = []
-        self._pass_name = pass_name
+        self._pass_name = pass_name or next(iter(sets), "")
         self._remarks = remarks_of(module)
         self._ops = operations(module)
         self._keeps = any(KEEP_FLOAT in op.attributes for op in self._ops)
         self._rolled_back = False
         self._lowered: list[tuple[SSAValue, Laid]] = []
 
-    def patterns_for(self, op_class: type[Operation]) -> list[Pattern]:
-        """The patterns that accept a class of operations."""
+    def _patterns_for(self, op_class: type[Operation]) -> list[tuple[str, Pattern]]:
+        """The patterns that accept a class of operations, each with the name of its pass."""
         patterns = self._by_class.get(op_class)
         if patterns is None:
-            patterns = self._by_class[op_class] = [p for p in self._patterns if p.accepts(op_class)]
+            patterns = self._by_class[op_class] = [row for row in self._patterns if row[1].accepts(op_class)]
         return patterns
 
     def push(self, op: Operation) -> None:
         """Look at `op` (again)."""
-        if self.patterns_for(type(op)) and op not in self._queued:
+        if self._patterns_for(type(op)) and op not in self._queued:
             self._queued.add(op)
             self._worklist.append(op)
 
@@ -85,7 +90,7 @@ class Rewriter(Changes):
         """Rewrite until nothing matches. Raises EndlessRewriting past the cap."""
         ops = self._ops
         limit = REWRITES_PER_OP * (len(ops) + 16)
-        candidates = {op_class for op_class in set(map(type, ops)) if self.patterns_for(op_class)}
+        candidates = {op_class for op_class in set(map(type, ops)) if self._patterns_for(op_class)}
         self._worklist = [op for op in reversed(ops) if type(op) in candidates] if candidates else []
         self._queued = set(self._worklist)
         while self._worklist:
@@ -103,10 +108,10 @@ class Rewriter(Changes):
 
     def _apply(self, op: Operation, limit: int) -> None:
         if is_kept(op):
-            self.blocked[op] = KEPT
+            self.blocked[op] = {self._patterns_for(type(op))[0][0]: KEPT}
             return
-        for pattern in self.patterns_for(type(op)):
-            name = type(pattern).__name__
+        for pass_name, pattern in self._patterns_for(type(op)):
+            self._pass_name, name = pass_name, type(pattern).__name__
             if self.attempt(op, name, pattern.rewrite):
                 if self.rewrites > limit:
                     raise EndlessRewriting(f"{name} does not come to an end at '{called(op)}'")
@@ -138,7 +143,7 @@ class Rewriter(Changes):
             self.rewrites, self._rolled_back, blocked = before, True, KEPT
         self._journal = None
         if blocked is not None and op.parent is not None:
-            self.blocked.setdefault(op, blocked)
+            self.blocked.setdefault(op, {}).setdefault(self._pass_name, blocked)
         if self.rewrites == before:
             return False
         for former, heir in self._heirs:
@@ -155,8 +160,9 @@ class Rewriter(Changes):
         if self._rolled_back:
             _drop_loose_uses(module)
         refresh_signatures(module)
-        for op, blocked in self.blocked.items():
-            self._remarks.add(self._pass_name, op, blocked)
+        for op, reasons in self.blocked.items():
+            for pass_name, blocked in reasons.items():
+                self._remarks.add(pass_name, op, blocked)
 
 
 def _drop_loose_uses(module: ModuleOp) -> None:
@@ -206,7 +212,12 @@ def refresh_signatures(module: ModuleOp) -> None:
 
 def apply_patterns(module: ModuleOp, pass_name: str, patterns: Sequence[Pattern]) -> int:
     """Apply patterns until none matches, record blocked rewrites, and return the number of rewrites."""
-    rewriter = Rewriter(module, pass_name, patterns)
+    return apply_sets(module, {pass_name: patterns})
+
+
+def apply_sets(module: ModuleOp, sets: Mapping[str, Sequence[Pattern]]) -> int:
+    """`apply_patterns` with the sets of several passes, by their names, as one."""
+    rewriter = Rewriter(module, sets=sets)
     rewriter.run()
     rewriter.finish(module)
     return rewriter.rewrites

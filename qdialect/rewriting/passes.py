@@ -9,9 +9,10 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec
 
 from qdialect.exactness import Exactness
-from qdialect.rewriting.driver import Pattern, apply_patterns
+from qdialect.rewriting.driver import Pattern, apply_patterns, apply_sets
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,43 @@ class RewritePass(ModulePass):
         apply_patterns(op, self.name, self.patterns())
 
 
+@dataclass(frozen=True)
+class Composed(ModulePass):
+    """
+    The patterns of several passes as one greedy set, `a + b` in a pipeline: each is one that only applies patterns.
+
+    The first that matches an operation rewrites it. Rewrites and remarks carry the name of their own pass.
+    """
+
+    parts: tuple[RewritePass, ...]
+
+    def __post_init__(self) -> None:
+        # The class has no name of its own: xDSL reads that of an instance too.
+        object.__setattr__(self, "name", " + ".join(part.name for part in self.parts))
+
+    @property
+    def level(self) -> Exactness:
+        """The widest class of exactness of the parts, by which a step is judged."""
+        return max((part.level for part in self.parts), key=list(Exactness).index)
+
+    def spec(self, *, include_default: bool = False) -> ArgSpec:
+        specs = [str(part.spec(include_default=include_default)) for part in self.parts]
+        return ArgSpec(" + ".join(specs), {})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        apply_sets(op, {part.name: part.patterns() for part in self.parts})
+
+
+def parts_of(step: ModulePass) -> tuple[ModulePass, ...]:
+    """The passes that a step of a pipeline applies together: itself, unless it is composed."""
+    return step.parts if isinstance(step, Composed) else (step,)
+
+
+def composable(step: ModulePass) -> bool:
+    """True if a pass does nothing but apply its patterns, so that other sets may be applied with them."""
+    return isinstance(step, RewritePass) and type(step).apply is RewritePass.apply
+
+
 def classes_of(pass_type: type[ModulePass]) -> str:
     """The classes of exactness of a pass, in words: `exact or close` has rewrites of both and an option to choose."""
     # xDSL's own passes state none: they move and merge ops, and never change a number.
@@ -57,7 +95,7 @@ def classes_of(pass_type: type[ModulePass]) -> str:
 
 def exactness_of(module_pass: ModulePass) -> Exactness:
     """The class of exactness of one application of a pass."""
-    if isinstance(module_pass, RewritePass):
+    if isinstance(module_pass, RewritePass | Composed):
         return module_pass.level
     own = getattr(module_pass, "exactness", Exactness.EXACT)
     assert isinstance(own, Exactness)
