@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,21 @@ class Blocked:
     """The condition that does not hold, as a sentence without a full stop."""
     fix: str = ""
     """Action by which the user can remove the obstacle; empty if there is none."""
+
+
+class Refused(Exception):
+    """A rewrite does not apply, for a reason: caught by the driver, before anything has changed."""
+
+    def __init__(self, blocked: Blocked):
+        super().__init__(blocked.message)
+        self.blocked = blocked
+
+
+def unblocked(value: T | Blocked) -> T:
+    """`value`, in a pattern or an upstream form; if it is a reason, the rewrite ends with that reason."""
+    if isinstance(value, Blocked):
+        raise Refused(value)
+    return value
 
 
 UNKNOWN_RANK = Blocked(

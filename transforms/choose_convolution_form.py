@@ -39,7 +39,7 @@ from qdialect.patterns.convolution.search import FORMS, Plan, Rejected, Search, 
 from qdialect.patterns.convolution.step import SOME_IMAGES, ImageNodes, Spec, Step
 from qdialect.patterns.sums import LowerToSum
 from qdialect.promises.window import Window
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -72,14 +72,10 @@ class ChooseConvolutionForm(OnTrait[Window]):
             return None
         if not self._target.costs:
             return Blocked("no-costs", f"no kernel of a convolution was measured on {self._target.name}")
-        spec = self._spec(op, promise, x, w)
-        if isinstance(spec, Blocked):
-            return spec
+        spec = unblocked(self._spec(op, promise, x, w))
         plan = Plan(0.0)
         if op not in self._planned and w.storage.name == "i8":
-            chosen = self._plan(op, spec, promise)
-            if isinstance(chosen, Blocked):
-                return chosen
+            chosen = unblocked(self._plan(op, spec, promise))
             plan = chosen
         if plan.steps:
             return self._take(op, plan.steps, promise, rewriter)

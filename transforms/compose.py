@@ -16,7 +16,7 @@ from qdialect.forms.composition import TakesBias
 from qdialect.forms.table import form_of
 from qdialect.ir.values import under_dequantize
 from qdialect.promises.joins import Adds
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -38,9 +38,7 @@ class ComposeBias(OnTrait[Adds]):
                 continue
             if not product.has_one_use():
                 return Blocked("second-consumer", "the product has a second consumer")
-            whole = form.whole(product.op, bias)
-            if isinstance(whole, Blocked):
-                return whole
+            whole = unblocked(form.whole(product.op, bias))
             rewriter.replace(op, [whole])
             return None
         return None

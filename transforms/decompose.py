@@ -15,7 +15,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.exactness import Exactness
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.forms.table import TABLES
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm
 from qdialect.rewriting.passes import RewritePass
@@ -30,9 +30,7 @@ class DecomposeOp(OnForm[Decomposes]):
     def match(self, op: OnnxOp, form: Decomposes, rewriter: Rewriter, /) -> Blocked | None:
         if op.op_type not in self._ops:
             return None
-        parts = form.parts(op)
-        if isinstance(parts, Blocked):
-            return parts
+        parts = unblocked(form.parts(op))
         if isinstance(parts, Decomposed):
             rewriter.replace(op, parts.ops, parts.results)
             for part in reversed(parts.ops):

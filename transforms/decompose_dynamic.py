@@ -33,7 +33,7 @@ from qdialect.ops.generated import op_named
 from qdialect.promises.arithmetic import Converts, QuantizesAtRunTime
 from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.linear import LINEAR, Linear
-from qdialect.reasons import FLOAT_SUMS, Blocked
+from qdialect.reasons import FLOAT_SUMS, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -66,9 +66,7 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
         users = list(dict.fromkeys(use.operation for value in op.results[::2] for use in value.uses))
         products: list[_Product] = []
         for user in users:
-            product = self._product(user, op) if isinstance(user, OnnxOp) else OTHER_READER
-            if isinstance(product, Blocked):
-                return product
+            product = unblocked(self._product(user, op) if isinstance(user, OnnxOp) else OTHER_READER)
             products.append(product)
         if not products:
             return None

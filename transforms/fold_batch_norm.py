@@ -61,7 +61,7 @@ from qdialect.promises.affine import Affine, AffineMap, affine_map
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
-from qdialect.reasons import NOT_QUANTIZED, Blocked
+from qdialect.reasons import NOT_QUANTIZED, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -86,12 +86,10 @@ class FoldBehind(OnTrait[Affine]):
         target = self._target(value, chain, op)
         if target is None or isinstance(target, Blocked):
             return target
-        bias = folded_bias(target, chain.map)
-        if isinstance(bias, Blocked):
-            return bias
-        weight = folded_weight(target, chain.map.factor, symmetric=self.symmetric, lossy=self.lossy)
-        if isinstance(weight, Blocked):
-            return weight
+        bias = unblocked(folded_bias(target, chain.map))
+        weight = unblocked(
+            folded_weight(target, chain.map.factor, symmetric=self.symmetric, lossy=self.lossy)
+        )
         replace_linear(op, target, weight, bias, rewriter)
         return None
 
@@ -152,14 +150,10 @@ class FoldOwnFactors(OnTrait[Linear]):
         if channels is None:
             return COMPUTED_WEIGHT
         target, one = LinearTarget(op, linear, channels), np.float64(1)
-        bias = folded_bias(target, AffineMap(0, None, np.asarray(one), np.asarray(one - 1)))
-        if isinstance(bias, Blocked):
-            return bias
-        weight = folded_weight(
-            target, np.asarray(alpha, np.float64), symmetric=self.symmetric, lossy=self.lossy
+        bias = unblocked(folded_bias(target, AffineMap(0, None, np.asarray(one), np.asarray(one - 1))))
+        weight = unblocked(
+            folded_weight(target, np.asarray(alpha, np.float64), symmetric=self.symmetric, lossy=self.lossy)
         )
-        if isinstance(weight, Blocked):
-            return weight
         replace_linear(op, target, weight, bias, rewriter, drops=("alpha", "beta"))
         return None
 
@@ -191,13 +185,9 @@ class FoldInFront(OnTrait[Linear]):
         channels = linear.output_channels(op)
         if channels is None:
             return OTHER_AXIS
-        old = flat_bias(op, linear, channels)
-        if isinstance(old, Blocked):
-            return old
+        old = unblocked(flat_bias(op, linear, channels))
         array = weight.array()
-        factors = self._per_input(op, linear, array, chain.map)
-        if isinstance(factors, Blocked):
-            return factors
+        factors = unblocked(self._per_input(op, linear, array, chain.map))
         if border and (chain.map.factor == 0).any():
             return Blocked(
                 "zero-factor", "a channel with factor 0 is only its shift, which padded zeros lack"

@@ -33,7 +33,7 @@ from qdialect.promises.affine import AffineMap
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
 from qdialect.promises.window import UNRESOLVED_PADS, Geometry, Window
-from qdialect.reasons import COMPUTED_WEIGHT, Blocked
+from qdialect.reasons import COMPUTED_WEIGHT, Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.journal import is_kept
 from qdialect.rewriting.matching import OnTrait
@@ -72,15 +72,9 @@ class AddWeights(OnTrait[Adds]):
             return None
         if not (first.has_one_use() and other.has_one_use()):
             return SECOND_CONSUMER
-        one = _convolution(onnx_op(first.owner))
-        if isinstance(one, Blocked):
-            return one
-        two = _convolution(onnx_op(other.owner)) if affine is None else _alone(other, affine, one)
-        if isinstance(two, Blocked):
-            return two
-        over = _over(one.geometry, two.geometry)
-        if isinstance(over, Blocked):
-            return over
+        one = unblocked(_convolution(onnx_op(first.owner)))
+        two = unblocked(_convolution(onnx_op(other.owner)) if affine is None else _alone(other, affine, one))
+        over = unblocked(_over(one.geometry, two.geometry))
         geometry, firsts = over
         total = folding.sum_of_kernels([one.weight, two.weight], firsts, geometry.kernel)
         ratio = numerics.rounding_ratio(total)

@@ -39,7 +39,7 @@ from qdialect.patterns.rows import quantized_behind
 from qdialect.promises.base import Commutes
 from qdialect.promises.linear import Linear
 from qdialect.promises.window import Geometry, Window
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter, apply_patterns
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -147,8 +147,7 @@ class FoldFloatWeight(OnTrait[Linear]):
         if not refused:
             if shape is None or not self._pays(op):
                 return None
-            if (blocked := self._guard(op, shape)) is not None:
-                return blocked
+            unblocked(self._guard(op, shape))
         numbers = real_constant(source)
         constant = ConstantOp.of(from_array(np.asarray(numbers, np.float32)))
         constant.location = location("", [f"{wish(source) or 'weight'}_float"])

@@ -13,7 +13,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.exactness import Exactness
 from qdialect.promises.padding import AddsPadding, ZeroPads
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -34,12 +34,8 @@ class FoldPad(OnTrait[ZeroPads]):
             return Blocked("second-consumer", "the padded tensor has a second consumer")
         if element_of(pad.operands[0].type) != element_of(source.type):
             return Blocked("other-parameters", "Pad changes scale or zero point")
-        added = adds.spatial(pad)
-        if isinstance(added, Blocked):
-            return added
-        attributes = promise.padded(op, added)
-        if isinstance(attributes, Blocked):
-            return attributes
+        added = unblocked(adds.spatial(pad))
+        attributes = unblocked(promise.padded(op, added))
         new = op.__class__.create(
             operands=[pad.operands[0], *op.operands[1:]],
             result_types=op.result_types,

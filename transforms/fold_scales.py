@@ -37,7 +37,7 @@ from qdialect.promises.clamping import Clamp
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
 from qdialect.promises.monotone import stored_bounds
-from qdialect.reasons import OTHER_REGION, Blocked
+from qdialect.reasons import OTHER_REGION, Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
@@ -98,18 +98,12 @@ class FoldScales(OnOp[QuantizeOp]):
             return above
         if isinstance(users, Blocked):
             return users
-        ceiling = _ceiling(op, type, above)
-        if isinstance(ceiling, Blocked):
-            return ceiling
-        scaled = _scaled(above.target, 1 / type.scales.astype(np.float64))
-        if isinstance(scaled, Blocked):
-            return scaled
+        ceiling = unblocked(_ceiling(op, type, above))
+        scaled = unblocked(_scaled(above.target, 1 / type.scales.astype(np.float64)))
         below: list[list[Operation]] = []
         for user in users:
             scales = np.repeat(type.scales.astype(np.float64), user.channels // type.scales.size)
-            weight = folded_weight(user, scales, symmetric=True, lossy=False)
-            if isinstance(weight, Blocked):
-                return weight
+            weight = unblocked(folded_weight(user, scales, symmetric=True, lossy=False))
             below.append(weight)
         _replace(op, above, scaled, ceiling, rewriter)
         for user, weight in zip(users, below, strict=True):

@@ -22,7 +22,7 @@ from qdialect.patterns.cleanup import cast_patterns
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.linear import Linear
-from qdialect.reasons import NOT_QUANTIZED, OTHER_REGION, Blocked
+from qdialect.reasons import NOT_QUANTIZED, OTHER_REGION, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
@@ -50,9 +50,7 @@ class FuseQuantized(OnOp[OnnxOp]):
         operands = self._operands(op)
         if operands is None or isinstance(operands, Blocked):
             return operands
-        result_types = self._results(op)
-        if isinstance(result_types, Blocked):
-            return result_types
+        result_types = unblocked(self._results(op))
         return self._build(op, operands, result_types, rewriter)
 
     def _operands(self, op: OnnxOp) -> list[SSAValue] | Blocked | None:

@@ -33,7 +33,7 @@ from qdialect.patterns.constants import QuantizeConstant, ReadConstant
 from qdialect.patterns.placement import OTHER_TYPE, Hoisting
 from qdialect.promises.base import Commutes
 from qdialect.promises.window import Window
-from qdialect.reasons import OTHER_REGION, Blocked
+from qdialect.reasons import OTHER_REGION, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnOp
 from qdialect.rewriting.passes import RewritePass
@@ -83,12 +83,8 @@ class HoistQuantize(OnOp[QuantizeOp]):
             return None
         if not quantized_anyway(source):
             return OTHER_REGION
-        types = _result_types(below, promise)
-        if isinstance(types, Blocked):
-            return types
-        moved = self._hoisting.above(below, promise, types)
-        if isinstance(moved, Blocked):
-            return moved
+        types = unblocked(_result_types(below, promise))
+        moved = unblocked(self._hoisting.above(below, promise, types))
         unread = any(value.first_use is None for value in promise.result_values(below))
         if unread and promise.forward(below, moved) != types:
             return OTHER_TYPE
@@ -123,12 +119,8 @@ class HoistStorage(OnOp[StorageCastOp]):
             return None
         if source.index not in promise.results(below):
             return None
-        types = _read_types(promise.result_values(below))
-        if isinstance(types, Blocked):
-            return types
-        moved = promise.backward(below, types)
-        if isinstance(moved, Blocked):
-            return moved
+        types = unblocked(_read_types(promise.result_values(below)))
+        moved = unblocked(promise.backward(below, types))
         if len(types) > 1 and promise.forward(below, moved) != types:
             return OTHER_TYPE
         _rebuild(below, promise, types, moved, rewriter, StorageCastOp)

@@ -37,7 +37,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.ir.names import wish
 from qdialect.numerics.pixels import Pixels, fraction_digits
 from qdialect.promises.resizing import Interpolates
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -72,9 +72,7 @@ class LowerToMatMul(OnTrait[Interpolates]):
         shape, taps = shape_of(op.operands[0].type), promise.taps(op)
         if shape is None or len(shape) < 2 or taps == 1 or not self._takes(op, taps):
             return None
-        matrices = promise.matrices(op)
-        if isinstance(matrices, Blocked):
-            return matrices
+        matrices = unblocked(promise.matrices(op))
         steps = ordered(matrices)
         if not steps:
             return None

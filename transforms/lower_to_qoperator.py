@@ -55,7 +55,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernel, Kernels
 from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches, largest_sums
 from qdialect.promises.window import Window
-from qdialect.reasons import FLOAT_BIAS, Blocked
+from qdialect.reasons import FLOAT_BIAS, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -249,9 +249,7 @@ class LowerToAnother(OnForm[KernelOfAnother]):
                 "no-kernel",
                 f"{self._target.name} has no {form.kernel} for {', '.join(names)} -> {stored} in this opset",
             )
-        parts = form.parts(op)
-        if isinstance(parts, Blocked):
-            return parts
+        parts = unblocked(form.parts(op))
         node = node_name(op)
         for part in parts[:-1]:  # the name that it has when read again, not that of the last part
             name = f"{node}_{part.op_type}" if node and isinstance(part, OnnxOp) else ""
@@ -278,8 +276,7 @@ class LowerToStorage(OnTrait[Commutes]):
                 return blocked
         if not promise.moves_storage:
             return Blocked("no-kernel", f"{op.op_type} has no form on stored integers")
-        if (blocked := self._runs(op, op.listed, head)) is not None:
-            return blocked
+        unblocked(self._runs(op, op.listed, head))
         self._on_storage(op, promise, rewriter)
         return None
 

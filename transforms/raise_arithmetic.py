@@ -42,7 +42,7 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.fake_quantize import uniform_type
 from qdialect.promises.linear import Linear
 from qdialect.promises.qoperator import storage_of
-from qdialect.reasons import INEXACT_ARITHMETIC, Blocked
+from qdialect.reasons import INEXACT_ARITHMETIC, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -176,14 +176,12 @@ class RaiseRounding(OnTrait[Rounds]):
         if isinstance(element, IntegerType) and element.width.data not in WIDTHS:
             return Blocked("wide-storage", f"the values are cast to {element}, as indices are")
         stored = storage_of(element)
-        storage = _smallest(*steps[3:5]) if stored is None else _within(stored, *steps[3:5])
-        if isinstance(storage, Blocked):
-            return storage
-        type = uniform_type(
-            storage, np.asarray(ONE) if steps.scale is None else steps.scale, steps.zero_point, steps.x
+        storage = unblocked(_smallest(*steps[3:5]) if stored is None else _within(stored, *steps[3:5]))
+        type = unblocked(
+            uniform_type(
+                storage, np.asarray(ONE) if steps.scale is None else steps.scale, steps.zero_point, steps.x
+            )
         )
-        if isinstance(type, Blocked):
-            return type
         if self.exact and not steps.exact:
             return INEXACT_ARITHMETIC
         quantize = QuantizeOp(steps.x, type)
@@ -271,9 +269,7 @@ class RaiseScaling(Pattern):
         after = single_user(user.results[0])
         if after is not None and after.get_trait(Rounds) is not None:
             return None  # a multiplication in front of a Round belongs to the quantizer
-        type = uniform_type(known, scaled.scale, zero_point, source)
-        if isinstance(type, Blocked):
-            return type
+        type = unblocked(uniform_type(known, scaled.scale, zero_point, source))
         if self.exact and not scaled.exact:
             return INEXACT_ARITHMETIC
         reads, value = as_type(source, type)

@@ -36,7 +36,7 @@ from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import BIAS_TOLERANCE, Linear
 from qdialect.promises.qoperator import storage_of
-from qdialect.reasons import SCALE_VALUE, UNKNOWN_STORAGE, Blocked
+from qdialect.reasons import SCALE_VALUE, UNKNOWN_STORAGE, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -189,9 +189,7 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
         self._float_results = float_results
 
     def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
-        chain = _chain(op, promise.channel_axis)
-        if isinstance(chain, Blocked):
-            return chain
+        chain = unblocked(_chain(op, promise.channel_axis))
         if chain.bias is None:
             return self._raise(op, promise.name, chain, rewriter)
         if promise.with_bias == promise.name or [rank_of(o) for o in op.operands[:2]] == [2, 2]:

@@ -35,7 +35,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.casts import BYTE_BITS, clamped_real, under_clamp
 from qdialect.patterns.reading import reads_as
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -88,11 +88,8 @@ class RaiseQuantize(OnTrait[QuantizeForm]):
         self._half, self._clamped = half, clamped
 
     def match(self, op: OnnxOp, promise: QuantizeForm, rewriter: Rewriter, /) -> Blocked | None:
-        type = quantize_type(op)
-        if isinstance(type, Blocked):
-            return type
-        if (blocked := _half(type, self._half)) is not None:
-            return blocked
+        type = unblocked(quantize_type(op))
+        unblocked(_half(type, self._half))
         real = _learn_shape(op.operands[0], op, rewriter)
         cast = QuantizeOp(_below_clamp(real, type, op) if self._clamped else real, type)
         cast.location = op.location
@@ -119,11 +116,8 @@ class RaiseDequantize(OnTrait[DequantizeForm]):
         self._half = half
 
     def match(self, op: OnnxOp, promise: DequantizeForm, rewriter: Rewriter, /) -> Blocked | None:
-        type = dequantize_type(op)
-        if isinstance(type, Blocked):
-            return type
-        if (blocked := _half(type, self._half)) is not None:
-            return blocked
+        type = unblocked(dequantize_type(op))
+        unblocked(_half(type, self._half))
         q = op.operands[0]
         stored: Attribute = storage_element(type)
         if element_of(q.type) != stored:

@@ -27,7 +27,7 @@ from qdialect.patterns.boundaries import SinkAcross
 from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, described_type
-from qdialect.reasons import OTHER_OPERAND, Blocked
+from qdialect.reasons import OTHER_OPERAND, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -63,9 +63,7 @@ class SinkCast(OnTrait[Commutes]):
         types = [t for s in sources if s is not None and (t := quantized_of(s.type)) is not None]
         if promise.points(op) and not all(t.round_trips for t in types):
             return AMBIGUOUS
-        moved = promise.forward(op, types)
-        if isinstance(moved, Blocked):
-            return moved
+        moved = unblocked(promise.forward(op, types))
         _rebuild(op, promise, [s for s in sources if s is not None], moved, cast, rewriter)
         return None
 
@@ -97,9 +95,7 @@ class ReadStorage(OnForm[StorageReading]):
         if len(sources) != 1:
             return None
         type = uniform_of(sources[0].type)
-        built = form.build(op, sources[0], type)
-        if isinstance(built, Blocked):
-            return built
+        built = unblocked(form.build(op, sources[0], type))
         new = built.ops[-1]
         new.location = op.location
         integers = with_element(op.results[0].type, storage_element(type))  # the model may leave it unknown
@@ -117,9 +113,7 @@ class SinkReading(OnTrait[Commutes]):
         types = [t for s in sources if s is not None and (t := quantized_of(s.type)) is not None]
         if len(types) < len(sources):
             return None
-        moved = promise.forward(op, types)
-        if isinstance(moved, Blocked):
-            return moved
+        moved = unblocked(promise.forward(op, types))
         new = promise.rebuilt(op, [s for s in sources if s is not None], moved)
         results: list[SSAValue] = list(new.results)
         casts: list[Operation] = []
@@ -152,9 +146,7 @@ class SinkNode(OnTrait[Commutes]):
         type = described_type(source)
         if isinstance(type, Blocked) or not type.blocks:
             return None
-        moved = promise.forward(op, [type])
-        if isinstance(moved, Blocked):
-            return moved
+        moved = unblocked(promise.forward(op, [type]))
         new = promise.rebuilt(op, [source.operands[0]], [storage_element(t) for t in moved])
         name = tensor_name(source)
         new.location = location(node_name(op), [f"{name}_moved" if name else ""])

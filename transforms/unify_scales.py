@@ -11,7 +11,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.exactness import Exactness
 from qdialect.promises.base import Commutes
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -25,9 +25,7 @@ class UnifyOperands(OnTrait[Commutes]):
         results = [t for t in result if t is not None]
         if len(taken) < 2 or not results or None in taken:
             return None
-        wanted = promise.backward(op, results)
-        if isinstance(wanted, Blocked):
-            return wanted
+        wanted = unblocked(promise.backward(op, results))
         for place, now, type in zip(promise.operands(op), taken, wanted, strict=True):
             if now == type:
                 continue

@@ -12,7 +12,7 @@ from qdialect.patterns.affine import SECOND_CONSUMER, new_constant
 from qdialect.promises.joins import Adds
 from qdialect.promises.qoperator import QOperator, Reading, reading
 from qdialect.promises.weight_only import Columns
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
@@ -40,9 +40,7 @@ class AddInKernel(OnTrait[Adds]):
                 continue
             if not product.has_one_use():
                 return SECOND_CONSUMER
-            row = _row(bias, product)
-            if isinstance(row, Blocked):
-                return row
+            row = unblocked(_row(bias, product))
             (node, place), constants = adding, [*row]
             inputs: list[SSAValue | None] = [node.input(k) for k in range(place)]
             inputs.append(constants[-1].results[0] if constants else bias)

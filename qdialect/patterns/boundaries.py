@@ -16,7 +16,7 @@ from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.place import first_of, next_of
 from qdialect.ir.values import constant_array, known_constant
 from qdialect.promises.control import Carries, Slot, argument, result, yields
-from qdialect.reasons import OTHER_REGION, Blocked
+from qdialect.reasons import OTHER_REGION, Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.uses import quantized_anyway, quantized_uses, read_sizes_of
@@ -168,9 +168,7 @@ class HoistAcross(OnOp[QuantizeOp]):
         type = quantized_uses(source)
         if not isinstance(type, UniformType):
             return type
-        moved = slot.inner(type)
-        if isinstance(moved, Blocked):
-            return moved
+        moved = unblocked(slot.inner(type))
         for end, place, value in yields(owner, slot):
             cast = QuantizeOp(value, moved)
             rewriter.insert_before(end, [cast])

@@ -6,6 +6,7 @@ operations or replace several by one, so a set that terminates without them term
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from xdsl.ir import Operation
 
@@ -18,7 +19,7 @@ from qdialect.patterns.casts import (
     ReadNarrowing,
     ReadThrough,
 )
-from qdialect.reasons import Blocked
+from qdialect.reasons import Refused
 from qdialect.rewriting.driver import Pattern, Rewriter
 
 
@@ -31,9 +32,9 @@ class _Silent(Pattern):
     def accepts(self, op_class: type[Operation]) -> bool:
         return self._pattern.accepts(op_class)
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
-        self._pattern.rewrite(op, rewriter)
-        return None
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> None:
+        with suppress(Refused):
+            self._pattern.rewrite(op, rewriter)
 
 
 def cast_patterns() -> Sequence[Pattern]:

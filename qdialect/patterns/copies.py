@@ -7,7 +7,7 @@ from xdsl.ir import BlockArgument, OpResult, SSAValue
 from qdialect.dialects.onnx_base import ANNOTATION, OnnxOp
 from qdialect.onnx_io.shapes import fits, fitted
 from qdialect.promises.copies import Copies
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
@@ -19,8 +19,7 @@ class FoldCopy(OnTrait[Copies]):
         place = copies.place(op)
         if place is None:
             return None
-        if (blocked := copies.blocked(op)) is not None:
-            return blocked
+        unblocked(copies.blocked(op))
         source = op.operands[place]
         if any(other.first_use is not None for other in op.results[1:]):
             return Blocked("mask-used", "another result of the op is used", "use the first result alone")

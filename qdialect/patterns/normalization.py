@@ -11,7 +11,7 @@ from qdialect.numerics import Array
 from qdialect.patterns.affine import OTHER_AXIS, SECOND_CONSUMER, movable_map, new_constant
 from qdialect.promises.affine import Affine, AffineMap
 from qdialect.promises.homogeneous import Scaled
-from qdialect.reasons import COMPUTED_WEIGHT, Blocked
+from qdialect.reasons import COMPUTED_WEIGHT, Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
@@ -27,9 +27,7 @@ class FoldIntoNormalization(OnTrait[Scaled]):
             return None
         if not all(one is not None and _equal(one, first) for one in maps):
             return SECOND_CONSUMER
-        built = _folded(op, promise, first)
-        if isinstance(built, Blocked):
-            return built
+        built = unblocked(_folded(op, promise, first))
         rewriter.insert_before(op, built)
         for user in users:
             if user.parent is not None:

@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.forms.dynamic import QuantizesItself
 from qdialect.forms.table import form_of
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnForm
 from qdialect.targets import Target
@@ -46,7 +46,6 @@ class QuantizeRecurrent(OnForm[QuantizesItself]):
             return Blocked(
                 "float-is-faster", f"with less than {least:.0f} hidden units the float kernel is faster"
             )
-        if (blocked := form.blocked(op)) is not None:
-            return blocked
+        unblocked(form.blocked(op))
         rewriter.replace(op, form.parts(op))
         return None

@@ -28,7 +28,7 @@ from qdialect.patterns.convolution.step import priced
 from qdialect.promises.integer import IntegerSum
 from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches
 from qdialect.promises.window import Geometry, Window
-from qdialect.reasons import FLOAT_BIAS, Blocked
+from qdialect.reasons import FLOAT_BIAS, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import target
@@ -58,8 +58,7 @@ class LowerToSum(OnTrait[IntegerSum]):
         form, linear = promise, op.get_trait(Linear)
         if linear is None:
             return None
-        if (blocked := form.guard(op) or self._guard(op, form, linear, x, w)) is not None:
-            return blocked
+        unblocked(form.guard(op) or self._guard(op, form, linear, x, w))
         self._build(op, form, x, w, rewriter)
         return None
 

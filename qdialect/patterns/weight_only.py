@@ -16,7 +16,7 @@ from qdialect.ir.values import constant, rank_of
 from qdialect.promises.casts import DequantizeForm, described_type
 from qdialect.promises.linear import Linear
 from qdialect.promises.weight_only import PackedWeight, WeightOnly, packed_weight
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import Target
@@ -51,9 +51,7 @@ class LowerWeightOnly(OnTrait[WeightOnly]):
         limit = self._target.weight_only_limit
         if limit is not None and outputs == 1 and tensor.data.count > limit:
             return MADE_BY_SESSION
-        packed = packed_weight(tensor.array(), type, 1 - outputs)
-        if isinstance(packed, Blocked):
-            return packed
+        packed = unblocked(packed_weight(tensor.array(), type, 1 - outputs))
         shape = tensor.type.get_shape()
         _build(op, packed, shape[1 - outputs], shape[outputs], rewriter)
         return None

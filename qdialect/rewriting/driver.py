@@ -19,7 +19,7 @@ from xdsl.rewriter import Rewriter as PlainRewriter
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
 from qdialect.ir.names import called
 from qdialect.ir.walking import operations
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, Refused
 from qdialect.rewriting.changes import Changes, is_dead
 from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, is_kept
 from qdialect.rewriting.records import Laid, named, record
@@ -131,7 +131,10 @@ class Rewriter(Changes):
         self._replaced, self._in_steps, self._lowered, self._heirs = [], [], [], []
         self._journal = Journal() if self._keeps else None
         try:
-            blocked = rewrite(op, self)
+            try:
+                blocked = rewrite(op, self)
+            except Refused as refused:
+                blocked = refused.blocked
             if self._journal is not None:
                 self._journal.check()
                 self._journal.commit()

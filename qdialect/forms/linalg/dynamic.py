@@ -29,7 +29,7 @@ def _byte(body: Body, steps: SSAValue, zero: SSAValue | None) -> SSAValue:
     return body.do(arith.TruncIOp(body.do(arith.FPToSIOp(inside, i32)), i8))
 
 
-def _dynamic_quantize(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+def _dynamic_quantize(op: OnnxOp, site: LinalgSite) -> None:
     """
     ONNX's DynamicQuantizeLinear: the operand's range, extended to 0, in 255 steps.
 

@@ -18,7 +18,7 @@ from qdialect.forms.linalg.scalars import dequantized, quantized, rounded_above,
 from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, loop
 from qdialect.forms.upstream import per_tensor, upstream_type
 from qdialect.ir.values import constant_array, real_constant
-from qdialect.reasons import COMPUTED_BOUND, Blocked
+from qdialect.reasons import COMPUTED_BOUND, Blocked, unblocked
 
 Function = Callable[[Body, Sequence[SSAValue], OnnxOp], SSAValue]
 OTHER_ELEMENT = Blocked("element-type", "the op is written in linalg for float32 alone")
@@ -38,14 +38,10 @@ def _read(site: LinalgSite, value: SSAValue, shape: Sequence[int], *, last: bool
     return Operand(tensor, [loop(site.axis(first + k, last=last)) for k in kept])
 
 
-def _joined(op: OnnxOp, site: LinalgSite, function: Function, places: Sequence[int]) -> Blocked | None:
+def _joined(op: OnnxOp, site: LinalgSite, function: Function, places: Sequence[int]) -> None:
     """`function` of the operands at `places`, broadcast, in the layout of those that have the result's shape."""
     values = [op.operands[place] for place in places]
-    types = [per_tensor(value) for value in (*values, op.results[0])]
-    for type in types:
-        if isinstance(type, Blocked):
-            return type
-    kinds = [t for t in types if not isinstance(t, Blocked)]
+    kinds = [unblocked(per_tensor(value)) for value in (*values, op.results[0])]
     shape = site.shape(op.results[0])
     whole = [v for v in values if site.shape(v) == shape]
     last = bool(whole) and len(shape) == 4 and site.alike(*whole)[1]
@@ -176,14 +172,12 @@ def _elu(body: Body, args: Sequence[SSAValue], op: OnnxOp) -> SSAValue:
 def _clip(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     if not all(map(_is_float, (op.operands[0], op.results[0]))):
         return OTHER_ELEMENT
-    ends = [_bound(op, name, place) for name, place in (("min", 1), ("max", 2))]
-    if any(isinstance(end, Blocked) for end in ends):
-        return COMPUTED_BOUND
+    ends = [unblocked(_bound(op, name, place)) for name, place in (("min", 1), ("max", 2))]
 
     def function(body: Body, args: Sequence[SSAValue], _: OnnxOp) -> SSAValue:
         result = args[0]
         for end, kind in zip(ends, (arith.MaximumfOp, arith.MinimumfOp), strict=True):
-            if isinstance(end, float):
+            if end is not None:
                 result = body.do(kind(result, _f(body, end)))
         return result
 
@@ -240,14 +234,11 @@ def _where(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     return _stored(op, site, lambda body, args: body.do(arith.SelectOp(*args[:3])))
 
 
-def _stored(
-    op: OnnxOp, site: LinalgSite, compute: Callable[[Body, Sequence[SSAValue]], SSAValue]
-) -> Blocked | None:
+def _stored(op: OnnxOp, site: LinalgSite, compute: Callable[[Body, Sequence[SSAValue]], SSAValue]) -> None:
     """`compute` of the stored elements."""
     shape = site.shape(op.results[0])
     operands = [_read(site, value, shape, last=False) for value in op.operands]
     site.give(op.results[0], site.generic(operands, shape, _element(op.results[0]), compute))
-    return None
 
 
 def _cast(op: OnnxOp, site: LinalgSite) -> Blocked | None:
@@ -291,22 +282,17 @@ def _along(site: LinalgSite, value: SSAValue, type: UniformType, *, last: bool) 
     return [Operand(scales, axis), Operand(site.constant(type.zero_points.reshape(-1), np.int32), axis)]
 
 
-def _each_cast(
-    op: DequantizeOp | QuantizeOp, site: LinalgSite, whole: Compute, along: Compute
-) -> Blocked | None:
+def _each_cast(op: DequantizeOp | QuantizeOp, site: LinalgSite, whole: Compute, along: Compute) -> None:
     """A cast of each element: `whole` of it alone, or `along` of it, its scale and its zero point, if per axis."""
     value, type, element = op.operands[0], op.element_type, _element(op.results[0])
     (tensor,), last = site.alike(value)
     if type.is_per_tensor:
         site.give(op.results[0], site.each([tensor], element, whole), last=last)
-        return None
-    more = _along(site, value, type, last=last)
-    if isinstance(more, Blocked):
-        return more
+        return
+    more = unblocked(_along(site, value, type, last=last))
     shape = site.shape(value, last=last)
     operands = [Operand(tensor, [loop(k) for k in range(len(shape))]), *more]
     site.give(op.results[0], site.generic(operands, shape, element, along), last=last)
-    return None
 
 
 def _dcast(op: DequantizeOp, site: LinalgSite) -> Blocked | None:
@@ -338,10 +324,10 @@ def _qcast(op: QuantizeOp, site: LinalgSite) -> Blocked | None:
     return _each_cast(op, site, lambda body, args: quantized(body, args[0], type), along)
 
 
-def _scast(op: StorageCastOp, site: LinalgSite) -> Blocked | None:
+def _scast(op: StorageCastOp, site: LinalgSite) -> None:
     (tensor,), last = site.alike(op.operands[0])
     site.give(op.results[0], tensor, last=last)
-    return None
+    return
 
 
 UNARY: dict[str, Function] = {

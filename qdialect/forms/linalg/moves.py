@@ -20,7 +20,7 @@ from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, lo
 from qdialect.forms.upstream import TO_LAST, per_tensor
 from qdialect.ir.values import constant_array, ints_of, normal_axis, real_constant, static_shape
 from qdialect.promises.layout import slices_of
-from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, Blocked
+from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, Blocked, unblocked
 
 OTHER_TYPE = Blocked(
     "other-type", "the result is of another quantized type than what is moved", "requantize it"
@@ -35,20 +35,17 @@ def _moves(op: OnnxOp, place: int = 0) -> Blocked | None:
     return None
 
 
-def _transpose(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+def _transpose(op: OnnxOp, site: LinalgSite) -> None:
     site.give_permuted(op)
-    return None
 
 
-def _reshape(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    if (blocked := _moves(op)) is not None:
-        return blocked
+def _reshape(op: OnnxOp, site: LinalgSite) -> None:
+    unblocked(_moves(op))
     value, shape = op.operands[0], site.shape(op.results[0])
     if site.is_last(value) and site.shape(value) == shape:
         site.give(op.results[0], site.operand(value, last=True), last=True)
     else:
         site.give(op.results[0], site.reshape(site.operand(value), shape))
-    return None
 
 
 def requantized_to(site: LinalgSite, value: SSAValue, result: SSAValue, *, last: bool) -> SSAValue | Blocked:
@@ -66,14 +63,12 @@ def requantized_to(site: LinalgSite, value: SSAValue, result: SSAValue, *, last:
     return site.each([tensor], known_element(tensor.type), compute)
 
 
-def _concat(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+def _concat(op: OnnxOp, site: LinalgSite) -> None:
     shape = site.shape(op.results[0])
     _, last = site.alike(*op.operands)
     parts: list[SSAValue] = []
     for value in op.operands:
-        part = requantized_to(site, value, op.results[0], last=last)
-        if isinstance(part, Blocked):
-            return part
+        part = unblocked(requantized_to(site, value, op.results[0], last=last))
         if 0 not in known_shape(part.type):
             parts.append(part)
     axis = site.axis(normal_axis(op.int_attr("axis", 0), len(shape)), last=last)
@@ -85,7 +80,6 @@ def _concat(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         start += known_shape(part.type)[axis]
         result = site.put(part, result, offsets, [1] * len(whole))
     site.give(op.results[0], result, last=last)
-    return None
 
 
 def _split(op: OnnxOp, site: LinalgSite) -> Blocked | None:
@@ -102,9 +96,7 @@ def _split(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def _slice(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    cuts, shape = slices_of(op), known_shape(op.operands[0].type)
-    if isinstance(cuts, Blocked):
-        return cuts
+    cuts, shape = unblocked(slices_of(op)), known_shape(op.operands[0].type)
     taken = [cuts.get(axis, slice(None)).indices(size) for axis, size in enumerate(shape)]
     if any(step < 0 for _, _, step in taken):
         return _picked(op, site, {k: np.arange(shape[k])[cut] for k, cut in cuts.items()})
@@ -117,10 +109,9 @@ def _slice(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     return _moves(op)
 
 
-def _picked(op: OnnxOp, site: LinalgSite, rows: dict[int, npt.NDArray[np.int64]]) -> Blocked | None:
+def _picked(op: OnnxOp, site: LinalgSite, rows: dict[int, npt.NDArray[np.int64]]) -> None:
     """The operand's elements at constant indices along axes. rows: indices, by axis."""
-    if (blocked := _moves(op)) is not None:
-        return blocked
+    unblocked(_moves(op))
     last = site.is_last(op.operands[0])
     x, shape = site.operand(op.operands[0], last=last), site.shape(op.results[0], last=last)
     at = {site.axis(k, last=last): site.constant(v, np.int64) for k, v in rows.items()}
@@ -138,10 +129,9 @@ def _picked(op: OnnxOp, site: LinalgSite, rows: dict[int, npt.NDArray[np.int64]]
     return None
 
 
-def _gather(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+def _gather(op: OnnxOp, site: LinalgSite) -> None:
     """Gather: a slice of the operand for each index; negative indices count from the end."""
-    if (blocked := _moves(op)) is not None:
-        return blocked
+    unblocked(_moves(op))
     x, indices = site.operand(op.operands[0]), site.operand(op.operands[1])
     shape, wide = known_shape(x.type), known_shape(indices.type)
     axis, result = normal_axis(op.int_attr("axis", 0), len(shape)), site.shape(op.results[0])
@@ -175,9 +165,7 @@ def _pad(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     each = dict(zip(where, zip(pads[: len(pads) // 2], pads[len(pads) // 2 :], strict=True), strict=True))
     if mode != "constant":
         return _picked(op, site, {k: _repeated(shape[k], pad, mode) for k, pad in each.items() if any(pad)})
-    filling = _filling(op)
-    if isinstance(filling, Blocked):
-        return filling
+    filling = unblocked(_filling(op))
     last = site.is_last(op.operands[0])
     order = TO_LAST if last else range(len(shape))
     rows = [each.get(k, (0, 0)) for k in order]
@@ -247,8 +235,7 @@ def _space_to_depth(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 def _resize(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     if op.str_attr("mode", "nearest") != "nearest":
         return Blocked("resize-mode", "Resize computes new pixels from several")
-    rows = nearest(op)
-    return rows if isinstance(rows, Blocked) else _picked(op, site, rows)
+    return _picked(op, site, unblocked(nearest(op)))
 
 
 def _same(op: OnnxOp, site: LinalgSite) -> Blocked | None:

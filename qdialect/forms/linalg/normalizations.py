@@ -55,11 +55,9 @@ def _with_rows(
     )
 
 
-def _softmax(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+def _softmax(op: OnnxOp, site: LinalgSite) -> None:
     """Softmax, exp(x - max) / sum along one axis, and LogSoftmax, its logarithm."""
     types = types_of(op)
-    if isinstance(types, Blocked):
-        return types
     x = _real(site, op.operands[0], types.x)
     axis = [normal_axis(op.int_attr("axis", -1), len(known_shape(x.type)))]
     top = reduced(site, x, axis, f32, LEAST, lambda body, args: larger(body, args[-1], args[0]))
@@ -72,7 +70,6 @@ def _softmax(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     else:
         result = _with_rows(site, grown, total, axis, lambda body, a, b: body.do(arith.DivfOp(a, b)))
     _give(site, op, result, types.y)
-    return None
 
 
 def _layer_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
@@ -93,8 +90,6 @@ def _normalized(
 ) -> Blocked | None:
     """aligned: a factor or shift in a shape that broadcasts to the result's."""
     types = types_of(op)
-    if isinstance(types, Blocked):
-        return types
     if any(result.first_use is not None for result in op.results[1:]):
         return Blocked("statistics-used", "the mean or the deviation is read")
     shape = known_shape(op.operands[0].type)
@@ -139,8 +134,6 @@ def _standardized(site: LinalgSite, x: SSAValue, axes: Sequence[int], epsilon: n
 def _batch_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     """x * factor + shift for each channel."""
     types = types_of(op)
-    if isinstance(types, Blocked):
-        return types
     if len(op.results) > 1:
         return COMPUTED
     value, epsilon = op.operands[0], np.float32(op.float_attr("epsilon", 1e-5))

@@ -30,7 +30,7 @@ from qdialect.forms.linalg.sums import (
     wrapped,
 )
 from qdialect.ir.values import constant_array, real_constant
-from qdialect.reasons import GEMM_FORM, Blocked
+from qdialect.reasons import GEMM_FORM, Blocked, unblocked
 
 SIGNED_WEIGHT = Blocked(
     "storage-type", "a computed operand is stored unsigned, or has a scale for each channel"
@@ -51,7 +51,7 @@ def _right(op: OnnxOp, site: LinalgSite, *, integer: bool, columns: int) -> _Rig
     if not integer:
         real = None if quantized_of(value.type) is None else real_constant(value)
         tensor = factor(site, value, integer=False) if real is None else site.constant(real, np.float32)
-        return tensor if isinstance(tensor, Blocked) else _Right(tensor, 0, None)
+        return _Right(unblocked(tensor), 0, None)
     type = uniform_of(value.type)
     if array is None:
         if not type.is_per_tensor or not type.storage.signed:
@@ -71,9 +71,7 @@ def _multiplied(
     turned: tuple[bool, bool] = (False, False),
 ) -> SSAValue | Blocked:
     """The product as the result's elements. turned: True for an operand of rank 2 that is transposed."""
-    integer, bias = is_integer(op), bias_of(op)
-    if isinstance(bias, Blocked):
-        return bias
+    integer, bias = is_integer(op), unblocked(bias_of(op))
     scale, added, real, zero = None, bias.steps, bias.real, 0
     if integer:
         x, w = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
@@ -136,16 +134,9 @@ def _matrix(
 
 def _matmul(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     integer, rank = is_integer(op), len(known_shape(op.operands[1].type))
-    left = factor(site, op.operands[0], integer=integer)
-    right = _right(op, site, integer=integer, columns=max(rank - 1, 0))
-    if isinstance(left, Blocked):
-        return left
-    if isinstance(right, Blocked):
-        return right
-    result = _multiplied(op, site, left, right)
-    if isinstance(result, Blocked):
-        return result
-    site.give(op.results[0], result)
+    left = unblocked(factor(site, op.operands[0], integer=integer))
+    right = unblocked(_right(op, site, integer=integer, columns=max(rank - 1, 0)))
+    site.give(op.results[0], unblocked(_multiplied(op, site, left, right)))
     return None
 
 
@@ -155,19 +146,12 @@ def _gemm(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     if factors != (1.0, 1.0):
         return GEMM_FORM
     turned = bool(op.int_attr("transA", 0)), bool(op.int_attr("transB", 0))
-    left = factor(site, op.operands[0], integer=integer)
-    right = _right(op, site, integer=integer, columns=0 if turned[1] else 1)
-    if isinstance(left, Blocked):
-        return left
-    if isinstance(right, Blocked):
-        return right
+    left = unblocked(factor(site, op.operands[0], integer=integer))
+    right = unblocked(_right(op, site, integer=integer, columns=0 if turned[1] else 1))
     bias = op.input(2)
     if bias is not None and prod(known_shape(bias.type)) not in (1, known_shape(op.results[0].type)[1]):
         return Blocked("bias-shape", "the bias differs by row")
-    result = _multiplied(op, site, left, right, turned)
-    if isinstance(result, Blocked):
-        return result
-    site.give(op.results[0], result)
+    site.give(op.results[0], unblocked(_multiplied(op, site, left, right, turned)))
     return None
 
 

@@ -20,7 +20,7 @@ from qdialect.forms.geometry import Pool, pool, pool_counts, reduced_axes
 from qdialect.forms.linalg.scalars import centred, dequantized, quantized, requantized
 from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.forms.upstream import per_tensor, upstream_type
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, Refused, unblocked
 
 LEAST = float(np.finfo(np.float32).min)
 FAR = 1 << 62
@@ -45,16 +45,12 @@ class Types(NamedTuple):
     y: UniformType | None
 
 
-def types_of(op: OnnxOp) -> Types | Blocked:
-    """The types of a reduction on quantized elements or float32, or `Blocked`."""
-    x, y = per_tensor(op.operands[0]), per_tensor(op.results[0])
-    if isinstance(x, Blocked):
-        return x
-    if isinstance(y, Blocked):
-        return y
+def types_of(op: OnnxOp) -> Types:
+    """The types of a reduction on quantized elements or float32. Raises Refused for others."""
+    x, y = unblocked(per_tensor(op.operands[0])), unblocked(per_tensor(op.results[0]))
     for value, type in ((op.operands[0], x), (op.results[0], y)):
         if type is None and not isinstance(element_of(value.type), Float32Type):
-            return OTHER_ELEMENT
+            raise Refused(OTHER_ELEMENT)
     return Types(x, y)
 
 
@@ -147,8 +143,6 @@ def _pooled(
 
 def _max_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     types, window = types_of(op), pool(op)
-    if isinstance(types, Blocked):
-        return types
     if types.x != types.y:
         return OTHER_TYPE
     if len(op.results) > 1 and op.int_attr("storage_order", 0):
@@ -205,10 +199,8 @@ def _indices(
     return result
 
 
-def _average_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+def _average_pool(op: OnnxOp, site: LinalgSite) -> None:
     types, window = types_of(op), pool(op)
-    if isinstance(types, Blocked):
-        return types
     filling = 0 if types.x is None else int(types.x.zero_point)
     start = (f32 if types.x is None else i32, 0.0)
     total, last = _pooled(op, site, window, filling, _step(types, None), start)
@@ -218,7 +210,6 @@ def _average_pool(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     else:
         divisor = site.constant(counts, np.float32)
     site.give(op.results[0], _finish(site, total, types, divisor, 1 if last else 2), last=last)
-    return None
 
 
 def reduced(
@@ -234,12 +225,8 @@ def reduced(
     return site.generic([read], result, element, step, over=len(axes), init=init)
 
 
-def _mean(is_mean: bool, op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    types, axes = types_of(op), reduced_axes(op)
-    if isinstance(types, Blocked):
-        return types
-    if isinstance(axes, Blocked):
-        return axes
+def _mean(is_mean: bool, op: OnnxOp, site: LinalgSite) -> None:
+    types, axes = types_of(op), unblocked(reduced_axes(op))
     value = op.operands[0]
     last, shape = site.is_last(value), known_shape(value.type)
     x = site.operand(value, last=last)
@@ -248,7 +235,6 @@ def _mean(is_mean: bool, op: OnnxOp, site: LinalgSite) -> Blocked | None:
     count = float(prod(shape[k] for k in axes)) if is_mean else 1.0
     result = _finish(site, total, types, count) if is_mean or types != (None, None) else total
     site.give(op.results[0], _in_shape(op, site, result, axes, last=last))
-    return None
 
 
 def _in_shape(op: OnnxOp, site: LinalgSite, value: SSAValue, axes: Sequence[int], *, last: bool) -> SSAValue:
@@ -263,11 +249,7 @@ def _in_shape(op: OnnxOp, site: LinalgSite, value: SSAValue, axes: Sequence[int]
 
 def _folded(fold: Fold, first: float, op: OnnxOp, site: LinalgSite) -> Blocked | None:
     """ReduceMax and ReduceMin of floats, or of stored integers of one type."""
-    types, axes = types_of(op), reduced_axes(op)
-    if isinstance(types, Blocked):
-        return types
-    if isinstance(axes, Blocked):
-        return axes
+    types, axes = types_of(op), unblocked(reduced_axes(op))
     if types.x is not None and (types.x != types.y or not types.x.storage.signed or fold is _mul):
         return OTHER_TYPE
     if types.x is not None:
@@ -291,13 +273,9 @@ def _op(kind: type) -> Function:
     return lambda body, a: body.do(kind(a))
 
 
-def _norm(before: Function, after: Function, op: OnnxOp, site: LinalgSite) -> Blocked | None:
+def _norm(before: Function, after: Function, op: OnnxOp, site: LinalgSite) -> None:
     """after(sum of before(x)) on real values, as ReduceL2 and the like."""
-    types, axes = types_of(op), reduced_axes(op)
-    if isinstance(types, Blocked):
-        return types
-    if isinstance(axes, Blocked):
-        return axes
+    types, axes = types_of(op), unblocked(reduced_axes(op))
 
     def step(body: Body, args: Sequence[SSAValue]) -> SSAValue:
         real = args[0] if types.x is None else dequantized(body, args[0], types.x)

@@ -20,7 +20,7 @@ from qdialect.forms.linalg.scalars import dequantized, quantized, requantized
 from qdialect.forms.linalg.site import Body, Compute, LinalgSite, Operand, loop, loops
 from qdialect.forms.upstream import per_tensor, upstream_type
 from qdialect.ir.values import constant_array, real_constant
-from qdialect.reasons import COMPUTED_BIAS, Blocked
+from qdialect.reasons import COMPUTED_BIAS, Blocked, unblocked
 
 FLOAT32_ONLY = Blocked("element-type", "float computations are in float32 alone")
 
@@ -47,9 +47,7 @@ def is_integer(op: OnnxOp) -> bool:
 
 def factor(site: LinalgSite, value: SSAValue, *, integer: bool, last: bool = False) -> SSAValue | Blocked:
     """A factor of products: its stored integers, or its real values in f32."""
-    tensor, type = site.operand(value, last=last), per_tensor(value)
-    if isinstance(type, Blocked):
-        return type
+    tensor, type = site.operand(value, last=last), unblocked(per_tensor(value))
     if integer:
         return tensor
     if type is not None:
@@ -154,9 +152,7 @@ def bias_of(op: OnnxOp) -> Bias | Blocked:
 
 def finished(op: OnnxOp, site: LinalgSite, sum: Sum) -> SSAValue | Blocked:
     """A sum as elements of the result: stored integers, or real values."""
-    type = per_tensor(op.results[0])
-    if isinstance(type, Blocked):
-        return type
+    type = unblocked(per_tensor(op.results[0]))
     if type is None and known_element(op.results[0].type) != f32:
         return FLOAT32_ONLY
     shape = known_shape(sum.value.type)

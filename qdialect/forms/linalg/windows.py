@@ -30,7 +30,7 @@ from qdialect.forms.linalg.sums import (
 )
 from qdialect.ir.values import constant_array
 from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry
-from qdialect.reasons import COMPUTED_WEIGHT, Blocked
+from qdialect.reasons import COMPUTED_WEIGHT, Blocked, unblocked
 
 IMAGE = 4
 """The rank of images, whose channels go last."""
@@ -107,9 +107,7 @@ def slid(
     op: OnnxOp, site: LinalgSite, x: SSAValue, weight: npt.NDArray[Any], slide: Slide, *, last: bool
 ) -> SSAValue | Blocked:
     """The convolution of a padded operand; weight: real or stored values, (groups, outputs, inputs, kernel)."""
-    integer, bias = is_integer(op), bias_of(op)
-    if isinstance(bias, Blocked):
-        return bias
+    integer, bias = is_integer(op), unblocked(bias_of(op))
     count = slide.groups * slide.outputs
     scale, added, real = None, bias.steps, bias.real
     if integer:
@@ -180,9 +178,7 @@ class _Window(NamedTuple):
 
 
 def _window(op: OnnxOp) -> _Window | Blocked:
-    geometry = WINDOWS[op.domain, op.op_type].geometry(op)
-    if isinstance(geometry, Blocked):
-        return geometry
+    geometry = unblocked(WINDOWS[op.domain, op.op_type].geometry(op))
     return UNRESOLVED_PADS if geometry.pads is None else _Window(geometry, geometry.pads)
 
 
@@ -192,24 +188,15 @@ def _with_pads(
     return site.padded(x, [(0, 0), *pads, (0, 0)] if last else [(0, 0), (0, 0), *pads], filling)
 
 
-def _convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    window = _window(op)
-    if isinstance(window, Blocked):
-        return window
-    integer, weight = is_integer(op), _weight(op, site, 0)
-    if isinstance(weight, Blocked):
-        return weight
+def _convolution(op: OnnxOp, site: LinalgSite) -> None:
+    window = unblocked(_window(op))
+    integer, weight = is_integer(op), unblocked(_weight(op, site, 0))
     last = weight.ndim == IMAGE
-    x = factor(site, op.operands[0], integer=integer, last=last)
-    if isinstance(x, Blocked):
-        return x
+    x = unblocked(factor(site, op.operands[0], integer=integer, last=last))
     x = _with_pads(site, x, window.pads, _padding(op), last=last)
     geometry = window.geometry
-    result = slid(op, site, x, split_weight(weight, geometry), slide_of(geometry), last=last)
-    if isinstance(result, Blocked):
-        return result
+    result = unblocked(slid(op, site, x, split_weight(weight, geometry), slide_of(geometry), last=last))
     site.give(op.results[0], result, last=last)
-    return None
 
 
 def _transposed_pads(op: OnnxOp, g: Geometry) -> list[tuple[int, int]]:
@@ -234,20 +221,14 @@ def _transposed_pads(op: OnnxOp, g: Geometry) -> list[tuple[int, int]]:
 
 def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     """A transposed convolution as a convolution of the operand, zeros between its pixels, with the flipped weight."""
-    g = WINDOWS[op.domain, op.op_type].geometry(op)
-    if isinstance(g, Blocked):
-        return g
-    integer, weight = is_integer(op), _weight(op, site, 1)
-    if isinstance(weight, Blocked):
-        return weight
+    g = unblocked(WINDOWS[op.domain, op.op_type].geometry(op))
+    integer, weight = is_integer(op), unblocked(_weight(op, site, 1))
     reach = [(k - 1) * d for k, d in zip(g.kernel, g.dilations, strict=True)]
     pads = [(r - a, r - b) for r, (a, b) in zip(reach, _transposed_pads(op, g), strict=True)]
     if min(map(min, pads)) < 0:
         return NEGATIVE_PADS
     last = weight.ndim == IMAGE
-    x = factor(site, op.operands[0], integer=integer, last=last)
-    if isinstance(x, Blocked):
-        return x
+    x = unblocked(factor(site, op.operands[0], integer=integer, last=last))
     spread = [(s - 1) * t + 1 + sum(p) for s, t, p in zip(g.sizes, g.strides, pads, strict=True)]
     lows, steps = [low for low, _ in pads], list(g.strides)
     shape, channels = known_shape(x.type), known_shape(op.operands[0].type)[1]
@@ -260,18 +241,14 @@ def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     turned = np.flip(np.swapaxes(split, 1, 2), tuple(range(3, split.ndim)))
     ones = (1,) * g.axes
     slide = Slide(g.groups, g.inputs, g.outputs, g.kernel, ones, g.dilations, g.results)
-    result = slid(op, site, x, turned, slide, last=last)
-    if isinstance(result, Blocked):
-        return result
+    result = unblocked(slid(op, site, x, turned, slide, last=last))
     site.give(op.results[0], result, last=last)
     return None
 
 
 def _integer_convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     """ConvInteger: sums of products of integers minus zero points, which may be computed."""
-    window = _window(op)
-    if isinstance(window, Blocked):
-        return window
+    window = unblocked(_window(op))
     weight, zero = constant_array(op.operands[1]), op.input(3)
     above = np.int16(0) if zero is None else constant_array(zero)
     if weight is None or above is None:

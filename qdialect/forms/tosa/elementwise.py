@@ -26,7 +26,7 @@ from qdialect.forms.upstream import TO_LAST
 from qdialect.ir.values import constant_array, real_constant
 from qdialect.numerics.near_ties import faithful_ratios
 from qdialect.promises.monotone import clip_bounds, stored_bounds
-from qdialect.reasons import COMPUTED_BOUND, Blocked
+from qdialect.reasons import COMPUTED_BOUND, Blocked, unblocked
 
 Bounds = Callable[[OnnxOp, UniformType], "tuple[int, int] | Blocked"]
 """Maps an op and its result's type to the least and greatest stored integer of the clamp."""
@@ -100,28 +100,23 @@ def _terms(values: Sequence[SSAValue], y: UniformType) -> tuple[list[Term], int]
             steps = real.astype(np.float64) / float(y.scale)
             terms.append(Term(float(np.abs(steps).max(initial=0.0)) / REACH, None, steps))
             continue
-        if isinstance(type := activation(value), Blocked):
-            return type
+        type = unblocked(activation(value))
         terms.append(Term(float(np.float32(type.scale) / np.float32(y.scale)), type, np.zeros(())))
     widest = max(term.ratio for term in terms)
     bits = FINEST - max(0, int(np.frexp(widest)[1])) - max(0, (len(terms) - 1).bit_length() - 2)
     return COARSE if bits < 1 else (terms, bits)
 
 
-def _aligned(kind: type[Operation], op: OnnxOp, site: TosaSite) -> Blocked | None:
+def _aligned(kind: type[Operation], op: OnnxOp, site: TosaSite) -> None:
     """The tosa op `kind` of operands in steps 2^-k of the result's scale."""
-    if isinstance(y := activation(op.results[0]), Blocked):
-        return y
-    summands = _terms(op.operands, y)
-    if isinstance(summands, Blocked):
-        return summands
+    y = unblocked(activation(op.results[0]))
+    summands = unblocked(_terms(op.operands, y))
     (terms, bits), operands = summands, Operands(op, site, op.operands)
     if kind is tosa.AddOp:
         terms = _faithful(terms, y, bits)
     wide = [operands.term(k, term, bits) for k, term in enumerate(terms)]
     result = site.quantized(reduce(partial(site.binary, kind), wide), 2.0**-bits, y)
     site.give(op.results[0], result, last=operands.last)
-    return None
 
 
 def _faithful(terms: list[Term], y: UniformType, bits: int) -> list[Term]:
@@ -138,11 +133,8 @@ def _faithful(terms: list[Term], y: UniformType, bits: int) -> list[Term]:
 
 def _chosen(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """Where with a constant mask: a * mask + b * (1 - mask), since few NPUs have a select."""
-    if isinstance(y := activation(op.results[0]), Blocked):
-        return y
-    summands = _terms(op.operands[1:], y)
-    if isinstance(summands, Blocked):
-        return summands
+    y = unblocked(activation(op.results[0]))
+    summands = unblocked(_terms(op.operands[1:], y))
     (terms, bits), operands = summands, Operands(op, site, op.operands[1:])
     mask = operands.constant(op.operands[0])
     if mask is None:
@@ -158,10 +150,7 @@ def _chosen(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 def _scaled(op: OnnxOp, site: TosaSite, place: int, factor: npt.NDArray[Any]) -> Blocked | None:
     """An operand times real constants, which may be negative, as a product in i32."""
-    types = activations(op.operands[place], op.results[0])
-    if isinstance(types, Blocked):
-        return types
-    x, y = types
+    x, y = activations(op.operands[place], op.results[0])
     steps = factor.astype(np.float64) * float(np.float32(x.scale) / np.float32(y.scale))
     bits = FINEST - max(0, int(np.frexp(float(np.abs(steps).max(initial=0.0)))[1]))
     if bits < 1:
@@ -176,8 +165,6 @@ def _scaled(op: OnnxOp, site: TosaSite, place: int, factor: npt.NDArray[Any]) ->
 def _sloped(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """LeakyRelu and PRelu: max(x, 0) + slope * min(x, 0), two products, since a slope may be negative."""
     types, slope = activations(op.operands[0], op.results[0]), real_constant(op.operands[1])
-    if isinstance(types, Blocked):
-        return types
     if slope is None:
         return Blocked("computed-parameter", "the slope is computed at run time")
     x, y = types
@@ -204,13 +191,9 @@ def _product(op: OnnxOp, site: TosaSite) -> Blocked | None:
         real = constant_array(value) if quantized_of(value.type) is None else None
         if real is not None and real.dtype == np.float32 and np.isfinite(real).all():
             return _scaled(op, site, 1 - place, real)
-    types = activations(*op.operands, op.results[0])
-    if isinstance(types, Blocked):
-        return types
-    a, b, y = types
+    a, b, y = activations(*op.operands, op.results[0])
     ratio = numerics.requantize_multiplier(a.scale, b.scale, y.scale)
-    if (blocked := takes(ratio, REACH * REACH)) is not None:
-        return blocked
+    unblocked(takes(ratio, REACH * REACH))
     pair = Operands(op, site, op.operands)
     wide = [pair.wide(k, type, 1.0) for k, type in enumerate((a, b))]
     result = site.requantized_sum(site.product(wide[0], wide[1]), ratio, y, REACH * REACH)
@@ -218,22 +201,15 @@ def _product(op: OnnxOp, site: TosaSite) -> Blocked | None:
     return None
 
 
-def _held(bounds: Bounds, op: OnnxOp, site: TosaSite) -> Blocked | None:
+def _held(bounds: Bounds, op: OnnxOp, site: TosaSite) -> None:
     """A clamp of the result's stored integers."""
-    types = activations(op.operands[0], op.results[0])
-    if isinstance(types, Blocked):
-        return types
-    x, y = types
-    ends = bounds(op, y)
-    if isinstance(ends, Blocked):
-        return ends
-    if (blocked := takes(np.float32(x.scale) / np.float32(y.scale), REACH)) is not None:
-        return blocked
+    x, y = activations(op.operands[0], op.results[0])
+    ends = unblocked(bounds(op, y))
+    unblocked(takes(np.float32(x.scale) / np.float32(y.scale), REACH))
     last = site.is_last(op.operands[0])
     value = site.requantized(site.operand(op.operands[0], last=last), x, y)
     low, high = max(ends[0], y.storage.low), min(ends[1], y.storage.high)
     site.give(op.results[0], site.clamped(value, low, high), last=last)
-    return None
 
 
 def _above_zero(op: OnnxOp, type: UniformType) -> tuple[int, int]:

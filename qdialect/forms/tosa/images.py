@@ -23,7 +23,7 @@ from qdialect.forms.tosa.moves import OTHER_TYPE, Rows, picked_rows
 from qdialect.forms.tosa.site import TosaForm, TosaSite, activations, takes
 from qdialect.forms.upstream import TO_LAST
 from qdialect.ir.values import constant_array
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 
 LARGEST_NUMERATOR = 1 << 11
 """Greatest numerator of a scale that TOSA allows."""
@@ -82,9 +82,7 @@ def _states_its_sizes(op: OnnxOp) -> bool:
 
 
 def _linear(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    types = activations(op.operands[0], op.results[0])
-    if isinstance(types, Blocked):
-        return types
+    x, y = activations(op.operands[0], op.results[0])
     old, new = known_shape(op.operands[0].type), known_shape(op.results[0].type)
     if (
         len(old) != len(TO_LAST)
@@ -100,12 +98,10 @@ def _linear(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return MODE
     if not (y_line.is_legal(old[2], new[2]) and x_line.is_legal(old[3], new[3])):
         return MODE
-    x, y = types
     parts = y_line.n * x_line.n
     ratio = np.float32(x.scale) / np.float32(y.scale) / np.float32(parts)
     # TOSA's Resize has no zero point: the weights of the four pixels sum to `parts`, so it is subtracted afterwards.
-    if (blocked := takes(ratio, (REACH + 1) * parts)) is not None:
-        return blocked
+    unblocked(takes(ratio, (REACH + 1) * parts))
     sums = _resized(site, op, (y_line, x_line), ResizeMode.BILINEAR)
     if x.zero_point:
         taken = site.constant(np.full((1, 1, 1, 1), x.zero_point * parts), np.int32)
@@ -140,11 +136,7 @@ def _rounded(rows: Rows | None, old: int, new: int) -> _Line | None:
 
 
 def _nearest(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    types, rows = activations(op.operands[0], op.results[0]), nearest(op)
-    if isinstance(types, Blocked):
-        return types
-    if isinstance(rows, Blocked):
-        return rows
+    types, rows = activations(op.operands[0], op.results[0]), unblocked(nearest(op))
     if types[0] != types[1]:
         return OTHER_TYPE
     old, new = known_shape(op.operands[0].type), known_shape(op.results[0].type)
@@ -159,9 +151,7 @@ def _nearest(op: OnnxOp, site: TosaSite) -> Blocked | None:
             site.give(op.results[0], pixels, last=True)
             return None
     last = len(old) == len(TO_LAST)
-    value = picked_rows(site, site.operand(op.operands[0], last=last), rows, last=last)
-    if isinstance(value, Blocked):
-        return value
+    value = unblocked(picked_rows(site, site.operand(op.operands[0], last=last), rows, last=last))
     site.give(op.results[0], value, last=last)
     return None
 

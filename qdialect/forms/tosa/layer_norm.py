@@ -29,7 +29,7 @@ from qdialect.forms.tosa.site import LOW, TosaForm, TosaSite, activations, flag
 from qdialect.forms.upstream import COMPUTED
 from qdialect.ir.values import normal_axis, real_constant
 from qdialect.numerics import tables
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 
 LONGEST = 1 << 14
 """Greatest number of elements of a row for which the sum of squares fits."""
@@ -108,19 +108,13 @@ def _inverse_root(site: TosaSite, number: SSAValue) -> SSAValue:
 
 def _layer_norm(op: OnnxOp, site: TosaSite) -> Blocked | None:
     types = activations(op.operands[0], op.results[0])
-    if isinstance(types, Blocked):
-        return types
     if any(result.first_use is not None for result in op.results[1:]):
         return Blocked("statistics-used", "the mean or the deviation is read")
     (x, y), shape = types, known_shape(op.operands[0].type)
     axis = normal_axis(op.int_attr("axis", -1), len(shape))
-    row = _row(op, x, prod(shape[axis:]))
-    factor, shift = (
-        real_constant(op.operands[1]),
-        np.zeros(()) if op.input(2) is None else real_constant(op.input(2)),
-    )
-    if isinstance(row, Blocked):
-        return row
+    row = unblocked(_row(op, x, prod(shape[axis:])))
+    factor, beta = real_constant(op.operands[1]), op.input(2)
+    shift = np.zeros(()) if beta is None else real_constant(beta)
     if factor is None or shift is None:
         return COMPUTED
     steps = [a.astype(np.float64) / float(y.scale) for a in (factor, shift)]

@@ -22,7 +22,7 @@ from qdialect.forms.tosa.site import EMPTY, FLOAT, TosaForm, TosaSite, activatio
 from qdialect.forms.upstream import TO_FIRST, TO_LAST
 from qdialect.ir.values import constant_array, ints_of, normal_axis, real_constant
 from qdialect.promises.layout import slices_of
-from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, Blocked
+from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, Blocked, unblocked
 
 OTHER_TYPE = Blocked(
     "other-type", "the result is of another quantized type than what is moved", "requantize it"
@@ -54,18 +54,14 @@ def _moves(op: OnnxOp) -> Blocked | None:
     return None if a == b else OTHER_TYPE
 
 
-def _permuted(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    if (blocked := _moves(op)) is not None:
-        return blocked
+def _permuted(op: OnnxOp, site: TosaSite) -> None:
+    unblocked(_moves(op))
     site.give_permuted(op)
-    return None
 
 
-def _reshaped(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    if (blocked := _moves(op)) is not None:
-        return blocked
+def _reshaped(op: OnnxOp, site: TosaSite) -> None:
+    unblocked(_moves(op))
     site.give(op.results[0], site.reshape(site.operand(op.operands[0]), known_shape(op.results[0].type)))
-    return None
 
 
 def _same(op: OnnxOp, site: TosaSite) -> Blocked | None:
@@ -82,8 +78,7 @@ def _same(op: OnnxOp, site: TosaSite) -> Blocked | None:
                 "storage-type", f"from {x.storage.name} to {y.storage.name} the profile has no rescale"
             )
         ratio = np.float32(x.scale) / np.float32(y.scale)
-        if (blocked := takes(ratio, REACH)) is not None:
-            return blocked
+        unblocked(takes(ratio, REACH))
         value = _converted(site, value, x, y, ratio)
     site.give(op.results[0], value, last=last)
     return None
@@ -98,24 +93,18 @@ def _converted(
     return result if unsigned[1] else site.within(result, y)
 
 
-def _joined(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    types = activations(*op.operands, op.results[0])
-    if isinstance(types, Blocked):
-        return types
-    *inputs, y = types
+def _joined(op: OnnxOp, site: TosaSite) -> None:
+    *inputs, y = activations(*op.operands, op.results[0])
     tensors, last = site.alike(*op.operands)
     for x in inputs:
-        if (blocked := takes(np.float32(x.scale) / np.float32(y.scale), REACH)) is not None:
-            return blocked
+        unblocked(takes(np.float32(x.scale) / np.float32(y.scale), REACH))
     parts = [site.requantized(v, x, y) for v, x in zip(tensors, inputs, strict=True)]
     axis = normal_axis(op.int_attr("axis", 0), len(known_shape(op.results[0].type)))
     site.give(op.results[0], site.joined(parts, site.axis(axis, last=last)), last=last)
-    return None
 
 
-def _split(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    if (blocked := _moves(op)) is not None:
-        return blocked
+def _split(op: OnnxOp, site: TosaSite) -> None:
+    unblocked(_moves(op))
     value = op.operands[0]
     last, shape = site.is_last(value), known_shape(value.type)
     axis, start = normal_axis(op.int_attr("axis", 0), len(shape)), 0
@@ -125,7 +114,6 @@ def _split(op: OnnxOp, site: TosaSite) -> Blocked | None:
         starts[site.axis(axis, last=last)] = start
         site.give(result, site.sliced(x, starts, site.shape(result, last=last)), last=last)
         start += known_shape(result.type)[axis]
-    return None
 
 
 def picked(site: TosaSite, x: SSAValue, axis: int, rows: Rows) -> SSAValue | Blocked:
@@ -165,34 +153,26 @@ def picked(site: TosaSite, x: SSAValue, axis: int, rows: Rows) -> SSAValue | Blo
 def picked_rows(site: TosaSite, value: SSAValue, rows: dict[int, Rows], *, last: bool) -> SSAValue | Blocked:
     """The entries `rows` of each of ONNX's axes of `value`, one axis after another."""
     for axis, places in rows.items():
-        entries = picked(site, value, site.axis(axis, last=last), places)
-        if isinstance(entries, Blocked):
-            return entries
+        entries = unblocked(picked(site, value, site.axis(axis, last=last), places))
         value = entries
     return value
 
 
-def _picked(op: OnnxOp, site: TosaSite, rows: dict[int, Rows]) -> Blocked | None:
+def _picked(op: OnnxOp, site: TosaSite, rows: dict[int, Rows]) -> None:
     """The operand's elements at constant indices along axes. rows: indices, by axis."""
-    if (blocked := _moves(op)) is not None:
-        return blocked
+    unblocked(_moves(op))
     last = site.is_last(op.operands[0])
-    value = picked_rows(site, site.operand(op.operands[0], last=last), rows, last=last)
-    if isinstance(value, Blocked):
-        return value
+    value = unblocked(picked_rows(site, site.operand(op.operands[0], last=last), rows, last=last))
     same_rank = len(known_shape(op.results[0].type)) == len(known_shape(value.type))
     if last and not same_rank:
         value, last = site.transpose(value, TO_FIRST), False
     site.give(
         op.results[0], value if last else site.reshape(value, known_shape(op.results[0].type)), last=last
     )
-    return None
 
 
 def _slice(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    cuts, shape = slices_of(op), known_shape(op.operands[0].type)
-    if isinstance(cuts, Blocked):
-        return cuts
+    cuts, shape = unblocked(slices_of(op)), known_shape(op.operands[0].type)
     return _picked(op, site, {k: np.arange(shape[k])[cut] for k, cut in cuts.items()})
 
 
@@ -213,16 +193,14 @@ def _tile(op: OnnxOp, site: TosaSite) -> Blocked | None:
     )
 
 
-def _expand(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    if (blocked := _moves(op)) is not None:
-        return blocked
+def _expand(op: OnnxOp, site: TosaSite) -> None:
+    unblocked(_moves(op))
     shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
     shape = (1,) * (len(result) - len(shape)) + shape
     value = site.reshape(site.operand(op.operands[0]), shape)
     for axis, (old, new) in enumerate(zip(shape, result, strict=True)):
         value = site.joined([value] * new, axis) if old == 1 else value
     site.give(op.results[0], value)
-    return None
 
 
 def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
@@ -273,10 +251,9 @@ def _padded(
     return site.reshape(site.make(tosa.PadOp, operands, (size[0], shape[axis], size[2]), i8), shape)
 
 
-def _depth_and_space(to_space: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
+def _depth_and_space(to_space: bool, op: OnnxOp, site: TosaSite) -> None:
     """DepthToSpace and SpaceToDepth as reshape, transpose, reshape."""
-    if (blocked := _moves(op)) is not None:
-        return blocked
+    unblocked(_moves(op))
     n, c, h, w = known_shape(op.operands[0].type)
     b, x = op.int_attr("blocksize", 1), site.operand(op.operands[0])
     if not to_space:
@@ -287,7 +264,6 @@ def _depth_and_space(to_space: bool, op: OnnxOp, site: TosaSite) -> Blocked | No
         split, order = (n, c // (b * b), b, b, h, w), (0, 1, 4, 2, 5, 3)
     turned = site.transpose(site.reshape(x, split), order)
     site.give(op.results[0], site.reshape(turned, known_shape(op.results[0].type)))
-    return None
 
 
 def _read(op: StorageCastOp, site: TosaSite) -> Blocked | None:

@@ -51,10 +51,7 @@ def from_tables(site: TosaSite, index: SSAValue, entries: tables.Entries, shift:
 
 
 def _softmax(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    types = activations(op.operands[0], op.results[0])
-    if isinstance(types, Blocked):
-        return types
-    x, y = types
+    x, y = activations(op.operands[0], op.results[0])
     shape = known_shape(op.operands[0].type)
     axis, one_row = softmax_axis(op)
     axis = normal_axis(axis, len(shape))
@@ -100,10 +97,7 @@ def _divided(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
     A divisor of zero is replaced by 1, and its numerator by one so large that the result saturates: 0 / 0 is 0.
     """
-    types = activations(*op.operands, op.results[0])
-    if isinstance(types, Blocked):
-        return types
-    a, b, y = types
+    a, b, y = activations(*op.operands, op.results[0])
     ratio = float(numerics.requantize_multiplier(a.scale, 1 / b.scale, y.scale))
     bits = min(DIVIDED_BITS, 20 - int(np.frexp(ratio)[1]))
     if bits < LEAST_DIVIDED_BITS:

@@ -29,7 +29,7 @@ from qdialect.forms.tosa.site import (
     takes,
 )
 from qdialect.forms.upstream import TO_LAST
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 
 IMAGES = Blocked("pool-rank", "TOSA pools images of two axes")
 OTHER_TYPE = Blocked(
@@ -41,8 +41,6 @@ LARGEST_WINDOW = 64
 
 def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     types = activations(op.operands[0], op.results[0])
-    if isinstance(types, Blocked):
-        return types
     if types[0] != types[1]:
         return OTHER_TYPE
     if len(known_shape(op.operands[0].type)) != len(TO_LAST):
@@ -92,8 +90,6 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
     multiplied by the least common multiple over its count.
     """
     types, window = activations(op.operands[0], op.results[0]), pool(op)
-    if isinstance(types, Blocked):
-        return types
     if len(known_shape(op.operands[0].type)) != len(TO_LAST):
         return IMAGES
     if prod(window.dilations) != 1:
@@ -109,8 +105,7 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
             "accumulator-overflow", "the means at the border are of counts with too large a multiple"
         )
     ratio = np.float32(x.scale / np.float32(y.scale * np.float32(whole)))
-    if (blocked := takes(ratio, largest)) is not None:
-        return blocked
+    unblocked(takes(ratio, largest))
     image, amounts = fitted(op, site, window.kernel, window.strides, window.pads)
     sums = window_sums(
         site, image, x, site.shape(op.results[0], last=True), window.kernel, window.strides, amounts
@@ -153,19 +148,14 @@ def window_sums(
 
 def _summed(is_mean: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
     """A mean or sum over axes: over all pixels of images as one window, else axis by axis."""
-    types, axes = activations(op.operands[0], op.results[0]), reduced_axes(op)
-    if isinstance(types, Blocked):
-        return types
-    if isinstance(axes, Blocked):
-        return axes
+    types, axes = activations(op.operands[0], op.results[0]), unblocked(reduced_axes(op))
     x, y = types
     shape = known_shape(op.operands[0].type)
     count = prod(shape[k] for k in axes)
     ratio = np.float32(x.scale / np.float32(y.scale * np.float32(count if is_mean else 1)))
     if REACH * count > numerics.INT32_MAX:
         return Blocked("accumulator-overflow", f"a sum of {count} elements may be beyond 32 bits")
-    if (blocked := takes(ratio, REACH * count)) is not None:
-        return blocked
+    unblocked(takes(ratio, REACH * count))
     pixels = shape[2:]
     if len(shape) == len(TO_LAST) and axes == [2, 3] and max(pixels) <= LARGEST_WINDOW:
         result = (shape[0], 1, 1, shape[1])
@@ -203,11 +193,7 @@ def along(site: TosaSite, kind: type[Operation], value: SSAValue, axis: int) -> 
 
 
 def _greatest(kind: type[Operation], op: OnnxOp, site: TosaSite) -> Blocked | None:
-    types, axes = activations(op.operands[0], op.results[0]), reduced_axes(op)
-    if isinstance(types, Blocked):
-        return types
-    if isinstance(axes, Blocked):
-        return axes
+    types, axes = activations(op.operands[0], op.results[0]), unblocked(reduced_axes(op))
     if types[0] != types[1]:
         return OTHER_TYPE
     last = site.is_last(op.operands[0])

@@ -36,7 +36,7 @@ from qdialect.dialects.quant import UniformType
 from qdialect.dialects.tosa.types import NanMode, RoundingMode
 from qdialect.forms.upstream import Site, UpstreamForm, dense
 from qdialect.numerics.near_ties import Factors, faithful_rounding
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 
 LOW, HIGH = -128, 127
 NAN_MODE = tosa.NanModeAttr(NanMode.PROPAGATE)
@@ -70,14 +70,9 @@ def activation(value: SSAValue) -> UniformType | Blocked:
     return type
 
 
-def activations(*values: SSAValue) -> list[UniformType] | Blocked:
-    """The quantized types of values, if the profile supports all; else `Blocked`."""
-    types: list[UniformType] = []
-    for value in values:
-        if isinstance(type := activation(value), Blocked):
-            return type
-        types.append(type)
-    return types
+def activations(*values: SSAValue) -> list[UniformType]:
+    """The quantized types of values. Raises Refused if the profile does not support one."""
+    return [unblocked(activation(value)) for value in values]
 
 
 def array_attr(values: Sequence[int], element: IntegerType = i64) -> DenseArrayBase[Any]:

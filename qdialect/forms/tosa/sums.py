@@ -21,7 +21,7 @@ from qdialect.forms.tosa.site import HIGH, LOW, TosaForm, TosaSite, activations,
 from qdialect.ir.values import constant_array
 from qdialect.promises.linear import LINEAR, Linear
 from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry
-from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, GEMM_FORM, Blocked
+from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, GEMM_FORM, Blocked, unblocked
 
 WEIGHT_ZEROS = Blocked(
     "weight-zero-points", "the weight's zero points differ by channel, and its values need more than i8"
@@ -98,15 +98,9 @@ def _bias(op: OnnxOp, channels: int) -> npt.NDArray[np.int32] | Blocked:
 def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
     """The factors of a linear op with a constant weight, or `Blocked` if the profile cannot express it."""
     linear, types = LINEAR[op.domain, op.op_type], activations(op.operands[0], op.results[0])
-    if isinstance(types, Blocked):
-        return types
     x, y = types
-    stored = _stored_weight(op, linear)
-    if isinstance(stored, Blocked):
-        return stored
-    bias = _bias(op, channels)
-    if isinstance(bias, Blocked):
-        return bias
+    stored = unblocked(_stored_weight(op, linear))
+    bias = unblocked(_bias(op, channels))
     weight, zero = stored
     type = uniform_of(op.operands[1].type)
     axis = linear.weight_axis(op)
@@ -224,17 +218,12 @@ def _two_axes(geometry: Geometry) -> Geometry | Blocked:
 def _convolution(op: OnnxOp, site: TosaSite) -> Blocked | None:
     """A convolution, each group by itself unless depthwise: TOSA has no other groups."""
     window = WINDOWS[op.domain, op.op_type]
-    stated = window.geometry(op)
-    geometry = stated if isinstance(stated, Blocked) else _two_axes(stated)
-    if isinstance(geometry, Blocked):
-        return geometry
+    geometry = unblocked(_two_axes(unblocked(window.geometry(op))))
     if geometry.pads is None or op.ints_attr("output_shape") is not None:
         return UNRESOLVED_PADS
     if not window.gathers and prod(geometry.dilations) != 1:
         return DILATED
-    f = _factors(op, geometry.outputs * geometry.groups)
-    if isinstance(f, Blocked):
-        return f
+    f = unblocked(_factors(op, geometry.outputs * geometry.groups))
     f = f._replace(weight=f.weight.reshape(*f.weight.shape[:2], *geometry.kernel))
     image = _image(site, op.operands[0])
     whole = geometry.groups == 1 or (window.gathers and geometry.inputs == 1)
@@ -317,14 +306,10 @@ def _by_matrix(
 def _matmul(op: OnnxOp, site: TosaSite) -> Blocked | None:
     weight = constant_array(op.operands[1])
     if weight is not None and weight.ndim == 2:
-        f = _factors(op, weight.shape[1])
-        if isinstance(f, Blocked):
-            return f
+        f = unblocked(_factors(op, weight.shape[1]))
         site.give(op.results[0], _by_constant(op, site, site.operand(op.operands[0]), f.weight, f))
         return None
     types = activations(*op.operands[:2], op.results[0])
-    if isinstance(types, Blocked):
-        return types
     return _by_matrix(op, site, site.operand(op.operands[0]), site.operand(op.operands[1]), types)
 
 
@@ -338,15 +323,11 @@ def _gemm(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return site.transpose(value, (1, 0)) if turned[place] else value
 
     if constant_array(op.operands[1]) is not None:
-        f = _factors(op, known_shape(op.results[0].type)[1])
-        if isinstance(f, Blocked):
-            return f
+        f = unblocked(_factors(op, known_shape(op.results[0].type)[1]))
         weight = f.weight.T if turned[1] else f.weight
         site.give(op.results[0], _by_constant(op, site, matrix(0), weight, f))
         return None
     types = activations(*op.operands[:2], op.results[0])
-    if isinstance(types, Blocked):
-        return types
     if op.input(2) is not None:
         return Blocked("gemm-form", "a product of two activations has a bias", "decompose Gemm")
     return _by_matrix(op, site, matrix(0), matrix(1), types)

@@ -14,7 +14,7 @@ from qdialect.forms.rewritten import AsConvolution
 from qdialect.ir.names import tensor_name
 from qdialect.patterns.convolution.step import SOME_IMAGES, SOME_SIZE
 from qdialect.promises.kernels import Kernels, Rows
-from qdialect.reasons import Blocked
+from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnForm
 from qdialect.targets import Target
@@ -39,9 +39,7 @@ class WriteAsConvolution(OnForm[AsConvolution]):
             return None
         if shape is None or len(shape) not in MEASURED or shape[1] == DYNAMIC:
             return None
-        weight = form.weight(op, shape[1])
-        if isinstance(weight, Blocked):
-            return weight
+        weight = unblocked(form.weight(op, shape[1]))
         stored, scale = weight
         if not self._pays(op, shape[1], stored.shape[2:]):
             return Blocked("does-not-pay", "the op's own kernel takes less time than a convolution")
