@@ -6,12 +6,22 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, i8
 from xdsl.dialects.test import TestOp
+from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from qdialect.compiler.pipeline_text import PipelineError, get_available_passes, parse_pipeline, pipeline_text
+from qdialect.compiler.pipeline_text import (
+    PipelineError,
+    get_available_passes,
+    parse_pipeline,
+    pipeline_text,
+    run,
+)
 from qdialect.errors import UserError
+from qdialect.exactness import Exactness
 from qdialect.rewriting.manager import Applied, Hook, PassManager, Timing, Verified
+from qdialect.rewriting.passes import exactness_of, parts_of
+from qdialect.text.reading import make_context
 
 
 @dataclass(frozen=True)
@@ -66,6 +76,54 @@ def test_options_are_read_and_read_back(text: str, expected: Options):
 def test_every_option_reads_back_together():
     passes = [Options(1e-30, 12, True, 'quote " and \\ slash', (1, 2), 1e22), Options(sizes=(5,))]
     assert parse_pipeline(pipeline_text(passes), PASSES) == passes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fold-pad + fold-batch-norm{lossy=true} + compose",
+        "fold-pad+fold-batch-norm{lossy=true}+compose",
+        "builtin.module(fold-pad  // first\n + fold-batch-norm {lossy}\n + compose)",
+    ],
+)
+def test_passes_with_a_plus_between_them_are_one_step(text: str):
+    [one] = parse_pipeline(text, get_available_passes())
+    assert [(part.name, exactness_of(part)) for part in parts_of(one)] == [
+        ("fold-pad", Exactness.EXACT), ("fold-batch-norm", Exactness.LOSSY), ("compose", Exactness.CLOSE),
+    ]  # fmt: skip
+    assert one.name == "fold-pad + fold-batch-norm + compose"
+    assert exactness_of(one) is Exactness.LOSSY
+    assert parse_pipeline(pipeline_text([one]), get_available_passes()) == [one]
+
+
+@pytest.mark.parametrize("text", ["fold-pad + fold-constants", "fold-pad + dce", "dce + fold-pad"])
+def test_only_passes_that_apply_patterns_alone_are_one_step(text: str):
+    with pytest.raises(PipelineError, match=r"pass '.*' does more than apply patterns; put ',' around it"):
+        parse_pipeline(text, get_available_passes())
+
+
+PADDED = """
+func.func @padded(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> (tensor<1x3x4x4xf32>, tensor<1x2x5x4xf32>) {
+  %p = onnx.Constant() {value = #onnx.tensor<[0, 0, 1, 1, 0, 0, 1, 1] : tensor<8xi64>>} : () -> tensor<8xi64>
+  %a = onnx.Pad(%x, %p) : (tensor<1x2x5x4xf32>, tensor<8xi64>) -> tensor<1x2x7x6xf32>
+  %i = onnx.Identity(%a) : (tensor<1x2x7x6xf32>) -> tensor<1x2x7x6xf32>
+  %y = onnx.Conv(%i, %w) : (tensor<1x2x7x6xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x4x4xf32>
+  %r = onnx.Constant() {value = #onnx.tensor<0.5 : tensor<f32>>} : () -> tensor<f32>
+  %t = onnx.Constant() {value = #onnx.tensor<true : tensor<i1>>} : () -> tensor<i1>
+  %z = onnx.Dropout(%x, %r, %t) : (tensor<1x2x5x4xf32>, tensor<f32>, tensor<i1>) -> tensor<1x2x5x4xf32>
+  func.return %y, %z : tensor<1x3x4x4xf32>, tensor<1x2x5x4xf32>
+}
+"""
+
+
+def test_one_step_sees_at_once_what_each_of_its_passes_rewrites():
+    """The Pad stands in front of the Conv as soon as the copy between is gone; each remark names its own pass."""
+    apart, together = (Parser(make_context(), PADDED).parse_module() for _ in range(2))
+    run(apart, "fold-pad,fold-identity")
+    remarks = run(together, "fold-pad + fold-identity")
+    assert "onnx.Pad" in str(apart)
+    assert "onnx.Pad" not in str(together)
+    assert {(remark.pass_name, remark.op) for remark in remarks} == {("fold-identity", "onnx.Dropout")}
 
 
 @pytest.mark.parametrize("text", ["", " ", "builtin.module()", "builtin.module( )"])

@@ -111,7 +111,7 @@ def test_report_as_json(model: str, tmp_path: Path):
     assert [one["node"] for one in listed["layers"] if one["is_float"]] == ["second<b>"]
     rewrites = {step["name"]: step["rewrites"] for step in listed["passes"]}
     assert rewrites["raise-qdq"] == 5
-    assert rewrites["fold-pad"] == 0
+    assert rewrites["fold-requantize"] == 0
 
 
 def test_report_as_a_page(model: str, tmp_path: Path):
