@@ -60,21 +60,15 @@ class Request:
         return self.level is Exactness.EXACT
 
 
-def _stage(name: str, because: str, *needs: str, **options: Any) -> Stage:
-    return Stage(get_all_passes()[name]()(**options), because, needs)
+def _stage(name: str, because: str = "", **options: Any) -> Stage:
+    return Stage(get_all_passes()[name]()(**options), because)
 
 
 def _together(because: str, *stages: Stage) -> Stage:
     """Several passes as one greedy set: what one of them rewrites, the others see at once."""
     parts = [one.step for one in stages if isinstance(one.step, RewritePass) and composable(one.step)]
     assert len(parts) == len(stages)
-    needs = tuple(name for one in stages for name in one.needs)
-    return Stage(parts[0] if len(parts) == 1 else Composed(tuple(parts)), because, needs)
-
-
-def _plain(name: str) -> Stage:
-    """A pass without options, as a part of a step."""
-    return _stage(name, "")
+    return Stage(parts[0] if len(parts) == 1 else Composed(tuple(parts)), because)
 
 
 def simplifying() -> Iterator[Stage]:
@@ -85,7 +79,7 @@ def simplifying() -> Iterator[Stage]:
     yield _stage("fold-constants", "values that depend on sizes alone, conditions of branches included")
     yield _together(
         "copies, zeros by default, inverse moves, and products that are table lookups",
-        *map(_plain, ("fold-identity", "fold-zeros", "fold-layout", "fold-one-hot")),
+        *map(_stage, ("fold-identity", "fold-zeros", "fold-layout", "fold-one-hot")),
     )
 
 
@@ -138,7 +132,7 @@ def _apart(r: Request) -> Iterator[Stage]:
 def _batch_norm(r: Request, *, depthwise: bool) -> Stage:
     lossy = r.level is Exactness.LOSSY
     symmetric = r.target.symmetric_weights
-    return _stage("fold-batch-norm", "", symmetric=symmetric, depthwise=depthwise, lossy=lossy)
+    return _stage("fold-batch-norm", symmetric=symmetric, depthwise=depthwise, lossy=lossy)
 
 
 def _sinking(r: Request) -> Iterator[Stage]:
@@ -173,15 +167,15 @@ def _hoisting(r: Request) -> Iterator[Stage]:
     yield _stage("hoist-quantize", "a BatchNormalization folds if a quantize is directly behind it", **hoist)
     folds = [_batch_norm(r, depthwise=kernels)]
     if r.form != "qdq":
-        folds.append(_plain("fold-scales"))
-        folds += [] if r.options.decompose else [_plain("compose")]
+        folds.append(_stage("fold-scales"))
+        folds += [] if r.options.decompose else [_stage("compose")]
     yield _together("factors, shifts and biases become part of the products beside them", *folds)
     yield _stage(
         "hoist-quantize", "an op into which a BatchNormalization was folded has an integer kernel", **hoist
     )
     yield _together(
         "ops between casts become ops on quantized types, with the Pads in front and the clamps behind",
-        *map(_plain, ("fuse-quantized", "fold-pad", "fold-activation")),
+        *map(_stage, ("fuse-quantized", "fold-pad", "fold-activation")),
     )
 
 
@@ -228,9 +222,9 @@ def _choosing(name: str) -> Iterator[Stage]:
     yield _stage("lower-to-table", "one lookup for ops without a kernel", target=name)
     yield _together(
         "the form of least cost, in float32, with an int32 bias in steps of x_scale * w_scale",
-        _plain("legalize-expressed"),
-        _plain("rescale-bias"),
-        _stage("choose-convolution-form", "", target=name),
+        _stage("legalize-expressed"),
+        _stage("rescale-bias"),
+        _stage("choose-convolution-form", target=name),
     )
 
 
@@ -254,14 +248,14 @@ def _lowering(r: Request) -> Iterator[Stage]:
         yield _together(
             "a float weight takes factors that a quantized one cannot; interpolation is priced between its casts",
             _batch_norm(r, depthwise=False),
-            _stage("lower-to-matmul", "", target=name),
+            _stage("lower-to-matmul", target=name),
         )
-    sums = [] if r.form == "qdq" else [_stage("legalize-sums", "", target=name)]
+    sums = [] if r.form == "qdq" else [_stage("legalize-sums", target=name)]
     yield _together(
         "sums on the fastest types; moves of elements that casts stood between, in blocks",
         *sums,
-        _stage("collapse-transpose", "", target=name),
-        _plain("fold-layout"),
+        _stage("collapse-transpose", target=name),
+        _stage("fold-layout"),
     )
     yield _stage(
         "lower-to-qdq",
