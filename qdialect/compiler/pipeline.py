@@ -27,7 +27,7 @@ class Stage(NamedTuple):
     because: str
     """Purpose of the pass, or reason for its position."""
     needs: tuple[str, ...] = ()
-    """Names of passes directly before it with which it must not be swapped: the result would differ."""
+    """Names of passes in the step before it with which it must not be swapped: the result would differ."""
 
 
 class Phase(NamedTuple):
@@ -60,8 +60,8 @@ class Request:
         return self.level is Exactness.EXACT
 
 
-def _stage(name: str, because: str = "", **options: Any) -> Stage:
-    return Stage(get_all_passes()[name]()(**options), because)
+def _stage(name: str, because: str = "", needs: tuple[str, ...] = (), **options: Any) -> Stage:
+    return Stage(get_all_passes()[name]()(**options), because, needs)
 
 
 def _together(because: str, *stages: Stage) -> Stage:
@@ -181,21 +181,13 @@ def _hoisting(r: Request) -> Iterator[Stage]:
 
 def _legalizing(r: Request) -> Iterator[Stage]:
     """Quantized types legalized for the target."""
-    legalize = [
-        _stage(
-            "legalize", "the target's own storage types", target=r.target.name, weights=r.form != "integer"
-        )
-    ]
+    needs = ("fuse-quantized",) if r.form == "qoperator" else ()
+    target, weights = r.target.name, r.form != "integer"
+    legalize = [_stage("legalize", "the target's own storage types", needs, target=target, weights=weights)]
     if r.target.symmetric_weights and r.form == "qdq":
         exact = {"exact": True} if r.is_exact else {}
-        legalize.append(
-            _stage(
-                "legalize-weights",
-                "zero points that a change of signedness does not remove",
-                target=r.target.name,
-                **exact,
-            )
-        )
+        because = "zero points that a change of signedness does not remove"
+        legalize.append(_stage("legalize-weights", because, target=target, **exact))
     interface = [_stage("integer-io", "requested")] if r.options.integer_io else []
     # If activations must be symmetric, integer inputs and outputs are symmetric, too.
     yield from [*legalize, *interface] if r.target.symmetric_activations else [*interface, *legalize]
@@ -241,10 +233,14 @@ def _lowering(r: Request) -> Iterator[Stage]:
     if r.form != "qdq":
         apart = {"joins": False} if r.options.decompose else {}  # decomposed ops stay decomposed
         options = {"exact": r.is_exact, **apart} if r.form == "qoperator" else {}
-        yield _stage(f"lower-to-{r.form}", "integer kernels, in the chosen forms", target=name, **options)
+        needs = ("choose-convolution-form",) if r.form == "qoperator" else ()
+        yield _stage(
+            f"lower-to-{r.form}", "integer kernels, in the chosen forms", needs, target=name, **options
+        )
     if r.form == "qoperator":
         few = {"elements": sys.maxsize} if r.options.float_weights else {}
-        yield _stage("fold-float-weights", "dequantized once, not in each run", target=name, **few)
+        needs = ("lower-to-qoperator",)
+        yield _stage("fold-float-weights", "dequantized once, not in each run", needs, target=name, **few)
         yield _together(
             "a float weight takes factors that a quantized one cannot; interpolation is priced between its casts",
             _batch_norm(r, depthwise=False),
