@@ -60,8 +60,13 @@ class Request:
         return self.level is Exactness.EXACT
 
 
-def _stage(name: str, because: str = "", needs: tuple[str, ...] = (), **options: Any) -> Stage:
-    return Stage(get_all_passes()[name]()(**options), because, needs)
+def _stage(name: str, because: str = "", **options: Any) -> Stage:
+    return Stage(get_all_passes()[name]()(**options), because)
+
+
+def _behind(stage: Stage, needed: str) -> Stage:
+    """A stage that must not change places with a pass in front of it."""
+    return stage._replace(needs=(needed,))
 
 
 def _together(because: str, *stages: Stage) -> Stage:
@@ -181,9 +186,9 @@ def _hoisting(r: Request) -> Iterator[Stage]:
 
 def _legalizing(r: Request) -> Iterator[Stage]:
     """Quantized types legalized for the target."""
-    needs = ("fuse-quantized",) if r.form == "qoperator" else ()
     target, weights = r.target.name, r.form != "integer"
-    legalize = [_stage("legalize", "the target's own storage types", needs, target=target, weights=weights)]
+    own = _stage("legalize", "the target's own storage types", target=target, weights=weights)
+    legalize = [_behind(own, "fuse-quantized") if r.form == "qoperator" else own]
     if r.target.symmetric_weights and r.form == "qdq":
         exact = {"exact": True} if r.is_exact else {}
         because = "zero points that a change of signedness does not remove"
@@ -233,14 +238,12 @@ def _lowering(r: Request) -> Iterator[Stage]:
     if r.form != "qdq":
         apart = {"joins": False} if r.options.decompose else {}  # decomposed ops stay decomposed
         options = {"exact": r.is_exact, **apart} if r.form == "qoperator" else {}
-        needs = ("choose-convolution-form",) if r.form == "qoperator" else ()
-        yield _stage(
-            f"lower-to-{r.form}", "integer kernels, in the chosen forms", needs, target=name, **options
-        )
+        lower = _stage(f"lower-to-{r.form}", "integer kernels, in the chosen forms", target=name, **options)
+        yield _behind(lower, "choose-convolution-form") if r.form == "qoperator" else lower
     if r.form == "qoperator":
         few = {"elements": sys.maxsize} if r.options.float_weights else {}
-        needs = ("lower-to-qoperator",)
-        yield _stage("fold-float-weights", "dequantized once, not in each run", needs, target=name, **few)
+        fold = _stage("fold-float-weights", "dequantized once, not in each run", target=name, **few)
+        yield _behind(fold, "lower-to-qoperator")
         yield _together(
             "a float weight takes factors that a quantized one cannot; interpolation is priced between its casts",
             _batch_norm(r, depthwise=False),
