@@ -108,9 +108,8 @@ func.func @padded(%x: tensor<1x2x5x4xf32>, %w: tensor<3x2x4x3xf32>) -> (tensor<1
   %a = onnx.Pad(%x, %p) : (tensor<1x2x5x4xf32>, tensor<8xi64>) -> tensor<1x2x7x6xf32>
   %i = onnx.Identity(%a) : (tensor<1x2x7x6xf32>) -> tensor<1x2x7x6xf32>
   %y = onnx.Conv(%i, %w) : (tensor<1x2x7x6xf32>, tensor<3x2x4x3xf32>) -> tensor<1x3x4x4xf32>
-  %r = onnx.Constant() {value = #onnx.tensor<0.5 : tensor<f32>>} : () -> tensor<f32>
-  %t = onnx.Constant() {value = #onnx.tensor<true : tensor<i1>>} : () -> tensor<i1>
-  %z = onnx.Dropout(%x, %r, %t) : (tensor<1x2x5x4xf32>, tensor<f32>, tensor<i1>) -> tensor<1x2x5x4xf32>
+  %t = onnx.Constant() {value = #onnx.tensor<[1] : tensor<i1>>} : () -> tensor<i1>
+  %z = onnx.Dropout(%x, _, %t) : (tensor<1x2x5x4xf32>, tensor<i1>) -> tensor<1x2x5x4xf32>
   func.return %y, %z : tensor<1x3x4x4xf32>, tensor<1x2x5x4xf32>
 }
 """
