@@ -33,7 +33,7 @@ def test_verbose_shows_each_pass(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["compile", str(model), "-o", str(out), "--verbose"]) == 0
     shown = capsys.readouterr().err
     assert "sink-dequantize: " in shown
-    assert "fuse-quantized: " in shown
+    assert "fuse-quantized + fold-pad + fold-activation: " in shown
 
 
 def test_the_commands_of_the_tour_end_in_a_verdict(
