@@ -117,8 +117,8 @@ class _Expander:
         for k in quantized:
             operands[k] = at.above.get(k) or self._operand(op, op.operands[k], at)
         is_read = all(self._reals.is_read(op.operands[k]) for k in quantized)
-        for value, type in self._rebuild(op, operands):
-            self._reals.note(value, type, at, is_read=is_read)
+        for cast in self._rebuild(op, operands):
+            self._reals.note(cast, at, is_read=is_read)
 
     def _operand(self, op: OnnxOp, value: SSAValue, at: Standing) -> SSAValue:
         """The float op's operand in place of a quantized one."""
@@ -126,8 +126,8 @@ class _Expander:
             return value.owner.operands[0] if isinstance(value.owner, QuantizeOp | StorageCastOp) else value
         return self._reals.without_pair(value, free=at.free) or self._dequantized(value, op)
 
-    def _rebuild(self, op: OnnxOp, operands: Sequence[SSAValue]) -> list[tuple[SSAValue, UniformType]]:
-        """Build the float op; its results and the types to quantize them to."""
+    def _rebuild(self, op: OnnxOp, operands: Sequence[SSAValue]) -> list[SSAValue]:
+        """Build the float op; the quantizes of its results."""
         new = op.__class__.create(
             operands=operands,
             result_types=[expressed_type(t) for t in op.result_types],
@@ -140,20 +140,15 @@ class _Expander:
         new.location = location(
             node_name(op), [n if t is None else "" for n, t in zip(names, types, strict=True)]
         )
-        results, casts, quantized = (
-            list[SSAValue](new.results),
-            list[Operation](),
-            list[tuple[SSAValue, UniformType]](),
-        )
+        results, casts = list[SSAValue](new.results), list[Operation]()
         for place, (type, name) in enumerate(zip(types, names, strict=True)):
             if type is not None:
                 cast = QuantizeOp(new.results[place], type)
                 cast.location = location(f"{name}_QuantizeLinear", [name])
                 casts.append(cast)
-                quantized.append((new.results[place], type))
                 results[place] = cast.results[0]
         self._rewriter.replace(op, [new, *casts], results)
-        return quantized
+        return [cast.results[0] for cast in casts]
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,8 @@ class Reals:
         """Moved real values and a type that expresses all of them: quantizing them changes nothing."""
         self._read: set[SSAValue] = set()
         """Keys of `_grid` that are dequantized graph inputs, at most moved: they need no quantize."""
+        self._moved: set[SSAValue] = set()
+        """Written quantizes of moved values: their integers are those that were moved, whatever Q(DQ(q)) would give."""
         self._computed: set[SSAValue] = set()
         """Results of computing ops: a quantize stands directly behind them, or behind their activations."""
 
@@ -137,10 +139,14 @@ class Reals:
         free = not (self._target.pairs_around_moves and on_grid)
         return Standing(above, True, not promise.selects, on_grid, free)
 
-    def note(self, value: SSAValue, type: UniformType, at: Standing, *, is_read: bool) -> None:
-        """Record the result of a written op, quantized to `type`. is_read: it consists of integers of graph inputs."""
+    def note(self, cast: SSAValue, at: Standing, *, is_read: bool) -> None:
+        """Record the result of a written op and its quantize. is_read: it consists of integers of graph inputs."""
+        value, type = real_under(cast), quantized_of(cast.type)
+        if value is None or type is None:
+            return
         if at.on_grid:
             self._grid[value] = type
+            self._moved.add(cast)
             if is_read and at.keeps_integers:
                 self._read.add(value)
         if not at.moves or not self._computed.isdisjoint(at.above.values()):
@@ -151,7 +157,7 @@ class Reals:
         real, type = real_under(value), quantized_of(value.type)
         if real is None or type is None or self._grid_type(real) != type:
             return None
-        return real if settles(type) else None
+        return real if value in self._moved or settles(type) else None
 
     def without_pair(self, value: SSAValue, *, free: bool) -> SSAValue | None:
         """The real value that a float op may take for `value` without a pair of casts; None if it needs one."""
