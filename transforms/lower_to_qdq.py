@@ -29,7 +29,7 @@ from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import expressed_type, quantized_of
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.ir.names import (
