@@ -32,6 +32,7 @@ NAMES = (
     "infer-shapes",
     "insert-casts",
     "integer-io",
+    "keep-half",
     "legalize",
     "legalize-expressed",
     "legalize-sums",

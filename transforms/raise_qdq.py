@@ -48,16 +48,6 @@ ANNOTATED = Blocked(
 )
 
 
-def _half(type: UniformType, half: bool) -> Blocked | None:
-    if half or isinstance(type.expressed, Float32Type):
-        return None
-    return Blocked(
-        "half-precision",
-        "whether onnxruntime rounds between two ops in half precision hangs on what stands there, so nothing moves",
-        "allow --exactness close",
-    )
-
-
 def _learn_shape(value: SSAValue, reader: Operation, rewriter: Rewriter) -> SSAValue:
     """
     `value` with the sizes that the model states for the result of `reader`; likewise the values that it is cast from.
@@ -84,12 +74,11 @@ def _learn_shape(value: SSAValue, reader: Operation, rewriter: Rewriter) -> SSAV
 class RaiseQuantize(OnTrait[QuantizeForm]):
     """QuantizeLinear."""
 
-    def __init__(self, half: bool, clamped: bool):
-        self._half, self._clamped = half, clamped
+    def __init__(self, clamped: bool):
+        self._clamped = clamped
 
     def match(self, op: OnnxOp, promise: QuantizeForm, rewriter: Rewriter, /) -> Blocked | None:
         type = unblocked(quantize_type(op))
-        unblocked(_half(type, self._half))
         real = _learn_shape(op.operands[0], op, rewriter)
         cast = QuantizeOp(_below_clamp(real, type, op) if self._clamped else real, type)
         cast.location = op.location
@@ -112,12 +101,8 @@ def _below_clamp(value: SSAValue, type: UniformType, op: OnnxOp) -> SSAValue:
 class RaiseDequantize(OnTrait[DequantizeForm]):
     """DequantizeLinear."""
 
-    def __init__(self, half: bool = True):
-        self._half = half
-
     def match(self, op: OnnxOp, promise: DequantizeForm, rewriter: Rewriter, /) -> Blocked | None:
         type = unblocked(dequantize_type(op))
-        unblocked(_half(type, self._half))
         q = op.operands[0]
         stored: Attribute = storage_element(type)
         if element_of(q.type) != stored:
@@ -137,13 +122,11 @@ class RaiseQdqPass(RewritePass):
     exactness = Exactness.EXACT
     rewrite = "QuantizeLinear(x, s, z) -> qcast(x), DequantizeLinear(q, s, z) -> dcast(q): the same function"
 
-    half: bool = True
-    """True to raise casts of half precision too."""
     clamped: bool = False
     """True to absorb the clamp that the target needs in front of a 16-bit quantize."""
 
     def patterns(self) -> Sequence[Pattern]:
-        return [RaiseQuantize(self.half, self.clamped), RaiseDequantize(self.half)]
+        return [RaiseQuantize(self.clamped), RaiseDequantize()]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         super().apply(ctx, op)

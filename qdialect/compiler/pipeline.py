@@ -102,14 +102,15 @@ def _raising(r: Request) -> Iterator[Stage]:
     yield _stage("raise-opset", "casts of older opsets are per tensor", quantized=True)
     if r.is_upstream:
         yield _stage("raise-opset", "blocked weights have types there; the result has no opset", to=21)
+    if r.is_exact and not r.is_upstream:
+        yield _stage("keep-half", "onnxruntime's roundings between ops in half precision hang on the ops")
     yield from simplifying()
     yield _stage(
         "raise-qoperator",
         "QOperator nodes become ops on quantized types; scales must be constant",
         every=r.form != "qoperator",
     )
-    reads = {"half": False} if r.is_exact else {}
-    reads |= {"clamped": True} if r.target.clamps_wide and r.form == "qdq" else {}
+    reads = {"clamped": True} if r.target.clamps_wide and r.form == "qdq" else {}
     yield _stage("raise-qdq", "casts with constant parameters become types", **reads)
     yield _stage(
         "raise-fake-quantize", "operators that quantize and dequantize in one become casts", exact=r.is_exact

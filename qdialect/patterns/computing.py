@@ -27,8 +27,8 @@ from qdialect.oracle.session import evaluate
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import KEPT, refresh_signatures
-from qdialect.rewriting.journal import KEEP_FLOAT
+from qdialect.rewriting.driver import refresh_signatures
+from qdialect.rewriting.journal import is_kept, kept_because
 
 MAX_GROWTH = 2
 SMALL_RESULT = 1 << 16
@@ -74,8 +74,8 @@ def _foldable(op: Operation, known: Container[SSAValue]) -> bool | Blocked:
         return False
     if not op.has_trait(Pure) or op.get_trait(DequantizeForm):
         return False
-    if KEEP_FLOAT in op.attributes:
-        return KEPT
+    if is_kept(op):
+        return kept_because(op)
     promise = op.get_trait(Commutes)
     if any(quantized_of(v.type) for v in (*op.operands, *op.results)) and not (
         promise and promise.moves_storage

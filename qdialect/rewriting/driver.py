@@ -21,11 +21,9 @@ from qdialect.ir.names import called
 from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked, Refused
 from qdialect.rewriting.changes import Changes, is_dead
-from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, is_kept
+from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, is_kept, kept_because
 from qdialect.rewriting.records import Laid, named, record
 from qdialect.rewriting.remarks import remarks_of
-
-KEPT = Blocked("kept-float", "it was asked to stay in float")
 
 REWRITES_PER_OP = 64
 """Cap on rewrites per operation of the module: beyond it, a pattern undoes another's work."""
@@ -108,7 +106,7 @@ class Rewriter(Changes):
 
     def _apply(self, op: Operation, limit: int) -> None:
         if is_kept(op):
-            self.blocked[op] = {self._patterns_for(type(op))[0][0]: KEPT}
+            self.blocked[op] = {self._patterns_for(type(op))[0][0]: kept_because(op)}
             return
         for pass_name, pattern in self._patterns_for(type(op)):
             self._pass_name, name = pass_name, type(pattern).__name__
@@ -138,12 +136,12 @@ class Rewriter(Changes):
             if self._journal is not None:
                 self._journal.check()
                 self._journal.commit()
-        except Kept:
+        except Kept as kept:
             if self._journal is not None:
                 self._journal.rollback()
             self._queued.difference_update(self._worklist[pending:])
             del self._worklist[pending:]
-            self.rewrites, self._rolled_back, blocked = before, True, KEPT
+            self.rewrites, self._rolled_back, blocked = before, True, kept.reason
         self._journal = None
         if blocked is not None and op.parent is not None:
             self.blocked.setdefault(op, {}).setdefault(self._pass_name, blocked)

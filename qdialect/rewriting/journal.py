@@ -11,18 +11,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.irdl import SSAValues
 
 from qdialect.dialects.onnx_base import YieldOp
 from qdialect.dialects.quant import element_type_of
+from qdialect.reasons import Blocked
 
 KEEP_FLOAT = "qdialect.keep_float"
-"""The attribute of an operation that no rewrite may change: `--keep-float`."""
+"""The attribute of an operation that no rewrite may change: `--keep-float`, or what `keep-half` marks."""
+KEPT = Blocked("kept-float", "it was asked to stay in float")
+HALF = Blocked(
+    "half-precision",
+    "whether onnxruntime rounds between two ops in half precision hangs on what stands there, so nothing moves",
+    "allow --exactness close",
+)
 
 
 class Kept(Exception):
     """A rewrite would change an operation that is kept in float."""
+
+    def __init__(self, reason: Blocked):
+        super().__init__(reason.message)
+        self.reason = reason
+
+
+def kept_because(op: Operation) -> Blocked:
+    """The reason why an operation is kept in float."""
+    return KEPT if isinstance(op.attributes[KEEP_FLOAT], UnitAttr) else HALF
 
 
 def is_kept(op: object) -> bool:
@@ -47,8 +64,8 @@ class Journal:
         """Record that `op` is about to be changed or erased. Raises Kept if it is kept in float."""
         if isinstance(op, YieldOp):  # its operands are results of the parent operation
             op = op.parent_op()
-        if is_kept(op):
-            raise Kept
+        if op is not None and is_kept(op):
+            raise Kept(kept_because(op))
 
     def watch(self, value: SSAValue) -> None:
         """The operations that define and use `value`, if kept, must keep their signatures."""
@@ -124,7 +141,7 @@ class Journal:
         """Raises Kept if a kept operation computes on other types than before."""
         for op, signature in self._signatures.items():
             if _signature(op) != signature:
-                raise Kept
+                raise Kept(kept_because(op))
 
     def commit(self) -> None:
         """Drop the erased operations for good."""

@@ -14,7 +14,7 @@ from qdialect.ir.walking import operations
 from qdialect.onnx_io.importer import import_model
 from qdialect.ops.generated import op_named
 from qdialect.rewriting.driver import Rewriter
-from qdialect.rewriting.journal import KEEP_FLOAT, Kept
+from qdialect.rewriting.journal import KEEP_FLOAT, KEPT, Kept
 
 CHANGES = 12
 """Changes of one rewrite, at most."""
@@ -56,7 +56,7 @@ def _attempt(module: ModuleOp, rng: random.Random) -> int:
             ops = [op for op in operations(module) if len(op.results) == 1 and not op.regions]
             change(rng.choice(ops), rewriter, rng)
             texts.append(str(module))
-        raise Kept
+        raise Kept(KEPT)
 
     root = next(op for op in operations(module) if isinstance(op, OnnxOp) and not isinstance(op, YieldOp))
     rewriter = Rewriter(module)
