@@ -51,6 +51,11 @@ Greatest change of a quantized result by rounding of the bias, in its steps: num
 apart round at most one apart, and the other half step allows for float32 sums.
 """
 
+WIDTH = 8
+"""Bits of the weights that kernels take: fewer, packed, would take more memory in finer steps."""
+WORTH = 1 / 16
+"""A weight gets finer scales if a bias would else change by more than this share of what is allowed."""
+
 FLOAT_RESULT = Blocked(
     "float-result", "the result is float, where half an accumulator step of this bias counts"
 )
@@ -99,27 +104,42 @@ def _refine(
     x: UniformType,
     w: UniformType,
     bias: npt.NDArray[np.float32],
-    allowed: npt.NDArray[np.float64],
+    allowed: float,
 ) -> tuple[ConstantOp, UniformType] | None:
-    """The weight with a finer scale for channels of zeros whose bias would change by more than `allowed`."""
+    """
+    The weight with finer scales, if its bias needs them: times a power of two where it has few bits, any scale for
+    channels of zeros whose bias would else change by more than `allowed`.
+    """
     linear, tensor = op.get_trait(Linear), constant(op.operands[1])
     axis = None if linear is None else linear.weight_axis(op)
-    if tensor is None or axis is None or w.axis != axis or w.scales.size != bias.size:
+    coarse = _moved(bias, x, w.scales) > allowed * WORTH
+    if tensor is None or not (w.is_per_tensor or w.axis == axis) or not coarse.any():
         return None
-    stored, overflow = numerics.quantize_bias(bias, x.scales, w.scales)
-    step = numerics.bias_scale(x.scales, w.scales).astype(np.float64)
-    coarse = ~overflow & (np.abs(stored * step - bias) > allowed)
-    if not coarse.any():
+    array, type = tensor.array(), w
+    which = np.asarray(coarse.any()) if w.is_per_tensor else coarse
+    finer = folding.finer_weight(array, w.scales, w.zero_points, which, w.axis)
+    if w.storage.width == WIDTH and (finer.scales != w.scales).any():
+        type = w.replace(storage=Storage.of("i8" if w.storage.signed else "u8"), scales=finer.scales)
+        tensor = from_array(finer.stored.astype(type.storage.dtype))
+    moved = _moved(bias, x, type.scales)
+    if w.axis is not None and w.scales.size == bias.size and (moved > allowed).any():
+        other_axes = tuple(k for k in range(array.ndim) if k != w.axis)
+        zeros = numerics.expand_parameters(w.zero_points, array.shape, w.axis)
+        dead = (moved > allowed) & (array == zeros).all(axis=other_axes)
+        type = type.replace(scales=folding.scales_for_bias(bias, x.scales, type.scales, dead))
+    if (type.scales == w.scales).all():
         return None
-    array = tensor.array()
-    other_axes = tuple(k for k in range(array.ndim) if k != axis)
-    zeros = numerics.expand_parameters(np.broadcast_to(w.zero_points, bias.shape), array.shape, axis)
-    dead = coarse & (array == zeros).all(axis=other_axes)
-    scales = folding.scales_for_bias(bias, x.scales, w.scales, dead)
-    if (scales == w.scales).all():
-        return None
-    type = w.replace(scales=scales, zero_points=np.broadcast_to(w.zero_points, bias.shape), axis=axis)
     return ConstantOp.of(tensor, tensor_type(type, array.shape)), type
+
+
+def _moved(
+    bias: npt.NDArray[np.float32], x: UniformType, scales: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float64]:
+    """How far each bias is from its accumulator steps; 0 for one that int32 does not hold."""
+    stored, overflow = numerics.quantize_bias(bias, x.scales, scales)
+    return np.where(
+        overflow, 0, np.abs(stored * numerics.bias_scale(x.scales, scales).astype(np.float64) - bias)
+    )
 
 
 def _widen(
@@ -200,10 +220,10 @@ class RescaleBias(OnTrait[Linear]):
         x, w = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
         flat = real.astype(np.float32)
         result = quantized_of(op.results[0].type)
-        allowed = MOST_MOVED * np.abs(flat).max(initial=0)
+        allowed = MOST_MOVED * float(np.abs(flat).max(initial=0))
         if result is not None:
             allowed = MOST_STEPS * float(result.scales.min())
-        refined = _refine(op, x, w, flat, np.asarray(allowed))
+        refined = _refine(op, x, w, flat, allowed)
         counted = _count(op, x, w if refined is None else refined[1], flat)
         if isinstance(counted, Blocked):
             return counted

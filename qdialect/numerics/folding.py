@@ -185,6 +185,38 @@ def scales_for_bias(
     return np.where(which, np.minimum(needed, old), old).astype(np.float32)
 
 
+MOST_FINE = 63
+"""Greatest distance from its zero point of a weight in finer steps: 7 bits, as processors without VNNI want."""
+
+
+class FinerWeight(NamedTuple):
+    """Weights in steps of 2^-k of what they were: the same real numbers."""
+
+    stored: npt.NDArray[np.int32]
+    scales: npt.NDArray[np.float32]
+
+
+def finer_weight(
+    stored: Array, scales: Array, zero_points: Array, which: npt.NDArray[np.bool_], axis: int | None
+) -> FinerWeight:
+    """
+    Weights of few bits in the finest steps, scale * 2^-k, with which they lie within `MOST_FINE` of their zero points.
+
+    `axis` is that of the channels if scales, zero points and `which`, the channels that change, are (channels,): each
+    has its own k then; None if they are (). Channels of zeros alone, and scales next to float32's least, are kept.
+    """
+    across = () if axis is None else (-1, *(1 for _ in stored.shape[axis + 1 :]))
+    zeros = zero_points.reshape(across)
+    distance = stored.astype(np.int32) - zeros.astype(np.int32)
+    others = None if axis is None else tuple(k for k in range(stored.ndim) if k != axis)
+    largest = np.abs(distance).max(axis=others, initial=0)
+    finest = np.log2(scales) - np.log2(_SMALLEST_NORMAL)
+    room = np.minimum(np.log2(MOST_FINE / np.maximum(largest, 1)), finest)
+    factors = np.where(which & (largest > 0), np.exp2(np.maximum(np.floor(room), 0)), 1)
+    finer = distance * factors.reshape(across).astype(np.int32) + zeros
+    return FinerWeight(finer.astype(np.int32), (scales / factors).astype(np.float32))
+
+
 def is_power_of_two(factors: npt.ArrayLike) -> bool:
     """True if every factor is 2**k and normal, as is its inverse: x * factor == x / (1 / factor), bit for bit."""
     array = np.abs(np.asarray(factors, np.float32))

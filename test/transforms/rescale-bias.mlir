@@ -59,6 +59,26 @@ func.func @refined(%x: tensor<2x3x!x>) -> tensor<2x2x!f> {
   func.return %t : tensor<2x2x!f>
 }
 
+// Weights of few bits in finer steps are the same numbers, and so are the sums: 3 times 16, -2 times 16 for one scale;
+// for each channel only where the bias needs it. With 40 in it there is no room.
+
+// CHECK-LABEL: func.func @few_bits(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[48, -32, 16, 0, -48, 32] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32, 0.0625>>
+// CHECK-NEXT: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[11, 32] : tensor<2xi32>>} : () -> tensor<2x!quant.uniform<i32:f32, 0.03125>>
+// CHECK-NEXT: onnx.Gemm(%x, %[[W]], %[[B]])
+// CHECK: %[[V:.*]] = onnx.Constant() {value = #onnx.tensor<[3, -32, 40, 0, -3, 32] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32:1, {1.0,0.0625}>>
+// CHECK-NEXT: %[[C:.*]] = onnx.Constant() {value = #onnx.tensor<[1, 10] : tensor<2xi32>>}
+// CHECK-NEXT: onnx.Gemm(%x, %[[V]], %[[C]])
+func.func @few_bits(%x: tensor<2x3x!x>) -> (tensor<2x2x!f>, tensor<2x2x!y>) {
+  %w = onnx.Constant() {value = #onnx.tensor<[3, -2, 1, 0, -3, 2] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8<-3:3>:f32, 1.0>>
+  %b = onnx.Constant() {value = #onnx.tensor<[0.34, 1.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %s = onnx.Gemm(%x, %w, %b) : (tensor<2x3x!x>, tensor<3x2x!quant.uniform<i8<-3:3>:f32, 1.0>>, tensor<2xf32>) -> tensor<2x2x!f>
+  %v = onnx.Constant() {value = #onnx.tensor<[3, -2, 40, 0, -3, 2] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32:1, {1.0,1.0}>>
+  %c = onnx.Constant() {value = #onnx.tensor<[0.5, 0.3125] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %t = onnx.Gemm(%x, %v, %c) : (tensor<2x3x!x>, tensor<3x2x!quant.uniform<i8:f32:1, {1.0,1.0}>>, tensor<2xf32>) -> tensor<2x2x!y>
+  func.return %s, %t : tensor<2x2x!f>, tensor<2x2x!y>
+}
+
 // Nothing moves: half an accumulator step is eight steps of the result, and the weight's own integers need the scale.
 
 // CHECK-LABEL: func.func @unmoved_coarse_bias(

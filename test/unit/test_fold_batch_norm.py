@@ -279,3 +279,38 @@ def test_a_product_that_is_scaled_is_another_tensor():
     written = export_model(module).graph
     assert [n.op_type for n in written.node] == ["MatMul", "Add"]
     assert "product" not in written.node[0].output
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("largest", [1, 3, 7, 31, 63, 127])
+def test_weights_in_finer_steps_are_the_same_numbers(largest: int, axis: int | None):
+    rng = np.random.default_rng(largest)
+    stored = rng.integers(-largest, largest, (5, 6), endpoint=True).astype(np.int8)
+    channels = () if axis is None else (stored.shape[axis],)
+    zeros = rng.integers(-3, 3, channels)
+    scales = np.asarray(rng.uniform(0.01, 1, channels), np.float32)
+    which = np.asarray(rng.random(channels) < 0.7)
+    across = channels + (1,) * (axis == 0)
+    new = folding.finer_weight(stored, scales, zeros, which, axis)
+    old_real, real = (
+        (q - zeros.reshape(across)) * s.reshape(across).astype(np.float64)
+        for q, s in ((stored.astype(int), scales), (new.stored, new.scales))
+    )
+    np.testing.assert_array_equal(real, old_real)
+    distance = np.abs(new.stored - zeros.reshape(across))
+    assert (
+        distance[np.broadcast_to(new.scales.reshape(across) < scales.reshape(across), (5, 6))].max(initial=0)
+        <= 63
+    )
+    assert not (new.scales < scales)[~which].any()
+    if largest <= 3:  # with a zero point of 3, six steps at most
+        assert ((new.scales <= scales / 8) | ~which).all()
+
+
+def test_a_scale_next_to_the_least_is_not_made_finer():
+    least = np.float32(2.0**-126)
+    weight = np.array([[1, -1]], np.int8)
+    for k in (0, 2):
+        scale = np.asarray(least * np.float32(2**k))
+        new = folding.finer_weight(weight, scale, np.zeros((), int), np.array(True), None)
+        assert new.scales == least
