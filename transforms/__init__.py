@@ -35,6 +35,7 @@ NAMES = (
     "keep-half",
     "legalize",
     "legalize-expressed",
+    "legalize-operands",
     "legalize-sums",
     "legalize-weights",
     "lower-to-integer",

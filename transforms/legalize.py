@@ -26,7 +26,7 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
-from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
+from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import under_dequantize
@@ -34,6 +34,7 @@ from qdialect.ir.walking import operations
 from qdialect.patterns.agreeing import Agreement, Place, place_of
 from qdialect.patterns.cleanup import cleanups
 from qdialect.patterns.reading import real_copy
+from qdialect.patterns.signedness import signed, symmetric, unsigned
 from qdialect.promises.base import Commutes
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, bias_matches
@@ -44,36 +45,11 @@ from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import target
 
-HALF = 128
 BIAS = 2
 """Index of a linear op's bias operand."""
 OTHER_ZERO_POINT = Blocked(
     "zero-point", "the zero point is not 128, so as i8 it would not be 0", "quantize the model symmetrically"
 )
-
-
-def signed(type: UniformType) -> UniformType | None:
-    """The i8 type of the same real numbers; None if `type` is not u8."""
-    s = type.storage
-    if s.width != 8 or s.signed or type.blocks:
-        return None
-    storage = Storage.make(8, True, s.low - HALF, s.high - HALF)
-    return type.replace(storage=storage, zero_points=type.zero_points - HALF)
-
-
-def unsigned(type: UniformType) -> UniformType | None:
-    """The u8 type of the same real numbers; None if `type` is not i8."""
-    s = type.storage
-    if s.width != 8 or not s.signed or type.blocks:
-        return None
-    storage = Storage.make(8, False, s.low + HALF, s.high + HALF)
-    return type.replace(storage=storage, zero_points=type.zero_points + HALF)
-
-
-def symmetric(type: UniformType) -> UniformType | None:
-    """The i8 type of the same real numbers whose zero points are 0; None if there is none."""
-    moved = signed(type)
-    return None if moved is None or moved.zero_points.any() else moved
 
 
 def in_unsigned_windows(ops: Sequence[Operation]) -> frozenset[Place]:

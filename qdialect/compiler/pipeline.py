@@ -217,6 +217,7 @@ def _upstream(r: Request) -> Iterator[Stage]:
 def _choosing(name: str) -> Iterator[Stage]:
     """The fastest forms on a target of ops that have integer kernels there."""
     yield _stage("fold-requantize", "operands of a join, before their kernels are written")
+    yield _stage("legalize-operands", "kernels take computed operands of products as weights", target=name)
     yield _stage("lower-to-table", "one lookup for ops without a kernel", target=name)
     yield _together(
         "the form of least cost, in float32, with an int32 bias in steps of x_scale * w_scale",

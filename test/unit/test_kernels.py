@@ -276,3 +276,22 @@ def test_a_product_of_an_activation_of_several_scales_runs(tmp_path: Path, dtype
     # The session's float product sums in another order, a step of 0.07 where that is quantized.
     got = np.asarray(session.run(None, {"x": feed})[0])
     np.testing.assert_allclose(got, before, atol=0.071 if quantized else 1e-4)
+
+
+@pytest.mark.parametrize("quantized", [True, False])
+def test_computed_operands_of_products_are_signed(quantized: bool, tmp_path: Path):
+    g = Graph()
+    a = g.pair("x", 0.02, 120)
+    k = g.pair(g.add("Add", "k", a, g.constant("b", g.rng.normal(size=32))), 0.03, 131)
+    t = g.add("Transpose", "t", k, perm=[0, 1, 3, 2])
+    g.add("MatMul", "s", a, t)
+    g.add("Identity", "y", g.pair("s", 0.2, 100) if quantized else "s")
+    data = g.rng.normal(0, 1.2, (2, 3, 48, 32)).astype(np.float32)
+    before, after, ops = compiled(g.model((2, 3, 48, 32), (2, 3, 48, 48)), tmp_path, data)
+    assert {"QLinearMatMul", "MatMulIntegerToFloat"} & set(ops)
+    nodes = onnx.load(tmp_path / "after.onnx").graph
+    signed = {t.name for t in nodes.initializer if t.data_type == TensorProto.INT8}
+    assert any(n.op_type == "QuantizeLinear" and n.input[2] in signed for n in nodes.node)
+    np.testing.assert_allclose(
+        after, before, rtol=0, atol=0.2 * 1.001 if quantized else 1e-4 * np.abs(before).max()
+    )
