@@ -68,3 +68,14 @@ def test_a_weight_that_the_session_would_quantize_again_is_not_priced_as_packed(
     onnx.save(made, tmp_path / "before.onnx")
     before, got = run(tmp_path / "before.onnx", x), run(after, x)
     assert np.abs(got - before).max() <= 1e-5 * np.abs(before).max()
+
+
+def test_a_whole_row_of_results_needs_no_zeros_beside_the_operand(tmp_path: Path):
+    made, x = model(
+        ((1, 1, 49, 10), (64, 1, 10, 4), {"pads": [4, 1, 5, 1], "strides": [2, 2]}), quantized=True
+    )
+    after = written(made, tmp_path, "choose-convolution-form")
+    (one,) = (n for n in onnx.load(after).graph.node if n.op_type == "QLinearConv")
+    assert next(list(a.ints) for a in one.attribute if a.name == "pads") == [4, 0, 5, 0]
+    got = run(after, x)
+    np.testing.assert_array_equal(got, run(written(made, tmp_path), x))

@@ -4,8 +4,9 @@ Space-to-depth along rows: adjacent pixels as channels of one, if a convolution 
     conv(x, w, b)  ->  unpack(conv(pack(x), w', b')),   pack: N, C, H, W -> N, g * C, H, W / g
 
 With channels last both are a Reshape: no byte moves. A pixel of the packed convolution makes f outputs in a row from g
-inputs in a row; w' holds w once for each of the f, and zeros where an output does not depend on an input. Integer
-kernels gather and pack channels in blocks, so that twice the products in half the pixels can take half the time.
+inputs in a row; w' holds w once for each of the f, and zeros where an output does not depend on an input. Where a whole
+row of results is one pixel, w' leaves out the zeros beside the operand's row. Integer kernels gather and pack channels
+in blocks, so that twice the products in half the pixels can take half the time.
 
 In front of a matrix product, which needs an explicit Pad anyway, the operand is padded first: the pads of a row then
 need no packed pixel of their own.
@@ -96,6 +97,8 @@ def packings(row: Row) -> Iterator[Packing]:
                 continue
             first = -row.before // inputs
             last = ((outputs - 1) * row.stride + (row.kernel - 1) * row.dilation - row.before) // inputs
+            if outputs == row.result:  # whole rows: what is beside them is zeros
+                first, last = max(first, 0), min(last, row.width // inputs - 1)
             kernel, stride = last - first + 1, step // inputs
             behind = (row.result // outputs - 1) * stride + kernel - row.width // inputs + first
             if behind > -stride:  # less would add a pixel
@@ -120,7 +123,9 @@ class PackWidth(Step):
         for i in range(to.outputs):
             for t in range(kernel):
                 pixel = i * row.stride + t * row.dilation - row.before
-                result[i, :, pixel % to.inputs, ..., pixel // to.inputs + to.before] = weight[..., t]
+                place = pixel // to.inputs + to.before
+                if 0 <= place < to.kernel:
+                    result[i, :, pixel % to.inputs, ..., place] = weight[..., t]
         return result.reshape(to.outputs * outputs, to.inputs * inputs, *middle, to.kernel)
 
     def operand(self, nodes: ImageNodes, x: SSAValue) -> SSAValue:
