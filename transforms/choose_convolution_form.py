@@ -18,7 +18,6 @@ float if no integer kernel is faster.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Operation
@@ -96,9 +95,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
             return Blocked(
                 "float-bias", "the bias is float, which no integer kernel takes", "run rescale-bias"
             )
-        geometry = window.geometry(op)
-        if isinstance(geometry, Blocked):
-            return geometry
+        geometry = unblocked(window.geometry(op))
         some = 1 if y is not None else SOME_IMAGES
         images = some if geometry.images == DYNAMIC else geometry.images
         spec = Spec(geometry, images, not w.zero_points.any(), y is None, opset_of(op, "") or 13)
@@ -147,9 +144,7 @@ class ChooseConvolutionForm(OnTrait[Window]):
         if SPREADING not in costs or self._form not in ("", "phases"):
             return Plan(0.0)
         padding = op.ints_attr("output_padding") or (0,) * spec.geometry.axes
-        step = spread_phases(spec, costs, padding)
-        if isinstance(step, Blocked):
-            return step
+        step = unblocked(spread_phases(spec, costs, padding))
         if self._form:
             return Plan(0.0, (step,))
         plan, now = self._search.best(step.after), spreading_cost(spec, step, costs)
@@ -201,10 +196,8 @@ class ChooseConvolutionFormPass(RewritePass):
     """Integer convolutions take the form of least cost on the target."""
 
     name = "choose-convolution-form"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "conv(x, w, b) -> after(conv(before(x), w', b')), or a product of columns: the same products, and zeros"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "conv(x, w, b) -> after(conv(before(x), w', b')), or a product of columns: the same products, and zeros"
 
     target: str = "onnxruntime"
     form: str = ""

@@ -11,7 +11,6 @@ so: (1, n, 1, heads, size) to (1, 1, heads, size, n) is (n, heads * size) transp
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
@@ -104,8 +103,8 @@ class CollapseTransposePass(RewritePass):
     """Transposes of many axes that swap two groups of axes become two-block transposes."""
 
     name = "collapse-transpose"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "Transpose(x, p) -> Reshape(Transpose(Reshape(x, [a, b, c, d]), [0, 2, 1, 3]))"
+    exactness = Exactness.EXACT
+    rewrite = "Transpose(x, p) -> Reshape(Transpose(Reshape(x, [a, b, c, d]), [0, 2, 1, 3]))"
 
     target: str = "onnxruntime"
 

@@ -50,5 +50,4 @@ class ComposePass(RewritePass):
     name = "compose"
     exactness = Exactness.CLOSE
     rewrite = "Add(MatMul(x, w), b) -> Gemm(x, w, b): the bias joins the sum before it is rounded"
-
     pattern_types = (ComposeBias,)

@@ -34,6 +34,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
+from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant, normal_axis, rank_of, real_constant, static_shape, under_dequantize
@@ -289,8 +290,9 @@ class FoldAlone(OnTrait[Affine]):
         typed = ConstantOp.of(weight, tensor_type(type, weight.type.get_shape()))
         typed.location = location("", [f"{tensor_name(op)}_factor"])
         real = DequantizeOp(typed.results[0])
-        bias = ConstantOp.of(from_array(np.broadcast_to(chain.map.shift, (channels,)).astype(np.float32)))
-        bias.location = location("", [f"{tensor_name(op)}_shift"])
+        bias = constant_op(
+            np.broadcast_to(chain.map.shift, (channels,)).astype(np.float32), f"{tensor_name(op)}_shift"
+        )
         inputs = [chain.source, real.results[0], bias.results[0]]
         new = op_named("", "Conv").build(inputs, [op.results[0].type], {"group": int_attr(channels)})
         rewriter.replace(op, [typed, real, bias, new])

@@ -111,14 +111,10 @@ def _convolution(op: OnnxOp) -> Branch | Blocked:
     window, linear, weight = op.get_trait(Window), op.get_trait(Linear), constant(op.operands[1])
     if window is None or linear is None or weight is None or quantized_of(op.operands[1].type) is not None:
         return COMPUTED_WEIGHT
-    geometry = window.geometry(op)
-    if isinstance(geometry, Blocked):
-        return geometry
+    geometry = unblocked(window.geometry(op))
     if geometry.pads is None:
         return UNRESOLVED_PADS
-    bias = flat_bias(op, linear, geometry.outputs * geometry.groups)
-    if isinstance(bias, Blocked):
-        return bias
+    bias = unblocked(flat_bias(op, linear, geometry.outputs * geometry.groups))
     return Branch(op, weight.array().astype(np.float64), bias, geometry)
 
 

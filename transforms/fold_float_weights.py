@@ -26,11 +26,11 @@ from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.exactness import Exactness
-from qdialect.ir.names import location, wish
+from qdialect.ir.build import constant_op
+from qdialect.ir.names import wish
 from qdialect.ir.values import is_constant, rank_of, real_constant, static_shape, under_dequantize
 from qdialect.ir.walking import operations
 from qdialect.patterns.convolution.step import priced
@@ -149,8 +149,7 @@ class FoldFloatWeight(OnTrait[Linear]):
                 return None
             unblocked(self._guard(op, shape))
         numbers = real_constant(source)
-        constant = ConstantOp.of(from_array(np.asarray(numbers, np.float32)))
-        constant.location = location("", [f"{wish(source) or 'weight'}_float"])
+        constant = constant_op(np.asarray(numbers, np.float32), f"{wish(source) or 'weight'}_float")
         rewriter.insert_before(op, [constant])
         rewriter.set_operand(op, 1, constant.results[0])
         for k, operand in enumerate(op.operands):
@@ -223,8 +222,9 @@ class FoldFloatConstant(OnOp[OnnxOp]):
         """The dequantized constant, built once."""
         known = self._constants.get(source)
         if known is None:
-            constant = ConstantOp.of(from_array(np.asarray(real_constant(source), np.float32)))
-            constant.location = location("", [f"{wish(source) or 'constant'}_float"])
+            constant = constant_op(
+                np.asarray(real_constant(source), np.float32), f"{wish(source) or 'constant'}_float"
+            )
             rewriter.insert_before(source.owner, [constant])  # pyright: ignore[reportArgumentType]
             known = self._constants[source] = constant.results[0]
         return known

@@ -10,7 +10,6 @@ and storage casts that become adjacent are folded if inverse.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from qdialect.exactness import Exactness
 from qdialect.patterns.casts import FoldStorageCasts
@@ -25,10 +24,8 @@ class FoldLayoutPass(RewritePass):
     """Consecutive ops that move elements are merged."""
 
     name = "fold-layout"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "Transpose(Transpose(x, p), q) -> Transpose(x, p[q]); Reshape(Unsqueeze(x)) -> Reshape(x)"
-    )
+    exactness = Exactness.EXACT
+    rewrite = "Transpose(Transpose(x, p), q) -> Transpose(x, p[q]); Reshape(Unsqueeze(x)) -> Reshape(x)"
 
     def patterns(self) -> Sequence[Pattern]:
         return [FoldTransposes(), FoldReshapes(), *silent([FoldCopy()]), FoldStorageCasts()]

@@ -11,18 +11,15 @@ differs, but it is only a factor of these products, which are zero then. TensorF
 session multiplies by all the zeros.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import i1, i32, i64
 from xdsl.ir import OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
     DYNAMIC,
@@ -33,7 +30,8 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
-from qdialect.ir.names import location, wish
+from qdialect.ir.build import constant_op
+from qdialect.ir.names import wish
 from qdialect.ir.values import constant_array
 from qdialect.promises.arithmetic import Multiplies, QuantizesAtRunTime
 from qdialect.promises.base import Commutes
@@ -41,7 +39,7 @@ from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.linear import Linear
 from qdialect.promises.rows import MarksRows
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
@@ -142,8 +140,7 @@ class TakeIntegerRows(OnTrait[IntegerProduct]):
             return None
         wide = weight.astype(np.int32) - (0 if zero is None else zero.astype(np.int32))
         table = np.vstack([ONE * wide, np.zeros_like(wide[:1])])
-        scale = ConstantOp.of(from_array(np.float32(1) / np.array(ONE, np.float32)))
-        scale.location = location("", [wish(source.results[1])])
+        scale = constant_op(np.float32(1) / np.array(ONE, np.float32), wish(source.results[1]))
         rewriter.insert_before(source, [scale])
         rewriter.replace_uses(source.results[1], scale.results[0])
         rewriter.replace(op, _taken(op, marked, table).ops)
@@ -157,13 +154,10 @@ def _is_its_own(op: OnnxOp, source: OnnxOp) -> bool:
     return integers and all(user.get_trait(Multiplies) is not None for user in factors)
 
 
-@dataclass(frozen=True)
 class FoldOneHotPass(RewritePass):
     """Products of one-hot vectors become gathers of rows."""
 
     name = "fold-one-hot"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "OneHot(i) @ w -> Gather(w, i): all products but one are zero"
-
-    def patterns(self) -> Sequence[Pattern]:
-        return [TakeRows(), TakeIntegerRows()]
+    exactness = Exactness.EXACT
+    rewrite = "OneHot(i) @ w -> Gather(w, i): all products but one are zero"
+    pattern_types = (TakeRows, TakeIntegerRows)

@@ -12,6 +12,7 @@ from xdsl.ir import OpResult
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of
 from qdialect.exactness import Exactness
+from qdialect.ir.build import copied
 from qdialect.promises.padding import AddsPadding, ZeroPads
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
@@ -36,12 +37,8 @@ class FoldPad(OnTrait[ZeroPads]):
             return Blocked("other-parameters", "Pad changes scale or zero point")
         added = unblocked(adds.spatial(pad))
         attributes = unblocked(promise.padded(op, added))
-        new = op.__class__.create(
-            operands=[pad.operands[0], *op.operands[1:]],
-            result_types=op.result_types,
-            properties=op.properties | attributes,
-            attributes=op.attributes,
-        )
+        new = copied(op, [pad.operands[0], *op.operands[1:]], op.result_types)
+        new.properties |= attributes
         rewriter.replace(op, [new])
         return None
 
@@ -52,5 +49,4 @@ class FoldPadPass(RewritePass):
     name = "fold-pad"
     exactness = Exactness.EXACT
     rewrite = "window(Pad(x, 0), pads = p) -> window(x, pads = p + pad): both pad with real zero"
-
     pattern_types = (FoldPad,)

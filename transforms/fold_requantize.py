@@ -17,6 +17,7 @@ from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, unifor
 from qdialect.dialects.quant import QuantizeOp, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.storage import clip_between
+from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.patterns.affine import SECOND_CONSUMER
 from qdialect.patterns.joins import requantized
@@ -75,10 +76,7 @@ def _quantized_above(stored: SSAValue, type: UniformType) -> list[Operation] | B
         elif ops and (promise := op.get_trait(Commutes)) is not None:
             new = promise.rebuilt(op, [ops[-1].results[0]], [type])
         else:
-            results = [with_element(op.results[0].type, type)]
-            new = op.__class__.create(
-                operands=op.operands, result_types=results, properties=op.properties, attributes=op.attributes
-            )
+            new = copied(op, op.operands, [with_element(op.results[0].type, type)])
         new.location = op.location
         ops.append(new)
     if (low, high) == (type.storage.low, type.storage.high):
@@ -121,5 +119,4 @@ class FoldRequantizePass(RewritePass):
     name = "fold-requantize"
     exactness = Exactness.CLOSE
     rewrite = "join(qcast(dcast(op(a) : S)) : T, b) -> join(clamp(op(a) : T), b): one rounding less, one step at most"
-
     pattern_types = (RequantizeAbove,)

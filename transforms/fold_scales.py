@@ -184,12 +184,8 @@ def _ceiling(op: QuantizeOp, type: UniformType, above: Above) -> Array | Blocked
 def _scaled(target: LinearTarget, factor: Array) -> list[Operation] | Blocked:
     """The linear op with its result multiplied by a factor, the last of new operations."""
     op, linear, _ = target
-    weight = folded_weight(target, factor, symmetric=True, lossy=False)
-    if isinstance(weight, Blocked):
-        return weight
-    bias = folded_bias(target, AffineMap(0, 1, factor, np.zeros_like(factor)))
-    if isinstance(bias, Blocked):
-        return bias
+    weight = unblocked(folded_weight(target, factor, symmetric=True, lossy=False))
+    bias = unblocked(folded_bias(target, AffineMap(0, 1, factor, np.zeros_like(factor))))
     inputs: list[SSAValue | None] = [op.operands[0], weight[-1].results[0]]
     ops = list(weight)
     if bias is not None:
@@ -235,5 +231,4 @@ class FoldScalesPass(RewritePass):
     name = "fold-scales"
     exactness = Exactness.CLOSE
     rewrite = "depthwise(qcast(linear(x, w)) : s[c], v) -> depthwise(qcast(linear(x, w / s)) : 1, v * s): scales round"
-
     pattern_types = (DropImpliedBound, FoldScales)

@@ -10,9 +10,6 @@ Exact: lists of sizes are evaluated element by element, unknown sizes as symbols
 them (`qdialect/promises/shapes.py`). Newly inferred shapes are used at once by the ops that follow.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar
-
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -29,7 +26,7 @@ from qdialect.onnx_io.shapes import Cast, infer
 from qdialect.patterns.sizes import Sizes
 from qdialect.promises.layout import SizesOnly
 from qdialect.promises.sizes import Elements, TakesShape, TakesSizes
-from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
+from qdialect.rewriting.driver import Rewriter, refresh_signatures
 from qdialect.rewriting.passes import RewritePass
 
 
@@ -98,13 +95,8 @@ class FoldShapesPass(RewritePass):
     """Values that follow from shapes become constants."""
 
     name = "fold-shapes"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = (
-        "Reshape(x, [Shape(x)[0], c]) -> Reshape(x, [0, c]): sizes are followed as symbols"
-    )
-
-    def patterns(self) -> Sequence[Pattern]:
-        return []
+    exactness = Exactness.EXACT
+    rewrite = "Reshape(x, [Shape(x)[0], c]) -> Reshape(x, [0, c]): sizes are followed as symbols"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         ops: list[Operation] = operations(op)

@@ -8,9 +8,6 @@ Exact: the same numbers. Zeros of a size unknown until run time cost a chain of 
 that has no fast kernel with all results takes a slow one.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar
-
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
@@ -19,7 +16,7 @@ from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.patterns.filled import filled_with
 from qdialect.promises.defaults import ZeroByDefault
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter
+from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
 
@@ -79,8 +76,6 @@ class FoldZerosPass(RewritePass):
     """Optional operands that are zero by default, and unused optional results, are dropped."""
 
     name = "fold-zeros"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "LSTM(x, W, R, b, _, zeros, zeros) -> LSTM(x, W, R, b): zeros are the default"
-
-    def patterns(self) -> Sequence[Pattern]:
-        return [LeaveOutZeros(), LeaveOutResults()]
+    exactness = Exactness.EXACT
+    rewrite = "LSTM(x, W, R, b, _, zeros, zeros) -> LSTM(x, W, R, b): zeros are the default"
+    pattern_types = (LeaveOutZeros, LeaveOutResults)

@@ -16,6 +16,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import element_of, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
+from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.ir.values import constant
 from qdialect.patterns.cleanup import cast_patterns
@@ -107,9 +108,7 @@ class FuseQuantized(OnOp[OnnxOp]):
                 return blocked
         if list(op.operands) == operands and list(op.result_types) == result_types:
             return None
-        new = op.__class__.create(
-            operands=operands, result_types=result_types, properties=op.properties, attributes=op.attributes
-        )
+        new = copied(op, operands, result_types)
         new.location = op.location
         rewriter.insert_before(op, [new])
         for old, result in zip(op.results, new.results, strict=True):

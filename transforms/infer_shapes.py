@@ -11,8 +11,6 @@ compute, at com.microsoft and at subgraphs. There a QOperator node has the shape
 agree on a type, and loop iterations preserve the types of their states.
 """
 
-from typing import ClassVar
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -25,8 +23,8 @@ class InferShapesPass(ModulePass):
     """Unknown types and sizes of results are inferred."""
 
     name = "infer-shapes"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "op(x) : unknown -> op(x) : inferred: types alone change"
+    exactness = Exactness.EXACT
+    rewrite = "op(x) : unknown -> op(x) : inferred: types alone change"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         learn_shapes(op)

@@ -13,7 +13,6 @@ has the least cost by measurements on the target; ops that only move or select h
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from xdsl.context import Context
@@ -35,6 +34,7 @@ from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformTy
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
 from qdialect.exactness import Exactness
+from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_name, tensor_names
 from qdialect.ir.place import behind
 from qdialect.ir.values import constant
@@ -247,10 +247,8 @@ class QuantizeWeight(OnTrait[Linear]):
             stored = np.ascontiguousarray(stored.reshape(shape[:2]).T)
         w = op.operands[1]
         name = tensor_name(w.op) if isinstance(w, OpResult) else ""
-        weight = ConstantOp.of(from_array(stored))
-        scales = ConstantOp.of(from_array(type.scales.astype(np.float32)))
-        weight.location = location("", [f"{name}_quantized"])
-        scales.location = location("", [f"{name}_scale"])
+        weight = constant_op(stored, f"{name}_quantized")
+        scales = constant_op(type.scales.astype(np.float32), f"{name}_scale")
         inputs: list[SSAValue | None] = [op.operands[0], weight.results[0], scales.results[0], None]
         if linear.has_bias and op.input(2) is not None:
             inputs.append(op.operands[2])
@@ -291,8 +289,8 @@ class InsertCastsPass(RewritePass):
     """Casts are inserted and weights quantized where the target computes in integers."""
 
     name = "insert-casts"
-    exactness: ClassVar[Exactness] = Exactness.LOSSY
-    rewrite: ClassVar[str] = (
+    exactness = Exactness.LOSSY
+    rewrite = (
         "y = linear(x, w) -> dcast(qcast(linear(dcast(qcast(x)), dcast(w')))): 8 bits, by calibrated ranges"
     )
 
@@ -311,9 +309,6 @@ class InsertCastsPass(RewritePass):
     """True to quantize float weights; otherwise only tensors between existing integers."""
     price: int = 100
     """Factor on the cost of integer ops, in percent: more than 100 keeps more of the model in float."""
-
-    def patterns(self) -> Sequence[Pattern]:
-        return []
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         runtime = target(self.target)

@@ -20,6 +20,7 @@ from qdialect.dialects.onnx_types import element_of, quantized_of, storage_eleme
 from qdialect.dialects.quant import StorageCastOp
 from qdialect.exactness import Exactness
 from qdialect.forms.casts import BYTE_BITS
+from qdialect.ir.build import copied
 from qdialect.ir.values import constant, constant_array
 from qdialect.patterns.cleanup import cleanups
 from qdialect.promises.kernels import Kernels
@@ -90,12 +91,8 @@ class ComputeInF32(OnOp[OnnxOp]):
         new: list[Operation] = []
         operands = [_operand(v, new) for v in op.operands]
         types = [(r.type, quantized_of(r.type)) for r in op.results]
-        wide = op.__class__.create(
-            operands=operands,
-            result_types=[t if q is None else with_element(t, q.replace(expressed=f32)) for t, q in types],
-            properties=op.properties,
-            attributes=op.attributes,
-        )
+        wider = [t if q is None else with_element(t, q.replace(expressed=f32)) for t, q in types]
+        wide = copied(op, operands, wider)
         wide.location = op.location
         new.append(wide)
         results: list[SSAValue] = []

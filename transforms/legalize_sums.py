@@ -17,12 +17,12 @@ import numpy as np
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, with_element
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
-from qdialect.ir.names import location, wish
+from qdialect.ir.build import constant_op
+from qdialect.ir.names import wish
 from qdialect.ir.values import constant_array
 from qdialect.patterns.convolution.step import priced
 from qdialect.promises.arithmetic import QuantizesAtRunTime
@@ -59,8 +59,7 @@ class LegalizeSum(OnTrait[IntegerProduct]):
         constants: list[Operation] = []
         name = wish(op.operands[1])  # keeps the weight's name stable when read and lowered again
         for array, called in ((weight, name), (zeros, f"{name}_zero_point" if zero is None else wish(zero))):
-            new = ConstantOp.of(from_array(numerics.flip_signedness(np.asarray(array))))
-            new.location = location("", [called])
+            new = constant_op(numerics.flip_signedness(np.asarray(array)), called)
             constants.append(new)
         inputs: list[SSAValue | None] = [
             op.operands[0],

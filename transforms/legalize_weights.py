@@ -30,6 +30,7 @@ from qdialect.dialects.onnx_types import DYNAMIC, known_shape, quantized_of, sha
 from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
+from qdialect.ir.build import copied
 from qdialect.ir.names import wish
 from qdialect.ir.values import constant, under_dequantize
 from qdialect.patterns.reading import real_copy
@@ -135,13 +136,7 @@ def _copy_inputs(
     weight = _weight(
         nodes, np.concatenate([stored, rows.astype(np.int8)], copies.weight_axis), type, op.operands[1]
     )
-    new = op.__class__.create(
-        operands=[both, weight, *op.operands[2:]],
-        result_types=op.result_types,
-        properties=op.properties,
-        attributes=op.attributes,
-    )
-    rewriter.replace(op, [*nodes.ops, new])
+    rewriter.replace(op, [*nodes.ops, copied(op, [both, weight, *op.operands[2:]], op.result_types)])
 
 
 class Widen(OnOp[ConstantOp]):

@@ -16,7 +16,7 @@ rounded, which weights of few binary digits ensure, as scales of 2, 4 and 8 give
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import f32
@@ -168,10 +168,8 @@ class LowerToMatmulPass(RewritePass):
     """Interpolations become products with constant matrices."""
 
     name = "lower-to-matmul"
-    exactness: ClassVar[Exactness] = Exactness.CLOSE
-    rewrite: ClassVar[str] = (
-        "Resize(x) {linear, cubic} -> MatMul(h, MatMul(x, w)): the same sums in another order"
-    )
+    exactness = Exactness.CLOSE
+    rewrite = "Resize(x) {linear, cubic} -> MatMul(h, MatMul(x, w)): the same sums in another order"
 
     target: str = "onnxruntime"
 

@@ -19,7 +19,6 @@ target wants whole pairs, narrower storage bounds are a Clip of reals in front, 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -156,8 +155,8 @@ class LowerToQdqPass(ModulePass):
     """Quantized types become QuantizeLinear and DequantizeLinear."""
 
     name = "lower-to-qdq"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "op(a) : T -> QuantizeLinear(op(DequantizeLinear(a))): by definition"
+    exactness = Exactness.EXACT
+    rewrite = "op(a) : T -> QuantizeLinear(op(DequantizeLinear(a))): by definition"
 
     target: str = "generic"
     selects: bool = True

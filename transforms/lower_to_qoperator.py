@@ -25,8 +25,7 @@ from xdsl.dialects.builtin import Float32Type, ModuleOp, i64
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import (
     element_of,
     quantized_of,
@@ -41,6 +40,7 @@ from qdialect.forms.casts import Parameters, clamped, stored
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.storage import StorageForm
 from qdialect.forms.table import form_of
+from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, settle_names, tensor_names, wish
 from qdialect.ir.values import constant, real_constant
 from qdialect.ops.generated import op_named
@@ -142,8 +142,7 @@ class LowerToKernel(OnTrait[Kernels]):
             node.location = location(node_name(op))
             bias, known = op.operands[2], real_constant(op.operands[2])
             if known is not None and constant(bias) is None:  # dequantized, which each run would do again
-                new_ops.append(ConstantOp.of(from_array(known)))
-                new_ops[-1].location = location("", [wish(bias)])
+                new_ops.append(constant_op(known, wish(bias)))
                 bias = new_ops[-1].results[0]
             new_ops.append(op_named("", "Add").build([value, bias], [value.type]))
             new_ops[-1].location = location(f"{node_name(op)}_bias", tensor_names(op))
@@ -168,8 +167,7 @@ class LowerToKernel(OnTrait[Kernels]):
         if quantized_of(value.type) is None:
             return value
         if (rows := repeated_rows(op, place)) is not None:
-            new_ops.append(ConstantOp.of(from_array(np.ascontiguousarray(rows))))
-            new_ops[-1].location = location("", [wish(value)])  # as when it is read and lowered again
+            new_ops.append(constant_op(np.ascontiguousarray(rows), wish(value)))  # as when it is read again
             return new_ops[-1].results[0]
         plain, reads = stored(value)
         new_ops += reads

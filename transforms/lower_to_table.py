@@ -19,8 +19,7 @@ from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Block, Operation, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import (
     BY_NUMPY,
     quantized_of,
@@ -36,6 +35,7 @@ from qdialect.forms.casts import stored
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
+from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_names, wish
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
@@ -213,8 +213,7 @@ class LowerToTable(Pattern):
         result, name = op.results[0], node_name(op)
         plain, nodes = stored(source)
         type = uniform_of(result.type)
-        entries = ConstantOp.of(from_array(table.reshape(-1)), tensor_type(type, (256,)))
-        entries.location = location("", [f"{wish(result) or name or 'value'}_table"])
+        entries = constant_op(table.reshape(-1), f"{wish(result) or name or 'value'}_table", type)
         # A negative i8 index counts from the end, which is the position of its byte.
         index = op_named("", "Cast").build(
             [plain], [with_element(plain.type, BY_NUMPY["int32"].attribute)], {"to": int_attr(ONNX_INT32)}

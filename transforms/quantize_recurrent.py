@@ -9,7 +9,6 @@ loop is slower than either.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from qdialect.exactness import Exactness
 from qdialect.patterns.recurrent import QuantizeRecurrent
@@ -23,10 +22,8 @@ class QuantizeRecurrentPass(RewritePass):
     """LSTM weights become 8-bit integers, for a kernel that quantizes activations at run time."""
 
     name = "quantize-recurrent"
-    exactness: ClassVar[Exactness] = Exactness.LOSSY
-    rewrite: ClassVar[str] = (
-        "LSTM(x, W, R) -> DynamicQuantizeLSTM(x, qcast(W), qcast(R)): 8 bits, a scale a column"
-    )
+    exactness = Exactness.LOSSY
+    rewrite = "LSTM(x, W, R) -> DynamicQuantizeLSTM(x, qcast(W), qcast(R)): 8 bits, a scale a column"
 
     target: str = "onnxruntime"
     least: int = 0

@@ -19,11 +19,11 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
-from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, tensor_type, with_element
+from qdialect.dialects.onnx_base import OnnxOp, YieldOp
+from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
+from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_name
 from qdialect.ir.values import constant_array, is_float32
 from qdialect.numerics import Array, folding
@@ -207,21 +207,16 @@ def _read_weights(value: SSAValue, rewriter: Rewriter) -> None:
         op = producer(op.operands[promise.operands(op)[0]])
     if op is None or op.get_trait(Linear) is None:
         return
-    for place, name in ((1, "i8"), (2, "i32")):
+    for place, storage in ((1, Storage.of("i8")), (2, Storage.of("i32"))):
         weight = op.input(place)
         array = constant_array(weight)
-        storage = Storage.of(name)
         if weight is None or array is None or array.dtype != np.float32 or not _integral(array):
             continue
-        if array.min() < storage.low or array.max() > storage.high - (name == "i32") * 127:
+        if array.min() < storage.low or array.max() > storage.high - (storage.width == 32) * 127:
             continue  # float32 has no 2**31 - 1
         values = array.astype(storage.dtype)
-        constant = ConstantOp.of(
-            from_array(values), tensor_type(UniformType.per_tensor(storage, ONE), array.shape)
-        )
-        constant.location = (
-            location("", [tensor_name(weight.op)]) if isinstance(weight, OpResult) else constant.location
-        )
+        name = tensor_name(weight.op) if isinstance(weight, OpResult) else None
+        constant = constant_op(values, name, UniformType.per_tensor(storage, ONE))
         real = DequantizeOp(constant.results[0])
         rewriter.insert_before(op, [constant, real])
         rewriter.set_operand(op, place, real.results[0])

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import Operation, OpResult
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import tensor_type
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.exactness import Exactness
-from qdialect.ir.names import location, tensor_name
+from qdialect.ir.build import constant_op
+from qdialect.ir.names import tensor_name
 from qdialect.ir.values import constant_array, is_float32
 from qdialect.promises.fake_quantize import MOST_BITS, FakeQuantizes, uniform_type
 from qdialect.reasons import INEXACT_ARITHMETIC, Blocked
@@ -74,8 +73,7 @@ def _signs(op: OnnxOp, type: UniformType) -> Sequence[Operation] | Blocked:
     if array is None or not isinstance(x, OpResult):
         return COMPUTED_SIGNS
     signs = np.where(array >= 0, np.int8(1), np.int8(-1))
-    constant = ConstantOp.of(from_array(signs), tensor_type(type, array.shape))
-    constant.location = location("", [tensor_name(x.op)])
+    constant = constant_op(signs, tensor_name(x.op), type)
     return [constant, DequantizeOp(constant.results[0])]
 
 

@@ -19,10 +19,10 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
-from qdialect.dialects.onnx_types import element_of, quantized_of, tensor_type
+from qdialect.dialects.onnx_types import element_of, quantized_of
 from qdialect.dialects.quant import QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
+from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_names, wish
 from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant_array, rank_of
@@ -87,9 +87,7 @@ def _chain(op: OnnxOp, axis: int) -> _Chain | Blocked:
         return Blocked(
             "no-rescale", "no Cast to float32 and multiplication by a constant follow the integer sum"
         )
-    scaled = _factors(user, rank, axis, several=isinstance(op.operands[1].owner, ConstantOp))
-    if isinstance(scaled, Blocked):
-        return scaled
+    scaled = unblocked(_factors(user, rank, axis, several=isinstance(op.operands[1].owner, ConstantOp)))
     last, factor = scaled
     float_bias, added = None, shift(user := single_user(last.results[0]))
     if integer_bias is None and user is not None and added is not None:
@@ -239,20 +237,14 @@ class RaiseIntegerProduct(OnTrait[IntegerProduct]):
 
 def _bias(chain: _Chain, bias: Array, x: UniformType, w: UniformType) -> ConstantOp:
     """The bias (channels,) as operand: int32 in steps of x_scale * w_scale, or float as it was."""
-    place = location("", [chain.bias_name])
     if chain.integer_bias is None:
-        real = ConstantOp.of(from_array(bias.copy()))
-        real.location = place
-        return real
-    stored = bias.astype(np.int32)
+        return constant_op(bias.copy(), chain.bias_name)
     scales, storage = numerics.bias_scale(x.scales, w.scales), Storage.of("i32")
     if scales.ndim:
         type = UniformType.along(storage, 0, scales)
     else:
         type = UniformType.per_tensor(storage, np.float32(scales))
-    constant = ConstantOp.of(from_array(stored), tensor_type(type, stored.shape))
-    constant.location = place
-    return constant
+    return constant_op(bias.astype(np.int32), chain.bias_name, type)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from qdialect.promises.arithmetic import Rounds
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
 from qdialect.promises.qoperator import QOperator
 from qdialect.reasons import Blocked
-from qdialect.rewriting.driver import Pattern, Rewriter, refresh_signatures
+from qdialect.rewriting.driver import Rewriter, refresh_signatures
 from qdialect.rewriting.passes import RewritePass
 from qdialect.rewriting.remarks import remarks_of
 
@@ -148,9 +148,6 @@ class RaiseOpsetPass(RewritePass):
     @property
     def level(self) -> Exactness:
         return Exactness.EXACT if self.to <= SAME_SUMS else Exactness.CLOSE
-
-    def patterns(self) -> Sequence[Pattern]:
-        return []
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         imports = op.attributes.get(IMPORTS)

@@ -24,17 +24,17 @@ from xdsl.ir import OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import quantized_of, tensor_type, uniform_of
 from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
+from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant, known_array, real_constant, under_dequantize
 from qdialect.numerics import folding
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
 from qdialect.promises.window import Window
-from qdialect.reasons import COMPUTED_BIAS, Blocked
+from qdialect.reasons import COMPUTED_BIAS, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -170,7 +170,7 @@ def _widen(
         return overflow
     zeros = np.broadcast_to(w.zero_points, bias.shape)
     type = w.replace(scales=new.scales, zero_points=zeros, axis=axis)
-    return ConstantOp.of(from_array(new.stored), tensor_type(type, weight.shape)), type
+    return constant_op(new.stored, None, type), type
 
 
 class RescaleBias(OnTrait[Linear]):
@@ -224,9 +224,7 @@ class RescaleBias(OnTrait[Linear]):
         if result is not None:
             allowed = MOST_STEPS * float(result.scales.min())
         refined = _refine(op, x, w, flat, allowed)
-        counted = _count(op, x, w if refined is None else refined[1], flat)
-        if isinstance(counted, Blocked):
-            return counted
+        counted = unblocked(_count(op, x, w if refined is None else refined[1], flat))
         if refined is not None and counted.weight is None:
             counted = counted._replace(weight=refined[0])
         step = numerics.bias_scale(x.scales, counted.scales)
@@ -260,16 +258,12 @@ class RescaleBias(OnTrait[Linear]):
         rewriter: Rewriter,
     ) -> None:
         i32 = Storage.of("i32")
-        if scale.ndim:
-            type = UniformType.along(i32, 0, scale, np.zeros(scale.shape, np.int32))
-        else:
-            type = UniformType.per_tensor(i32, scale.item())
-        new = ConstantOp.of(from_array(stored), tensor_type(type, stored.shape))
-        source = under_dequantize(bias)
+        type = UniformType.along(i32, 0, scale) if scale.ndim else UniformType.per_tensor(i32, scale.item())
+        source, name = under_dequantize(bias), None
         if isinstance(source, OpResult):
             name = tensor_name(source.op)  # of integers read as reals: they keep the name
             name = name.removesuffix("_real") if name.endswith("_real") else f"{name}_quantized"
-            new.location = location("", [name])
+        new = constant_op(stored, name, type)
         rewriter.insert_before(op, [new])
         rewriter.set_operand(op, 2, new.results[0])
 

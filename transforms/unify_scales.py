@@ -42,5 +42,4 @@ class UnifyScalesPass(RewritePass):
     name = "unify-scales"
     exactness = Exactness.EXACT
     rewrite = "f(a : S, b : T) : T -> f(qcast(dcast(a)) : T, b): rounding commutes with choosing"
-
     pattern_types = (UnifyOperands,)

@@ -9,7 +9,6 @@ new operations; the axes of steps are the first.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -168,8 +167,8 @@ class UnrollPass(RewritePass):
     """Loops over a few steps are unrolled."""
 
     name = "unroll"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    rewrite: ClassVar[str] = "s, ys = scan(s0, xs) { step } -> step(step(s0, xs[0]), xs[1]) ...: the same ops"
+    exactness = Exactness.EXACT
+    rewrite = "s, ys = scan(s0, xs) { step } -> step(step(s0, xs[0]), xs[1]) ...: the same ops"
 
     steps: int = 32
     """Greatest number of steps that are unrolled."""

@@ -19,8 +19,8 @@ from xdsl.ir import OpResult, SSAValue
 from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.layers import Array, Float64, Layer
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
-from qdialect.ir.names import location, tensor_name
+from qdialect.ir.build import constant_op
+from qdialect.ir.names import tensor_name
 from qdialect.ir.place import insert_before
 from qdialect.ir.values import constant_array, known_array, rank_of
 from qdialect.oracle.form import main_of
@@ -145,8 +145,7 @@ def _equalize_pair(pair: Pair) -> float:
 
 def _put(op: OnnxOp, place: int, array: Array) -> None:
     value = op.operands[place]
-    new = ConstantOp.of(from_array(array))
-    new.location = location("", [tensor_name(value.owner) if isinstance(value.owner, ConstantOp) else ""])
+    new = constant_op(array, tensor_name(value.owner) if isinstance(value.owner, ConstantOp) else "")
     insert_before(op, new)
     op.operands[place] = new.results[0]
     old = value.owner

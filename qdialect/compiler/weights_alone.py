@@ -26,8 +26,8 @@ from qdialect.calibration.rounding import Moments, number_layers, waves_of
 from qdialect.calibration.samples import Row
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
 from qdialect.errors import UserError
+from qdialect.ir.build import constant_op
 from qdialect.ir.names import called, location, tensor_name
 from qdialect.ir.place import insert_before
 from qdialect.ir.values import known_array
@@ -150,8 +150,7 @@ def _write(op: OnnxOp, output_axis: int, codes: Array, scales: Array, block: int
     name = tensor_name(value.op) if isinstance(value, OpResult) else ""
     constants: list[ConstantOp] = []
     for array, suffix in ((stored.astype(ml_dtypes.int4), "int4"), (steps, "scales")):
-        new = ConstantOp.of(from_array(np.ascontiguousarray(array)))
-        new.location = location("", [f"{name}_{suffix}" if name else ""])
+        new = constant_op(np.ascontiguousarray(array), f"{name}_{suffix}" if name else "")
         constants.append(new)
     attributes = {"axis": int_attr(1 - output_axis), "block_size": int_attr(block)}
     inputs: list[SSAValue | None] = [constants[0].results[0], constants[1].results[0]]

@@ -9,10 +9,10 @@ import numpy as np
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, StorageCastOp, UniformType
-from qdialect.ir.names import location, tensor_name
+from qdialect.ir.build import constant_op
+from qdialect.ir.names import tensor_name
 from qdialect.ir.values import real_constant
 
 
@@ -53,8 +53,6 @@ def as_type(value: SSAValue, type: UniformType) -> tuple[Sequence[Operation], SS
 def real_copy(source: ConstantOp, type: UniformType) -> ConstantOp:
     """The dequantized constant of a constant of `type`, not inserted yet."""
     real = np.asarray(real_constant(source.results[0]), BY_ATTRIBUTE[type.expressed].dtype)
-    new, name = ConstantOp.of(from_array(real)), tensor_name(source)
-    new.location = location(
-        "", [name.removesuffix("_quantized") if name.endswith("_quantized") else f"{name}_real"]
-    )
-    return new
+    name = tensor_name(source)
+    name = name.removesuffix("_quantized") if name.endswith("_quantized") else f"{name}_real"
+    return constant_op(real, name)

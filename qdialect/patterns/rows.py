@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
+from qdialect.ir.build import copied
 from qdialect.ir.names import location, node_name
 from qdialect.promises.kernels import Kernels
 from qdialect.reasons import Blocked
@@ -24,12 +25,7 @@ FLOAT_IS_FASTER = Blocked(
 
 def quantized_behind(op: OnnxOp, operands: Sequence[SSAValue], type: UniformType) -> list[Operation]:
     """`op` on `operands`, with a float result, and the quantize of it to `type`."""
-    real = op.__class__.create(
-        operands=operands,
-        result_types=[with_element(op.results[0].type, type.expressed)],
-        properties=op.properties,
-        attributes=op.attributes,
-    )
+    real = copied(op, operands, [with_element(op.results[0].type, type.expressed)])
     real.location = location(node_name(op))
     cast = QuantizeOp(real.results[0], type)
     cast.location = op.location

@@ -12,6 +12,7 @@ from xdsl.traits import OpTrait
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of, tensor_type, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.ir.build import copied
 from qdialect.reasons import Blocked
 
 
@@ -131,9 +132,7 @@ class Commutes(Promise):
         for place, element in zip(self.results(op), elements, strict=True):
             result = with_element(result_types[place], element)
             result_types[place] = result if is_read_by_cast(op.results[place]) else _sized(result)
-        return op.__class__.create(
-            operands=values, result_types=result_types, properties=op.properties, attributes=op.attributes
-        )
+        return copied(op, values, result_types)
 
     def moves(self, op: OnnxOp) -> bool:
         """True if the op's quantized result types follow from its operands' by `forward`: it rounds nothing."""

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from xdsl.ir import Attribute, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr, ints_attr
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_element, quantized_of, tensor_type, uniform_of
 from qdialect.dialects.quant import UniformType
+from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.values import known_array
 from qdialect.ops.generated import op_named
@@ -94,7 +94,6 @@ def _constant(array: npt.NDArray[Any], type: UniformType | None, name: str, node
         times = array.shape[0] // type.scales.size
         scales, zeros = np.tile(type.scales, times), np.tile(type.zero_points, times)
         element = type.replace(scales=scales, zero_points=zeros, axis=0)
-    new = ConstantOp.of(from_array(array), tensor_type(element, array.shape))
-    new.location = location("", [name])
+    new = constant_op(array, name, element)
     nodes.ops.append(new)
     return new.results[0]
