@@ -10,8 +10,9 @@ import numpy.typing as npt
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape
 from qdialect.forms.upstream import COMPUTED
-from qdialect.ir.values import constant_array, ints_of, normal_axis
+from qdialect.ir.values import ints_of, normal_axis
 from qdialect.numerics.pixels import nearest_pixels
+from qdialect.promises.resizing import scaling
 from qdialect.reasons import Blocked
 
 
@@ -85,22 +86,14 @@ def reduced_axes(op: OnnxOp) -> list[int] | Blocked:
 def nearest(op: OnnxOp) -> dict[int, npt.NDArray[np.int64]] | Blocked:
     """Source index of each pixel of a nearest Resize, by axis: ONNX's operators.md, "Resize"."""
     shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
-    mode, rule = (
-        op.str_attr("coordinate_transformation_mode", "half_pixel"),
-        op.str_attr("nearest_mode", "round_prefer_floor"),
-    )
-    if op.op_type == "Upsample":
-        mode, rule = "asymmetric", "floor"
-    stated = constant_array(op.input(2)) if op.op_type == "Resize" else constant_array(op.input(1))
-    axes = op.ints_attr("axes")
+    axes, scales, mode, rounding = scaling(op, len(shape))
     rows: dict[int, npt.NDArray[np.int64]] = {}
     for k, (old, new) in enumerate(zip(shape, result, strict=True)):
         if old == new:
             continue
-        place = k if axes is None else list(axes).index(k)
-        scale = float(stated[place]) if stated is not None and stated.size else new / old
+        scale = new / old if scales is None else float(scales[axes.index(k)])
         try:
-            rows[k] = nearest_pixels(old, new, scale, mode, rule)
+            rows[k] = nearest_pixels(old, new, scale, mode, rounding)
         except KeyError:
             return Blocked("resize-mode", f"Resize counts pixels by {mode}")
     return rows

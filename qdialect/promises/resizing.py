@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array, normal_axis
+from qdialect.numerics import Array
 from qdialect.numerics.pixels import Pixels, interpolation
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, follow
 from qdialect.promises.base import Promise
@@ -22,23 +24,49 @@ TAPS = {"linear": 2, "cubic": 4}
 """Elements of the operand along an axis that an element of the result is a sum of, by `mode`."""
 
 
+class Scaling(NamedTuple):
+    """Operands and attributes of a Resize or Upsample: ONNX's operators.md, "Resize"."""
+
+    axes: list[int]
+    """The axes that it may scale, non-negative."""
+    scales: Array | None
+    """A factor for each of `axes`; None if they are computed, or sizes are stated instead."""
+    mode: str
+    """How coordinates of pixels are counted."""
+    rounding: str
+    """Which pixel is nearest to a coordinate between two."""
+
+
+def scaling(op: OnnxOp, rank: int) -> Scaling:
+    """How `op` scales an operand of `rank`."""
+    stated = op.ints_attr("axes")
+    axes = list(range(rank)) if stated is None else [normal_axis(a, rank) for a in stated]
+    # Before opset 11 there was one way to count pixels, and the scales were the second operand.
+    newest = op.input(2) is not None or op.input(3) is not None
+    scales = constant_array(op.input(2 if newest else 1))
+    return Scaling(
+        axes,
+        scales if scales is not None and scales.size == len(axes) else None,
+        op.str_attr("coordinate_transformation_mode", "half_pixel") if newest else "asymmetric",
+        op.str_attr("nearest_mode", "round_prefer_floor") if newest else "floor",
+    )
+
+
 def _not_resized(op: OnnxOp, axis: int) -> int | Blocked:
     """`axis` if its scale factor is exactly 1: equal sizes alone may hide a factor like 1.2 that is rounded down."""
     source, target = shape_of(op.operands[0].type), shape_of(op.results[0].type)
     if source is None or target is None:
         return UNKNOWN_RANK
-    axes = op.ints_attr("axes")
-    listed = range(len(source)) if axes is None else [normal_axis(a, len(source)) for a in axes]
-    if axis not in listed:
+    how = scaling(op, len(source))
+    if axis not in how.axes:
         return axis
-    if source[axis] != target[axis] or op.str_attr("coordinate_transformation_mode", "") in HALF_A_STEP_OFF:
+    if source[axis] != target[axis] or how.mode in HALF_A_STEP_OFF:
         return ALONG_AXIS
     if op.input(3) is not None:
         return axis if op.str_attr("keep_aspect_ratio_policy", "stretch") == "stretch" else ALONG_AXIS
-    scales = constant_array(op.input(2) if op.input(2) is not None else op.input(1))
-    if scales is None or scales.size != len(listed):
+    if how.scales is None:
         return NOT_CONSTANT
-    return axis if scales[list(listed).index(axis)] == 1 else ALONG_AXIS
+    return axis if how.scales[how.axes.index(axis)] == 1 else ALONG_AXIS
 
 
 def resize_nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | Blocked:
@@ -70,9 +98,7 @@ def _matrices(op: OnnxOp) -> Mapping[int, Pixels] | Blocked:
     steps = _steps(op)
     if isinstance(steps, Blocked):
         return steps
-    # Before opset 11 there was one way to count pixels, and the scales were the second operand.
-    newest = op.input(2) is not None or op.input(3) is not None
-    mode = op.str_attr("coordinate_transformation_mode", "half_pixel") if newest else "asymmetric"
+    mode = scaling(op, 0).mode
     cubic = op.float_attr("cubic_coeff_a", -0.75) if op.str_attr("mode", "nearest") == "cubic" else None
     excludes = bool(op.int_attr("exclude_outside", 0))
     try:
@@ -94,16 +120,11 @@ def _steps(op: OnnxOp) -> dict[int, tuple[int, int, float]] | Blocked:
     source, target = shape_of(op.operands[0].type), shape_of(op.results[0].type)
     if source is None or target is None or len(source) != len(target):
         return UNKNOWN_RANK
-    axes = op.ints_attr("axes")
-    listed = list(range(len(source))) if axes is None else [normal_axis(a, len(source)) for a in axes]
-    stated = constant_array(
-        op.input(2) if op.input(3) is not None or op.input(2) is not None else op.input(1)
-    )
-    scales = stated if stated is not None and stated.size == len(listed) else None
+    axes, scales, *_ = scaling(op, len(source))
     if scales is None and op.input(3) is None:
         return NOT_CONSTANT
     steps: dict[int, tuple[int, int, float]] = {}
-    for place, axis in enumerate(listed):
+    for place, axis in enumerate(axes):
         old, new = source[axis], target[axis]
         if scales is not None and scales[place] == 1:
             continue

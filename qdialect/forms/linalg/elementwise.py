@@ -16,7 +16,8 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, known_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.forms.linalg.scalars import dequantized, quantized, rounded_above, widened
 from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, loop
-from qdialect.forms.upstream import per_tensor, upstream_type
+from qdialect.forms.linalg.sums import stored_element
+from qdialect.forms.upstream import per_tensor
 from qdialect.ir.values import constant_array, real_constant
 from qdialect.reasons import COMPUTED_BOUND, Blocked, unblocked
 
@@ -56,14 +57,10 @@ def _joined(op: OnnxOp, site: LinalgSite, function: Function, places: Sequence[i
         return result if kinds[-1] is None else quantized(body, result, kinds[-1])
 
     target = site.shape(op.results[0], last=last)
-    site.give(op.results[0], site.generic(operands, target, _element(op.results[0]), compute), last=last)
+    site.give(
+        op.results[0], site.generic(operands, target, stored_element(op.results[0]), compute), last=last
+    )
     return None
-
-
-def _element(value: SSAValue):
-    type = upstream_type(value.type)
-    assert not isinstance(type, Blocked)  # the sweep has checked it
-    return type.element_type
 
 
 def _is_float(value: SSAValue) -> bool:
@@ -219,7 +216,7 @@ def _arithmetic(float_kind: type, integer_kind: type) -> LinalgForm:
             return _joined(op, site, _sum_of(float_kind), places)
         if any(quantized_of(v.type) is not None for v in op.operands):
             return OTHER_ELEMENT
-        if not isinstance(_element(op.results[0]), IntegerType):
+        if not isinstance(stored_element(op.results[0]), IntegerType):
             return OTHER_ELEMENT
         return _joined(op, site, _sum_of(integer_kind), places)
 
@@ -238,7 +235,7 @@ def _stored(op: OnnxOp, site: LinalgSite, compute: Callable[[Body, Sequence[SSAV
     """`compute` of the stored elements."""
     shape = site.shape(op.results[0])
     operands = [_read(site, value, shape, last=False) for value in op.operands]
-    site.give(op.results[0], site.generic(operands, shape, _element(op.results[0]), compute))
+    site.give(op.results[0], site.generic(operands, shape, stored_element(op.results[0]), compute))
 
 
 def _cast(op: OnnxOp, site: LinalgSite) -> Blocked | None:
@@ -247,7 +244,7 @@ def _cast(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         return Blocked("element-type", "a Cast of quantized numbers")
     (tensor,), last = site.alike(op.operands[0])
     a, b = (BY_ATTRIBUTE[element] for element in (source, target))
-    element = _element(op.results[0])
+    element = stored_element(op.results[0])
 
     def compute(body: Body, args: Sequence[SSAValue]) -> SSAValue:
         x, signed = args[0], not a.numpy.startswith("u") and a.numpy != "bool"
@@ -284,7 +281,7 @@ def _along(site: LinalgSite, value: SSAValue, type: UniformType, *, last: bool) 
 
 def _each_cast(op: DequantizeOp | QuantizeOp, site: LinalgSite, whole: Compute, along: Compute) -> None:
     """A cast of each element: `whole` of it alone, or `along` of it, its scale and its zero point, if per axis."""
-    value, type, element = op.operands[0], op.element_type, _element(op.results[0])
+    value, type, element = op.operands[0], op.element_type, stored_element(op.results[0])
     (tensor,), last = site.alike(value)
     if type.is_per_tensor:
         site.give(op.results[0], site.each([tensor], element, whole), last=last)

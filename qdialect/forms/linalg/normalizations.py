@@ -13,9 +13,10 @@ from xdsl.ir import SSAValue
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape, quantized_of
 from qdialect.dialects.quant import UniformType
-from qdialect.forms.linalg.reductions import LEAST, larger, reduced, stored_element, stored_in, types_of
+from qdialect.forms.linalg.reductions import LEAST, larger, reduced, stored_in, types_of
 from qdialect.forms.linalg.scalars import dequantized, quantized
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
+from qdialect.forms.linalg.sums import stored_element
 from qdialect.forms.upstream import COMPUTED
 from qdialect.ir.values import normal_axis, real_constant
 from qdialect.numerics import Array

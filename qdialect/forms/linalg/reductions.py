@@ -19,7 +19,8 @@ from qdialect.dialects.quant import UniformType
 from qdialect.forms.geometry import Pool, pool, pool_counts, reduced_axes
 from qdialect.forms.linalg.scalars import centred, dequantized, quantized, requantized
 from qdialect.forms.linalg.site import Body, Compute, LinalgForm, LinalgSite, Operand, loop, loops
-from qdialect.forms.upstream import per_tensor, upstream_type
+from qdialect.forms.linalg.sums import stored_element
+from qdialect.forms.upstream import per_tensor
 from qdialect.reasons import Blocked, Refused, unblocked
 
 LEAST = float(np.finfo(np.float32).min)
@@ -29,13 +30,6 @@ Function = Callable[[Body, SSAValue], SSAValue]
 Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
 OTHER_ELEMENT = Blocked("element-type", "the op is written in linalg for quantized numbers and float32 alone")
 OTHER_TYPE = Blocked("other-type", "the result is of another quantized type than what is compared")
-
-
-def stored_element(value: SSAValue) -> Attribute:
-    """The upstream element type that stores a value's elements; the value must have one."""
-    type = upstream_type(value.type)
-    assert not isinstance(type, Blocked)  # the sweep has asked
-    return type.element_type
 
 
 class Types(NamedTuple):

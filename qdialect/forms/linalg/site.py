@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects import arith, linalg, tensor
+from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     AnyFloat,
@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
-    TensorType,
     f32,
     i1,
     i64,
@@ -275,6 +274,3 @@ def _groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], lis
         groups[-1][0].extend(range(i, len(old)))
         groups[-1][1].extend(range(j, len(new)))
     return groups
-
-
-__all__ = ["Body", "LinalgForm", "LinalgSite", "Operand", "TensorType", "f32", "linalg", "loop", "loops"]

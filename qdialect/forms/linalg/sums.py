@@ -160,8 +160,8 @@ def finished(op: OnnxOp, site: LinalgSite, sum: Sum) -> SSAValue | Blocked:
     numbers: list[npt.NDArray[np.float32] | None] = [None, None]
     scale = sum.scale
     if scale is not None:
-        whole = sum.bias is None and type is not None
-        numbers[0] = numerics_multiplier(scale, type) if whole and type is not None else scale
+        is_real = type is None or sum.bias is not None
+        numbers[0] = scale if is_real else np.asarray(scale / type.scales, np.float32)
     numbers[1] = sum.bias
     places: list[int | None] = [None, None]
     for k, one in enumerate(numbers):
@@ -186,17 +186,9 @@ def finished(op: OnnxOp, site: LinalgSite, sum: Sum) -> SSAValue | Blocked:
 
     if type is None and scale is None and sum.bias is None:
         return sum.value
-    return site.generic(operands, shape, known_element(stored_type(op.results[0])), compute)
+    return site.generic(operands, shape, stored_element(op.results[0]), compute)
 
 
-def stored_type(value: SSAValue) -> Attribute:
-    """The upstream element type that stores a value; the value must have one."""
-    type = upstream_type(value.type)
-    if isinstance(type, Blocked):
-        raise ValueError(type.message)
-    return type
-
-
-def numerics_multiplier(scale: npt.NDArray[np.float32], type: UniformType) -> npt.NDArray[np.float32]:
-    """The sum's scale over the result's, in f32."""
-    return np.asarray(scale / np.asarray(type.scales, np.float32), np.float32)
+def stored_element(value: SSAValue) -> Attribute:
+    """The upstream element type that stores a value's elements; the value must have one."""
+    return unblocked(upstream_type(value.type)).element_type
