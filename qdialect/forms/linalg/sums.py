@@ -160,8 +160,9 @@ def finished(op: OnnxOp, site: LinalgSite, sum: Sum) -> SSAValue | Blocked:
     numbers: list[npt.NDArray[np.float32] | None] = [None, None]
     scale = sum.scale
     if scale is not None:
-        is_real = type is None or sum.bias is not None
-        numbers[0] = scale if is_real else np.asarray(scale / type.scales, np.float32)
+        numbers[0] = scale
+        if type is not None and sum.bias is None:
+            numbers[0] = np.asarray(scale / type.scales, np.float32)
     numbers[1] = sum.bias
     places: list[int | None] = [None, None]
     for k, one in enumerate(numbers):
