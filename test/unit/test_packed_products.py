@@ -79,3 +79,10 @@ def test_a_whole_row_of_results_needs_no_zeros_beside_the_operand(tmp_path: Path
     assert next(list(a.ints) for a in one.attribute if a.name == "pads") == [4, 0, 5, 0]
     got = run(after, x)
     np.testing.assert_array_equal(got, run(written(made, tmp_path), x))
+
+
+def test_a_whole_row_has_to_pay_over_a_part_of_it(tmp_path: Path):
+    made, _ = model(((1, 1, 16, 16), (16, 1, 3, 3), {"pads": [1, 1, 1, 1]}), quantized=True)
+    nodes = onnx.load(written(made, tmp_path, "choose-convolution-form")).graph.node
+    (one,) = (n for n in nodes if n.op_type == "QLinearConv")
+    assert next(list(a.ints) for a in one.attribute if a.name == "kernel_shape") == [3, 3]

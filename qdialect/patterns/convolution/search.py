@@ -117,9 +117,12 @@ class Search:
 
 
 def _doubt(best: Plan, step: Step) -> float:
-    """Margin for `step` relative to the best plan's time: kernels for three axes were measured on few shapes."""
+    """
+    Margin for `step` relative to the best plan's time: kernels for three axes, and on whole rows, were measured on few
+    shapes.
+    """
     joined = best.steps and best.steps[-1].after.geometry.axes < step.after.geometry.axes
-    return WORTH if joined else 1.0
+    return WORTH if joined or (best.steps and step.unusual) else 1.0
 
 
 def float_kernel(spec: Spec, costs: Costs) -> str:

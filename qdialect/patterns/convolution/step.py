@@ -99,6 +99,8 @@ class Step(ABC):
     """Number of copies of each output channel; all channels of a copy are adjacent."""
     size: tuple[int, ...] = ()
     """Parameters that distinguish the step from others of the same form."""
+    unusual: bool = False
+    """True if few shapes like that of the remaining convolution were measured."""
     blocked: Blocked | None = None
     """Reason why the step cannot be applied although the sizes allow it."""
 

@@ -182,6 +182,7 @@ def packed_widths(spec: Spec, costs: Costs, now: float) -> Iterator[Step]:
                 saves=saves,
                 copies=packing.outputs,
                 size=packing[:2],
+                unusual=packing.outputs == row.result,
                 blocked=blocked,
                 row=row,
                 packing=packing,
