@@ -81,7 +81,7 @@ def text(report: "Report", *, everything: bool) -> list[str]:
     floats = by_cost(report)
     products = [one for one in floats if one.macs]
     others = [one for one in floats if not one.macs and (everything or not _is_rescaling(one))]
-    lines = [came.integers(), *([FLOAT_MODEL] if came.is_float_model else [])]
+    lines = [came.integers(), *([FLOAT_MODEL] if came.is_float_model else []), *came.unknown_kinds()]
     lines += _grouped(products, report.totals.macs)
     if everything:
         lines += _grouped(others, report.totals.macs)

@@ -15,7 +15,7 @@ from qdialect.compiler.named import named_nodes
 from qdialect.compiler.options import CompileOptions, Options, document
 from qdialect.compiler.pipeline import claims, phases
 from qdialect.compiler.provenance import Origin
-from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving
+from qdialect.compiler.report import Report, Stays, Step, op_counts, staying_float, surviving, unknown_counts
 from qdialect.compiler.verdict import verdict_lines
 from qdialect.ir.interface import noted_interface
 from qdialect.ir.names import called
@@ -121,6 +121,7 @@ class Compilation(Hook):
         import_domains(self.module)
         self.module.verify()
         self.report.account.finish(self.module)
+        self.report.unknown = unknown_counts(self.module)
         self.report.interface = noted_interface(self.module)
         breached = breaches(self.module, target(self.report.target))
         self.report.breaches = [Stays(op.op_type, called(op), blocked) for op, blocked in breached]

@@ -101,6 +101,8 @@ class Report:
     completion: str = ""
     """Use and effect of the data, in one line; empty without data."""
     after: dict[str, int] = field(default_factory=dict[str, int])
+    unknown: dict[str, int] = field(default_factory=dict[str, int])
+    """Number of nodes of the result by `domain.operator`, of operators that neither ONNX nor a package describes."""
     interface: dict[str, IntegerInterface] = field(default_factory=dict[str, IntegerInterface])
     """Scales and zero points of the result's integer inputs and outputs, which the caller applies, by name."""
 
@@ -167,6 +169,14 @@ def op_counts(module: ModuleOp) -> dict[str, int]:
             schema = op_class.SCHEMA if issubclass(op_class, OnnxOp) else None
             counts[schema.name if schema else op_class.name] += count
     return dict(sorted(counts.items()))
+
+
+def unknown_counts(module: ModuleOp) -> dict[str, int]:
+    """Number of nodes by `domain.operator`, of operators without a schema, promises or a function of the model."""
+    ops = operations(module)
+    functions = {(one.domain, one.op_type) for one in ops if isinstance(one, FunctionOp)}
+    unknown = (one for one in ops if type(one) is CustomOp and (one.domain, one.op_type) not in functions)
+    return dict(sorted(Counter(f"{one.domain or 'ai.onnx'}.{one.op_type}" for one in unknown).items()))
 
 
 def _is_float(op: OnnxOp, form: str) -> bool:

@@ -69,7 +69,9 @@ class Verdict:
     """Bytes of the constants of the model as read."""
     bytes: int
     is_float_model: bool
-    """True if nothing is quantized, in the model as read and in the result."""
+    """True if nothing is quantized, in the model as read and in the result, and all operators are known."""
+    unknown: Mapping[str, int]
+    """Number of nodes of operators that nothing describes, by `domain.operator`."""
     interface: Mapping[str, IntegerInterface]
     """Scales and zero points of integer inputs and outputs, by name."""
     completion: str = ""
@@ -78,7 +80,7 @@ class Verdict:
     def lines(self) -> list[str]:
         """The verdict as text."""
         rows = [self.integers(), self._kernels(), *self._floats(), self._casts(), self._size()]
-        rows.append(self.completion)
+        rows += [*self.unknown_kinds(), self.completion]
         return [row for row in rows if row] + self._duties()
 
     def integers(self) -> str:
@@ -124,6 +126,11 @@ class Verdict:
     def _size(self) -> str:
         return f"size: {bytes_text(self.bytes)} of constants, was {bytes_text(self.bytes_before)}"
 
+    def unknown_kinds(self) -> list[str]:
+        """Line with the operators that nothing describes, if there are any."""
+        kinds = kinds_text(self.unknown)
+        return [f"unknown: {kinds}; kept as they are, for a runtime that has them"] if kinds else []
+
     def _duties(self) -> list[str]:
         rows = [f"'{name}' holds integers: {one}" for name, one in self.interface.items()]
         return rows + ([FLOAT_MODEL] if self.is_float_model else [])
@@ -151,7 +158,8 @@ def verdict(report: Report) -> Verdict:
         sum(report.before.get(name, 0) for name in CASTS),
         origin.bytes,
         report.account.bytes,
-        not origin.is_quantized and not totals.integer,
+        not (origin.is_quantized or totals.integer or report.unknown),
+        report.unknown,
         report.interface,
         report.completion,
     )

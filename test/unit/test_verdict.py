@@ -141,3 +141,30 @@ def test_how_numbers_are_said():
     assert [share_text(n, 10_000) for n in parts] == ["0 %", "< 0.1 %", "5.0 %", "> 99.9 %", "100 %"]
     assert share_text(1, 0) == "0 %"
     assert kinds_text({name: 1 for name in "hgfedcba"} | {"z": 3}) == "3 z, 1 a, 1 b, 1 c, 1 d, 1 e, 3 others"
+
+
+def test_operators_that_nothing_describes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    # A float model but for them: nobody is told to quantize it.
+    path, out = write(tmp_path / "in.onnx", quantized=False, weight="f"), str(tmp_path / "out.onnx")
+    model = onnx.load(path)
+    for name, node in zip("ab", ("QuantizeBlocks", "DequantizeBlocks"), strict=True):
+        model.graph.node.append(
+            helper.make_node(node, ["y" if name == "a" else "a"], [name], domain="vendor")
+        )
+    model.graph.output[0].name = "b"
+    model.opset_import.append(helper.make_opsetid("vendor", 1))
+    onnx.save(model, path)
+    line = "unknown: 1 vendor.DequantizeBlocks, 1 vendor.QuantizeBlocks; kept as they are, for a runtime that has them"
+    lines = said(capsys, "compile", path, "-o", out)
+    assert line in lines
+    assert not any("no quantization" in one for one in lines)
+    assert main(["explain", path]) == 0
+    assert line in capsys.readouterr().out.splitlines()
+
+
+def test_a_function_of_the_model_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = """<ir_version: 8, opset_import: ["" : 17, "own" : 1]> g (float[4] x) => (float[4] y) { y = own.Twice(x) }
+    <domain: "own", opset_import: ["" : 17]> Twice (a) => (b) { b = Add(a, a) }"""
+    onnx.save(onnx.parser.parse_model(text), str(tmp_path / "in.onnx"))
+    lines = said(capsys, "compile", str(tmp_path / "in.onnx"), "-o", str(tmp_path / "out.onnx"))
+    assert not any(one.startswith("unknown") for one in lines)
