@@ -2,63 +2,12 @@
 
 from collections.abc import Callable
 from importlib import import_module
+from pkgutil import iter_modules
 
 from xdsl.passes import ModulePass
 
-NAMES = (
-    "choose-convolution-form",
-    "collapse-transpose",
-    "compose",
-    "decompose",
-    "decompose-dynamic",
-    "fix-shapes",
-    "fold-activation",
-    "fold-batch-norm",
-    "fold-branches",
-    "fold-casts",
-    "fold-constants",
-    "fold-float-weights",
-    "fold-identity",
-    "fold-layout",
-    "fold-one-hot",
-    "fold-pad",
-    "fold-requantize",
-    "fold-scales",
-    "fold-shapes",
-    "fold-zeros",
-    "freeze",
-    "fuse-quantized",
-    "hoist-quantize",
-    "infer-shapes",
-    "insert-casts",
-    "integer-io",
-    "keep-half",
-    "legalize",
-    "legalize-expressed",
-    "legalize-operands",
-    "legalize-sums",
-    "legalize-weights",
-    "lower-to-integer",
-    "lower-to-linalg",
-    "lower-to-matmul",
-    "lower-to-qdq",
-    "lower-to-qoperator",
-    "lower-to-table",
-    "lower-to-tosa",
-    "quantize-branches",
-    "quantize-inputs",
-    "quantize-recurrent",
-    "raise-arithmetic",
-    "raise-fake-quantize",
-    "raise-integer",
-    "raise-opset",
-    "raise-qdq",
-    "raise-qoperator",
-    "rescale-bias",
-    "sink-dequantize",
-    "unify-scales",
-    "unroll",
-)
+NAMES = tuple(sorted(one.name.replace("_", "-") for one in iter_modules(__path__)))
+"""A flag for each module of this folder."""
 
 
 def _load(name: str) -> type[ModulePass]:

@@ -305,22 +305,14 @@ class LowerToStorage(OnTrait[Commutes]):
         return None
 
     def _on_storage(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> None:
-        integers: list[SSAValue] = []
-        reads: list[Operation] = []
-        for operand in promise.operand_values(op):
-            plain, read = stored(operand)
-            integers.append(plain)
-            reads += read
+        operands = [stored(value) for value in promise.operand_values(op)]
         types = [t for t in promise.types(op).results if t is not None]
-        new = promise.rebuilt(op, integers, [storage_element(t) for t in types])
+        new = promise.rebuilt(op, [plain for plain, _ in operands], [storage_element(t) for t in types])
         new.location = op.location
-        results: list[SSAValue] = list(new.results)
-        casts: list[Operation] = []
-        for place in promise.results(op):
-            cast = StorageCastOp(new.results[place], op.results[place].type)
-            casts.append(cast)
-            results[place] = cast.results[0]
-        rewriter.replace(op, [*reads, new, *casts], results)
+        values = zip(promise.result_values(new), promise.result_values(op), strict=True)
+        casts = [StorageCastOp(value, old.type) for value, old in values]
+        reads = [one for _, ops in operands for one in ops]
+        rewriter.replace(op, [*reads, new, *casts], promise.read_by(new, casts))
 
 
 @dataclass(frozen=True)

@@ -115,14 +115,13 @@ class SinkReading(OnTrait[Commutes]):
             return None
         moved = unblocked(promise.forward(op, types))
         new = promise.rebuilt(op, [s for s in sources if s is not None], moved)
-        results: list[SSAValue] = list(new.results)
-        casts: list[Operation] = []
-        for place, type in zip(promise.results(op), moved, strict=True):
-            known = op.results[place].type
-            casts.append(StorageCastOp(new.results[place], with_element(known, storage_element(type))))
-            casts.append(StorageCastOp(casts[-1].results[0], known))
-            results[place] = casts[-1].results[0]
-        rewriter.replace(op, [new, *casts], results)
+        known = [value.type for value in promise.result_values(op)]
+        plain = [
+            StorageCastOp(value, with_element(old, storage_element(type)))
+            for value, old, type in zip(promise.result_values(new), known, moved, strict=True)
+        ]
+        casts = [StorageCastOp(one.results[0], old) for one, old in zip(plain, known, strict=True)]
+        rewriter.replace(op, [new, *plain, *casts], promise.read_by(new, casts))
         return None
 
 
@@ -150,14 +149,11 @@ class SinkNode(OnTrait[Commutes]):
         new = promise.rebuilt(op, [source.operands[0]], [storage_element(t) for t in moved])
         name = tensor_name(source)
         new.location = location(node_name(op), [f"{name}_moved" if name else ""])
-        results: list[SSAValue] = list(new.results)
         casts: list[Operation] = []
         for place, one in zip(promise.results(op), moved, strict=True):
-            cast = cast_op(False, new.results[place], one, Parameters(), op, name)
-            cast.location = location(node_name(source), [tensor_name(op, place)])
-            casts.append(cast)
-            results[place] = cast.results[0]
-        rewriter.replace(op, [new, *casts], results)
+            casts.append(cast_op(False, new.results[place], one, Parameters(), op, name))
+            casts[-1].location = location(node_name(source), [tensor_name(op, place)])
+        rewriter.replace(op, [new, *casts], promise.read_by(new, casts))
         return None
 
 
@@ -172,19 +168,14 @@ def _rebuild(
     new = promise.rebuilt(op, sources, types)
     if cast is StorageCastOp:
         new.location = op.location  # the name belongs to the integer tensor
-    results: list[SSAValue] = list(new.results)
-    casts: list[Operation] = []
-    for place, type in zip(promise.results(op), types, strict=True):
-        below = (
-            DequantizeOp(new.results[place])
-            if cast is DequantizeOp
-            else StorageCastOp(
-                new.results[place], with_element(op.results[place].type, storage_element(type))
-            )
-        )
-        casts.append(below)
-        results[place] = below.results[0]
-    rewriter.replace(op, [new, *casts], results)
+    values = zip(promise.result_values(new), promise.result_values(op), types, strict=True)
+    casts = [
+        DequantizeOp(value)
+        if cast is DequantizeOp
+        else StorageCastOp(value, with_element(old.type, storage_element(type)))
+        for value, old, type in values
+    ]
+    rewriter.replace(op, [new, *casts], promise.read_by(new, casts))
 
 
 class SinkDequantizePass(RewritePass):

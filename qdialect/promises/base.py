@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import OpTrait
 
 from qdialect.dialects.onnx_base import OnnxOp
@@ -133,6 +133,13 @@ class Commutes(Promise):
             result = with_element(result_types[place], element)
             result_types[place] = result if is_read_by_cast(op.results[place]) else _sized(result)
         return copied(op, values, result_types)
+
+    def read_by(self, op: OnnxOp, casts: Sequence[Operation]) -> list[SSAValue]:
+        """The results of `op`, those that carry elements as `casts` of them read them."""
+        results: list[SSAValue] = list(op.results)
+        for place, cast in zip(self.results(op), casts, strict=True):
+            results[place] = cast.results[0]
+        return results
 
     def moves(self, op: OnnxOp) -> bool:
         """True if the op's quantized result types follow from its operands' by `forward`: it rounds nothing."""
