@@ -156,7 +156,12 @@ def _product(
     floating = of("Gemm")
     plain = op.float_attr("alpha", 1.0) == 1 and op.float_attr("beta", 1.0) == 1
     dynamic = of("DynamicQuantizeMatMul") if plain and not op.int_attr("transA", 0) else floating
-    return Expected(min(floating, dynamic), of("QGemm"), of("QGemmFloat"), dynamic < floating, floating)
+    added = 0.0  # of a bias behind the kernel with a float result, which takes none
+    if op.input(2) is not None:
+        added = costs["Placement"]["call"] + costs["Elementwise"]["Add"] * written
+    return Expected(
+        min(floating, dynamic), of("QGemm"), of("QGemmFloat") + added, dynamic < floating, floating
+    )
 
 
 def _product_cost(costs: Costs, kernel: str, read: int, written: int, size: int) -> float:
