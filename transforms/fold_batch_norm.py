@@ -28,6 +28,7 @@ from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
     expressed_of,
     quantized_of,
+    shape_of,
     storage_element,
     tensor_type,
     with_element,
@@ -266,7 +267,7 @@ class FoldAlone(OnTrait[Affine]):
             return None
         if op.get_trait(Kernels) is not None and all(isinstance(o.owner, DequantizeOp) for o in op.operands):
             return None  # it has an integer kernel of its own
-        type, shape = source.element_type, static_shape(op.results[0])
+        type, shape = source.element_type, shape_of(op.results[0].type)
         if not type.is_per_tensor or type.storage.width != 8 or not isinstance(type.expressed, Float32Type):
             return Blocked("not-per-tensor", "the operand is not quantized per tensor in 8 bits")
         if (

@@ -468,6 +468,17 @@ func.func @unmoved_zero_factor(%x: tensor<1x2x5x3xf32>) -> tensor<1x3x7x5xf32> {
   func.return %y : tensor<1x3x7x5xf32>
 }
 
+// Alone, whatever the batch and the sizes are.
+// CHECK-LABEL: func.func @open_batch(
+// CHECK: onnx.Conv({{.*}}) {group = 2 : i64} : (tensor<?x2x?x3xf32>, tensor<2x1x1x1xf32>, tensor<2xf32>) -> tensor<?x2x?x3xf32>
+func.func @open_batch(%q: tensor<?x2x?x3x!quant.uniform<u8:f32, 0.02:128>>) -> tensor<?x2x?x3x!quant.uniform<u8:f32, 0.05:7>> {
+  %f = onnx.Constant() {value = #onnx.tensor<[63.5, -127.0] : tensor<2x1x1xf32>>} : () -> tensor<2x1x1xf32>
+  %x = quant.dcast %q : tensor<?x2x?x3x!quant.uniform<u8:f32, 0.02:128>> to tensor<?x2x?x3xf32>
+  %m = onnx.Mul(%x, %f) : (tensor<?x2x?x3xf32>, tensor<2x1x1xf32>) -> tensor<?x2x?x3xf32>
+  %y = quant.qcast %m : tensor<?x2x?x3xf32> to tensor<?x2x?x3x!quant.uniform<u8:f32, 0.05:7>>
+  func.return %y : tensor<?x2x?x3x!quant.uniform<u8:f32, 0.05:7>>
+}
+
 // Alone, but nobody quantizes the result.
 // CHECK-LABEL: func.func @unmoved_not_quantized(
 // CHECK: onnx.Mul(
