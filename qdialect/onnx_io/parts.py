@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
@@ -40,3 +40,16 @@ def messages() -> Any:
 def infer_shapes() -> Callable[[bytes, bool, bool, bool], bytes]:
     """onnx's shape inference on a serialized model; flags: check_type, strict_mode, data_prop."""
     return _part(CODE).shape_inference.infer_shapes
+
+
+def infer_node(
+    node: Any, types: Mapping[str, Any], constants: Mapping[str, Any], opset: int
+) -> dict[str, bytes]:
+    """
+    The serialized types of a node's results by name, from the types and the constants among its inputs.
+
+    As `onnx.shape_inference.infer_node_outputs`, which imports the whole package. Raises onnx's errors if it fails.
+    """
+    schema = _part(CODE).defs.get_schema(node.op_type, opset, "")
+    given = [{name: one.SerializeToString() for name, one in some.items()} for some in (types, constants)]
+    return schema._infer_node_outputs(node.SerializeToString(), *given, {}, {"": opset})

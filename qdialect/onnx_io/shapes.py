@@ -40,7 +40,8 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.ir.values import constant, static_shape
-from qdialect.onnx_io.export_attributes import write_attribute, write_type
+from qdialect.onnx_io import parts as onnx_parts
+from qdialect.onnx_io.export_attributes import write_attribute, write_raw, write_type
 from qdialect.onnx_io.import_attributes import value_type
 from qdialect.ops.generated import op_named
 from qdialect.promises.casts import DequantizeForm, QuantizeForm
@@ -53,7 +54,7 @@ from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 
 if TYPE_CHECKING:
-    from onnx import TypeProto
+    from onnx import NodeProto, TensorProto, TypeProto
 
 CASTS = 21
 """The opset whose casts are inferred in place of com.microsoft's: they take 16 bits."""
@@ -302,9 +303,7 @@ def _is_more(type: Attribute, old: Attribute) -> bool:
 
 
 def _proto(type: Attribute) -> TypeProto:
-    from onnx import TypeProto
-
-    proto = TypeProto()
+    proto: TypeProto = onnx_parts.messages().TypeProto()
     element = expressed_of(type)
     write_type(
         type if element is None or quantized_of(type) is None else with_element(type, element), (), proto
@@ -319,29 +318,25 @@ def _inferred(
     opset: int = 0,
 ) -> list[Attribute | None]:
     """The inferred types of the present results, None if inference fails; `real` overrides operand types."""
-    import onnx.helper
-    import onnx.numpy_helper
-    import onnx.shape_inference
-
+    messages = onnx_parts.messages()
     opset = opset or opset_of(op, "") or 13
     names = {v: f"i{k}" for k, v in enumerate(op.operands)}
-    node = onnx.NodeProto(op_type=op.op_type)
+    node: NodeProto = messages.NodeProto(op_type=op.op_type)
     node.input.extend("" if v is None else names[v] for v in op.inputs)
     node.output.extend("" if v is None else f"o{k}" for k, v in enumerate(outputs))
     kinds = op.SCHEMA.attribute_kinds if op.SCHEMA else {}
     for name, value in op.onnx_attributes.items():
         write_attribute(name, value, kinds.get(name), node.attribute.add())
     types = {name: _proto((real or {}).get(v, v.type)) for v, name in names.items()}
-    data: dict[str, onnx.TensorProto] = {}
+    constants: dict[str, TensorProto] = {}
     for value, name in names.items():
         tensor = constant(value)
-        if tensor is not None and value not in (real or {}) and tensor.array().size <= SMALL:
-            data[name] = onnx.numpy_helper.from_array(tensor.array())
+        if tensor is not None and value not in (real or {}) and tensor.data.count <= SMALL:
+            write_raw(tensor.data, constants.setdefault(name, messages.TensorProto()))
     try:
-        schema = onnx.defs.get_schema(op.op_type, opset, "")
-        imports = [onnx.helper.make_opsetid("", opset)]
-        inferred = onnx.shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=imports)
+        inferred = onnx_parts.infer_node(node, types, constants, opset)
     except Exception:  # inference fails on operands of unknown types
         return [None for v in outputs if v is not None]
-    protos = [inferred.get(f"o{k}") for k, v in enumerate(outputs) if v is not None]
-    return [None if p is None else value_type(p) for p in protos]
+    read = messages.TypeProto.FromString
+    raw = [inferred.get(f"o{k}") for k, v in enumerate(outputs) if v is not None]
+    return [None if one is None else value_type(read(one)) for one in raw]
