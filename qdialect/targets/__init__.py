@@ -149,9 +149,10 @@ class Target:
         return type in self.storage.get(op_type, ()) and opset >= self.storage_opset.get(op_type, 0)
 
 
-def target_names() -> list[str]:
+@cache
+def target_names() -> tuple[str, ...]:
     """Names of the built-in targets."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
 def target(name: str | Path) -> Target:
