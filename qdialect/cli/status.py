@@ -21,7 +21,7 @@ def guarded(run: Callable[[], int], *, ends: bool = False) -> int:
         # numpy's BLAS starts a thread for each core when imported, and nothing here multiplies matrices with it.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        with _no_collection(ends):
+        with _no_collection():
             status = run()
             sys.stdout.flush()
             return status
@@ -97,11 +97,11 @@ def _internal(error: BaseException) -> str:
 
 
 @contextmanager
-def _no_collection(ends: bool) -> Generator[None]:
+def _no_collection() -> Generator[None]:
     """
     Context without garbage collection: IR consists of cycles that live as long as the process, so each collection
-    traverses everything and frees nothing (a quarter of the time of a large compile). Python collects once more when it
-    `ends`, unless all objects are frozen."""
+    traverses everything and frees nothing (a quarter of the time of a large compile).
+    """
     if not gc.isenabled():
         yield
         return
@@ -109,6 +109,4 @@ def _no_collection(ends: bool) -> Generator[None]:
     try:
         yield
     finally:
-        if ends:
-            gc.freeze()
         gc.enable()
