@@ -163,17 +163,29 @@ def in_session(case: Case, result: ModelProto, before: Sequence[Array], was: lis
     )
 
 
+def again(result: ModelProto, target: str) -> str:
+    """How the result changes when it is compiled a second time; empty if no byte does."""
+    module = imported(result)
+    compiled(module, target, None)
+    second = export_model(module)
+    if other := difference(result, second):
+        return f"not idempotent: {other}"
+    other = first_change(result, second)
+    return f"other bytes: {other}" if other else ""
+
+
 def outcome(
     case: Case,
     target: str,
     *,
     passes: bool = True,
+    twice: bool = True,
     before: Sequence[Array] | None = None,
     was: list[Array] | str | None = None,
 ) -> Outcome:
     """
-    Compile one graph and look at it; `passes`: judge each pass, which takes half of the time. What the model gives, if
-    that is known: `before` without optimizations, `was` with all of them.
+    Compile one graph and look at it; `passes`: judge each pass, which takes half of the time; `twice`: compile the
+    result again. What the model gives, if that is known: `before` without optimizations, `was` with all of them.
     """
     try:
         module = imported(case.model)
@@ -193,13 +205,8 @@ def outcome(
         whole = sqnr(sum(signal for signal, _ in pairs), sum(noise for _, noise in pairs))
         worst = min((sqnr(*pair) for pair in pairs), default=np.inf)
         integer = sum("QLinear" in n.op_type or n.op_type == "QGemm" for n in result.graph.node)
-        again = imported(result)
-        compiled(again, target, None)
-        second = export_model(again)
-        if other := difference(result, second):
-            return Outcome(f"not idempotent: {other}", "not idempotent", whole, worst, integer)
-        if other := first_change(result, second):
-            return Outcome(f"other bytes: {other}", "other bytes", whole, worst, integer)
+        if twice and (other := again(result, target)):
+            return Outcome(other, other.split(":")[0], whole, worst, integer)
         if whole < LEAST:
             return Outcome(f"{whole:.1f} dB", "noise", whole, worst, integer)
         was = optimized(case.model, case) if was is None else was
@@ -223,6 +230,7 @@ def outcomes(
     begin: Report = lambda stage: None,
     *,
     passes: bool = True,
+    twice: int = 1,
     forms: bool = True,
     wide: bool = False,
     odd: bool = False,
@@ -230,7 +238,8 @@ def outcomes(
     """
     What becomes of a seed's graph on each target.
 
-    `begin` is told what may end the process next; `without` leaves that out.
+    `begin` is told what may end the process next; `without` leaves that out. Seeds that `twice` divides are compiled a
+    second time.
     """
     messages.APART = False  # these models are our own
     case = odd_case(seed) if odd else random_case(seed, forms, wide)
@@ -240,7 +249,7 @@ def outcomes(
     judged: dict[str, Outcome] = {}
     for target in targets_of(seed, case if odd else None):
         begin(target)
-        judged[target] = outcome(case, target, passes=passes, before=before, was=was)
+        judged[target] = outcome(case, target, passes=passes, twice=seed % twice == 0, before=before, was=was)
         judged[target].aborts = ORIGINAL in without
     return judged
 
@@ -307,6 +316,13 @@ def main() -> int:
         "--whole", action="store_true", help="judge only the whole, not each pass: twice as fast"
     )
     parser.add_argument(
+        "--twice",
+        type=int,
+        default=1,
+        metavar="N",
+        help="compile the result of each Nth graph again, not of all",
+    )
+    parser.add_argument(
         "--qdq", action="store_true", help="graphs of QuantizeLinear and DequantizeLinear alone"
     )
     parser.add_argument(
@@ -327,7 +343,12 @@ def main() -> int:
     judged = {seed: row for seed, row in judged.items() if seed in seeds}
     start = time.monotonic()
     work = partial(
-        outcomes, passes=not arguments.whole, forms=not arguments.qdq, wide=arguments.wide, odd=arguments.odd
+        outcomes,
+        passes=not arguments.whole,
+        twice=arguments.twice,
+        forms=not arguments.qdq,
+        wide=arguments.wide,
+        odd=arguments.odd,
     )
     left = [seed for seed in seeds if seed not in judged]
     for seed, _, result in results(work, left, arguments.jobs, {ORIGINAL}):
