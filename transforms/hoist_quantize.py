@@ -25,7 +25,7 @@ from qdialect.exactness import Exactness
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.storage import StorageForm
 from qdialect.forms.table import form_of
-from qdialect.ir.names import location, node_name, tensor_name, tensor_names
+from qdialect.ir.names import location, node_name, result_names, tensor_name
 from qdialect.ir.values import rank_of
 from qdialect.patterns.boundaries import HoistAcross
 from qdialect.patterns.cleanup import cleanups, silent
@@ -157,7 +157,7 @@ def _rebuild(
     new = promise.rebuilt(op, [cast.results[0] for cast in casts], types)
     users = [use.operation for value in promise.result_values(op) for use in value.uses]
     rewriter.insert_before(op, [*casts, new])
-    names = [*tensor_names(op), *[""] * len(op.results)][: len(op.results)]
+    names = result_names(op)
     for place in promise.results(op):
         read_sizes_of(op.results[place], new.results[place], rewriter)
         mine = [u for u in users if isinstance(u, cast_class) and u.operands[0] is op.results[place]]

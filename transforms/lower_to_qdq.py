@@ -36,8 +36,8 @@ from qdialect.ir.names import (
     merge_constants,
     merge_parameters,
     node_name,
+    result_names,
     settle_names,
-    tensor_names,
 )
 from qdialect.ir.walking import constants_in_order, operations
 from qdialect.patterns.boundaries import real_across, yields_only
@@ -134,7 +134,7 @@ class _Expander:
             attributes=op.attributes,
             regions=[op.detach_region(region) for region in list(op.regions)],
         )
-        names = [*tensor_names(op), *[""] * len(op.results)][: len(op.results)]
+        names = result_names(op)
         types = [quantized_of(t) for t in op.result_types]
         new.location = location(
             node_name(op), [n if t is None else "" for n, t in zip(names, types, strict=True)]

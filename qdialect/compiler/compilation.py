@@ -25,7 +25,7 @@ from qdialect.onnx_io.models import module_of
 from qdialect.onnx_io.opsets import import_domains, lower_opsets
 from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.rewriting.manager import Applied, Hook, PassManager
-from qdialect.rewriting.passes import RewritePass, exactness_of
+from qdialect.rewriting.passes import RewritePass, exactness_of, parts_of
 from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets import target
 from qdialect.targets.legality import breaches
@@ -107,7 +107,7 @@ class Compilation(Hook):
     def after(self, applied: Applied, module: ModuleOp) -> None:
         one, report, rewrites = applied.one, self.report, len(applied.records)
         report.account.origin.after(applied, module)
-        if rewrites or not isinstance(one, RewritePass):  # counting walks the module
+        if rewrites or not all(isinstance(part, RewritePass) for part in parts_of(one)):  # counting walks
             report.after = op_counts(module)
         count = sum((report.after or report.before).values())
         report.steps.append(Step(str(one.spec()), exactness_of(one).value, rewrites, count))

@@ -173,6 +173,18 @@ class Site(ABC):
         else:
             self.give(op.results[0], self.transpose(self.operand(value), order))
 
+    def give_blocks(self, op: OnnxOp) -> None:
+        """Set the result of a DepthToSpace or SpaceToDepth: ONNX's operators.md, as Reshape, Transpose, Reshape."""
+        (n, c, h, w), b = known_shape(op.operands[0].type), op.int_attr("blocksize", 1)
+        if op.op_type == "SpaceToDepth":
+            split, order = (n, c, h // b, b, w // b, b), (0, 3, 5, 1, 2, 4)
+        elif op.str_attr("mode", "DCR") == "DCR":
+            split, order = (n, b, b, c // (b * b), h, w), (0, 3, 4, 1, 5, 2)
+        else:
+            split, order = (n, c // (b * b), b, b, h, w), (0, 1, 4, 2, 5, 3)
+        turned = self.transpose(self.reshape(self.operand(op.operands[0]), split), order)
+        self.give(op.results[0], self.reshape(turned, self.shape(op.results[0])))
+
     def is_last(self, value: SSAValue) -> bool:
         """True if a value's tensor has its channels last."""
         known = self._values.lowered.get(value)

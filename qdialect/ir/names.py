@@ -73,6 +73,11 @@ def tensor_names(op: Operation) -> list[str]:
     return _names(op.location)[1:]
 
 
+def result_names(op: Operation) -> list[str]:
+    """The ONNX name of each result of `op`, empty where it has none."""
+    return [*tensor_names(op), *[""] * len(op.results)][: len(op.results)]
+
+
 def tensor_name(op: Operation, index: int = 0) -> str:
     """The ONNX name of one result; empty if it has none."""
     names = tensor_names(op)
@@ -277,7 +282,7 @@ def inherited_name(old: SSAValue, new: SSAValue) -> tuple[Operation, LocationAtt
     name = tensor_name(old.op, old.index)
     if not name:
         return None
-    names = [*tensor_names(new.op), *[""] * len(new.op.results)][: len(new.op.results)]
+    names = result_names(new.op)
     names[new.index] = name
     node = node_name(new.op) or (node_name(old.op) if type(new.op) is type(old.op) else "")
     return new.op, location(node, names)

@@ -12,7 +12,7 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
-from qdialect.ir.names import location, node_name, tensor_name, tensor_names
+from qdialect.ir.names import location, node_name, result_names, tensor_name, tensor_names
 from qdialect.ir.place import first_of, next_of
 from qdialect.ir.values import constant_array, known_constant
 from qdialect.promises.control import Carries, Slot, argument, result, yields
@@ -176,7 +176,7 @@ class HoistAcross(OnOp[QuantizeOp]):
         casts = [use.operation for use in source.uses if isinstance(use.operation, QuantizeOp)]
         new = rewriter.retype(source, with_element(source.type, type), is_same=False)
         read_sizes_of(source, new, rewriter)
-        names = [*tensor_names(owner), *[""] * len(owner.results)][: len(owner.results)]
+        names = result_names(owner)
         names[slot.result or 0] = tensor_name(casts[0])
         owner.location = location(node_name(owner), names)
         for cast in casts:
@@ -314,7 +314,7 @@ def _quantize_behind(value: SSAValue, before: Operation | None, rewriter: Rewrit
     new = rewriter.retype(value, with_element(value.type, type.expressed))
     uses, cast = list(new.uses), QuantizeOp(new, type)
     if isinstance(new, OpResult):  # that name belongs to the quantized tensor
-        names = [*tensor_names(new.op), *[""] * len(new.op.results)][: len(new.op.results)]
+        names = result_names(new.op)
         cast.location = location(f"{names[new.index]}_QuantizeLinear", [names[new.index]])
         names[new.index] = ""
         new.op.location = location(node_name(new.op), names)

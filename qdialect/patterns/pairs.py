@@ -21,7 +21,7 @@ from qdialect.forms.casts import (
     clamps_integers,
     under_clamp,
 )
-from qdialect.ir.names import location, node_name, tensor_name, tensor_names, wish
+from qdialect.ir.names import location, node_name, result_names, tensor_name, wish
 from qdialect.ir.place import block_of
 from qdialect.ir.walking import operations
 from qdialect.promises.base import Commutes
@@ -85,7 +85,7 @@ class PairWriter:
         users += sum(1 for d in dequantizes for _ in d.results[0].uses)
         name = wish(op.results[0])
         if isinstance(real, OpResult) and not tensor_name(real.op, real.index):
-            names = [*tensor_names(real.op), *[""] * len(real.op.results)][: len(real.op.results)]
+            names = result_names(real.op)
             names[real.index] = f"{name}_real" if users else name  # of an unused one too
             real.op.location = location(node_name(real.op), names)
         if not users:

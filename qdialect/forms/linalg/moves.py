@@ -14,13 +14,13 @@ from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_element, known_shape, quantized_of
-from qdialect.forms.geometry import nearest
+from qdialect.forms.geometry import nearest, pads_of, tiled
 from qdialect.forms.linalg.scalars import dequantized, quantized
 from qdialect.forms.linalg.site import Body, LinalgForm, LinalgSite, Operand, loop, loops
 from qdialect.forms.upstream import TO_LAST, per_tensor
-from qdialect.ir.values import constant_array, ints_of, normal_axis, real_constant, static_shape
+from qdialect.ir.values import constant_array, normal_axis, real_constant, static_shape
 from qdialect.promises.layout import slices_of
-from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, Blocked, unblocked
+from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, unblocked
 
 OTHER_TYPE = Blocked(
     "other-type", "the result is of another quantized type than what is moved", "requantize it"
@@ -157,12 +157,7 @@ def _gather(op: OnnxOp, site: LinalgSite) -> None:
 
 
 def _pad(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    pads, axes = ints_of(op, "pads", 1), ints_of(op, "axes", 3)
-    shape, mode = known_shape(op.operands[0].type), op.str_attr("mode", "constant")
-    if pads is None or (op.input(3) is not None and axes is None):
-        return COMPUTED_PADS
-    where = range(len(shape)) if axes is None else [normal_axis(a, len(shape)) for a in axes]
-    each = dict(zip(where, zip(pads[: len(pads) // 2], pads[len(pads) // 2 :], strict=True), strict=True))
+    shape, mode, each = known_shape(op.operands[0].type), op.str_attr("mode", "constant"), pads_of(op)
     if mode != "constant":
         return _picked(op, site, {k: _repeated(shape[k], pad, mode) for k, pad in each.items() if any(pad)})
     filling = unblocked(_filling(op))
@@ -205,30 +200,11 @@ def _expand(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def _tile(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
-    rows = {k: np.arange(b) % a for k, (a, b) in enumerate(zip(shape, result, strict=True)) if a != b}
-    return _picked(op, site, rows)
+    return _picked(op, site, tiled(op))
 
 
-def _depth_to_space(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    n, c, h, w = known_shape(op.operands[0].type)
-    b = op.int_attr("blocksize", 1)
-    x = site.operand(op.operands[0])
-    if op.str_attr("mode", "DCR") == "DCR":
-        split, order = (n, b, b, c // (b * b), h, w), (0, 3, 4, 1, 5, 2)
-    else:
-        split, order = (n, c // (b * b), b, b, h, w), (0, 1, 4, 2, 5, 3)
-    turned = site.transpose(site.reshape(x, split), order)
-    site.give(op.results[0], site.reshape(turned, site.shape(op.results[0])))
-    return _moves(op)
-
-
-def _space_to_depth(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    n, c, h, w = known_shape(op.operands[0].type)
-    b = op.int_attr("blocksize", 1)
-    split = site.reshape(site.operand(op.operands[0]), (n, c, h // b, b, w // b, b))
-    turned = site.transpose(split, (0, 3, 5, 1, 2, 4))
-    site.give(op.results[0], site.reshape(turned, site.shape(op.results[0])))
+def _blocks(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+    site.give_blocks(op)
     return _moves(op)
 
 
@@ -259,8 +235,8 @@ MOVING_FORMS: dict[tuple[str, str], LinalgForm] = {
     ("", "Pad"): LinalgForm(_pad),
     ("", "Expand"): LinalgForm(_expand),
     ("", "Tile"): LinalgForm(_tile),
-    ("", "DepthToSpace"): LinalgForm(_depth_to_space),
-    ("", "SpaceToDepth"): LinalgForm(_space_to_depth),
+    ("", "DepthToSpace"): LinalgForm(_blocks),
+    ("", "SpaceToDepth"): LinalgForm(_blocks),
     ("", "Resize"): LinalgForm(_resize),
     ("", "Upsample"): LinalgForm(_resize),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 from math import prod
 from typing import Any, Literal
@@ -15,14 +14,15 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from qdialect.dialects import tosa
 from qdialect.dialects.onnx_base import OnnxOp
-from qdialect.dialects.onnx_types import known_shape, quantized_of
+from qdialect.dialects.onnx_types import known_shape, quantized_of, uniform_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.forms.geometry import pads_of, tiled
 from qdialect.forms.tosa.elementwise import REACH, is_bytes, looked_up
 from qdialect.forms.tosa.site import EMPTY, FLOAT, TosaForm, TosaSite, activations, takes
 from qdialect.forms.upstream import TO_FIRST, TO_LAST
-from qdialect.ir.values import constant_array, ints_of, normal_axis, real_constant
+from qdialect.ir.values import constant_array, normal_axis, real_constant
 from qdialect.promises.layout import slices_of
-from qdialect.reasons import COMPUTED_PAD_VALUE, COMPUTED_PADS, Blocked, unblocked
+from qdialect.reasons import COMPUTED_PAD_VALUE, Blocked, unblocked
 
 OTHER_TYPE = Blocked(
     "other-type", "the result is of another quantized type than what is moved", "requantize it"
@@ -187,10 +187,7 @@ def _gather(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 
 def _tile(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    shape, result = known_shape(op.operands[0].type), known_shape(op.results[0].type)
-    return _picked(
-        op, site, {k: np.arange(b) % a for k, (a, b) in enumerate(zip(shape, result, strict=True))}
-    )
+    return _picked(op, site, tiled(op))
 
 
 def _expand(op: OnnxOp, site: TosaSite) -> None:
@@ -204,17 +201,11 @@ def _expand(op: OnnxOp, site: TosaSite) -> None:
 
 
 def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
-    pads, axes = ints_of(op, "pads", 1), ints_of(op, "axes", 3)
-    shape, type = known_shape(op.operands[0].type), quantized_of(op.results[0].type)
-    if (blocked := _moves(op)) is not None or type is None:
-        return blocked
-    if pads is None or (op.input(3) is not None and axes is None):
-        return COMPUTED_PADS
-    where = range(len(shape)) if axes is None else [normal_axis(a, len(shape)) for a in axes]
-    half, mode = len(pads) // 2, op.str_attr("mode", "constant")
-    each = dict(zip(where, zip(pads[:half], pads[half:], strict=True), strict=True))
+    unblocked(_moves(op))
+    shape, type = known_shape(op.operands[0].type), uniform_of(op.results[0].type)
+    mode, each = op.str_attr("mode", "constant"), pads_of(op)
     if mode != "constant":
-        if mode not in REPEATS or min(pads, default=0) < 0:
+        if mode not in REPEATS or min((n for ends in each.values() for n in ends), default=0) < 0:
             return Blocked("pad-mode", f"Pad of the mode {mode}, or one that cuts elements off too")
         return _picked(
             op, site, {k: np.pad(np.arange(shape[k]), ends, REPEATS[mode]) for k, ends in each.items()}
@@ -251,19 +242,9 @@ def _padded(
     return site.reshape(site.make(tosa.PadOp, operands, (size[0], shape[axis], size[2]), i8), shape)
 
 
-def _depth_and_space(to_space: bool, op: OnnxOp, site: TosaSite) -> None:
-    """DepthToSpace and SpaceToDepth as reshape, transpose, reshape."""
+def _blocks(op: OnnxOp, site: TosaSite) -> None:
     unblocked(_moves(op))
-    n, c, h, w = known_shape(op.operands[0].type)
-    b, x = op.int_attr("blocksize", 1), site.operand(op.operands[0])
-    if not to_space:
-        split, order = (n, c, h // b, b, w // b, b), (0, 3, 5, 1, 2, 4)
-    elif op.str_attr("mode", "DCR") == "DCR":
-        split, order = (n, b, b, c // (b * b), h, w), (0, 3, 4, 1, 5, 2)
-    else:
-        split, order = (n, c // (b * b), b, b, h, w), (0, 1, 4, 2, 5, 3)
-    turned = site.transpose(site.reshape(x, split), order)
-    site.give(op.results[0], site.reshape(turned, known_shape(op.results[0].type)))
+    site.give_blocks(op)
 
 
 def _read(op: StorageCastOp, site: TosaSite) -> Blocked | None:
@@ -319,6 +300,6 @@ MOVE_FORMS: dict[tuple[str, str], TosaForm] = {
     ("", "Tile"): TosaForm(_tile),
     ("", "Expand"): TosaForm(_expand),
     ("", "Pad"): TosaForm(_pad),
-    ("", "DepthToSpace"): TosaForm(partial(_depth_and_space, True)),
-    ("", "SpaceToDepth"): TosaForm(partial(_depth_and_space, False)),
+    ("", "DepthToSpace"): TosaForm(_blocks),
+    ("", "SpaceToDepth"): TosaForm(_blocks),
 }
