@@ -33,7 +33,7 @@ _EPILOG = "`%(prog)s COMMAND --help` says more. `qdialect-opt` runs single passe
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The parsed arguments; `command` is the subcommand. SystemExit: 0 after --help, 2 for wrong usage."""
-    parser = _make_parser()
+    parser = _make_parser(argv)
     wrong = misplaced_value(argv, "--check-numerics")
     parsed, unknown = parser.parse_known_args(bind_optional_values(argv, "--check-numerics"))
     own: Parser = parsed.parser
@@ -66,7 +66,8 @@ class Version(argparse.Action):
         parser.exit()
 
 
-def _make_parser() -> argparse.ArgumentParser:
+def _make_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser; a command that `argv` does not name has no arguments, as they would not be read."""
     parser = Parser(
         "qdialect",
         "%(prog)s COMMAND ...",
@@ -86,14 +87,10 @@ def _make_parser() -> argparse.ArgumentParser:
         )
         for name, help_ in COMMANDS.items()
     }
-    for one in parsers.values():
-        one.set_defaults(parser=one)
-    _add_compile(parsers["compile"])
-    _add_quantize(parsers["quantize"])
-    _add_explain(parsers["explain"])
-    _add_compare(parsers["compare"])
-    _add_bench(parsers["bench"])
-    _add_targets(parsers["targets"])
+    for name, add in zip(COMMANDS, _ADD, strict=True):
+        parsers[name].set_defaults(parser=parsers[name])
+        if name in argv:
+            add(parsers[name])
     return parser
 
 
@@ -251,6 +248,9 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", action="store_true", help="time, kernel and types of each node")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
+
+_ADD = (_add_compile, _add_quantize, _add_explain, _add_compare, _add_bench, _add_targets)
+"""What adds the arguments of each command, in the order of `COMMANDS`."""
 
 _DATA = "an .npz file keyed by input name, a .npy file for one input, a folder of such, or module:function"
 

@@ -64,6 +64,12 @@ def tensor_of(value: SSAValue) -> Tensor:
     )
 
 
+def tensors_of(ops: Sequence[Operation]) -> dict[SSAValue, Tensor]:
+    """The descriptions of the operands and results of `ops`, each made once."""
+    values = dict.fromkeys(value for op in ops for value in (*op.operands, *op.results))
+    return {value: tensor_of(value) for value in values}
+
+
 def constant_bytes(op: Operation) -> int:
     """Bytes of an op's constant operands."""
     tensors = (constant(value) for value in op.operands)

@@ -27,9 +27,9 @@ from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
-from qdialect.compiler.graph import Links, Tensor, constant_bytes, links_of, nodes_of, scale_text, tensor_of
+from qdialect.compiler.graph import Links, Tensor, constant_bytes, links_of, nodes_of, scale_text, tensors_of
 from qdialect.compiler.options import UPSTREAM_FORMS
 from qdialect.compiler.provenance import Origin, Row, is_kernel
 from qdialect.dialects.onnx_base import OnnxOp
@@ -203,14 +203,16 @@ class Account:
         self.bytes = tensor_bytes(module)
         names, ops = UniqueNames(), nodes_of(module)
         self.links = links_of(module, ops)
+        known = tensors_of(ops).items()
+        tensors = {value: replace(one, scale=self._scales.get(one.name, "")) for value, one in known}
         rows = self._worked_rows(ops)
         for op in ops:
             name = node_name(op)
             node = Node(
                 names.fresh(name) if name else "",
                 op.op_type,
-                tuple(self._tensor(v) for v in op.operands),
-                tuple(self._tensor(v) for v in op.results),
+                tuple(tensors[v] for v in op.operands),
+                tuple(tensors[v] for v in op.results),
                 constant_bytes(op),
                 is_kernel(op),
             )
@@ -218,10 +220,6 @@ class Account:
             if op in rows:
                 self._nodes.setdefault(rows[op], []).append(node)
                 self._elsewhere |= {t.name: rows[op] for t in node.outputs}
-
-    def _tensor(self, value: SSAValue) -> Tensor:
-        tensor = tensor_of(value)
-        return replace(tensor, scale=self._scales.get(tensor.name, ""))
 
     def layers(self) -> tuple[Layer, ...]:
         """Every layer, in the order of the model as read."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from qdialect.compiler.graph import Tensor, constant_bytes, links_of, nodes_of, tensor_of
+from qdialect.compiler.graph import Tensor, constant_bytes, links_of, nodes_of, tensors_of
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.names import called, node_name, tensor_name, tensor_names
 from qdialect.onnx_io.external import tensor_bytes
@@ -58,13 +58,13 @@ def _is_packed(op: OnnxOp) -> bool:
     return work is not None and work.packed
 
 
-def _row(op: OnnxOp) -> Row:
+def _row(op: OnnxOp, tensors: Mapping[SSAValue, Tensor]) -> Row:
     work = op.get_trait(Multiplies)
     return Row(
         called(op),
         op.op_type,
-        tuple(tensor_of(v) for v in op.operands),
-        tuple(tensor_of(v) for v in op.results),
+        tuple(tensors[v] for v in op.operands),
+        tuple(tensors[v] for v in op.results),
         constant_bytes(op),
         _is_cast(op),
         None if work is None else work.numbers(op),
@@ -87,7 +87,8 @@ class Origin(Hook):
 
     def __init__(self, module: ModuleOp):
         ops = nodes_of(module)
-        self.rows = [_row(op) for op in ops]
+        tensors = tensors_of(ops)
+        self.rows = [_row(op, tensors) for op in ops]
         self.links = links_of(module, ops)
         """Edges between the rows."""
         self.bytes = tensor_bytes(module)
