@@ -23,9 +23,9 @@ class Nodes:
     """New operations in order, not inserted yet."""
 
     def __init__(self, op: Operation | None = None):
-        """op: the operation after which the new ones are named; if None, the driver names them."""
+        """op: the operation after which the new ones are named; if None, or without a name, the driver names them."""
         self.ops: list[Operation] = []
-        self._name = None if op is None else node_name(op)
+        self._name = None if op is None else node_name(op) or None
         self._ints: dict[tuple[int, ...], SSAValue] = {}
 
     def add(

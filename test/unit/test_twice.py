@@ -256,6 +256,22 @@ def test_sizes_that_a_branch_states():
     assert_stays(model)
 
 
+def test_a_product_without_a_name():
+    """Its parts were named `_cast` and `_mul`, and those of the second reading after these."""
+    model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2,4] x) => (float[2,3] y)
+        <float s = {0.02}, uint8 z = {120}, float t = {0.03},
+         int8[4,3] w = {1, 2, 3, -4, 5, 6, -7, 8, 9, 10, 11, 12}> {
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            r = DequantizeLinear(w, t)
+            m = MatMul(d, r)
+            p = QuantizeLinear(m, t, z)
+            y = DequantizeLinear(p, t, z)
+        }""")
+    assert_stays(model, "onnxruntime", "integer")
+
+
 def test_what_stands_behind_a_packed_product():
     """Its type was known only when the product was read again as the op that it was written as."""
     model = parse_model("""<ir_version: 10, opset_import: ["" : 21, "com.microsoft" : 1]>
