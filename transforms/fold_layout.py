@@ -6,14 +6,13 @@ Merge consecutive ops that move elements, and drop those without effect.
                                                                 axes of size 1 alone
 
 Exact: elements are moved. At most one size of a merged Reshape is unknown. Copies are dropped, as by `fold-identity`,
-and storage casts that become adjacent are folded if inverse.
+and casts that become adjacent or equal are folded, as by `fold-casts`.
 """
 
 from collections.abc import Sequence
 
 from qdialect.exactness import Exactness
-from qdialect.patterns.casts import FoldStorageCasts
-from qdialect.patterns.cleanup import silent
+from qdialect.patterns.cleanup import cleanups, silent
 from qdialect.patterns.copies import FoldCopy
 from qdialect.patterns.moves import FoldReshapes, FoldTransposes
 from qdialect.rewriting.driver import Pattern
@@ -28,4 +27,4 @@ class FoldLayoutPass(RewritePass):
     rewrite = "Transpose(Transpose(x, p), q) -> Transpose(x, p[q]); Reshape(Unsqueeze(x)) -> Reshape(x)"
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldTransposes(), FoldReshapes(), *silent([FoldCopy()]), FoldStorageCasts()]
+        return [FoldTransposes(), FoldReshapes(), *silent([FoldCopy()]), *cleanups()]

@@ -161,8 +161,8 @@ def _rebuild(
     for place in promise.results(op):
         read_sizes_of(op.results[place], new.results[place], rewriter)
         mine = [u for u in users if isinstance(u, cast_class) and u.operands[0] is op.results[place]]
-        if mine and cast_class is QuantizeOp:
-            names[place] = tensor_name(mine[0])
+        if cast_class is QuantizeOp:  # the name of an unused one belonged to the real numbers
+            names[place] = tensor_name(mine[0]) if mine else ""
         for cast in mine:
             rewriter.replace(cast, [], [new.results[place]])
     for place, value in enumerate(op.results):  # indices or a mask: otherwise the op would run twice

@@ -9,9 +9,8 @@ Legalize 8-bit types for the target: signedness of activations and weights, form
     b : i32 of a linear op  ->  dequantize(b)                          where biases are float, or b is in other steps
 
 Exact: the same real numbers in the other signedness; a bias as its dequantized numbers. A pair of casts is inserted at
-graph inputs and outputs of stored integers, and behind a per-axis result, which sessions would try to fuse with
-operands of its type. A depthwise weight stays u8 unless its zero point becomes 0: it would be slower. If zero points
-must be 0, a u8 with any other is kept, with a remark.
+graph inputs and outputs of stored integers. A depthwise weight stays u8 unless its zero point becomes 0: it would be
+slower. If zero points must be 0, a u8 with any other is kept, with a remark.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +27,7 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import element_of, quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.exactness import Exactness
-from qdialect.ir.names import location, tensor_name
+from qdialect.ir.names import flipped_name, location, tensor_name
 from qdialect.ir.values import under_dequantize
 from qdialect.ir.walking import operations
 from qdialect.patterns.agreeing import Agreement, Place, place_of
@@ -36,7 +35,6 @@ from qdialect.patterns.cleanup import cleanups
 from qdialect.patterns.reading import real_copy
 from qdialect.patterns.signedness import signed, symmetric, unsigned
 from qdialect.promises.base import Commutes
-from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, bias_matches
 from qdialect.promises.window import Window
 from qdialect.reasons import Blocked
@@ -90,7 +88,7 @@ class _Flipped:
             new = ConstantOp.of(
                 from_array(numerics.flip_signedness(source.value.array())), with_element(value.type, type)
             )
-            new.location = location("", [f"{tensor_name(source)}_{type.storage.name}"])
+            new.location = location("", [flipped_name(tensor_name(source), type.storage.name)])
             rewriter.insert_after(source, [new])
             self._new[value] = new.results[0]
         return self._new[value]
@@ -118,8 +116,6 @@ class _Values:
         self._ops = operations(module)
         self._scope = in_unsigned_windows(self._ops) if windows else None
         self._read_again: set[SSAValue] = set()
-        self._kept: set[SSAValue] = set()
-        self._moving = set(filter(_moves, self._ops)) if change is unsigned else set[Operation]()
 
     def _moved(self, value: SSAValue) -> UniformType | None:
         """The new type of a value; None if it keeps its own."""
@@ -135,8 +131,6 @@ class _Values:
         leaving = {op: None for op in casts if quantized_of(op.operands[0].type) is not None}
         for op in casts:
             self._rewriter.attempt(op, "ReadAgain", self._read)
-        for op in self._ops if self._change is unsigned and self._scope is None else ():
-            self._rewriter.attempt(op, "KeepApart", self._keep_apart)
         for op in self._ops:
             if op not in leaving:
                 self._rewriter.attempt(op, "Retype", self._retype)
@@ -177,40 +171,6 @@ class _Values:
         for reader, type in zip(readers, changed, strict=True):
             rewriter.retype(reader.results[0], with_element(reader.results[0].type, type))
 
-    def _keep_apart(self, op: Operation, rewriter: Rewriter) -> None:
-        """
-        Make per-axis results i8 if operands are or will be u8: sessions that fuse operands and a result of one type
-        reject such a result. Users of its integers read them as u8, behind a pair of casts. If every operand is float
-        there is nothing to fuse.
-        """
-        maker = op.operands[0].owner if isinstance(op, QuantizeOp) else op
-        if not isinstance(maker, OnnxOp) or maker.get_trait(Kernels) is None:
-            return
-        if op in self._moving:
-            return  # it has no casts around it that could be fused
-        types = [type for v in maker.operands if (type := quantized_of(under_dequantize(v).type)) is not None]
-        changes = any(self._change(type) is not None for type in types)
-        for result in list(op.results):
-            type = quantized_of(result.type)
-            if type is None or type.is_per_tensor:
-                continue
-            moved = None if self._change(type) is not None else signed(type)
-            if moved is not None and changes:
-                self._kept.add(
-                    self._apart(rewriter.retype(result, with_element(result.type, moved)), type, op)
-                )
-            elif moved is None and types and (wide := self._change(type)) is not None:
-                self._kept.add(self._apart(result, wide, op))
-
-    def _apart(self, value: SSAValue, type: UniformType, maker: Operation) -> SSAValue:
-        """`value` requantized to `type` by a pair of casts, for users of its integers."""
-        users = [use for use in value.uses if not isinstance(use.operation, DequantizeOp | StorageCastOp)]
-        if users and maker.next_op is not None:
-            again = self._requantize(value, type, maker.next_op)
-            for use in users:
-                self._rewriter.set_operand(use.operation, use.index, again)
-        return value
-
     def _retype(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
         """Retype an op's constant operands, its results, and the arguments of its subgraphs."""
         blocked: Blocked | None = None
@@ -221,7 +181,7 @@ class _Values:
         inside = [a for region in op.regions for a in region.block.args] if isinstance(op, OnnxOp) else []
         for value in (*inside, *op.results):
             type = quantized_of(value.type)
-            moved = None if value in self._kept else self._moved(value)
+            moved = self._moved(value)
             if type is None or moved is None:
                 if type is not None and self._change is symmetric and signed(type) is not None:
                     blocked = OTHER_ZERO_POINT
@@ -265,13 +225,6 @@ class _Values:
         before = signed(now) or unsigned(now)
         if before is not None and storage_element(before) == plain:
             rewriter.set_operand(op, 0, self._requantize(op.operands[0], before, op))
-
-
-def _moves(op: Operation) -> bool:
-    if not isinstance(op, OnnxOp):
-        return False
-    promise = op.get_trait(Commutes)
-    return promise is not None and promise.moves(op)
 
 
 def _only_leaves(value: SSAValue) -> bool:

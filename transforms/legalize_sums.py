@@ -22,7 +22,7 @@ from qdialect.dialects.onnx_types import BY_NUMPY, element_of, with_element
 from qdialect.exactness import Exactness
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.build import constant_op
-from qdialect.ir.names import wish
+from qdialect.ir.names import flipped_name, wish
 from qdialect.ir.values import constant_array
 from qdialect.patterns.convolution.step import priced
 from qdialect.promises.arithmetic import QuantizesAtRunTime
@@ -48,17 +48,17 @@ class LegalizeSum(OnTrait[IntegerProduct]):
         wanted = self._target.sums.get(op.op_type)
         if wanted is None:
             return None
-        self._weight(op, NUMPY[wanted[1]], rewriter)
+        self._weight(op, wanted[1], rewriter)
         return self._activation(op, wanted[0], rewriter)
 
     def _weight(self, op: OnnxOp, wanted: str, rewriter: Rewriter) -> None:
         weight, zero = constant_array(op.operands[1]), op.input(3)
         zeros = np.zeros((), weight.dtype) if weight is not None and zero is None else constant_array(zero)
-        if weight is None or zeros is None or weight.dtype.name == wanted or weight.dtype.itemsize > 1:
+        if weight is None or zeros is None or weight.dtype.name == NUMPY[wanted] or weight.dtype.itemsize > 1:
             return
         constants: list[Operation] = []
-        name = wish(op.operands[1])  # keeps the weight's name stable when read and lowered again
-        for array, called in ((weight, name), (zeros, f"{name}_zero_point" if zero is None else wish(zero))):
+        name = flipped_name(wish(op.operands[1]), wanted)
+        for array, called in ((weight, name), (zeros, f"{name}_zero_point")):
             new = constant_op(numerics.flip_signedness(np.asarray(array)), called)
             constants.append(new)
         inputs: list[SSAValue | None] = [

@@ -175,6 +175,7 @@ class LowerToQdqPass(ModulePass):
             for one in operations(op):
                 expander.expand(one)
             PairWriter(rules, rewriter).write(op)
+            settle_names(op)
             part_captured(op)
             pair_moved(op)
             widen_biases(op)
@@ -182,5 +183,5 @@ class LowerToQdqPass(ModulePass):
         apply_patterns(op, self.name, [FoldTransposes(), FoldReshapes()])
         merge_constants(op)
         merge_parameters(op)
-        settle_names(op)
         constants_in_order(op)
+        settle_names(op, parameters=True)

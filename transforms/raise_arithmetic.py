@@ -318,8 +318,8 @@ class NarrowStorage(OnTrait[Bounds]):
         plain = StorageCastOp(cast.results[0], op.results[0].type)
         rewriter.replace(op, [cast, plain])
         cast.location = location(
-            node_name(quantize), [tensor_name(cast), node_name(op)]
-        )  # for the clamp it becomes
+            node_name(quantize), [tensor_name(cast), node_name(op), tensor_name(quantize)]
+        )  # for the clamp it becomes, and the quantize above that
         for user in users:
             wide = quantized_of(user.results[0].type) if isinstance(user, StorageCastOp) else None
             fits = wide is not None and (wide.zero_points >= low).all() and (wide.zero_points <= high).all()

@@ -149,20 +149,19 @@ def _sinking(r: Request) -> Iterator[Stage]:
         "integer products have the casts with their scales directly above now",
         float_results=r.form == "qdq",
     )
-    if (r.form != "qdq" or r.target.symmetric_activations) and not r.options.integer_io:
-        yield _stage(
-            "legalize",
-            "types may differ in signedness only; before casts are sunk, integers would seem to leave",
-            target=r.target.name,
-            weights=False,
-        )
-        yield _stage("sink-dequantize", "types that differed in signedness only are equal now")
+    again: list[Stage] = []
+    if r.target.activations is not None and not r.options.integer_io:
+        because = "types may differ in signedness only; before casts are sunk, integers would seem to leave"
+        yield _stage("legalize", because, target=r.target.name, weights=False)
+        again = [_stage("sink-dequantize")]
+    because = "casts that stood between moves of elements, or between types of the same numbers, are gone"
+    yield _together(because, *again, _stage("fold-layout"))
 
 
 def _hoisting(r: Request) -> Iterator[Stage]:
     """Quantizes moved up; ops between a linear op and its casts folded."""
     kernels = r.form == "qoperator" or r.is_upstream
-    hoist = {"activations": r.form == "qdq", "rewritten": kernels}
+    hoist = {"activations": r.form in ("qdq", "integer"), "rewritten": kernels}
     hoist |= {"selects": False} if r.is_exact else {}
     yield _stage("quantize-branches", "float branches get the type of quantized ones", target=r.target.name)
     yield _stage("fold-constants", "constants below sunk casts")

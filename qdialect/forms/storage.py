@@ -90,9 +90,12 @@ def _clip(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
         return COMPUTED_BOUND
     if not type.is_per_tensor:
         return CLIP_PER_AXIS
-    nodes = Nodes()
-    nodes.add("Clip", [x, *(nodes.constant(b) for b in stored_bounds(bounds, type))], stored_result(op, type))
-    return Built(nodes.ops, "Clip")
+    nodes, (low, high) = Nodes(), stored_bounds(bounds, type)
+    # A lower bound alone is that of a Relu where the integers are read with it as their zero point.
+    is_lower = type.storage.is_full_range and high == type.storage.high
+    kernel, ends = ("Max", [low]) if is_lower else ("Clip", [low, high])
+    nodes.add(kernel, [x, *map(nodes.constant, ends)], stored_result(op, type))
+    return Built(nodes.ops, kernel)
 
 
 def _pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:

@@ -212,19 +212,42 @@ def _parameter(value: SSAValue) -> tuple[object, ...] | None:
         or prod(constant.value.type.get_shape()) != 1
     ):
         return None
-    name = _COUNTS.sub("", tensor_name(constant))
-    suffix = next((one for one in PARAMETERS if name.endswith(one)), "")
+    suffix = _suffix(constant)
     return (constant.parent, suffix, value.type, constant.value.array().tobytes()) if suffix else None
 
 
-def settle_names(module: ModuleOp) -> None:
+def _suffix(constant: ConstantOp) -> str:
+    """The suffix of `PARAMETERS` that the name of a constant has; empty if it has none."""
+    name = _COUNTS.sub("", tensor_name(constant))
+    return next((one for one in PARAMETERS if name.endswith(one)), "")
+
+
+def _is_parameter(op: Operation) -> bool:
+    """True for a constant called as a scale or zero point is."""
+    return isinstance(op, ConstantOp) and op.value is not None and bool(_suffix(op))
+
+
+FLIPPED = re.compile("_[iu]8$")
+"""Suffix of the name of a constant whose signedness was changed."""
+
+
+def flipped_name(name: str, storage: str = "") -> str:
+    """The name of a constant that becomes of type `storage`, `i8` or `u8`; empty for that of either."""
+    plain = FLIPPED.sub("", name)
+    return f"{plain}_{storage}" if plain and storage else plain
+
+
+def settle_names(module: ModuleOp, *, parameters: bool = False) -> None:
     """
     Give each result the name that it is written under, so that names derived from it are the same when the written
-    model is compiled again. Names of existing tensors come first: none goes to another tensor.
+    model is compiled again. Names of existing tensors come first: none goes to another tensor. parameters: True to
+    name scales and zero points too, which several passes write, by the order in which they stand.
     """
     ops, known = operations(module), UniqueNames()
     settled = _settled(ops, known)
     for op in ops:
+        if not parameters and _is_parameter(op):
+            continue
         ours = op.location is UNKNOWN_LOC or isinstance(op.location, NameLoc | FusedLoc)
         if (
             op.results
@@ -258,7 +281,7 @@ def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str
         if isinstance(op, FuncOp):
             enter(op.body.block, op.res_attrs, fixed=True)
             continue
-        for result in op.results:
+        for result in () if _is_parameter(op) else op.results:
             if not isinstance(op, DequantizeOp | StorageCastOp) and (name := tensor_name(op, result.index)):
                 settled[result] = settled.get(result) or names.fresh(name)
         for block in (block for region in op.regions for block in region.blocks):

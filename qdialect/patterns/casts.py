@@ -14,7 +14,7 @@ from qdialect.dialects.onnx_base import ConstantOp, opset_of
 from qdialect.dialects.onnx_types import quantized_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.forms.storage import clip_between
-from qdialect.ir.names import location, node_name, tensor_name, tensor_names
+from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.promises.clamping import CLIP_WITH_INPUTS, MOST
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
@@ -163,9 +163,10 @@ class ReadNarrowing(OnOp[QuantizeOp]):
         if isinstance(built, Blocked):
             cast.erase()
             return built
-        cast.location = location(node_name(op))  # the tensor's name belongs to the clamp
+        name, node, above = [*tensor_names(op), "", "", ""][:3]
+        cast.location = location(node_name(op), [above])  # the tensor's name belongs to the clamp
         clip = built.ops[-1]
-        clip.location = location("".join(tensor_names(op)[1:]), [tensor_name(op)])
+        clip.location = location(node, [name])
         rewriter.insert_before(op, [cast, *built.ops])
         for user in users:
             new = (

@@ -116,3 +116,20 @@ func.func @unmoved_axis(%x: tensor<2x3x5xf32>) -> tensor<3x10xf32> {
   %b = onnx.Reshape(%a, %s) : (tensor<3x2x5xf32>, tensor<2xi64>) -> tensor<3x10xf32>
   func.return %b : tensor<3x10xf32>
 }
+
+// Two quantizes are one when what is moved between them is back in place.
+
+// CHECK-LABEL: func.func @quantized_alike(
+// CHECK-NEXT: %[[R:.*]] = quant.dcast %q
+// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[R]]
+// CHECK-NEXT: func.return %[[Q]], %[[Q]]
+func.func @quantized_alike(%q: tensor<1x3x!quant.uniform<u8:f32, 0.5>>) -> (tensor<1x3x!quant.uniform<u8:f32, 0.25>>, tensor<1x3x!quant.uniform<u8:f32, 0.25>>) {
+  %k = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %a = onnx.Squeeze(%q, %k) : (tensor<1x3x!quant.uniform<u8:f32, 0.5>>, tensor<1xi64>) -> tensor<3x!quant.uniform<u8:f32, 0.5>>
+  %b = onnx.Unsqueeze(%a, %k) : (tensor<3x!quant.uniform<u8:f32, 0.5>>, tensor<1xi64>) -> tensor<1x3x!quant.uniform<u8:f32, 0.5>>
+  %r = quant.dcast %b : tensor<1x3x!quant.uniform<u8:f32, 0.5>> to tensor<1x3xf32>
+  %s = quant.qcast %r : tensor<1x3xf32> to tensor<1x3x!quant.uniform<u8:f32, 0.25>>
+  %t = quant.dcast %q : tensor<1x3x!quant.uniform<u8:f32, 0.5>> to tensor<1x3xf32>
+  %u = quant.qcast %t : tensor<1x3xf32> to tensor<1x3x!quant.uniform<u8:f32, 0.25>>
+  func.return %s, %u : tensor<1x3x!quant.uniform<u8:f32, 0.25>>, tensor<1x3x!quant.uniform<u8:f32, 0.25>>
+}

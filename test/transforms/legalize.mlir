@@ -155,37 +155,6 @@ func.func @weights(%a: tensor<1x2x5x4x!a>) -> (tensor<1x1x5x4x!a>, tensor<1x2x5x
   func.return %t, %u, %v : tensor<1x1x5x4x!a>, tensor<1x2x5x4x!a>, tensor<1x2x5x4x!a>
 }
 
-// A result with a scale for each channel stays apart from operands that are u8, or a session makes it a kernel and
-// refuses it; who reads its integers reads them as u8.
-
-// CHECK-LABEL: func.func @kept_apart(
-// CHECK: %[[S:.*]] = onnx.Add(%{{.*}}, %{{.*}}) : {{.*}} -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
-// CHECK-NEXT: %[[D:.*]] = quant.dcast %[[S]]
-// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[D]] : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
-// CHECK-NEXT: onnx.Relu(%[[Q]])
-func.func @kept_apart(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
-  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>
-  %s = onnx.Add(%a, %a) : (tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
-  %m = onnx.Relu(%s) : (tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>) -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
-  %r = quant.dcast %m : tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>> to tensor<2x4xf32>
-  func.return %r : tensor<2x4xf32>
-}
-
-// So does one that is u8 itself, in front of which operands become u8.
-
-// CHECK-LABEL: func.func @unsigned_kept_apart(
-// CHECK: %[[S:.*]] = onnx.Add(%{{.*}}, %{{.*}}) : (tensor<2x4x!quant.uniform<u8:f32, 0.02:125>>, {{.*}} -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
-// CHECK-NEXT: %[[D:.*]] = quant.dcast %[[S]]
-// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[D]] : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
-// CHECK-NEXT: onnx.Relu(%[[Q]])
-func.func @unsigned_kept_apart(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
-  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!x>
-  %s = onnx.Add(%a, %a) : (tensor<2x4x!x>, tensor<2x4x!x>) -> tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
-  %m = onnx.Relu(%s) : (tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>) -> tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
-  %r = quant.dcast %m : tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>> to tensor<2x4xf32>
-  func.return %r : tensor<2x4xf32>
-}
-
 // Of real operands a session makes no kernel: the result is u8 at once.
 
 // CHECK-LABEL: func.func @of_real_operands(
@@ -198,22 +167,6 @@ func.func @of_real_operands(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %m = onnx.Relu(%q) : (tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>) -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
   %r = quant.dcast %m : tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>> to tensor<2x4xf32>
   func.return %r : tensor<2x4xf32>
-}
-
-// What only moves such integers is between no casts: it moves them as u8.
-
-// CHECK-LABEL: func.func @moved_behind(
-// CHECK: %[[S:.*]] = onnx.Add(%{{.*}}, %{{.*}}) : {{.*}} -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
-// CHECK-NEXT: %[[D:.*]] = quant.dcast %[[S]]
-// CHECK-NEXT: %[[Q:.*]] = quant.qcast %[[D]] : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
-// CHECK-NEXT: %[[J:.*]] = onnx.Concat(%[[Q]], %[[Q]]) {{.*}} -> tensor<2x8x!quant.uniform<u8:f32:0, {0.5:131,0.25:121}>>
-// CHECK-NEXT: quant.dcast %[[J]]
-func.func @moved_behind(%x: tensor<2x4xf32>) -> tensor<2x8xf32> {
-  %a = quant.qcast %x : tensor<2x4xf32> to tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>
-  %s = onnx.Add(%a, %a) : (tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>, tensor<2x4x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
-  %j = onnx.Concat(%s, %s) {axis = 1 : i64} : (tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>, tensor<2x4x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>) -> tensor<2x8x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>>
-  %r = quant.dcast %j : tensor<2x8x!quant.uniform<i8:f32:0, {0.5:3,0.25:-7}>> to tensor<2x8xf32>
-  func.return %r : tensor<2x8xf32>
 }
 
 // Nothing moves: a bias in steps of its own, which an op on a float activation reads as such; behind a quantized one

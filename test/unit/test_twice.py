@@ -23,6 +23,20 @@ SEEDS = (*range(17), 19, *range(20, 26), 32, 41, 46, 50, 52, 57, 84, 101, 104, 1
 SUMS = (121, 124, 130, 131, 143, 149)
 """Likewise in the form of integer sums, which are read as ops with names of their own."""
 
+LATE = {
+    "scales of one name are numbered as they stand": (960177, "onnxruntime", "qoperator"),
+    "a lower bound alone is written as a Relu is": (960767, "onnxruntime", "qoperator"),
+    "a pair is called as the first output that it is": (960860, "generic", None),
+    "a result by channel keeps its signedness": (961011, "onnxruntime", "integer"),
+    "integers under a clamp keep their name": (961193, "onnxruntime", "qoperator"),
+    "moves that casts stood between are one": (961628, "onnxruntime", "qdq"),
+    "activations in front of a quantize stand there": (970461, "onnxruntime", "integer"),
+    "an unused result has no name of real numbers": (970693, "openvino", None),
+    "types are the target's before ops are fused": (971276, "onnxruntime", "qdq"),
+    "a requantize by channel that a float op reads": (971580, "onnxruntime", "qoperator"),
+}
+"""Graphs in which one cause each changed the second compilation."""
+
 
 def compiled(
     model: ModelProto, target: str = "onnxruntime", form: str | None = None, exactness: str = "close"
@@ -53,6 +67,17 @@ def test_random_graphs(seed: int, target: str, form: str | None):
 @pytest.mark.parametrize("seed", SUMS)
 def test_integer_sums(seed: int):
     assert_stays(random_case(seed, True).model, "onnxruntime", "integer")
+
+
+@pytest.mark.parametrize("cause", LATE)
+def test_one_cause_each(cause: str):
+    seed, target, form = LATE[cause]
+    assert_stays(random_case(seed, True).model, target, form)
+
+
+def test_a_weight_of_sums_whose_signedness_changes_twice():
+    """Its name, and those made of it, grew by a suffix each time."""
+    assert_stays(random_case(970737, True, True).model)
 
 
 def test_a_factor_behind_a_product_of_activations():
