@@ -1,15 +1,16 @@
 """
 Decompose run-time quantization and the integer sums behind it into float32 ops on the same integers.
 
-    q, s, z = DynamicQuantizeLinear(x)  ->  s  = (max(x, 0) - min(x, 0)) / 255
+    q, s, z = DynamicQuantizeLinear(x)  ->  s  = (max(x, 0) - min(x, 0)) / 255     1 for zeros alone
                                             z' = round(-min(x, 0) / s)     in [0, 255]: s is off by 2^-23 of it
                                             q' = clip(round(x / s) + z', 0, 255) - z'
     Cast(sum(q, w, z, wz))              ->  product(q', w - wz)
 
 For targets that convert the operands of such sums in each run and compute in float.
 
-Close: float32 holds every sum up to 2^24; above, it rounds as the cast behind the sum did. A range whose step is no
-normal number is widened to one whose step is.
+Close: float32 holds every sum up to 2^24; above, it rounds as the cast behind the sum did. Scale and zero
+point are those of onnxruntime's kernel, bit for bit, but a range whose step is no normal number, which runtimes may
+take for 0, is widened to one whose step is.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from xdsl.dialects.builtin import Float32Type, f32
+from xdsl.dialects.builtin import Float32Type, IntegerType, f32
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
@@ -113,7 +114,7 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
 def _quantized(nodes: Nodes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
     """The scale, and the integers minus their zero point, as float32."""
     scalar = tensor_type(f32, ())
-    zero, most, tiny = (nodes.constant(np.float32(value)) for value in (0, 255, TINY))
+    zero, one, most, tiny = (nodes.constant(np.float32(value)) for value in (0, 1, 255, TINY))
 
     def add(name: str, *inputs: SSAValue) -> SSAValue:
         return nodes.add(name, inputs, x.type if any(v.type == x.type for v in inputs) else scalar)
@@ -122,7 +123,8 @@ def _quantized(nodes: Nodes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
         add(bound, nodes.add(reduce, [x], scalar, {"keepdims": int_attr(0)}), zero)
         for bound, reduce in (("Min", "ReduceMin"), ("Max", "ReduceMax"))
     )
-    step = add("Max", add("Div", add("Sub", high, low), most), tiny)
+    step = add("Max", add("Div", reach := add("Sub", high, low), most), tiny)
+    step = add("Where", nodes.add("Equal", [reach, zero], tensor_type(IntegerType(1), ())), one, step)
     shift = add("Round", add("Neg", add("Div", low, step)))
     stored = add("Clip", add("Add", add("Round", add("Div", x, step)), shift), zero, most)
     return step, add("Sub", stored, shift)

@@ -13,7 +13,9 @@
 // CHECK-NEXT: %[[HIGH:.*]] = onnx.Max(%[[B]], %[[ZERO]])
 // CHECK-NEXT: %[[RANGE:.*]] = onnx.Sub(%[[HIGH]], %[[LOW]])
 // CHECK-NEXT: %[[STEPS:.*]] = onnx.Div(%[[RANGE]], %[[MOST]])
-// CHECK-NEXT: %[[S:.*]] = onnx.Max(%[[STEPS]],
+// CHECK-NEXT: %[[T:.*]] = onnx.Max(%[[STEPS]],
+// CHECK-NEXT: %[[NONE:.*]] = onnx.Equal(%[[RANGE]], %[[ZERO]])
+// CHECK-NEXT: %[[S:.*]] = onnx.Where(%[[NONE]], %{{.*}}, %[[T]])
 // CHECK-NEXT: %[[C:.*]] = onnx.Div(%[[LOW]], %[[S]])
 // CHECK-NEXT: %[[D:.*]] = onnx.Neg(%[[C]])
 // CHECK-NEXT: %[[Z:.*]] = onnx.Round(%[[D]])
