@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
 
-from qdialect.dialects.onnx_base import OnnxOp, opset_of
+from qdialect.dialects.onnx_base import CustomOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_types import (
     ANY,
     DYNAMIC,
@@ -166,9 +166,18 @@ def infer(op: Operation) -> list[SSAValue]:
         _set(op.results, [None if element is None else with_element(op.operands[0].type, element)])
     elif op.get_trait(FakeQuantizes) is not None:
         _set(op.results, [op.operands[0].type])
+    elif isinstance(op, CustomOp) and (op.get_trait(QuantizeForm) or op.get_trait(DequantizeForm)):
+        _set(op.results, [_cast_result(op)])
     elif isinstance(op, OnnxOp) and op.SCHEMA is not None:
         _learn(op)
     return [r for r, type in zip(op.results, before, strict=True) if r.type != type]
+
+
+def _cast_result(op: CustomOp) -> Attribute | None:
+    """The type of a cast's result: a quantize gives elements of its zero point's type, a dequantize of its scale's."""
+    like = op.input(1 if op.get_trait(QuantizeForm) is None else 2)
+    element = None if like is None else element_of(like.type)
+    return None if element is None else with_element(op.operands[0].type, element)
 
 
 def _learn(op: OnnxOp) -> None:

@@ -19,6 +19,7 @@ from qdialect.dialects.onnx_base import CustomOp
 from qdialect.dialects.schemas import snapshot
 from qdialect.errors import UserError
 from qdialect.promises.base import Promise
+from qdialect.promises.casts import QUARK
 from qdialect.promises.fake_quantize import FAKE_QUANTIZE
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ ONNX_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 """Domains whose operators are all in the snapshot."""
 
 Key = tuple[str, str]
+KNOWN: dict[Key, Promise] = {**FAKE_QUANTIZE, **QUARK}
+"""Promises for operators of other domains that tools write and no runtime of ONNX has."""
 
 
 def _installed(group: str) -> Iterator[tuple[str, Any]]:
@@ -56,7 +59,7 @@ def _key(key: Any, where: str) -> Key:
             pass
         case _:
             raise UserError(f"{where} has the key {key!r}", "write (domain, operator)")
-    if (domain, name) in FAKE_QUANTIZE or snapshot().find("" if domain == "ai.onnx" else domain, name):
+    if (domain, name) in KNOWN or snapshot().find("" if domain == "ai.onnx" else domain, name):
         raise UserError(
             f"{where} promises for {name} of {domain or 'ai.onnx'}, whose promises stand in qdialect/promises",
             "promise for operators of your own domain",
@@ -105,7 +108,7 @@ def outside_promises() -> dict[Key, tuple[Promise, ...]]:
 @cache
 def custom_class(domain: str, name: str) -> type[CustomOp]:
     """The class of an operator without a schema: a subclass of its own if it promises something."""
-    ours = FAKE_QUANTIZE.get((domain, name))
+    ours = KNOWN.get((domain, name))
     promises = outside_promises().get((domain, name)) if ours is None else (ours,)
     if promises is None:
         return CustomOp

@@ -183,3 +183,10 @@ CASTS: dict[tuple[str, str], Promise] = {
     for domain in ("", MICROSOFT)
     for name, promise in (("QuantizeLinear", QuantizeForm()), ("DequantizeLinear", DequantizeForm()))
 }
+
+QUARK: dict[tuple[str, str], Promise] = {
+    (domain, f"{prefix}{name}Linear"): promise
+    for domain, prefix in (("com.amd.quark", "Extended"), ("com.vai.quantize", "Vitis"))
+    for name, promise in (("Quantize", QuantizeForm()), ("Dequantize", DequantizeForm()))
+}
+"""Casts to more types than those of ONNX's older opsets, as AMD's Quark writes them now and before."""

@@ -142,7 +142,7 @@ def _fake_quantize(op: OnnxOp) -> FakeQuantization | Blocked:
 
 QONNX = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
 """The domain of QONNX's operators, and the two that exporters wrote before."""
-FAKE_QUANTIZE: dict[tuple[str, str], Promise] = {
+FAKE_QUANTIZE: dict[tuple[str, str], FakeQuantizes] = {
     **{(domain, "Quant"): FakeQuantizes(_quant) for domain in QONNX},
     **{(domain, "IntQuant"): FakeQuantizes(_quant) for domain in QONNX},
     **{(domain, "BipolarQuant"): FakeQuantizes(_bipolar) for domain in QONNX},
