@@ -279,8 +279,9 @@ def names(path: Path, phase: int) -> list[str]:
 
 def test_a_stage_has_its_place(tmp_path: Path):
     usual = [stage.step.name for stage in phases(Options())[1].stages]
-    first, last = usual.index("sink-dequantize"), len(usual) - usual[::-1].index("sink-dequantize")
-    assert usual.count("sink-dequantize") > 1
+    sinking = [k for k, name in enumerate(usual) if "sink-dequantize" in name.split(" + ")]
+    assert len(sinking) > 1
+    first, last = sinking[0], sinking[-1] + 1
     assert names(write(tmp_path, stage(**{"pass": "fold-shapes", "before": "sink-dequantize"})), 1) == [
         *usual[:first], "fold-shapes", *usual[first:],
     ]  # fmt: skip
