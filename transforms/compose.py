@@ -7,14 +7,14 @@ Close: the bias is added before the sum is rounded instead of after. Only betwee
 no other user.
 """
 
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import OpResult
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp
 from qdialect.exactness import Exactness
 from qdialect.forms.composition import TakesBias
 from qdialect.forms.table import form_of
-from qdialect.ir.values import under_dequantize
+from qdialect.ir.values import is_constant
 from qdialect.promises.joins import Adds
 from qdialect.reasons import Blocked, unblocked
 from qdialect.rewriting.driver import Rewriter
@@ -22,16 +22,12 @@ from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
 
 
-def _is_bias(value: SSAValue) -> bool:
-    return isinstance(under_dequantize(value).owner, ConstantOp)
-
-
 class ComposeBias(OnTrait[Adds]):
     """An addition of a constant behind a product of dequantized operands."""
 
     def match(self, op: OnnxOp, promise: Adds, rewriter: Rewriter, /) -> Blocked | None:
         for product, bias in (op.operands, reversed(op.operands)):
-            if not (isinstance(product, OpResult) and isinstance(product.op, OnnxOp) and _is_bias(bias)):
+            if not (isinstance(product, OpResult) and isinstance(product.op, OnnxOp) and is_constant(bias)):
                 continue
             form = form_of(type(product.op), TakesBias)
             if form is None or not all(isinstance(o.owner, DequantizeOp) for o in product.op.operands):

@@ -51,9 +51,9 @@ class LeaveOutResults(OnOp[OnnxOp]):
         version = op.SCHEMA.at(LATEST if opset is None else opset) if op.SCHEMA is not None else None
         if version is None or op.regions:
             return None
-        while (
-            len(outputs) > 1 and version.outputs[len(outputs) - 1].option == "O" and _is_unread(outputs[-1])
-        ):
+        while len(outputs) > 1 and version.outputs[len(outputs) - 1].option == "O":
+            if (last := outputs[-1]) is not None and last.first_use is not None:
+                break
             outputs.pop()
         if len(outputs) == len(op.outputs):
             return None
@@ -62,10 +62,6 @@ class LeaveOutResults(OnOp[OnnxOp]):
         new.location = location(node_name(op), tensor_names(op)[: len(new.results)])
         rewriter.replace(op, [new], [*new.results, *op.results[len(new.results) :]])
         return None
-
-
-def _is_unread(value: SSAValue | None) -> bool:
-    return value is None or value.first_use is None
 
 
 def _is_zero(value: SSAValue | None) -> bool:

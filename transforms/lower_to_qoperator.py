@@ -62,10 +62,6 @@ from qdialect.rewriting.passes import RewritePass
 from qdialect.targets import Target, target
 
 
-def _is_quantized(op: Operation) -> bool:
-    return any(quantized_of(v.type) is not None for v in (*op.operands, *op.results))
-
-
 class LowerToKernel(OnTrait[Kernels]):
     """An op that computes, as the QOperator node of its promise."""
 
@@ -73,7 +69,7 @@ class LowerToKernel(OnTrait[Kernels]):
         self._target, self._parameters = target, parameters
 
     def match(self, op: OnnxOp, kernels: Kernels, rewriter: Rewriter, /) -> Blocked | None:
-        if not _is_quantized(op):
+        if all(quantized_of(value.type) is None for value in (*op.operands, *op.results)):
             return None
         result = quantized_of(op.results[0].type)
         if result is None and op.get_trait(Window) is not None:

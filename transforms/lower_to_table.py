@@ -37,6 +37,7 @@ from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, node_name, tensor_names, wish
+from qdialect.ir.place import remove
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
@@ -270,8 +271,7 @@ def _evaluated(op: Operation, operands: Sequence[Array], before: Operation) -> A
         return evaluate([copy], [copy.results[0]])[copy.results[0]].array()
     finally:
         for one in reversed(nodes.ops):
-            one.detach()
-            one.erase()
+            remove(one)
 
 
 @dataclass(frozen=True)

@@ -154,11 +154,6 @@ def _within(storage: Storage, low: float, high: float) -> Storage | Blocked:
     return Storage.make(storage.width, storage.signed, int(low), int(high))
 
 
-def _under_one(storage: Storage) -> UniformType | None:
-    """The type with scale 1 and zero point 0; None if 0 is not in the storage range."""
-    return UniformType.per_tensor(storage, ONE) if storage.low <= 0 <= storage.high else None
-
-
 @dataclass(frozen=True)
 class RaiseRounding(OnTrait[Rounds]):
     """A Round among steps that quantize."""
@@ -189,9 +184,9 @@ class RaiseRounding(OnTrait[Rounds]):
         if stored is not None and cast is not None:
             rewriter.replace(cast, [quantize, plain])
             return None
-        one = _under_one(storage)
-        if one is None:
+        if not storage.low <= 0 <= storage.high:
             return Blocked("zero-point-outside", "0 is none of the integers, so they are no type of scale 1")
+        one = UniformType.per_tensor(storage, ONE)
         reading = StorageCastOp(plain.results[0], with_element(steps.x.type, one))
         rewriter.replace(steps.last, [quantize, plain, reading, DequantizeOp(reading.results[0])])
         _read_weights(steps.x, rewriter)

@@ -23,6 +23,12 @@ def insert_before(anchor: Operation, *ops: Operation) -> None:
     block_of(anchor).insert_ops_before(list(ops), anchor)
 
 
+def remove(op: Operation) -> None:
+    """Take an operation without users out of its block and erase it."""
+    op.detach()
+    op.erase()
+
+
 def first_of(block: Block) -> Operation:
     """The first operation of a block. ValueError if it has none."""
     if block.first_op is None:

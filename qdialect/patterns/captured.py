@@ -20,7 +20,7 @@ from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, known_element, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.names import location, node_name, wish
-from qdialect.ir.place import block_of
+from qdialect.ir.place import block_of, insert_before, remove
 from qdialect.ir.values import constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
@@ -103,13 +103,10 @@ def widen_biases(module: ModuleOp) -> None:
         wide = ConstantOp.of(from_array(tensor.array().reshape([1] * (rank - 1) + [-1])))
         if isinstance(bias.owner, Operation) and bias.has_one_use():
             wide.location = bias.owner.location
-        block = op.parent
-        assert block is not None
-        block.insert_op_before(wide, op)
+        insert_before(op, wide)
         op.operands[0], op.operands[1] = [wide.results[0] if v is bias else v for v in op.operands]
         if bias.first_use is None and isinstance(bias.owner, Operation):
-            bias.owner.detach()
-            bias.owner.erase()
+            remove(bias.owner)
 
 
 def _is_product_of_i8(value: SSAValue) -> bool:

@@ -19,7 +19,7 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, quantized_of, storage_ele
 from qdialect.dialects.quant import UniformType
 from qdialect.errors import UserError
 from qdialect.ir.names import called, location, node_name, tensor_name
-from qdialect.ir.place import insert_before
+from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant, static_shape
 from qdialect.onnx_io.external import tensor_bytes
 from qdialect.onnx_io.shapes import infer, inside_first, is_complete, is_list, is_typed
@@ -139,12 +139,10 @@ def _substitute(op: OnnxOp, constants: Sequence[ConstantOp]) -> list[SSAValue]:
 def _erase(op: Operation) -> None:
     """Erase an op and constants that become unused."""
     sources = {o.op: None for o in op.operands if isinstance(o, OpResult) and isinstance(o.op, ConstantOp)}
-    op.detach()
-    op.erase()
+    remove(op)
     for source in sources:
         if not source.results[0].first_use:
-            source.detach()
-            source.erase()
+            remove(source)
 
 
 def _called(value: SSAValue) -> str:

@@ -81,7 +81,7 @@ class FoldReshapes(OnOp[OnnxOp]):
 
     def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
         above = _above(op)
-        if above is None or not _accepted(above) or not (keeps_order(op) and keeps_order(above)):
+        if above is None or not (keeps_order(op) and keeps_order(above)):
             return None
         source, sizes = above.operands[0], _sizes(op.results[0])
         if sizes is None or not _may_merge(op, above) or is_constant(source):
@@ -95,8 +95,3 @@ class FoldReshapes(OnOp[OnnxOp]):
         new = op_named("", "Reshape").build([source, listed.results[0]], [op.results[0].type])
         rewriter.replace(op, [listed, new])
         return None
-
-
-def _accepted(op: OnnxOp) -> bool:
-    commutes = op.get_trait(Commutes)
-    return (commutes is not None and commutes.keeps_order) or op.get_trait(Permutes) is not None

@@ -22,7 +22,7 @@ from qdialect.forms.casts import (
     under_clamp,
 )
 from qdialect.ir.names import location, node_name, result_names, tensor_name, wish
-from qdialect.ir.place import block_of
+from qdialect.ir.place import block_of, remove
 from qdialect.ir.walking import operations
 from qdialect.promises.base import Commutes
 from qdialect.rewriting.driver import Rewriter
@@ -195,8 +195,7 @@ def _erase_unused(module: ModuleOp) -> None:
             isinstance(op, OnnxOp | StorageCastOp) and op.results and not any(r.first_use for r in op.results)
         )
         if unused and op.has_trait(Pure) and not op.regions:
-            op.detach()
-            op.erase()
+            remove(op)
 
 
 def _put_before(reader: Operation, op: Operation) -> None:

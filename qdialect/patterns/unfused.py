@@ -29,6 +29,7 @@ from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, shape_of
 from qdialect.forms.spelled import Spelled
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, wish
+from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import is_constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
@@ -68,9 +69,8 @@ def summed(value: SSAValue) -> OnnxOp:
 
 def part(op: OnnxOp, place: int) -> None:
     """Insert a Sum in front of operand `place` of `op`."""
-    copy, block = summed(op.operands[place]), op.parent
-    assert block is not None
-    block.insert_op_before(copy, op)
+    copy = summed(op.operands[place])
+    insert_before(op, copy)
     op.operands[place] = copy.results[0]
 
 
@@ -124,24 +124,21 @@ def _spell(op: OnnxOp, spelled: Mapping[str, str]) -> None:
         return
     other = op_named("", spelled[above.op_type]).build(list(above.operands), [value.type])
     other.location = above.location
-    assert above.parent is not None
-    above.parent.insert_op_before(other, above)
+    insert_before(above, other)
     value.replace_all_uses_with(other.results[0])
-    above.detach()
-    above.erase()
+    remove(above)
 
 
 def _spell_out(op: OnnxOp) -> None:
     """Write an op as others with equal results."""
-    form, block = form_of(type(op), Spelled), op.parent
+    form = form_of(type(op), Spelled)
     parts = None if form is None else form.parts(op)
-    if parts is None or block is None:
+    if parts is None:
         return
     parts[-1].location = op.location
-    block.insert_ops_before(parts, op)
+    insert_before(op, *parts)
     op.results[0].replace_all_uses_with(parts[-1].results[0])
-    op.detach()
-    op.erase()
+    remove(op)
 
 
 def _fused_with(quantize: OnnxOp) -> OnnxOp | None:

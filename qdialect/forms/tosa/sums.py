@@ -237,14 +237,10 @@ def _convolution(op: OnnxOp, site: TosaSite) -> Blocked | None:
             rows = geometry.outputs if window.gathers else geometry.inputs
             outputs = geometry.outputs
             group = f.of(slice(k * rows, (k + 1) * rows), slice(k * outputs, (k + 1) * outputs))
-        one = geometry if whole else _one_group(geometry)
+        one = geometry if whole else replace(geometry, groups=1)
         results.append((_windowed if window.gathers else _spread)(site, part, group, one))
     _give_image(site, op.results[0], site.joined(results, 3))
     return None
-
-
-def _one_group(geometry: Geometry) -> Geometry:
-    return replace(geometry, groups=1)
 
 
 def _by_constant(
