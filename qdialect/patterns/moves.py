@@ -32,7 +32,9 @@ def keeps_order(op: OnnxOp) -> bool:
     commutes, permutes = op.get_trait(Commutes), op.get_trait(Permutes)
     if commutes is not None and commutes.keeps_order:
         return True
-    order, shape = permutes and permutes.order(op), shape_of(op.operands[0].type)
+    if permutes is None:
+        return False
+    order, shape = permutes.order(op), shape_of(op.operands[0].type)
     if order is None or shape is None:
         return False
     moved = [axis for axis in order if shape[axis] != 1]
