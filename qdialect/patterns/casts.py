@@ -124,12 +124,11 @@ class MergeQuantizes(OnOp[QuantizeOp]):
         while place is not None and place not in same:
             place = place.next_op
         assert place is not None
-        new: list[Operation] = [] if real is None else [DequantizeOp(root)]
-        if real is not None and all(use.operation in same for use in real.results[0].uses):
-            new[0].location = real.location  # which is erased
-        one = QuantizeOp(new[0].results[0] if new else source, op.element_type)
+        one = QuantizeOp(
+            place.operands[0], op.element_type
+        )  # of the first's real numbers, which keep their name
         one.location = op.location
-        rewriter.insert_before(place, [*new, one])
+        rewriter.insert_before(place, [one])
         for cast in same:
             rewriter.replace(cast, [], one.results)
         return None

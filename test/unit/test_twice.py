@@ -33,6 +33,7 @@ LATE = {
     "activations in front of a quantize stand there": (970461, "onnxruntime", "integer"),
     "an unused result has no name of real numbers": (970693, "openvino", None),
     "types are the target's before ops are fused": (971276, "onnxruntime", "qdq"),
+    "equal quantizes leave their real numbers the name": (1102476, "tensorrt", None),
     "a requantize by channel that a float op reads": (971580, "onnxruntime", "qoperator"),
 }
 """Graphs in which one cause each changed the second compilation."""
