@@ -163,6 +163,21 @@ def _softmax_overflows(op: OnnxOp, scale: float) -> bool:
     return not row or DYNAMIC in row or 1 / scale > SOFTMAX_STEPS * prod(row)
 
 
+def _mean_guard(op: OnnxOp) -> Blocked | None:
+    """`Blocked` where QLinearGlobalAveragePool refuses x_scale / (y_scale * pixels): onnxruntime 1.31, measured."""
+    x, y, shape = (
+        quantized_of(op.operands[0].type),
+        quantized_of(op.results[0].type),
+        static_shape(op.operands[0]),
+    )
+    if x is None or y is None or not (x.is_per_tensor and y.is_per_tensor):
+        return None
+    pixels = 1 if shape is None else max(prod(shape[2:]), 1)
+    if 2.0**-32 <= float(x.scale) / (float(y.scale) * pixels) < 2.0**8:
+        return None
+    return Blocked("scale-ratio", "the scales of operand and result are too far apart for the kernel")
+
+
 def _softmax_guard(op: OnnxOp) -> Blocked | None:
     type = quantized_of(op.results[0].type)
     if type is None or not type.is_per_tensor or not _softmax_overflows(op, float(type.scale)):
@@ -228,7 +243,7 @@ KERNELS: dict[tuple[str, str], Kernels] = {
                 rows=_pool_rows,
             ),
         ),
-        "GlobalAveragePool": (Kernel(MICROSOFT, "QLinearGlobalAveragePool", _UNARY),),
+        "GlobalAveragePool": (Kernel(MICROSOFT, "QLinearGlobalAveragePool", _UNARY, guard=_mean_guard),),
         "Concat": (Kernel(MICROSOFT, "QLinearConcat", "ys yz *"),),
         "Where": (Kernel(MICROSOFT, "QLinearWhere", "0v 1v 1s 1z 2v 2s 2z ys yz"),),
     }.items()
