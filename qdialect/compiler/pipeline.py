@@ -161,7 +161,7 @@ def _sinking(r: Request) -> Iterator[Stage]:
 def _hoisting(r: Request) -> Iterator[Stage]:
     """Quantizes moved up; ops between a linear op and its casts folded."""
     kernels = r.form == "qoperator" or r.is_upstream
-    hoist = {"activations": r.form in ("qdq", "integer"), "rewritten": kernels}
+    hoist = {"activations": r.form == "qdq", "rewritten": kernels}
     hoist |= {"selects": False} if r.is_exact else {}
     yield _stage("quantize-branches", "float branches get the type of quantized ones", target=r.target.name)
     yield _stage("fold-constants", "constants below sunk casts")
