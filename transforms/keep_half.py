@@ -29,5 +29,6 @@ class KeepHalfPass(ModulePass):
         for one in op.walk():
             if isinstance(one, OnnxOp) and not isinstance(one, ConstantOp):
                 values = (*one.operands, *one.results)
-                if any(isinstance(element_of(v.type), Float16Type | BFloat16Type) for v in values):
-                    one.attributes.setdefault(KEEP_FLOAT, StringAttr(HALF.id))
+                is_half = any(isinstance(element_of(v.type), Float16Type | BFloat16Type) for v in values)
+                if is_half and KEEP_FLOAT not in one.attributes:
+                    one.attributes[KEEP_FLOAT] = StringAttr(HALF.id)
