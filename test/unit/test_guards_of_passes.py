@@ -91,6 +91,11 @@ CASES = [
         k = [3, 1] : 2xi64
         a, b = Split(x, k) {axis = 1 : i64} : 2x3xf32, 2x1xf32
         y = qcast a : 2x3x!columns"""),
+    Case("hoist-quantize", "other-type", """
+        x: 2x4xi8
+        k = [3, 1] : 2xi64
+        a, b = Split(x, k) {axis = 1 : i64} : 2x3xi8, 2x1xi8
+        y = scast a : 2x3x!columns"""),
     Case("sink-dequantize", "mixed-scales", """
         p: 3x4x!rows
         q: 3x4x!quant.uniform<u8:f32:0, {0.5:3,0.25:7,0.125}>
