@@ -68,9 +68,9 @@ class _Expander:
     It bypasses the driver's worklist: the form of an op depends on the forms of its producers.
     """
 
-    def __init__(self, target: Target, rewriter: Rewriter, selects: bool):
+    def __init__(self, target: Target, rewriter: Rewriter, hoisting: Hoisting):
         self._rewriter = rewriter
-        self._reals = Reals(target, Hoisting(activations=True, selects=selects))
+        self._reals = Reals(target, hoisting)
 
     def expand(self, op: Operation) -> None:
         """Write one operation; its producers must have been written."""
@@ -159,6 +159,8 @@ class LowerToQdqPass(ModulePass):
     rewrite = "op(a) : T -> QuantizeLinear(op(DequantizeLinear(a))): by definition"
 
     target: str = "generic"
+    activations: bool = True
+    """True to write a clamp at zero below its quantize, as `hoist-quantize` of this option reads it."""
     selects: bool = True
     """True to place ops that select or clamp in front of a quantize, which changes the treatment of NaN."""
 
@@ -171,7 +173,9 @@ class LowerToQdqPass(ModulePass):
         rules = target(self.target)
         with rewriting(op, self.name) as rewriter:
             share_readings(op, rewriter)
-            expander = _Expander(rules, rewriter, self.selects)
+            expander = _Expander(
+                rules, rewriter, Hoisting(activations=self.activations, selects=self.selects)
+            )
             for one in operations(op):
                 expander.expand(one)
             PairWriter(rules, rewriter).write(op)

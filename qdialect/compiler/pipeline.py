@@ -262,6 +262,7 @@ def _lowering(r: Request) -> Iterator[Stage]:
         "ops without a kernel: QuantizeLinear and DequantizeLinear around them",
         target=name,
         **({"selects": False} if r.is_exact else {}),
+        **({"activations": False} if r.form == "integer" else {}),
     )
 
 

@@ -30,6 +30,7 @@ LATE = {
     "a result by channel keeps its signedness": (961011, "onnxruntime", "integer"),
     "integers under a clamp keep their name": (961193, "onnxruntime", "qoperator"),
     "moves that casts stood between are one": (961628, "onnxruntime", "qdq"),
+    "activations stand where the form of integer sums reads them": (970461, "onnxruntime", "integer"),
     "an unused result has no name of real numbers": (970693, "openvino", None),
     "types are the target's before ops are fused": (971276, "onnxruntime", "qdq"),
     "equal quantizes leave their real numbers the name": (1102476, "tensorrt", None),
