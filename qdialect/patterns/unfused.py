@@ -8,9 +8,9 @@ its casts. Before, a session makes signed bytes unsigned and drops clamps that t
 signedness nor a clamp separates an op from its quantize; it merges a second quantize, behind the first and a
 dequantize, with the first. It fuses an 8-bit product regardless of its users, and cannot run it if the left operand has
 several scales, or the right one has scales for other axes than the columns of one matrix. It quantizes the float weight
-of an op between casts, and dequantizes it in each run if no kernel takes both. A Sum of one operand is the identity and
-hides a cast from the op. The target's file lists pairs of float ops that a session fuses, and unfused equivalents of
-the first.
+of an op between casts, and dequantizes it in each run if no kernel takes both. It clips a float bias that int32 does
+not hold in steps of x_scale * w_scale. A Sum of one operand is the identity and hides a cast from the op. The target's
+file lists pairs of float ops that a session fuses, and unfused equivalents of the first.
 """
 # Around the driver: the casts are written and no op changes its type: a Sum of one operand is inserted between.
 
@@ -26,15 +26,16 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, shape_of
+from qdialect.dialects.quant import UniformType
 from qdialect.forms.spelled import Spelled
 from qdialect.forms.table import form_of
 from qdialect.ir.names import location, wish
 from qdialect.ir.place import insert_before, remove
-from qdialect.ir.values import is_constant, rank_of
+from qdialect.ir.values import constant_array, is_constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.patterns.rows import is_faster_in_float
-from qdialect.promises.casts import DequantizeForm, QuantizeForm, quantize_type
+from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
@@ -92,6 +93,7 @@ def _part_kernel(
     is_refused = is_one_type and (
         any(map(_has_scales, (quantize, *casts))) or (kernels.takes_any_scales and not _is_single(quantize))
     )
+    is_refused |= is_one_type and _loses_bias(op)
     is_slower = is_one_type and is_faster_in_float(op, kernels, target.costs)
     if is_refused or is_slower or any(_is_wrong(op, kernels, scale) for scale in _scales(quantize)):
         _part_from(quantize)
@@ -194,6 +196,24 @@ def _dequantize(value: SSAValue) -> OnnxOp | None:
     """The DequantizeLinear that defines `value`; None if there is none."""
     cast = value.owner
     return cast if isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None else None
+
+
+def _loses_bias(op: OnnxOp) -> bool:
+    """True if a session would count the op's float bias in steps of x_scale * w_scale that are too fine for int32."""
+    linear = op.get_trait(Linear)
+    bias = constant_array(op.input(2)) if linear is not None and linear.has_bias else None
+    values = (op.input(place) for place in (0, 1))
+    casts = [None if value is None else _dequantize(value) for value in values]
+    x, w = (None if cast is None else dequantize_type(cast) for cast in casts)
+    if (
+        bias is None
+        or not isinstance(x, UniformType)
+        or not isinstance(w, UniformType)
+        or not x.is_per_tensor
+    ):
+        return False
+    fits_shape = w.scales.size in (1, bias.size)
+    return fits_shape and bool(numerics.quantize_bias(bias.reshape(-1), x.scales, w.scales)[1].any())
 
 
 def _is_wrong(op: OnnxOp, kernels: Kernels, scale: float) -> bool:

@@ -22,6 +22,16 @@ ONNX_TARGETS = [name for name in target_names() if target_called(name).form in F
 """The targets that take ONNX."""
 
 MODELS: dict[str, str] = {
+    # A channel of zeros, whose scale is so small that its bias has more steps than int32.
+    "bias_of_a_dead_channel": """g (float[2,2] x) => (uint8[2,3] y)
+    <float s = {0.01}, uint8 z = {57}, int8[2,3] w = {11, -71, 0, -5, 50, 0}, float[3] ws = {0.5, 0.02, 1.2e-38},
+     int8[3] wz = {0, 0, 0}, float[3] b = {40, 2, 78}, float t = {0.7}, uint8 o = {128}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      wd = DequantizeLinear(w, ws, wz)
+      g = Gemm(d, wd, b)
+      y = QuantizeLinear(g, t, o)
+    }""",
     # A result with a scale for each channel, whose operands only become alike.
     "sum": """g (float[2,3] x) => (int8[2,3] y)
     <float s = {0.03}, uint8 z = {128}, float[3] t = {0.02, 0.03, 0.05}, int8[3] u = {0, -5, 7}> {
