@@ -35,6 +35,7 @@ from qdialect.ir.values import constant_array, is_constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.patterns.rows import is_faster_in_float
+from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.kernels import Kernels
@@ -177,9 +178,11 @@ def _refused_product(op: OnnxOp) -> int | None:
     linear = op.get_trait(Linear)
     if linear is None or linear.has_bias:
         return None
-    left, right = _dequantize(op.operands[0]), _dequantize(op.operands[1])
+    left, right = _dequantize(op.operands[0]), _moved_dequantize(op.operands[1])
     if left is None or right is None or not _is_bytes(right.operands[0]):
         return None
+    if right is not op.operands[1].owner:  # a session moves it below
+        return 1 if _has_scales(left) and _is_bytes(left.operands[0]) else None
     if right.int_attr("block_size", 0):
         return 0
     of_columns = rank_of(op.operands[1]) == 2 and right.int_attr("axis", 1) in (1, -1)
@@ -196,6 +199,15 @@ def _dequantize(value: SSAValue) -> OnnxOp | None:
     """The DequantizeLinear that defines `value`; None if there is none."""
     cast = value.owner
     return cast if isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None else None
+
+
+def _moved_dequantize(value: SSAValue) -> OnnxOp | None:
+    """The DequantizeLinear whose elements `value` has, through ops that move elements of one operand."""
+    while isinstance(op := value.owner, OnnxOp) and (promise := op.get_trait(Commutes)) is not None:
+        if len(promise.operands(op)) != 1:
+            return None
+        value = promise.operand_values(op)[0]
+    return _dequantize(value)
 
 
 def _loses_bias(op: OnnxOp) -> bool:

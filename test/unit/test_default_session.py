@@ -32,6 +32,14 @@ MODELS: dict[str, str] = {
       g = Gemm(d, wd, b)
       y = QuantizeLinear(g, t, o)
     }""",
+    # A session moves the Transpose in front of the dequantize, and makes a product that it cannot run.
+    "product_with_itself": """g (float[2,3,4] x) => (float[2,3,3] y)
+    <float[4] s = {0.01, 0.02, 0.03, 0.04}, uint8[4] z = {128, 120, 128, 77}> {
+      q = QuantizeLinear<axis = 2>(x, s, z)
+      d = DequantizeLinear<axis = 2>(q, s, z)
+      t = Transpose<perm = [0, 2, 1]>(d)
+      y = MatMul(d, t)
+    }""",
     # A result with a scale for each channel, whose operands only become alike.
     "sum": """g (float[2,3] x) => (int8[2,3] y)
     <float s = {0.03}, uint8 z = {128}, float[3] t = {0.02, 0.03, 0.05}, int8[3] u = {0, -5, 7}> {
