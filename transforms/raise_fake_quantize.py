@@ -13,7 +13,6 @@ what they mean is their specification.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from xdsl.ir import Operation, OpResult
 
 from qdialect.dialects.onnx_base import OnnxOp
@@ -22,6 +21,7 @@ from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import tensor_name
 from qdialect.ir.values import constant_array, is_float32
+from qdialect.numerics import folding
 from qdialect.promises.fake_quantize import MOST_BITS, FakeQuantizes, uniform_type
 from qdialect.reasons import INEXACT_ARITHMETIC, Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -72,8 +72,7 @@ def _signs(op: OnnxOp, type: UniformType) -> Sequence[Operation] | Blocked:
     array = constant_array(x)
     if array is None or not isinstance(x, OpResult):
         return COMPUTED_SIGNS
-    signs = np.where(array >= 0, np.int8(1), np.int8(-1))
-    constant = constant_op(signs, tensor_name(x.op), type)
+    constant = constant_op(folding.signs(array), tensor_name(x.op), type)
     return [constant, DequantizeOp(constant.results[0])]
 
 

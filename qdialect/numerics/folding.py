@@ -217,6 +217,21 @@ def finer_weight(
     return FinerWeight(finer.astype(np.int32), (scales / factors).astype(np.float32))
 
 
+def steps_of_range(least: Array, greatest: Array, levels: int) -> tuple[Array, Array]:
+    """
+    Scale and real zero point of `levels` equally spaced numbers from `least` to `greatest`: (greatest - least) /
+    (levels - 1) and -least / scale, float32; not finite for an empty range or one level.
+    """
+    with np.errstate(all="ignore"):
+        scale = ((greatest - least) / np.float32(levels - 1)).astype(np.float32)
+        return scale, -least / scale
+
+
+def signs(array: Array) -> npt.NDArray[np.int8]:
+    """-1 where an element is negative, else 1: zero counts as positive, as QONNX's BipolarQuant has it."""
+    return np.where(array >= 0, np.int8(1), np.int8(-1))
+
+
 def is_power_of_two(factors: npt.ArrayLike) -> bool:
     """True if every factor is 2**k and normal, as is its inverse: x * factor == x / (1 / factor), bit for bit."""
     array = np.abs(np.asarray(factors, np.float32))

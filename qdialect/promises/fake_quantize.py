@@ -21,7 +21,7 @@ from xdsl.ir import SSAValue
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import Storage, UniformType
 from qdialect.ir.values import constant_array, rank_of
-from qdialect.numerics import Array
+from qdialect.numerics import Array, folding
 from qdialect.promises.arithmetic import along
 from qdialect.promises.base import Promise
 from qdialect.promises.casts import EMPTY_AXIS, RUN_TIME
@@ -103,7 +103,7 @@ def _quant(op: OnnxOp) -> FakeQuantization | Blocked:
     storage = _storage(bits, signed, bool(op.int_attr("narrow", 0)))
     if isinstance(storage, Blocked):
         return storage
-    if zero_point != int(zero_point):
+    if not zero_point.is_integer():  # nor is infinity
         return Blocked("zero-point-outside", f"the zero point {zero_point:g} is none of the stored integers")
     # An offset in front of the rounding may itself round, and an odd one turns ties around.
     return FakeQuantization(scale.astype(np.float32), zero_point, storage, exact=zero_point == 0)
@@ -127,9 +127,7 @@ def _fake_quantize(op: OnnxOp) -> FakeQuantization | Blocked:
     if not (np.array_equal(least, lower) and np.array_equal(greatest, upper)):
         return Blocked("two-ranges", "it takes one range to another, a cast keeps the range")
     levels = op.int_attr("levels", 0)
-    with np.errstate(all="ignore"):
-        scale = ((greatest - least) / np.float32(levels - 1)).astype(np.float32)
-        zeros = -least / scale
+    scale, zeros = folding.steps_of_range(least, greatest, levels)
     zero_point = np.rint(zeros.reshape(-1)[0]) if zeros.size else 0.0
     if not 1 < levels <= 1 << WIDTHS[1] or not (np.abs(zeros - zero_point) <= MOST_OFF).all():
         return Blocked("zero-between-steps", "0 lies between two of its steps, or at different ones")

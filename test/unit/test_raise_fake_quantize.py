@@ -82,6 +82,15 @@ def test_a_zero_point_moves_ties_alone(zero: float):
     assert "Quant" in operators(compiled(original, "generic", "exact"))
 
 
+@pytest.mark.parametrize(
+    ("zero", "bits"), [(np.inf, 8), (0.5, 8), (np.nan, 8), (0, np.inf), (0, np.nan), (0, 7.5)]
+)
+def test_parameters_that_are_no_integers_are_left(zero: float, bits: float):
+    node = oh.make_node("Quant", ["x", "s", "z", "n"], ["y"], domain=QONNX)
+    original = model([node], TIES, {"s": np.array(0.5), "z": np.array(zero), "n": np.array(bits)})
+    assert operators(compiled(original, "generic")) == ["Quant"]
+
+
 def network(rng: np.random.Generator, bits: int) -> tuple[onnx.ModelProto, dict[str, Array]]:
     """A convolution as Brevitas writes it in QONNX: every tensor quantized, the bias in 32 bits."""
     c = {
