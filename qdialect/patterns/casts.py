@@ -124,9 +124,8 @@ class MergeQuantizes(OnOp[QuantizeOp]):
         while place is not None and place not in same:
             place = place.next_op
         assert place is not None
-        one = QuantizeOp(
-            place.operands[0], op.element_type
-        )  # of the first's real numbers, which keep their name
+        # Of the real numbers of the first, which keep their name.
+        one = QuantizeOp(place.operands[0], op.element_type)
         one.location = op.location
         rewriter.insert_before(place, [one])
         for cast in same:
