@@ -267,6 +267,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     budget = held_against(candidates, best, done) if calibration.budget else None
     result = Quantized(done.report, best.choice, done.ratio, profile, candidates.log, best.layers)
     result = replace(result, layers=layers, limit=limits, budget=budget, in_pairs=candidates.form == "qdq")
+    done.report.calibrated = True
     as_asked = options.form is not None or bool(options.decompose)
     floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
     if not best.integer and any(map(_is_half, prepared.walk())):
@@ -310,6 +311,7 @@ def _weights_alone(
         results = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
         ratio = measure_noise(wanted, results).ratio()
     _become(module, prepared, report)
+    report.calibrated = True
     choice = Choice(range="activations in float", rounding=f"blocks of {block}")
     how = "with weights of 4 bits"
     return Quantized(report, choice, ratio, profiler.profile, log, len(log), "", len(log), how=how)
@@ -344,7 +346,7 @@ def _stay_float(module: ModuleOp, prepared: ModuleOp, candidates: Candidates) ->
     simple = fused_nodes(export_model(prepared).SerializeToString(deterministic=True))
     if simple < candidates.float_nodes[0]:
         _become(module, prepared, report)
-    report.module = module
+    report.module, report.calibrated = module, True
     return report
 
 

@@ -100,6 +100,8 @@ class Report:
     """Summary of `--check-numerics`; empty if not requested."""
     completion: str = ""
     """Use and effect of the data, in one line; empty without data."""
+    calibrated: bool = False
+    """True if the model was quantized from a profile, or left in float for what that showed."""
     after: dict[str, int] = field(default_factory=dict[str, int])
     unknown: dict[str, int] = field(default_factory=dict[str, int])
     """Number of nodes of the result by `domain.operator`, of operators that neither ONNX nor a package describes."""

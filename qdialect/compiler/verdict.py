@@ -76,6 +76,8 @@ class Verdict:
     """Scales and zero points of integer inputs and outputs, by name."""
     completion: str = ""
     """Use and effect of the data."""
+    calibrated: bool = False
+    """True if `quantize` has looked at the model, whatever came of it."""
 
     def lines(self) -> list[str]:
         """The verdict as text."""
@@ -133,7 +135,7 @@ class Verdict:
 
     def _duties(self) -> list[str]:
         rows = [f"'{name}' holds integers: {one}" for name, one in self.interface.items()]
-        return rows + ([FLOAT_MODEL] if self.is_float_model else [])
+        return rows + ([FLOAT_MODEL] if self.is_float_model and not self.calibrated else [])
 
 
 def _costly(layers: Iterable[Layer]) -> tuple[Layer, ...]:
@@ -162,6 +164,7 @@ def verdict(report: Report) -> Verdict:
         report.unknown,
         report.interface,
         report.completion,
+        report.calibrated,
     )
 
 

@@ -99,6 +99,16 @@ def test_a_float_model_is_told_to_be_quantized_first(tmp_path: Path, capsys: pyt
     assert lines[-1].startswith("no quantization found: `qdialect quantize ")
 
 
+@pytest.mark.parametrize("weights", ["int8", "int4"])
+def test_what_quantize_leaves_in_float_is_not_told_to_be_quantized(
+    weights: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path, out = write(tmp_path / "in.onnx", quantized=False, weight="f"), str(tmp_path / "out.onnx")
+    lines = said(capsys, "quantize", path, "--random", "-o", out, "--weights", weights, "--keep-float", "*")
+    assert any(line.startswith("integers: 0 %") for line in lines)
+    assert not any("no quantization" in line for line in lines)
+
+
 def test_weights_alone_are_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path, out = write(tmp_path / "in.onnx", quantized=False), str(tmp_path / "out.onnx")
     lines = said(capsys, "compile", path, "-o", out)
