@@ -109,14 +109,11 @@ def _depth_to_space(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Block
     image = _sizes(x)
     if image is None:
         return NO_IMAGE
+    if op.str_attr("mode", "DCR") == "CRD":
+        return Blocked("no-kernel", "of a pixel no two bytes move together, so one kernel is faster")
     (channels, height, width), block = image, op.int_attr("blocksize", 1)
     left, result = channels // block**2, (height * block, width * block, channels // block**2)
-    nodes = Nodes()
-    if op.str_attr("mode", "DCR") == "CRD":  # moving whole channels is twenty times faster than single bytes
-        order = np.arange(channels).reshape(left, block * block).T.reshape(-1)
-        x = nodes.add("Gather", [x, nodes.constant(order)], shape_of(x.type) or (), {"axis": 1})
-    built = _arranged(x, (height, width, block, block, left), (0, 2, 1, 3, 4), result)
-    return Built([*nodes.ops, *built.ops], built.kernel)
+    return _arranged(x, (height, width, block, block, left), (0, 2, 1, 3, 4), result)
 
 
 def _space_to_depth(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:

@@ -67,9 +67,7 @@ builtin.module attributes {onnx.opset_import = {ai.onnx = 17 : i64}} {
 // CHECK: %[[S:.*]] = onnx.Reshape(%[[T]], %{{.*}}) : (tensor<?x16x2x24x2x3xui8>, tensor<4xi64>) -> tensor<?x32x48x3xui8>
 // CHECK-NEXT: onnx.Transpose(%[[S]]) {perm = array<i64: 0, 3, 1, 2>}
 // CHECK-LABEL: func.func @depth_to_space_by_columns(
-// CHECK: %[[I:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]
-// CHECK: %[[G:.*]] = onnx.Gather(%{{.*}}, %[[I]]) {axis = 1 : i64}
-// CHECK-NEXT: onnx.Transpose(%[[G]]) {perm = array<i64: 0, 2, 3, 1>}
+// CHECK: onnx.DepthToSpace({{.*}} {blocksize = 2 : i64, mode = "CRD"} : (tensor<1x12x16x24xui8>)
 // CHECK-LABEL: func.func @space_to_depth(
 // CHECK: onnx.Reshape({{.*}}) : (tensor<1x32x48x3xui8>, tensor<6xi64>) -> tensor<1x16x2x24x2x3xui8>
 // CHECK-LABEL: func.func @depth_to_space_of_few(
