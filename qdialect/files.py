@@ -7,9 +7,7 @@ target, then renamed over it.
 
 import errno
 import os
-import shutil
 import stat
-import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PureWindowsPath
@@ -47,12 +45,13 @@ class Outputs:
             self._files.append(file := target.open("wb"))  # a pipe or a device such as /dev/null
             return file
         try:
-            handle, name = tempfile.mkstemp(prefix=f".{target.name[:200]}.", suffix=".tmp", dir=target.parent)
+            name = target.with_name(f".{target.name[:200]}.{os.urandom(8).hex()}.tmp")
+            file = open(name, "xb", opener=_private)
         except OSError as error:
             raise UserError(f"cannot write '{path}', {reason(error)}", "choose another output") from error
-        self._files.append(file := os.fdopen(handle, "wb"))
-        self._pending.append((Path(name), target))
-        os.chmod(name, _default_mode() if mode is None else stat.S_IMODE(mode))  # mkstemp makes it private
+        self._files.append(file)
+        self._pending.append((name, target))
+        os.chmod(name, _default_mode() if mode is None else stat.S_IMODE(mode))
         return file
 
     def __enter__(self) -> Self:
@@ -130,10 +129,16 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def _keep(target: Path, backup: Path) -> None:
     try:
         os.link(target, backup)
     except OSError:  # not every file system has hard links
+        import shutil  # takes longer than all else here
+
         shutil.copy2(target, backup)
 
 

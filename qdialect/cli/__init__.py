@@ -4,6 +4,7 @@ The `qdialect` and `qdialect-opt` commands.
 Both are imported when they run, so that an interrupt during the import gives no traceback.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -41,9 +42,11 @@ def main_of_opt(argv: list[str] | None = None) -> int:
 def _interruptible(run: Callable[[], int], *, ends: bool) -> int:
     try:
         if ends:
-            from qdialect.cli.start import put_off_methods_of_dataclasses
+            gc.disable()  # for good: on, it would traverse the whole model once before the process ends
+            from qdialect.cli.start import put_off_methods_of_dataclasses, put_off_modules
 
             put_off_methods_of_dataclasses()
+            put_off_modules()
         status = run()
     except KeyboardInterrupt as error:
         print(f"error: interrupted; {str(error) or 'nothing was written'}", file=sys.stderr)

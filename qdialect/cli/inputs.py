@@ -1,7 +1,6 @@
 """Input and output files of the commands: formats by extension, checks, standard input and output."""
 
 import sys
-import tempfile
 from argparse import Namespace
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
@@ -95,7 +94,9 @@ def model_file(path: str) -> Generator[str]:
         return
     if _SPOOLED:
         raise UserError("standard input holds one model", "name a file for the other")
-    with tempfile.TemporaryDirectory(prefix="qdialect-") as folder:
+    from tempfile import TemporaryDirectory  # for streams alone: keeps start-up short
+
+    with TemporaryDirectory(prefix="qdialect-") as folder:
         name = str(Path(folder) / "stdin.onnx")
         _SPOOLED.append(name)
         try:
@@ -128,7 +129,9 @@ def streams(arguments: Namespace) -> Generator[None]:
         if getattr(arguments, "input", None) == "-":
             arguments.input = stack.enter_context(model_file("-"))
         if getattr(arguments, "output", None) == "-":
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="qdialect-")))
+            from tempfile import TemporaryDirectory  # likewise
+
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="qdialect-")))
             arguments.output = str(folder / f"stdout{output_endings(arguments)[0]}")
             yield
             written = sorted(folder.iterdir())

@@ -1,16 +1,22 @@
-"""Start-up of a command's process: lazy compilation of dataclass methods."""
+"""Start-up of a command's process: what packages prepare at import and hardly a process uses waits until it is used."""
 
 import dataclasses
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from functools import cache, partial
-from types import CodeType
-from typing import Any
+from importlib.machinery import ModuleSpec, PathFinder
+from operator import attrgetter
+from types import CodeType, ModuleType
+from typing import TYPE_CHECKING, Any, cast
 
-_METHOD = re.compile(r"def __create_fn__\([^\n]*\):\n def (__\w+__)\(")
-"""Start of a method's text in `dataclasses` of Python 3.11 and 3.12; other text is compiled at once."""
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+
+Method = Callable[..., Any]
+
 _ANNOTATION = re.compile(r":_type_\w+|->_return_type")
-"""Annotations in it, which nothing here reads: a third of the time to compile it."""
+"""Annotations in a method's text, which nothing here reads: a third of the time to compile it."""
 
 
 @cache
@@ -18,45 +24,135 @@ def _compiled(text: str) -> CodeType:
     return compile(_ANNOTATION.sub("", text), "<dataclass>", "exec")
 
 
-def _put_off(name: str, text: str, globals: dict[str, Any], **closure: Any) -> Callable[..., Any]:
-    """A method that compiles itself on first call and replaces itself in its class."""
-    compiled: list[Callable[..., Any]] = []
+def _execute(text: str, globals: dict[str, Any], locals: dict[str, Any]) -> None:
+    exec(_compiled(text), globals, locals)
+
+
+def _put_off(name: str, build: Callable[[], Method]) -> Method:
+    """A method that is built on first call and replaces itself in its class."""
+    built: list[Method] = []
 
     def method(self: object, *arguments: Any, **named: Any) -> Any:
-        if not compiled:
-            factory: dict[str, Any] = {}
-            exec(_compiled(text), globals, factory)
-            compiled.append(factory["__create_fn__"](**closure))
-            compiled[0].__qualname__ = method.__qualname__
+        if not built:
+            built.append(build())
+            built[0].__qualname__ = method.__qualname__
             for owner in type(self).__mro__:
                 if owner.__dict__.get(name) is method:
-                    setattr(owner, name, compiled[0])
-        return compiled[0](self, *arguments, **named)
+                    setattr(owner, name, built[0])
+        return built[0](self, *arguments, **named)
 
     method.__name__ = name
     return method
 
 
+def _hash(fields: Sequence[dataclasses.Field[Any]], globals: dict[str, Any]) -> Method:
+    """The method of `dataclasses`, without a text to compile."""
+    names = [one.name for one in fields]
+    if len(names) < 2:
+
+        def hash_of_one(self: object) -> int:
+            return hash(tuple(getattr(self, name) for name in names))
+
+        return hash_of_one
+    values = attrgetter(*names)
+
+    def hash_of_several(self: object) -> int:
+        return hash(values(self))
+
+    return hash_of_several
+
+
+def _putting_off(build: Callable[..., Method], name: str = "") -> Callable[..., Method]:
+    """A function that builds a method, put off; name: of the method, if not its first argument."""
+
+    def put_off(*rest: Any, **named: Any) -> Method:
+        return _put_off(name or rest[0], partial(build, *rest, **named))
+
+    return put_off
+
+
 def put_off_methods_of_dataclasses() -> None:
     """
-    Compile methods of dataclasses on first call, which saves a sixth of the time of a small compile.
+    Build methods of dataclasses on first call, which saves a fifth of the time of a small compile.
 
     `dataclasses` generates the methods of each class as text and executes it. Our imports define 400 such
     classes, most of which are never instantiated, and whose methods have mostly equal text: these are compiled once.
     """
+    theirs = dataclasses.__dict__
+    if "_create_fn" not in theirs:  # Python 3.13 generates all methods of a class in one text
+        return
+    frozen: Callable[..., tuple[Method, Method]]
+    frozen, process = theirs["_frozen_get_del_attr"], theirs["_process_class"]
 
-    def execute(text: str, globals: dict[str, Any], locals: dict[str, Any]) -> None:
-        method = _METHOD.match(text)
-        if method is None:
-            exec(_compiled(text), globals, locals)
-        else:
-            locals["__create_fn__"] = partial(_put_off, method[1], text, globals)
-
-    process = dataclasses.__dict__["_process_class"]
+    def put_off_frozen(*rest: Any) -> tuple[Method, Method]:
+        both = cache(partial(frozen, *rest))
+        return _put_off("__setattr__", lambda: both()[0]), _put_off("__delattr__", lambda: both()[1])
 
     def processed(own: type, *options: Any) -> type:
         own.__doc__ = own.__doc__ or own.__name__  # instead of a signature, which takes as long as the rest
         return process(own, *options)
 
-    dataclasses.__dict__["exec"] = execute  # shadows the builtin in that module
-    dataclasses.__dict__["_process_class"] = processed
+    theirs.update(
+        {
+            "exec": _execute,  # shadows the builtin in that module
+            "_init_fn": _putting_off(theirs["_init_fn"], "__init__"),
+            "_repr_fn": _putting_off(theirs["_repr_fn"], "__repr__"),
+            "_hash_fn": _hash,
+            "_cmp_fn": _putting_off(theirs["_cmp_fn"]),
+            "_frozen_get_del_attr": put_off_frozen,
+            "_process_class": processed,
+        }
+    )
+
+
+RARELY_READ = (
+    "ctypes",
+    "google.protobuf.internal.python_message",  # protobuf in Python, imported where it is in C as well
+    "numpy._core._add_newdocs",
+    "numpy._core._add_newdocs_scalars",
+    "pickle",
+    "platform",
+    "textwrap",
+)
+"""Modules that the packages in use import and that few processes read."""
+
+
+class _Waiting(ModuleType):
+    """A module that is executed when the first of its names is read."""
+
+    def __getattr__(self, name: str) -> Any:
+        loader = vars(self)["__loader__"]
+        self.__class__ = ModuleType  # pyright: ignore[reportAttributeAccessIssue]
+        loader.execute(self)
+        return getattr(self, name)
+
+
+class _Later:
+    """Makes a module wait, which executes itself with the given loader."""
+
+    def __init__(self, loader: "Loader"):
+        self.execute = loader.exec_module
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Nothing: the module is a common one until its attributes are set."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__class__ = _Waiting
+
+
+class _Finder:
+    @staticmethod
+    def find_spec(
+        fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname not in RARELY_READ:
+            return None
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is not None and spec.loader is not None:
+            spec.loader = cast("Loader", _Later(spec.loader))  # whose own module imports too much for here
+        return spec
+
+
+def put_off_modules() -> None:
+    """Execute the modules of RARELY_READ when one of their names is read: a twentieth of a small compile."""
+    sys.meta_path.insert(0, _Finder)

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Self
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerType, Signedness, TensorType, UnrankedTensorType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -105,7 +108,26 @@ class _CastOp(IRDLOperation):
 
     traits = traits_def(Pure())
 
-    assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        value = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        source = parser.parse_type()
+        parser.parse_keyword("to")
+        target = parser.parse_type()
+        operands = parser.resolve_operands([value], [source], parser.pos)
+        return cls.create(operands=operands, result_types=[target], attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        # Not as an `assembly_format`: xDSL would import its reader of such formats with us.
+        printer.print_string(" ")
+        printer.print_operand(self.input)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.input.type)
+        printer.print_string(" to ")
+        printer.print_attribute(self.result.type)
 
     def _make(self, value: SSAValue, result_type: Attribute) -> None:
         # IRDL's constructor finds out which argument stands for which operand; here is one.

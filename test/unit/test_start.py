@@ -1,7 +1,9 @@
-"""Methods of dataclasses that are compiled when they are first called do what those do that Python compiles at once."""
+"""What waits until it is used does what it would have done at once."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 DEFINED = """
 import dataclasses, sys
@@ -62,3 +64,60 @@ def test_methods_that_are_put_off_do_the_same():
     ]
     assert [one.stderr for one in said] == ["", ""]
     assert said[0].stdout == said[1].stdout != ""
+
+
+WAITING = """
+import sys
+from pathlib import Path
+import qdialect.cli.start as start
+start.RARELY_READ = ("package.seldom",)
+start.put_off_modules()
+import package.seldom, package.always
+print(package.seldom.__name__, sys.modules["package.seldom"] is package.seldom)
+print(package.seldom.value, package.seldom.value)
+try:
+    package.seldom.other
+except AttributeError as error:
+    print(error)
+from package.seldom import value
+"""
+
+
+def test_modules_that_are_put_off_are_executed_when_a_name_is_read(tmp_path: Path):
+    (tmp_path / "package").mkdir()
+    for name in ("__init__", "always", "seldom"):
+        (tmp_path / "package" / f"{name}.py").write_text(f"print('executed: {name}')\nvalue = 1\n")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]),
+    }
+    said = subprocess.run(
+        [sys.executable, "-c", WAITING], capture_output=True, text=True, check=False, env=environment
+    )
+    assert said.stderr == ""
+    assert said.stdout.splitlines() == [
+        "executed: __init__",
+        "executed: always",
+        "package.seldom True",
+        "executed: seldom",
+        "1 1",
+        "module 'package.seldom' has no attribute 'other'",
+    ]
+
+
+ENDS = """
+import gc, os, sys
+ends = os._exit
+def end(status):
+    print(gc.isenabled(), flush=True)
+    ends(status)
+os._exit = end
+import qdialect.cli
+sys.argv = ["qdialect", "targets"]
+qdialect.cli.main()
+"""
+
+
+def test_a_command_ends_without_traversing_its_objects():
+    said = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True, check=True)
+    assert said.stdout.splitlines()[-1] == "False"
