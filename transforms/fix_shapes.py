@@ -7,7 +7,7 @@ Exact: no element changes; the graph is the model's at one of its admissible siz
 inputs' are inferred at once, as `infer-shapes` does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_types import DYNAMIC, element_of, shape_of, tensor_type
-from qdialect.errors import UserError
+from qdialect.errors import UserError, did_you_mean
 from qdialect.exactness import Exactness
 from qdialect.patterns.computing import learn_shapes
 from qdialect.reasons import Blocked
@@ -45,6 +45,21 @@ def _names(row: object) -> list[str]:
     return [part.data if isinstance(part, StringAttr) else "" for part in parts]
 
 
+def _check_names(sizes: Mapping[str, int], module: ModuleOp) -> None:
+    """UserError for a size of a name that no dimension of an input has."""
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    rows = [row for func in functions for row in (func.arg_attrs.data if func.arg_attrs is not None else ())]
+    known = dict.fromkeys(name for row in rows for name in _names(row) if name)
+    for name in sizes:
+        if name not in known:
+            listed = (
+                f"those of the inputs are {', '.join(known)}"
+                if known
+                else "no size has a name; say --batch N"
+            )
+            raise UserError(f"no size of an input is called '{name}'", did_you_mean(name, known, listed))
+
+
 @dataclass(frozen=True)
 class FixShapesPass(ModulePass):
     """Open sizes of inputs become numbers."""
@@ -60,6 +75,7 @@ class FixShapesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         sizes = sizes_of(self.sizes)
+        _check_names(sizes, op)
         fixed: list[SSAValue] = []
         with rewriting(op, self.name) as rewriter:
             for func in op.ops:

@@ -6,7 +6,8 @@ any iterable of dictionaries. At most one file is in memory at a time.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -222,12 +223,38 @@ def _function(source: str, inputs: Sequence[Input]) -> Iterable[Mapping[str, Arr
         function = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise UserError(f"cannot import data '{source}': {error}", f"give {KINDS}") from None
-    samples: Any = function() if callable(function) else function
+    with _blamed(source):
+        samples: Any = function() if callable(function) else function
     if not isinstance(samples, Iterable) or isinstance(samples, str | bytes):
         raise UserError(
             f"'{source}' gives {type(samples).__name__}, no samples", "return an iterable of dictionaries"
         )
-    return (
-        one if isinstance(one, Mapping) else {_only(inputs, f"'{source}'").name: np.asarray(one)}
-        for one in samples
-    )
+    return _samples(samples, inputs, source)
+
+
+def _samples(samples: Iterable[Any], inputs: Sequence[Input], source: str) -> Iterator[Mapping[str, Array]]:
+    rest = iter(samples)
+    while True:
+        with _blamed(source):
+            try:
+                one = next(rest)
+            except StopIteration:
+                return
+        yield one if isinstance(one, Mapping) else {_only(inputs, f"'{source}'").name: np.asarray(one)}
+
+
+@contextmanager
+def _blamed(source: str) -> Generator[None]:
+    """Context in which the user's code runs: UserError, with the place, for what it raises."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        import traceback  # only for errors: keeps start-up short
+
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(frame.filename).name}:{frame.lineno}"
+        raise UserError(
+            f"data '{source}' raises {type(error).__name__}: {error} at {place}", "mend the function"
+        ) from error

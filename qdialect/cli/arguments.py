@@ -52,6 +52,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         parsed.data or parsed.profiles or parsed.random or parsed.print_pipeline
     ):
         own.error("there is nothing to calibrate on: give --data, a saved --profile, or --random")
+    if parsed.command == "quantize" and parsed.random and (parsed.data or parsed.profiles):
+        own.error("--random takes the place of --data and --profile: give one of them")
     return parsed
 
 
@@ -198,8 +200,9 @@ def _add_report(group: Group) -> None:
         "--report", type=_report, metavar="FILE", help="write what was done to FILE.html or FILE.json"
     )
     group.add_argument("--remarks", action="store_true", help="say which rewrites did not fire, and why")
-    group.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    group.add_argument("--verbose", action="store_true", help="print each pass and what it changed")
+    either = group.add_mutually_exclusive_group()
+    either.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    either.add_argument("--verbose", action="store_true", help="print each pass and what it changed")
 
 
 def _add_targets(parser: argparse.ArgumentParser) -> None:
@@ -288,7 +291,7 @@ def _count(text: str) -> int:
 
 def _positive(text: str) -> int:
     if not (number := _count(text)):
-        raise argparse.ArgumentTypeError("0 samples take no time")
+        raise argparse.ArgumentTypeError("0 is too few")
     return number
 
 
@@ -336,7 +339,7 @@ class _Feed(argparse.Action):
 
 _REPEATED: dict[str, type[argparse.Action]] = {"P": _Append, "OUT=IN": _Feed}
 _READERS: dict[str, Callable[[str], Any]] = {
-    "NAME,...": _list, "OP,...": _list, "SIZE": _size, "N": int, "M,...": _numbers, "S,...": _numbers,
+    "NAME,...": _list, "OP,...": _list, "SIZE": _size, "N": _positive, "M,...": _numbers, "S,...": _numbers,
     "TARGET": _target, "ROWS": _rows, "NAME=N,...": _list,
 }  # fmt: skip
 """Converters of option values, by their placeholder in `--help`."""

@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qdialect.cli.inputs import check_model, check_readable, check_writable, output_endings
+from qdialect.cli.inputs import check_model, check_readable, check_writable, output_endings, targets_of
 from qdialect.cli.progress import progress
 from qdialect.cli.reporting import Reporting
 from qdialect.cli.status import DONE
@@ -85,17 +85,18 @@ def print_verdict(report: "Report", measured: Sequence[str] = ()) -> None:
 
 def print_remarks(report: "Report") -> None:
     """Print remarks on stderr: float nodes and why, violations of the target's rules, then other blocked rewrites."""
+    from qdialect.compiler.verdict import stay
+
     for reason, count in report.reasons():
         fix = f"; {reason.fix}" if reason.fix else ""
-        print(
-            f"remark: {count} {reason.op} stay in float: {reason.message}{fix} [{reason.id}]", file=sys.stderr
-        )
+        said = f"{stay(count, reason.op)} in float: {reason.message}{fix} [{reason.id}]"
+        print(f"remark: {said}", file=sys.stderr)
     for rule, count in report.broken_rules():
         fix = f"; {rule.fix}" if rule.fix else ""
         print(f"remark: {count} {rule.op}: {rule.message}{fix} [{report.target}: {rule.id}]", file=sys.stderr)
-    said = {(f"onnx.{one.op}", one.node) for one in report.floats}
+    named = {(f"onnx.{one.op}", one.node) for one in report.floats}
     for remark in report.remarks:
-        if (remark.op, remark.node) not in said:
+        if (remark.op, remark.node) not in named:
             print(remark, file=sys.stderr)
 
 
@@ -106,10 +107,14 @@ def check_paths(arguments: argparse.Namespace) -> None:
         if data:
             check_readable(data)
     if arguments.output is not None:
-        endings = output_endings(arguments)
+        endings = output_endings(arguments.target)
         if Path(arguments.output).suffix.lower() not in endings:
             what = " or ".join(f"a {ending}" for ending in endings)
-            raise UserError(f"the output '{arguments.output}' is not {what} file", f"name it OUT{endings[0]}")
+            others = targets_of(Path(arguments.output).suffix.lower())
+            other = f", or choose --target {' or '.join(others)}" if others else ""
+            raise UserError(
+                f"the output '{arguments.output}' is not {what} file", f"name it OUT{endings[0]}{other}"
+            )
     for path in (arguments.output, arguments.report, getattr(arguments, "save_profile", None)):
         if path is not None:
             check_writable(path)

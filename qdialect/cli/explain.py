@@ -24,7 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     name: str = arguments.input
     is_word = name != "-" and not {"/", os.sep, "."} & set(name)
     if not os.path.exists(name) and (name in entries() or is_word):
-        print("\n".join(entry(name).lines()))
+        known = entry(name)
+        print(json.dumps(known._asdict(), indent=2) if arguments.json else "\n".join(known.lines()))
         return DONE
     check_model(name)
     import qdialect
@@ -75,7 +76,7 @@ def _as_json(layer: "Layer", report: "Report") -> dict[str, Any]:
 
 def text(report: "Report", *, everything: bool) -> list[str]:
     """Lines with the share in integers; float layers by reason, the most expensive first; violated target rules."""
-    from qdialect.compiler.verdict import FLOAT_MODEL, kinds_text, verdict
+    from qdialect.compiler.verdict import FLOAT_MODEL, kinds_text, stay, verdict
 
     came = verdict(report)
     floats = by_cost(report)
@@ -92,7 +93,7 @@ def text(report: "Report", *, everything: bool) -> list[str]:
     for reason, nodes in _refused(report, shown).items():
         fix = f"; {reason.fix}" if reason.fix else ""
         lines.append(
-            f"{len(nodes)} {reason.op} stay out of {report.form}: {reason.message}{fix} [{reason.id}]"
+            f"{stay(len(nodes), reason.op)} out of {report.form}: {reason.message}{fix} [{reason.id}]"
         )
         lines += [f"    {node}" for node in nodes]
     if not floats and not report.refused:

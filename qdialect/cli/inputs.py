@@ -109,13 +109,18 @@ def model_file(path: str) -> Generator[str]:
             _SPOOLED.clear()
 
 
-def output_endings(arguments: Namespace) -> tuple[str, ...]:
+def output_endings(name: str) -> tuple[str, ...]:
     """Valid extensions of the output for a target, the usual one first."""
-    form = target(arguments.target).form
+    form = target(name).form
     if form not in UPSTREAM_FORMS:
         return (".onnx",)
     binaries = {"linalg": (".so", ".vmfb"), "tosa": (".tosa",)}
     return (".mlir", *binaries.get(form, ()))
+
+
+def targets_of(ending: str) -> list[str]:
+    """The targets of upstream MLIR whose output may have an extension."""
+    return [name for name in UPSTREAM_FORMS if ending in output_endings(name)]
 
 
 @contextmanager
@@ -132,7 +137,7 @@ def streams(arguments: Namespace) -> Generator[None]:
             from tempfile import TemporaryDirectory  # likewise
 
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="qdialect-")))
-            arguments.output = str(folder / f"stdout{output_endings(arguments)[0]}")
+            arguments.output = str(folder / f"stdout{output_endings(arguments.target)[0]}")
             yield
             written = sorted(folder.iterdir())
             if len(written) > 1:

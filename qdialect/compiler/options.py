@@ -49,6 +49,10 @@ def _said(
 
 def _with_costs(name: str | Path, costs: str | Path) -> str | Path:
     """The target with the costs of a file. Raises UserError if the costs are another target's."""
+    if not str(costs).endswith(".toml"):
+        raise UserError(
+            f"costs stand in a .toml file, not in '{costs}'", "write them with `qdialect targets --calibrate`"
+        )
     own = target(costs)
     if costs != name and own.like != name:
         raise UserError(

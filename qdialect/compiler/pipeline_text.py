@@ -59,6 +59,8 @@ def summarize(pass_type: type[ModulePass]) -> tuple[str, str]:
     return summary, classes_of(pass_type)
 
 
+SHOWN = 32
+"""Number of characters in front of a mistake that its message shows."""
 _XDSL_SUMMARIES = {
     "canonicalize": "Apply every op's own simplifications.",
     "cse": "Merge ops that compute the same.",
@@ -78,7 +80,7 @@ _TOKEN = re.compile(
 class _Token(NamedTuple):
     kind: str  # "mark", "string", "word" or "end"
     text: str
-    spaced: bool = False  # a blank precedes it
+    start: int = 0
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -88,16 +90,16 @@ def _tokens(text: str) -> Iterator[_Token]:
         if (token := _TOKEN.match(text, position)) is None:
             raise PipelineError(f"bad pass pipeline at '{text[position:].strip()}'", "close the quotes")
         kind = str(token.lastgroup)
-        yield _Token(kind, token[kind], token[0][0].isspace())
+        yield _Token(kind, token[kind], token.start(kind))
         position = token.end()
-    yield _Token("end", "the end")
+    yield _Token("end", "", start=len(text))
 
 
 class _Reader:
     """A recursive descent over the tokens of a pipeline."""
 
     def __init__(self, text: str):
-        self._tokens = list(_tokens(text))
+        self._text, self._tokens = text, list(_tokens(text))
         self._next = 0
 
     @property
@@ -113,8 +115,11 @@ class _Reader:
     def expect(self, kind: str, text: str | None = None, what: str = "") -> str:
         taken = self.take(kind, text)
         if taken is None:
+            there = f"'{self.token.text}'" if self.token.text else "the end"
+            before = self._text[: self.token.start].rstrip()[-SHOWN:]
             raise PipelineError(
-                f"bad pass pipeline: expected {what or repr(text)} but found '{self.token.text}'",
+                f"bad pass pipeline: expected {what or repr(text)} but found {there}"
+                + (f" behind '{before}'" if before else ""),
                 "write 'a,b{option=1}' or 'builtin.module(a,b{option=1})'",
             )
         return taken
@@ -129,7 +134,7 @@ class _Reader:
                     raise PipelineError(
                         f"bad pass pipeline: cannot nest under '{name}'", "passes run on builtin.module"
                     )
-                steps += [] if self.token == ("mark", ")", self.token.spaced) else self.pipeline()
+                steps += [] if self.token[:2] == ("mark", ")") else self.pipeline()
                 self.expect("mark", ")")
             else:
                 steps.append([self.spec(name)])

@@ -65,6 +65,7 @@ _Quantizing = Callable[["ModuleOp | Source", Data, QuantizeOptions], "Quantized"
 QUANTIZED_OPSET = 13
 """The first opset whose QuantizeLinear and DequantizeLinear have per-axis scales."""
 RANDOM_SAMPLES = 8
+NO_OP = "no op is faster in integers"
 FOR_OTHERS = (
     "form: qdq, for runtimes that fuse pairs of casts; in onnxruntime it may run slower than the float model"
 )
@@ -109,6 +110,8 @@ class Quantized:
         lines: list[str] = []
         if self.profile.random:
             lines.append("warning: random data is no calibration, the result is not to be used")
+        if self.floating == NO_OP and not self.layers:
+            return [*lines, "nothing to quantize: no layer has float weights; the model is compiled as it is"]
         if self.floating:
             return [*lines, f"all {self.layers} layers stay in float: {self.floating}"]
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
@@ -332,7 +335,7 @@ def _is_half(op: Operation) -> bool:
 def _reason_for_float(done: Finished, *, any_integers: bool) -> str:
     """Reason why an integer model is not worth its noise; empty if it is."""
     if not any_integers:
-        return "no op is faster in integers"
+        return NO_OP
     if done.share > NO_GAIN:
         return f"in integers it is expected to take {100 * done.share:.0f} % of the time"
     if done.ratio < least_ratio(done.share):

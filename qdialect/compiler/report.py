@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -38,7 +38,13 @@ LOWERING = ("choose", "rescale", "legalize", "lower")
 """Verbs of lowering passes, those with the most informative remarks first."""
 SIMPLIFYING = ("compose", "decompose", "fold", "freeze", "infer", "unroll")
 """Verbs of simplifying passes, whose remarks do not explain why an op stays in float."""
-NO_CAST = Blocked("not-quantized", "nothing around it is quantized", "quantize the model there too")
+UNPRICED = ("no-costs", "storage")
+"""Ids of lowering passes' reasons why a form has no price, which do not explain why an op stays in float."""
+NO_CAST = Blocked(
+    "not-quantized", "neither its operands nor its result are quantized", "quantize the model there too"
+)
+NO_CAST_HERE = replace(NO_CAST, fix="quantize the model there too, or compile with --data SAMPLES")
+"""The same, of an op without weights in a model that is quantized elsewhere."""
 
 
 class Step(NamedTuple):
@@ -208,7 +214,9 @@ def staying_float(module: ModuleOp, form: str, target: Target) -> dict[OnnxOp, R
         and any(op.get_trait(kind) for kind in (Kernels, Linear, Multiplies))
         and _is_float(op, form)
     )
-    reasons = {op: _reason(op, remarks, is_rescaling=op in rescaling) for op in floats}
+    is_quantized = any(quantized_of(value.type) is not None for op in ops for value in op.results)
+    none = NO_CAST_HERE if is_quantized else NO_CAST
+    reasons = {op: _reason(op, remarks, none, is_rescaling=op in rescaling) for op in floats}
     for op in ops if form == "qdq" else ():
         if isinstance(op, OnnxOp) and (blocked := in_float(op, target)) is not None:
             said = [remark for remark in remarks.on(op) if remark.pass_name.startswith(LOWERING)]
@@ -222,15 +230,16 @@ def _dequantizes(op: OnnxOp) -> list[OnnxOp]:
     return [one for one in owners if isinstance(one, OnnxOp) and one.get_trait(DequantizeForm) is not None]
 
 
-def _reason(op: OnnxOp, remarks: RemarkTable, *, is_rescaling: bool) -> Remark:
+def _reason(op: OnnxOp, remarks: RemarkTable, unsaid: Blocked, *, is_rescaling: bool) -> Remark:
     """
     The decisive remark on an op. On quantized types, the first of the lowering passes; otherwise the last one of
-    `fuse-quantized`, or the first of the passes that move casts.
+    `fuse-quantized`, or the first of the passes that move casts. unsaid: of an op without remarks and weights.
     """
     if is_rescaling:
         return Remark("", op.name, called(op), INTEGER_SUM, op.location)
     said = [(remark.pass_name.partition("-")[0], remark) for remark in remarks.on(op)]
     late = [remark for verb in LOWERING for of, remark in said if of == verb]
+    late.sort(key=lambda remark: remark.blocked.id in UNPRICED)
     early = [remark for verb, remark in said if verb not in LOWERING and verb not in SIMPLIFYING]
     fused = [remark for verb, remark in said if verb == "fuse"][-1:]
     is_quantized = any(quantized_of(v.type) is not None for v in (*op.operands, *op.results))
@@ -243,8 +252,9 @@ def _reason(op: OnnxOp, remarks: RemarkTable, *, is_rescaling: bool) -> Remark:
     if of_target := next((r for r in remarks.on(op) if r.blocked == FLOAT_SUMS), None):
         return of_target
     work = op.get_trait(Multiplies)
-    none = WEIGHT_ALONE if work is not None and work.packed else NO_CAST
-    return Remark("", op.name, called(op), none, op.location)
+    if work is not None:
+        unsaid = WEIGHT_ALONE if work.packed else NO_CAST
+    return Remark("", op.name, called(op), unsaid, op.location)
 
 
 def _rescaling(ops: Sequence[Operation]) -> set[Operation]:

@@ -42,6 +42,11 @@ def share_text(part: float, whole: float) -> str:
     return f"{share:.1f} %" if share % 100 else f"{share:.0f} %"
 
 
+def stay(count: int, operator: str) -> str:
+    """`1 Add stays`, `2 Add stay`."""
+    return f"{count} {operator} stay{'s' if count == 1 else ''}"
+
+
 def kinds_text(counts: Mapping[str, int]) -> str:
     """Numbers of nodes by operator as text, the most frequent first."""
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
@@ -126,7 +131,13 @@ class Verdict:
         return f"casts: {kinds_text(self.casts) or 'none'} left of {self.casts_before}"
 
     def _size(self) -> str:
-        return f"size: {bytes_text(self.bytes)} of constants, was {bytes_text(self.bytes_before)}"
+        line = f"size: {bytes_text(self.bytes)} of constants, was {bytes_text(self.bytes_before)}"
+        more, in_float = (
+            self.bytes - self.bytes_before,
+            sum(one.bytes - one.bytes_before for one in self.floats),
+        )
+        is_why = 4 * more > self.bytes_before and 2 * in_float > more
+        return line + ("; float layers multiply by float constants, which is faster" if is_why else "")
 
     def unknown_kinds(self) -> list[str]:
         """Line with the operators that nothing describes, if there are any."""

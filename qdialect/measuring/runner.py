@@ -89,6 +89,16 @@ def _as_stored(
     name: str, array: Array, known: IntegerInterface | None, wanted: Input, wants: IntegerInterface | None
 ) -> Array:
     """An input of one model converted for another: the same real numbers as float or stored integers."""
+    if array.ndim != len(wanted.shape) or any(
+        size not in (None, have) for size, have in zip(wanted.shape, array.shape, strict=True)
+    ):
+        have, takes = (
+            "x".join("?" if n is None else str(n) for n in sizes) for sizes in (array.shape, wanted.shape)
+        )
+        raise UserError(
+            f"input '{name}' is {have}, the other model takes {takes}",
+            "give models of one task, data that fits both",
+        )
     if array.dtype.kind != "f" and known is not None and (wanted.dtype.kind == "f" or wants is not None):
         array = known.dequantize(array)
     if array.dtype.kind == "f" and wanted.dtype.kind in "iu" and wants is not None:

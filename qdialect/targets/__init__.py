@@ -167,7 +167,7 @@ def target(name: str | Path) -> Target:
             status = os.stat(text)
         except OSError as error:
             raise UserError(
-                f"cannot read target '{text}', {(error.strerror or '').lower()}", "check the path"
+                f"cannot read '{text}', {(error.strerror or '').lower()}", "check the path"
             ) from None
         return _own_target(text, status.st_mtime_ns, status.st_size)
     if text not in target_names():
@@ -196,7 +196,7 @@ def _own_target(path: str, time: int, size: int) -> Target:
     try:
         own = tomllib.loads(Path(path).read_bytes().decode())
     except (OSError, ValueError) as error:
-        raise UserError(f"cannot read target '{path}': {error}", "write TOML, in UTF-8") from None
+        raise UserError(f"cannot read '{path}': {error}", "write TOML, in UTF-8") from None
     base = own.get("like")
     if isinstance(base, str) and base.endswith(".toml"):
         raise UserError(f"target '{path}' is like '{base}'", f"choose from {', '.join(target_names())}")

@@ -26,8 +26,8 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnknownLoc,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, TypeAttribute
-from xdsl.parser import Parser, ParserState
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue, TypeAttribute
+from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, ParseError, UnregisteredConstructException
 from xdsl.utils.lexer import Input, Span, Token
@@ -203,6 +203,7 @@ class ModuleParser(Parser):
         self._parser_state = ParserState(_Lexer(Input(text, name)))
         self._folder = folder
         self.spans: dict[Operation, Span[str]] = {}
+        self._first_uses: dict[str, Span[str]] = {}
         self._locate = locate
         self._start = self._current_token.span
         self._name = StringAttr(name)
@@ -219,6 +220,20 @@ class ModuleParser(Parser):
             column = span.start - self._lines[line - 1] + 1
             op.location = FileLineColLoc(self._name, IntAttr(line), IntAttr(column))
         return op
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: Attribute) -> SSAValue:
+        is_known = operand.operand_name in self.forward_ssa_references
+        value = super().resolve_operand(operand, type)
+        if not is_known and operand.operand_name in self.forward_ssa_references:
+            self._first_uses[operand.operand_name] = operand.span
+        return value
+
+    def _at_first_use(self, error: ParseError) -> ParseError:
+        """The error; of a value without definition, for which xDSL points at the end of the text, at its use."""
+        name = next(iter(self.forward_ssa_references), None)
+        if name is None or self._current_token.kind is not MLIRTokenKind.EOF:
+            return error
+        return ParseError(self._first_uses[name], f"value %{name} is used, but not defined")
 
     def resolve_weights(self, name: str, offset: int, length: int) -> FileSlice:
         """Bytes of a file beside the text, for a constant's attribute. ParseError if they are not there."""
@@ -263,8 +278,8 @@ class ModuleParser(Parser):
             module = super().parse_module(allow_implicit_module)
             merge_pairs(module)
             return module
-        except ParseError:
-            raise
+        except ParseError as error:
+            raise self._at_first_use(error) from None
         except (DiagnosticException, UnregisteredConstructException, ValueError, OverflowError) as error:
             # Attributes verify themselves when constructed, without access to the text.
             raise ParseError(self._current_token.span, str(error)) from error

@@ -103,6 +103,7 @@ def test_text_goes_out_and_in(tmp_path: Path):
         ("func.func @main(", "bad.mlir:1:"),
         ('%0 = "onnx.Relu"() : () -> tensor<2xf32>', "expected 1 inputs, got 0"),
         ("", "the input is empty"),
+        ("%b = onnx.Relu(%a) : (tensor<2xf32>) -> tensor<2xf32>\n", "bad.mlir:1:16: error: value %a is used"),
     ],
 )
 def test_text_that_is_no_module_says_where(text: str, message: str, tmp_path: Path):

@@ -115,7 +115,7 @@ def test_bytes_fill_their_range(folder: Path):
         ("fixed.onnx missing.onnx", 1, "cannot open 'missing.onnx'"),
         ("fixed.onnx bytes.onnx", 1, "whose metadata does not say scale and zero point"),
         ("fixed.onnx --threads many", 2, "'many' is no number of 0 or more"),
-        ("fixed.onnx --batch 0", 2, "0 samples take no time"),
+        ("fixed.onnx --batch 0", 2, "0 is too few"),
         ("--profile", 2, "A.onnx"),
     ],
 )

@@ -121,6 +121,8 @@ def test_residual_additions_become_integer(
     without = qdialect.compile(export)
     assert _kinds(without)["Add"] == 2
     assert not without.completion
+    advice = [one.reasons[0].blocked.fix for one in without.layers if one.operator == "Add"]
+    assert advice == ["quantize the model there too, or compile with --data SAMPLES"] * 2
     report = qdialect.compile(export, data=samples)
     kinds = _kinds(report)
     assert kinds["QLinearAdd"] == 2

@@ -208,7 +208,7 @@ def test_explain_lists_what_linalg_does_not_have(tmp_path: Path, capsys: pytest.
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
     assert main(["explain", str(tmp_path / "m.onnx"), "--target", "linalg"]) == 0
     said = capsys.readouterr().out
-    assert "1 TopK stay out of linalg: TopK has no form in linalg [no-form]\n    top\n" in said
+    assert "1 TopK stays out of linalg: TopK has no form in linalg [no-form]\n    top\n" in said
     assert "less" not in said
 
 

@@ -57,6 +57,13 @@ def test_an_id_is_explained(capsys: pytest.CaptureFixture[str]):
     assert [line.split()[0] for line in lines[3:]] == ["torch", "onnxruntime", "Model", "NNCF", "tf2onnx,"]
 
 
+def test_an_id_is_explained_in_json(capsys: pytest.CaptureFixture[str]):
+    assert main(["explain", "run-time-scale", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["id"], said["fix"]) == ("run-time-scale", "use static quantization")
+    assert "torch" in said["tools"]
+
+
 def test_an_id_that_is_none_is_guessed(capsys: pytest.CaptureFixture[str]):
     assert main(["explain", "float-operan"]) == 1
     assert capsys.readouterr().err == (
@@ -104,6 +111,6 @@ def test_what_a_dialect_does_not_have_is_listed(tmp_path: Path, capsys: pytest.C
     save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     assert main(["explain", str(path), "--target", "tosa"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "1 CumSum stay out of tosa: CumSum has no form in TOSA's integer profile [no-form]" in lines
+    assert "1 CumSum stays out of tosa: CumSum has no form in TOSA's integer profile [no-form]" in lines
     assert "    running" in lines
     assert "every node that has an integer form takes it" not in lines

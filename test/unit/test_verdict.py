@@ -115,6 +115,7 @@ def test_weights_alone_are_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "with integer weights alone" in lines[0]
     assert not any("no quantization" in line for line in lines)
     assert "the operand 0 is float" in lines[1]
+    assert lines[-1].endswith("; float layers multiply by float constants, which is faster")
 
 
 def test_an_integer_interface_says_what_its_integers_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -136,6 +137,15 @@ def test_quantize_ends_with_it_too(tmp_path: Path, capsys: pytest.CaptureFixture
     lines = said(capsys, "quantize", path, "--data", str(data), "-o", out)
     assert sum(line.startswith("integers: ") for line in lines) == 1
     assert sum(line.startswith("size: ") for line in lines) == 1
+
+
+def test_a_quantized_model_has_nothing_to_quantize(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    data, out = tmp_path / "data.npz", str(tmp_path / "out.onnx")
+    np.savez(data, pixels=np.random.default_rng(2).random((8, 16, 16, 1), np.float32))
+    model = Path(__file__).parents[2] / "examples" / "digits_qdq.onnx"
+    lines = said(capsys, "quantize", str(model), "--data", str(data), "-o", out)
+    assert lines[0].startswith("nothing to quantize: no layer has float weights")
+    assert lines[1].startswith("integers: 100 % of ")
 
 
 def test_how_numbers_are_said():

@@ -86,7 +86,11 @@ MODELS: dict[str, tuple[bytes, str]] = {
 COULD_NOT: list[tuple[Command, str, str]] = [
     *((main, f"compile {name} -o out.onnx", says) for name, (_, says) in MODELS.items()),
     (main, "compile good.onnx -o missing/out.onnx", "cannot write 'missing/out.onnx'"),
-    (main, "compile good.onnx -o model.txt", "is not a .onnx file"),
+    (main, "compile good.onnx -o model.txt", "is not a .onnx file; name it OUT.onnx\n"),
+    (main, "compile good.onnx -o out.tosa", "name it OUT.onnx, or choose --target tosa"),
+    (main, "compile good.onnx -o out.onnx --costs good.npz", "costs stand in a .toml file"),
+    (main, "compile good.onnx -o out.onnx --sizes width=4", "no size of an input is called 'width'"),
+    (main, "compile open.onnx -o out.onnx --sizes row=4", "did you mean 'rows'?"),
     (main, "compile good.onnx -o folder.onnx", "it is a folder"),
     (main, "compile model.txt -o out.onnx", "neither a .mlir nor a .onnx"),
     (main, "compile - -o out.onnx", "standard input is empty"),
@@ -112,7 +116,9 @@ COULD_NOT: list[tuple[Command, str, str]] = [
             ("bad.npz", "is not an .npz file"), ("key.npz", "no array for input"), ("rank.npz", "takes 2x3"),
             ("nan.npz", "holds NaN"), ("none.npz", "is 0x3"), ("empty", "there is no data in folder"),
             ("model.txt", "is no data that is known"), ("nothing:samples", "cannot import data"),
-            ("os:nothing", "cannot import data"), ("os:name", "gives str"), ("good.npz --profile good.npz", "good.npz"),
+            ("os:nothing", "cannot import data"), ("os:name", "gives str"),
+            ("own_data:fails", "raises ValueError: nothing there at own_data.py:2; mend the function"),
+            ("own_data:ends", "raises KeyError: 'x' at own_data.py:5"), ("good.npz --profile good.npz", "good.npz"),
             ("good.npz --profile no.p", "cannot open 'no.p'"), ("good.npz --weights int7", "int7"),
             ("good.npz --max-drop much", "much"), ("good.npz --range wide", "wide"),
             ("good.npz --save-profile missing/p", "missing/p"), ("good.npz --keep-float nobody", "'nobody'"),
@@ -125,6 +131,7 @@ COULD_NOT: list[tuple[Command, str, str]] = [
     (main, "compare good.onnx good.onnx --data bytes.npz", "array.astype('float32')"),
     (main, "compare - - --data good.npz", "standard input"),
     (main, "compare good.onnx wide.onnx --data good.npz", "2x3"),
+    (main, "compare open.onnx good.onnx --data good.npz", "is 4x3, the other model takes 2x3"),
     (main, "bench good.onnx --batch 8", "has batch 2, not 8"),
     (main, "bench good.onnx --data nan.npz", "holds NaN"),
     (opt, "good.mlir -p raise-qdq --check-numerics=good.npz -o model.txt", "neither a .mlir nor a .onnx"),
@@ -138,7 +145,7 @@ WRONG_USAGE: list[tuple[Command, str, str]] = [
     (main, "compile good.onnx -o out.onnx --targte openvino", "did you mean '--target'?"),
     (main, "compile good.onnx -o out.onnx --keep-flaot=a", "did you mean '--keep-float'?"),
     (main, "compile good.onnx -o out.onnx --target tensorRT", "did you mean 'tensorrt'?"),
-    (main, "compile good.onnx -o out.onnx --target missing.toml", "cannot read target 'missing.toml'"),
+    (main, "compile good.onnx -o out.onnx --target missing.toml", "cannot read 'missing.toml'"),
     (main, "compile good.onnx -o out.onnx --target empty.toml", "empty.toml"),
     (main, "compile good.onnx -o out.onnx --exactness exacct", "did you mean 'exact'?"),
     (main, "compile good.onnx -o out.onnx --form QDQ", "did you mean 'qdq'?"),
@@ -151,7 +158,10 @@ WRONG_USAGE: list[tuple[Command, str, str]] = [
     (main, "quantize good.onnx -o out.onnx --data good.npz --memory lots", "no size as 500M or 2G"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --state x", "is not OUT=IN"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --mean a", "no list of numbers"),
-    (main, "quantize good.onnx -o out.onnx --data good.npz --workers two", "invalid int value"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --workers two", "'two' is no number"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --workers 0", "0 is too few"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --random", "give one of them"),
+    (main, "compile good.onnx -o out.onnx --quiet --verbose", "not allowed with argument --quiet"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --layout NCWH", "did you mean 'NCHW'?"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --rounding gpt", "did you mean 'gptq'?"),
     (main, "compare good.onnx good.onnx --data good.npz --layer", "did you mean '--layers'?"),
@@ -162,7 +172,18 @@ WRONG_USAGE: list[tuple[Command, str, str]] = [
     (opt, "good.mlir --print-ir-after", "did you mean '--print-ir-after-all'?"),
     (opt, "good.mlir --check-numerics good.npz", "--check-numerics=good.npz"),
     (opt, "good.mlir -p sink-dequantise", "did you mean 'sink-dequantize'?"),
+    (opt, "good.mlir -p cse,dce,,cse", "expected a pass name but found ',' behind 'cse,dce,'"),
+    (opt, "good.mlir -p cse,", "expected a pass name but found the end behind 'cse,'"),
+    (opt, "good.mlir -p ,cse", "expected a pass name but found ','; write"),
 ]
+
+
+OWN_DATA = """def fails():
+    raise ValueError("nothing there")
+def ends():
+    yield {"x": [[1.0] * 3] * 2}
+    raise KeyError("x")
+"""
 
 
 @pytest.fixture
@@ -174,6 +195,11 @@ def place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     wide.graph.output[0].type.tensor_type.ClearField("shape")
     wide.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.ones((4, 2, 3), np.float32), "f"))
     onnx.save(wide, "wide.onnx")
+    free = scale_model(1.5)
+    for one in (free.graph.input[0], free.graph.output[0]):
+        one.type.tensor_type.shape.dim[0].dim_param = "rows"
+    onnx.save(free, "open.onnx")
+    (folder / "own_data.py").write_text(OWN_DATA)
     for name in ("folder.npz", "folder.onnx", "empty"):
         (folder / name).mkdir()
     (folder / "empty.toml").touch()
