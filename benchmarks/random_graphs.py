@@ -7,9 +7,9 @@ Each graph is compiled for onnxruntime (QOperator), for generic (QDQ), and for o
 What a pass changed is verified and judged per op by the pass's class. The whole is run with optimization off: SQNR
 against the model it was made from, of all outputs but indices together, and of each; and in a session with all of its
 optimizations, which must take what it took and give it as little noise. Compiling it again must change no byte. Graphs
-are judged in `--jobs` child processes: onnxruntime's own optimizer aborts the process for some, which are counted, and
-judged without it if the model itself is such a one. With `--state`, each graph's outcome is written down; graphs that
-are in the file already are not compiled again.
+are judged in `--jobs` child processes: onnxruntime aborts the process for some, which are counted, and judged without
+its optimizer if the model itself is such a one; not at all if it aborts or is refused with optimizations off too. With
+`--state`, each graph's outcome is written down; graphs that are in the file already are not compiled again.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ MEDIAN, LEAST = 40.0, 25.0
 """dB: what the median and every graph must have."""
 ORIGINAL = "the original's session"
 """What a child has begun when onnxruntime's optimizer may end it by the model itself."""
+PLAIN = "the original alone"
+"""What it has begun when onnxruntime may end it by the model itself with optimizations off, or refuse that."""
 
 
 @dataclass
@@ -68,7 +70,7 @@ class Outcome:
     integer: int = 0
     """QOperator nodes in the result."""
     aborts: bool = False
-    """Whether a session with all optimizations ends the process by the original: the result is run in none then."""
+    """Whether a session ends the process by the original: the result is run in none that has its optimizations then."""
 
 
 def energies(reference: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> tuple[float, float]:
@@ -242,6 +244,9 @@ def outcomes(
     second time.
     """
     messages.APART = False  # these models are our own
+    if PLAIN in without:
+        return {target: Outcome(aborts=True) for target in targets_of(seed)}
+    begin(PLAIN)
     case = odd_case(seed) if odd else random_case(seed, forms, wide)
     before = run(case.model, case.feeds)
     begin(ORIGINAL)
@@ -279,7 +284,7 @@ def report(judged: Mapping[int, Mapping[str, Outcome]]) -> bool:
             f"{sum(o.integer for o in rows.values())} integer kernels; SQNR median {median:.1f} dB, "
             f"least {least:.1f} dB, {int((noise < LEAST).sum())} below {LEAST:g} dB; of those that differ: {spread}; "
             f"of single outputs the least {worst.min():.1f} dB, {int((worst < LEAST).sum())} below {LEAST:g} dB; "
-            f"{sum(o.aborts for o in rows.values())} originals abort a default session"
+            f"{sum(o.aborts for o in rows.values())} originals abort a session"
         )
         kinds = Counter(o.kind for o in rows.values() if o.problem)
         for kind, count in kinds.most_common():
@@ -351,7 +356,7 @@ def main() -> int:
         odd=arguments.odd,
     )
     left = [seed for seed in seeds if seed not in judged]
-    for seed, _, result in results(work, left, arguments.jobs, {ORIGINAL}):
+    for seed, _, result in results(work, left, arguments.jobs, {PLAIN, ORIGINAL}):
         judged[seed] = ended(seed, result.stage) if isinstance(result, Ended) else result
         if arguments.state is not None:
             write_state(arguments.state, seed, judged[seed])

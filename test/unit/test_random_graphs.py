@@ -29,6 +29,11 @@ def test_every_form(seed: int):
         assert (seed, target, judged.problem) == (seed, target, "")
 
 
+def test_what_onnxruntime_cannot_run_is_counted_alone():
+    judged = random_graphs.outcomes(3, frozenset({random_graphs.PLAIN}))
+    assert [(one.aborts, one.problem) for one in judged.values()] == [(True, "")] * 3
+
+
 def test_what_computes_in_half_precision_is_kept_to_the_bit():
     """Copies of a scale went, behind which onnxruntime rounded between ops that it computes in float32."""
     assert random_graphs.outcome(odd_case(1403), "generic//exact").problem == ""
