@@ -6,20 +6,20 @@ the scales; but except for the weight of a convolution or product, kernels take 
 rejected (1.31: measured). Some kernels are wrong at some scales or windows; some cost more than the float kernel with
 its casts. Before, a session makes signed bytes unsigned and drops clamps that the quantize implies, so neither
 signedness nor a clamp separates an op from its quantize; it merges a second quantize, behind the first and a
-dequantize, with the first. It fuses an 8-bit product regardless of its users, and cannot run it if the left operand has
-several scales, or the right one has scales for other axes than the columns of one matrix. It quantizes the float weight
-of an op between casts, and dequantizes it in each run if no kernel takes both. It clips a float bias that int32 does
-not hold in steps of x_scale * w_scale. A Sum of one operand is the identity and hides a cast from the op. The target's
-file lists pairs of float ops that a session fuses, and unfused equivalents of the first.
+dequantize, with the first, in steps of the range that is common to both. It fuses an 8-bit product regardless of its
+users, and cannot run it if the left operand has several scales, or the right one has scales for other axes than the
+columns of one matrix. It quantizes the float weight of an op between casts, and dequantizes it in each run if no kernel
+takes both. It clips a float bias that int32 does not hold in steps of x_scale * w_scale. A Sum of one operand is the
+identity and hides a cast from the op. The target's file lists pairs of float ops that a session fuses, and unfused
+equivalents of the first.
 """
 # Around the driver: the casts are written and no op changes its type: a Sum of one operand is inserted between.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -37,7 +37,7 @@ from qdialect.ops.generated import op_named
 from qdialect.patterns.rows import is_faster_in_float
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
-from qdialect.promises.clamping import Clamp
+from qdialect.promises.clamping import Clamp, are_alike
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
@@ -77,6 +77,9 @@ def part(op: OnnxOp, place: int) -> None:
 
 
 def _part_behind(quantize: OnnxOp, target: Target) -> None:
+    if _is_merged(quantize):
+        part(quantize, 0)
+        return
     op = _fused_with(quantize)
     kernels = None if op is None else op.get_trait(Kernels)
     casts = [] if op is None else _casts(op)
@@ -84,6 +87,21 @@ def _part_behind(quantize: OnnxOp, target: Target) -> None:
         _part_from(quantize)
     elif op is not None and kernels is not None and casts:
         _part_kernel(quantize, op, kernels, casts, target)
+
+
+def _is_merged(quantize: OnnxOp) -> bool:
+    """True if a session would merge a quantize with one to another type, of which it takes all dequantized numbers."""
+    cast, users = _dequantize(quantize.operands[0]), [use.operation for use in quantize.results[0].uses]
+    first = None if cast is None else cast.operands[0].owner
+    if cast is None or not isinstance(first, OnnxOp) or first.get_trait(QuantizeForm) is None:
+        return False
+    alone = cast.operands[0].has_one_use() and cast.results[0].has_one_use()
+    if not alone or not users or any(user.get_trait(DequantizeForm) is None for user in users):
+        return False
+    a, b = quantize_type(first), quantize_type(quantize)
+    if isinstance(a, Blocked) or isinstance(b, Blocked):
+        return False
+    return a.is_per_tensor and b.is_per_tensor and not are_alike(a, b)
 
 
 def _part_kernel(
@@ -96,7 +114,7 @@ def _part_kernel(
     )
     is_refused |= is_one_type and _loses_bias(op)
     is_slower = is_one_type and is_faster_in_float(op, kernels, target.costs)
-    if is_refused or is_slower or any(_is_wrong(op, kernels, scale) for scale in _scales(quantize)):
+    if is_refused or is_slower or _is_wrong(op, kernels, quantize_type(quantize)):
         _part_from(quantize)
 
 
@@ -228,41 +246,19 @@ def _loses_bias(op: OnnxOp) -> bool:
     return fits_shape and bool(numerics.quantize_bias(bias.reshape(-1), x.scales, w.scales)[1].any())
 
 
-def _is_wrong(op: OnnxOp, kernels: Kernels, scale: float) -> bool:
-    return any(kernel.is_wrong(op, scale) for kernel in kernels.forms)
-
-
-def _scales(quantize: OnnxOp) -> Iterator[float]:
-    """Scales of a quantize, alone and merged with those behind it: per tensor, for the range common to all."""
-    low, high = -np.inf, np.inf
-    following: OnnxOp | None = quantize
-    while following is not None:
-        type = quantize_type(following)
-        if isinstance(type, Blocked) or not type.is_per_tensor:
-            return
-        ends = np.array([type.storage.low, type.storage.high])
-        real = numerics.dequantize(ends, type.scales, type.zero_points)
-        low, high = max(low, float(real[0])), min(high, float(real[1]))
-        if high > low:
-            yield (high - low) / (type.storage.high - type.storage.low)
-        cast = _only_user(following)
-        following = None if cast is None or cast.get_trait(DequantizeForm) is None else _only_user(cast)
-        if following is not None and following.get_trait(QuantizeForm) is None:
-            return
-
-
-def _only_user(op: OnnxOp) -> OnnxOp | None:
-    use = op.results[0].first_use
-    user = None if use is None or not op.results[0].has_one_use() else use.operation
-    return user if isinstance(user, OnnxOp) else None
+def _is_wrong(op: OnnxOp, kernels: Kernels, type: UniformType | Blocked) -> bool:
+    """True if a kernel would give other numbers than the op at the one scale of `type`."""
+    if isinstance(type, Blocked) or not type.is_per_tensor:
+        return False
+    return any(kernel.is_wrong(op, float(type.scale)) for kernel in kernels.forms)
 
 
 def _casts(op: OnnxOp) -> list[OnnxOp]:
-    """The dequantizes of an op's operands, except of its bias and weight."""
+    """The dequantizes of an op's operands, except of its bias and weight; a session moves them below moves."""
     is_linear = op.get_trait(Linear) is not None
     casts: list[OnnxOp] = []
     for place, value in enumerate(op.operands):
-        cast = _dequantize(value)
+        cast = _moved_dequantize(value)
         is_weight = place > 0 and is_linear
         if cast is not None and not (is_weight and isinstance(cast.operands[0].owner, ConstantOp)):
             casts.append(cast)

@@ -398,6 +398,52 @@ def test_a_clamp_parts_no_op_from_its_quantize(name: str, options: dict[str, Any
         np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=0.0236)
 
 
+PAIRS: dict[str, str] = {
+    "behind_a_coarse_one": """s = {4}, uint8 z = {3}, float high = {0.7}, float t = {0.11}, uint8 u = {128}> {
+      e = Exp(x)
+      q = QuantizeLinear(e, s, z)
+      d = DequantizeLinear(q, s, z)
+      c = Clip(d, , high)
+      p = QuantizeLinear(c, t, u)
+      r = DequantizeLinear(p, t, u)
+      y = Exp(r)
+    }""",
+    # What is between moves below both.
+    "behind_a_finer_one": """s = {0.01}, uint8 z = {128}, int64[1] n = {12}, float t = {0.4}, uint8 u = {3}> {
+      e = Sin(x)
+      q = QuantizeLinear(e, s, z)
+      d = DequantizeLinear(q, s, z)
+      k = Reshape(d, n)
+      p = QuantizeLinear(k, t, u)
+      r = DequantizeLinear(p, t, u)
+      y = Exp(r)
+    }""",
+    # A kernel looks each element up in a table, which has one scale, behind casts that a session moves.
+    "of_channels_behind_a_move": """s = {0.02}, uint8 z = {128}, bool[2,6] b = {1, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0},
+     int64[2] n = {2, 6}, float[2] t = {0.02, 0.04}, uint8[2] u = {61, 56}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      k = Reshape(d, n)
+      w = Where(b, k, k)
+      p = QuantizeLinear<axis = 0>(w, t, u)
+      y = DequantizeLinear<axis = 0>(p, t, u)
+    }""",
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize(
+    "options", [*({"target": t} for t in ONNX_TARGETS), *({"form": f} for f in FORMS)], ids=str
+)
+def test_pairs_of_other_steps_stay_two(name: str, options: dict[str, Any]):
+    """A session makes one of them, in steps of the range that both express."""
+    shapes = {"behind_a_coarse_one": "3,4", "behind_a_finer_one": "12", "of_channels_behind_a_move": "2,6"}
+    model, result = compiled(f"g (float[3,4] x) => (float[{shapes[name]}] y) <float {PAIRS[name]}", **options)
+    x = {"x": np.random.default_rng(3).normal(size=(3, 4)).astype(np.float32)}
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-6)
+
+
 BLOCKS = """g (float[5,12] x) => (float[5,3] y, float[5,3] r)
 <float s = {0.02}, TYPE z = {3}, float t = {0.5}, TYPE u = {5}> {
   q = QuantizeLinear(x, s, z)
