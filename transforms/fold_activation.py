@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
-from qdialect.dialects.onnx_types import quantized_of, shape_of, uniform_of
+from qdialect.dialects.onnx_types import quantized_of, uniform_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.exactness import Exactness
 from qdialect.forms.storage import StorageReading
@@ -63,8 +63,8 @@ class FoldRedundantClamp(OnOp[OnnxOp]):
 def _requantize(op: OnnxOp, kept: SSAValue, rewriter: Rewriter) -> None:
     """Replace an op that changes only the signedness of its operand's integers by a requantize."""
     before, after = uniform_of(kept.type), quantized_of(op.results[0].type)
-    if after is not None and shape_of(kept.type) == shape_of(op.results[0].type) and are_alike(before, after):
-        real = DequantizeOp(kept)
+    if after is not None and are_alike(before, after) and fits(kept, op, retyped=True):
+        real = DequantizeOp(fitted(kept, op, rewriter))
         rewriter.replace(op, [real, QuantizeOp(real.results[0], after)])
 
 

@@ -85,15 +85,18 @@ def is_list(value: SSAValue) -> bool:
     return element_of(value.type) in (i32, i64)
 
 
-def fits(value: SSAValue, op: OnnxOp) -> bool:
-    """True if `value` can replace the op's first result: equal types, except for sizes unknown in `value`."""
+def fits(value: SSAValue, op: OnnxOp, *, retyped: bool = False) -> bool:
+    """
+    True if `value` can replace the op's first result: equal types, except for sizes unknown in `value`. retyped: True
+    if a cast of `value` replaces it, to the element type of the result.
+    """
     known, result = value.type, op.results[0].type
     if known == result:
         return True
-    if element_of(known) != element_of(result) or not isinstance(result, TensorType):
+    if not isinstance(result, TensorType) or (not retyped and element_of(known) != element_of(result)):
         return False
     block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    if block is op.parent and not isinstance(value.owner, OnnxOp | QuantizeOp):
+    if not retyped and block is op.parent and not isinstance(value.owner, OnnxOp | QuantizeOp):
         return False  # a graph that yields it would state a less precise result
     if isinstance(known, UnrankedTensorType):
         return True

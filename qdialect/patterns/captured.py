@@ -165,8 +165,9 @@ def _pair(value: OpResult, cast: OnnxOp, uses: list[Use]) -> None:
 
 
 def _quantized_beside(value: OpResult, cast: OnnxOp) -> OnnxOp | None:
-    """The existing quantize of `value`, in its block, to the type of `cast`: a second would be merged with it."""
+    """The first quantize of `value` in its block to the type of `cast`: another would be merged with it."""
     type = dequantize_type(cast)
     users = [use.operation for use in value.uses if use.operation.parent is value.op.parent]
     quantizes = [user for user in users if isinstance(user, OnnxOp) and _quantizes(user)]
-    return next((one for one in quantizes if quantize_type(one) == type), None)
+    alike: dict[Operation, OnnxOp] = {one: one for one in quantizes if quantize_type(one) == type}
+    return next((alike[op] for op in block_of(value.op).ops if op in alike), None) if alike else None

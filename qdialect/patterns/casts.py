@@ -11,7 +11,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect import numerics
 from qdialect.dialects.onnx_base import ConstantOp, opset_of
-from qdialect.dialects.onnx_types import quantized_of
+from qdialect.dialects.onnx_types import quantized_of, storage_element, with_element
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, StorageCastOp, UniformType
 from qdialect.forms.storage import clip_between
 from qdialect.ir.names import location, node_name, tensor_names
@@ -21,6 +21,16 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp
 
 
+def _says_same(type: UniformType, other: UniformType) -> bool:
+    """Whether two types read the same integers as the same numbers: one scale is repeated along an axis."""
+    if (type.storage, type.expressed) != (other.storage, other.expressed) or type.blocks or other.blocks:
+        return False
+    scales, zeros = (
+        [*a.flat, *b.flat] for a, b in ((type.scales, other.scales), (type.zero_points, other.zero_points))
+    )
+    return len(set(scales)) == len(set(zeros)) == 1
+
+
 class FoldRequantize(OnOp[QuantizeOp]):
     """qcast of a dcast."""
 
@@ -28,12 +38,16 @@ class FoldRequantize(OnOp[QuantizeOp]):
         source = op.operands[0]
         if not (isinstance(source, OpResult) and isinstance(source.op, DequantizeOp)):
             return None
-        q = source.op.operands[0]
-        if q.type != op.results[0].type:
+        q, type = source.op.operands[0], op.element_type
+        if q.type != op.results[0].type and not _says_same(source.op.element_type, type):
             return Blocked("other-parameters", "a pair with other parameters rounds a second time")
-        if not op.element_type.round_trips:
+        if not type.round_trips:
             return Blocked("wide-storage", "not every stored integer survives the way through float")
-        rewriter.replace(op, [], [q])
+        if q.type == op.results[0].type:
+            rewriter.replace(op, [], [q])
+            return None
+        stored = StorageCastOp(q, with_element(q.type, storage_element(type)))
+        rewriter.replace(op, [stored, StorageCastOp(stored.results[0], op.results[0].type)])
         return None
 
 

@@ -384,6 +384,19 @@ func.func @other_signedness(%q: tensor<2x3x!quant.uniform<i8<-121:127>:f32, 0.02
   func.return %y : tensor<2x3x!quant.uniform<u8<7:255>:f32, 0.02:7>>
 }
 
+// A size that only the result says changes nothing.
+
+// CHECK-LABEL: func.func @other_signedness_of_unknown_size(
+// CHECK-NEXT: %[[D:.*]] = quant.dcast %q
+// CHECK-NEXT: %[[R:.*]] = quant.qcast %[[D]] : tensor<2x?xf32> to tensor<2x?x!quant.uniform<u8:f32, 0.02>>
+// CHECK-NEXT: quant.dcast %[[R]]
+func.func @other_signedness_of_unknown_size(%q: tensor<2x?x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x?xf32> {
+  %y = onnx.LeakyRelu(%q) {alpha = 0.17 : f32} : (tensor<2x?x!quant.uniform<i8:f32, 0.02:-128>>) -> tensor<2x1x!quant.uniform<u8:f32, 0.02>>
+  %z = quant.dcast %y : tensor<2x1x!quant.uniform<u8:f32, 0.02>> to tensor<2x1xf32>
+  %r = onnx.Identity(%z) : (tensor<2x1xf32>) -> tensor<2x?xf32>
+  func.return %r : tensor<2x?xf32>
+}
+
 // CHECK-LABEL: func.func @unmoved_other_scale(
 // CHECK-NEXT: %[[R:.*]] = onnx.LeakyRelu(%q)
 // CHECK-NEXT: func.return %[[R]]

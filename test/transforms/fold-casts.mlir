@@ -11,6 +11,28 @@ func.func @pair(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!
   func.return %y : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }
 
+// One scale is repeated along an axis: the same integers, read as the other type.
+
+// CHECK-LABEL: func.func @repeated(
+// CHECK-NEXT: %[[I:.*]] = quant.scast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xui8>
+// CHECK-NEXT: %[[R:.*]] = quant.scast %[[I]] : tensor<2x3xui8> to tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.02:13}>>
+// CHECK-NEXT: func.return %[[R]]
+func.func @repeated(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.02:13}>> {
+  %x = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  %y = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.02:13}>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.02:13}>>
+}
+
+// CHECK-LABEL: func.func @unmoved_one_other_zero_point(
+// CHECK-NEXT: quant.dcast
+// CHECK-NEXT: quant.qcast
+func.func @unmoved_one_other_zero_point(%q: tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.02:14}>> {
+  %x = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>> to tensor<2x3xf32>
+  // expected-remark@+1 {{a pair with other parameters rounds a second time [fold-casts: other-parameters]}}
+  %y = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.02:14}>>
+  func.return %y : tensor<2x3x!quant.uniform<u8:f32:0, {0.02:13,0.02:14}>>
+}
+
 // 16 bits per axis; the float between has another reader and stays.
 
 // CHECK-LABEL: func.func @pair_with_a_reader(

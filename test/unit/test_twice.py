@@ -35,6 +35,8 @@ LATE = {
     "types are the target's before ops are fused": (971276, "onnxruntime", "qdq"),
     "equal quantizes leave their real numbers the name": (1102476, "tensorrt", None),
     "a requantize by channel that a float op reads": (971580, "onnxruntime", "qoperator"),
+    "of equal quantizes the first becomes the pair behind what moves": (1200468, "tensorrt", None),
+    "a scale that is repeated along an axis is one scale": (1200724, "generic", None),
 }
 """Graphs in which one cause each changed the second compilation."""
 
@@ -74,6 +76,10 @@ def test_integer_sums(seed: int):
 def test_one_cause_each(cause: str):
     seed, target, form = LATE[cause]
     assert_stays(random_case(seed, True).model, target, form)
+
+
+def test_an_activation_of_integers_whose_signedness_and_sizes_are_known_late():
+    assert_stays(random_case(1270000, True, wide=True).model, "onnxruntime", exactness="exact")
 
 
 def test_a_weight_of_sums_whose_signedness_changes_twice():
