@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 
+CONSTANTS = 4
+"""IR version from which an initializer need not be a graph input too, which a caller may replace."""
+
 Stated = tuple[Attribute, str, dict[str, Attribute]]
 """Type, name and further attributes of a graph's output."""
 
@@ -154,6 +157,7 @@ class _Exporter:
             result = op.results[0]
             if op.value is not None and result not in outputs:
                 self._initializer(self.names.of(result), op.value.data, graph)
+                self.proto.ir_version = max(self.proto.ir_version, CONSTANTS)
                 return
         self._node(op, graph.node.add())
         self._value_infos(op, graph, outputs)

@@ -34,6 +34,13 @@ def test_load_and_save_keep_what_is_newer(tmp_path: Path):
     assert versions(tmp_path / "out.onnx") == (MAX_OPSET + 1, MAX_IR_VERSION + 1)
 
 
+def test_constants_raise_the_ir_version_in_which_an_initializer_need_not_be_an_input(tmp_path: Path):
+    module = qdialect.load(write(tmp_path / "m.onnx", "Add", 8, 3))
+    qdialect.save(module, tmp_path / "out.onnx")
+    assert versions(tmp_path / "out.onnx") == (8, 4)
+    onnx.checker.check_model(str(tmp_path / "out.onnx"))
+
+
 @pytest.mark.parametrize(
     ("opset", "ir", "expected"),
     [
