@@ -8,10 +8,11 @@ Decompose composite ops into simpler ones, so that each part has quantization pa
 Close: the same arithmetic, rounded once per part. Only the requested ops.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.forms.table import TABLES
@@ -51,6 +52,12 @@ def decomposable(*, loops: bool = False) -> list[str]:
     )
 
 
+def check_decomposable(ops: Iterable[str]) -> None:
+    """UserError for an op that cannot be requested."""
+    if unknown := sorted(set(ops) - set(decomposable())):
+        raise UserError(f"'{unknown[0]}' is not decomposed", f"choose from {', '.join(decomposable())}")
+
+
 @dataclass(frozen=True)
 class DecomposePass(RewritePass):
     """Composite ops are decomposed into simpler ones."""
@@ -62,4 +69,5 @@ class DecomposePass(RewritePass):
     ops: tuple[str, ...] = ()
 
     def patterns(self) -> Sequence[Pattern]:
+        check_decomposable(self.ops)
         return [DecomposeOp(self.ops)]

@@ -7,8 +7,9 @@ Exact: no element changes; the graph is the model's at one of its admissible siz
 inputs' are inferred at once, as `infer-shapes` does.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -27,17 +28,6 @@ from qdialect.rewriting.driver import Rewriter, rewriting
 STILL_OPEN = Blocked("open-size", "a size of an input is not known", "say it: --batch N, or --sizes NAME=N")
 
 
-def sizes_of(rows: Sequence[str]) -> dict[str, int]:
-    """Sizes by name, from `NAME=N`. Raises UserError for other text."""
-    sizes: dict[str, int] = {}
-    for row in rows:
-        name, _, number = row.partition("=")
-        if not name or not number.isdecimal() or int(number) < 1:
-            raise UserError(f"'{row}' is not NAME=N", "as in --sizes width=224,height=224")
-        sizes[name] = int(number)
-    return sizes
-
-
 def _names(row: object) -> list[str]:
     """Names of the dimensions of an input, empty for unnamed ones."""
     listed = row.data.get(DIMS) if isinstance(row, DictionaryAttr) else None
@@ -45,19 +35,29 @@ def _names(row: object) -> list[str]:
     return [part.data if isinstance(part, StringAttr) else "" for part in parts]
 
 
-def _check_names(sizes: Mapping[str, int], module: ModuleOp) -> None:
-    """UserError for a size of a name that no dimension of an input has."""
-    functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    rows = [row for func in functions for row in (func.arg_attrs.data if func.arg_attrs is not None else ())]
-    known = dict.fromkeys(name for row in rows for name in _names(row) if name)
-    for name in sizes:
+def sizes_of(module: ModuleOp, batch: int | None, rows: Sequence[str]) -> dict[str, int]:
+    """
+    Sizes by name, from `NAME=N`.
+
+    Raises UserError for other text, a name that no size of an input has, and a number below 1.
+    """
+    if batch is not None and not (isinstance(batch, Integral) and batch > 0):
+        raise UserError(f"the batch is {batch!r}", "give a whole number from 1 on")
+    functions = [op for op in module.ops if isinstance(op, FuncOp)] if rows else []
+    inputs = [
+        row for func in functions for row in (func.arg_attrs.data if func.arg_attrs is not None else ())
+    ]
+    known = dict.fromkeys(name for row in inputs for name in _names(row) if name)
+    sizes: dict[str, int] = {}
+    for row in rows:
+        name, _, number = row.partition("=")
+        if not name or not number.isdecimal() or int(number) < 1:
+            raise UserError(f"'{row}' is not NAME=N", "as in --sizes width=224,height=224")
         if name not in known:
-            listed = (
-                f"those of the inputs are {', '.join(known)}"
-                if known
-                else "no size has a name; say --batch N"
-            )
+            listed = f"those of the inputs are {', '.join(known)}" if known else "none of them has a name"
             raise UserError(f"no size of an input is called '{name}'", did_you_mean(name, known, listed))
+        sizes[name] = int(number)
+    return sizes
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,7 @@ class FixShapesPass(ModulePass):
     """`NAME=N`: values of named sizes."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        sizes = sizes_of(self.sizes)
-        _check_names(sizes, op)
+        sizes = sizes_of(op, self.batch, self.sizes)
         fixed: list[SSAValue] = []
         with rewriting(op, self.name) as rewriter:
             for func in op.ops:

@@ -27,12 +27,13 @@ from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, CustomOp, FunctionOp, OnnxOp
 from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_verify import verify_at
+from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.newer import NEWER, NewerForm
 from qdialect.ir.place import onnx_op
 from qdialect.ir.values import constant_array
 from qdialect.ir.walking import operations
-from qdialect.onnx_io.opsets import IMPORTS, version_of
+from qdialect.onnx_io.opsets import IMPORTS, MAX_OPSET, version_of
 from qdialect.onnx_io.shapes import infer_unknown
 from qdialect.ops.generated import op_class
 from qdialect.promises.arithmetic import Rounds
@@ -150,6 +151,8 @@ class RaiseOpsetPass(RewritePass):
         return Exactness.EXACT if self.to <= SAME_SUMS else Exactness.CLOSE
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.to > MAX_OPSET:
+            raise UserError(f"opset {self.to} is not written", f"choose one up to {MAX_OPSET}")
         imports = op.attributes.get(IMPORTS)
         now = version_of(imports)
         if not isinstance(imports, DictionaryAttr) or not now:

@@ -14,15 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 
-from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of
 from qdialect.errors import UserError
 from qdialect.files import reason
 from qdialect.numerics import Array
 from qdialect.oracle.data import Arrays, Input, batches, load_npz
-from qdialect.oracle.form import main_of
-from qdialect.oracle.observing import input_names
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 KINDS = "an .npz or .npy file, a folder of .npz, .npy, .pb or image files, or module:function"
@@ -36,25 +32,6 @@ class ImageOptions:
     std: tuple[float, ...] = (1.0,)
     layout: str | None = None
     """`NCHW` or `NHWC`; None: by the axis on which the model's input has 1 or 3 channels."""
-
-
-def model_inputs(module: ModuleOp) -> list[Input]:
-    """The graph inputs that need data. Raises UserError for one of unknown type."""
-    func = main_of(module)
-    rows = func.arg_attrs.data if func.arg_attrs is not None else ()
-    rows = [*rows, *[DictionaryAttr({})] * (len(func.body.block.args) - len(rows))]
-    inputs: list[Input] = []
-    for name, value, row in zip(input_names(module), func.body.block.args, rows, strict=True):
-        if "onnx.default" in row.data:
-            continue
-        element, shape = BY_ATTRIBUTE.get(element_of(value.type)), shape_of(value.type)  # pyright: ignore[reportArgumentType]
-        if element is None or shape is None:
-            raise UserError(
-                f"the type of input '{name}' is not known", "run ONNX shape inference on the model"
-            )
-        sizes = [None if s == DYNAMIC else s for s in shape]
-        inputs.append(Input(name, sizes, np.dtype(element.dtype)))
-    return inputs
 
 
 def checked(

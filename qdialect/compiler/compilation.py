@@ -30,6 +30,7 @@ from qdialect.rewriting.remarks import remarks_of
 from qdialect.targets import target
 from qdialect.targets.legality import breaches
 from qdialect.text.upstream import is_upstream, refused
+from qdialect.transforms.fix_shapes import sizes_of
 from qdialect.transforms.lower_to_qdq import LowerToQdqPass
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class Compilation(Hook):
         ends = [one for one in self.passes if one.name == LowerToQdqPass.name or one is self.passes[-1]]
         self._writes_casts = ends[0]
         kept = named_nodes(module, options.keep_float)
+        sizes_of(module, options.batch, options.sizes)
         lower_opsets(module)
         for op in kept:
             op.attributes[KEEP_FLOAT] = UnitAttr()
@@ -175,7 +177,12 @@ def _compiled(module: ModuleOp, options: CompileOptions) -> Report:
         from qdialect.compiler.completing import complete  # imports onnxruntime, needed only here
 
         completion = complete(module, options.data, options)
-    return compile_as(module, options, options.feeds, completion=completion)
+    feeds: Sequence[Mapping[str, Array]] = ()
+    if options.feeds:
+        from qdialect.oracle.feeds import fitted  # likewise
+
+        feeds = [*fitted(module, options.feeds)]
+    return compile_as(module, options, feeds, completion=completion)
 
 
 @_takes(CompileOptions)

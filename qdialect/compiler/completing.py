@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.passes import ModulePass
 
 from qdialect.calibration.annotations import annotate
-from qdialect.calibration.data import checked, load_data, model_inputs
+from qdialect.calibration.data import checked, load_data
 from qdialect.calibration.existing import is_integer
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.samples import Noise, Row, measure_noise
@@ -26,6 +26,7 @@ from qdialect.compiler.pipeline import READY, phases
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.opsets import lower_opsets
+from qdialect.oracle.feeds import model_inputs
 from qdialect.oracle.form import main_of
 from qdialect.rewriting.journal import KEEP_FLOAT
 from qdialect.rewriting.manager import Hook, PassManager

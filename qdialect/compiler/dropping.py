@@ -51,7 +51,7 @@ class Limit:
 
 def parse_limit(text: str) -> Limit:
     """A limit as `40dB` (signal to noise) or `1%` (of the decisions). UserError for anything else."""
-    match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+) *(dB|db|%)", text.strip())
+    match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+) *(dB|db|%)", str(text).strip())
     if match is None:
         raise UserError(f"'{text}' is no limit", "say 40dB, signal to noise, or 1%, of the decisions")
     number = float(match[1])

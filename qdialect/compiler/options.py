@@ -8,6 +8,7 @@ Imports nothing heavy, so that errors on the command line are reported at once.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from inspect import Parameter, Signature, signature
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -254,7 +255,17 @@ class Calibration:
 
 @dataclass(frozen=True)
 class QuantizeOptions(Calibration, Options):
-    """Options of `quantize`."""
+    """Options of `quantize`. Raises UserError for a value that is none of an option's choices, or below 1."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for one in fields(Calibration):
+            value, choices = getattr(self, one.name), one.metadata["choices"]
+            if choices and value is not None and value not in choices:
+                raise UserError(f"{one.name} is {value!r}", f"choose from {', '.join(choices)}")
+        for name, value in (("memory", self.memory), ("workers", self.workers)):
+            if not (isinstance(value, Integral) and value > 0):
+                raise UserError(f"{name} is {value!r}", "give a whole number from 1 on")
 
 
 def flag(one: Field[Any]) -> str:

@@ -17,7 +17,7 @@ from qdialect.exactness import Exactness
 from qdialect.rewriting.passes import Composed, RewritePass, composable, exactness_of, parts_of
 from qdialect.targets import Target, target
 from qdialect.transforms import get_all_passes
-from qdialect.transforms.decompose import decomposable
+from qdialect.transforms.decompose import check_decomposable, decomposable
 
 
 class Stage(NamedTuple):
@@ -278,10 +278,7 @@ def _checked(options: Options) -> Request:
         raise UserError(f"there is no level '{options.exactness}'", f"choose from {', '.join(LEVELS)}")
     if form in FORMS and form != "qdq" and not runtime.kernels:
         raise UserError(f"target '{options.target}' takes no integer nodes", "use --form qdq")
-    if options.decompose:
-        unknown = sorted(set(options.decompose) - set(decomposable()))
-        if unknown:
-            raise UserError(f"'{unknown[0]}' is not decomposed", f"choose from {', '.join(decomposable())}")
+    check_decomposable(options.decompose)
     level = Exactness(options.exactness)
     if options.decompose and not Exactness.CLOSE.within(level):
         raise UserError(

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from qdialect.calibration.data import ImageOptions, checked, load_data, model_inputs
+from qdialect.calibration.data import ImageOptions, checked, load_data
 from qdialect.calibration.equalization import equalize
 from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.profile import Profile, load_profile
@@ -46,7 +46,7 @@ from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.models import module_of
 from qdialect.onnx_io.opsets import lower_opsets
 from qdialect.oracle.data import Input
-from qdialect.oracle.feeds import fitting_feeds
+from qdialect.oracle.feeds import fitting_feeds, model_inputs
 from qdialect.oracle.form import main_of
 from qdialect.oracle.session import fused_nodes
 from qdialect.promises.linear import Linear
@@ -71,7 +71,7 @@ FOR_OTHERS = (
 )
 
 
-@dataclass
+@dataclass(repr=False)
 class Quantized:
     """The result of `quantize`."""
 
@@ -99,6 +99,9 @@ class Quantized:
     """Result of the noise budget, if requested."""
     in_pairs: bool = False
     """True if integers are written as float ops between pairs of casts, for the runtime to fuse."""
+
+    def __repr__(self) -> str:
+        return f"<Quantized: {self.summary()[-1]}>"
 
     @property
     def module(self) -> ModuleOp:
@@ -190,7 +193,7 @@ def _feeds(module: ModuleOp, data: Data, calibration: Calibration) -> Iterable[F
         )
     if isinstance(data, str | Path):
         return checked(load_data(str(data), inputs, _images(calibration)), inputs)
-    return checked(data or (), inputs)
+    return checked(() if data is None else data, inputs)
 
 
 def _images(calibration: Calibration) -> ImageOptions:
@@ -201,14 +204,14 @@ def _sequences(data: Data, calibration: Calibration, inputs: Sequence[Input]) ->
     """The sequences in which state is carried from sample to sample: one per file, or the caller's."""
     if isinstance(data, str | Path):
         return ([one] for one in load_data(str(data), inputs, _images(calibration)))
-    return sequences(data or ())
+    return sequences(() if data is None else data)
 
 
 def _profile(module: ModuleOp, data: Data, calibration: Calibration) -> Profiler:
     """A profile of the prepared module; saved if requested, also on interrupt."""
     profiler = Profiler(module, memory=calibration.memory, random=calibration.random)
     try:
-        if data is not None or calibration.random:
+        if data is not None or calibration.random or not calibration.profiles:
             _add(profiler, _feeds(module, data, calibration), calibration)
     except KeyboardInterrupt:
         count, path = profiler.profile.samples, calibration.save_profile

@@ -116,7 +116,8 @@ class Report:
 
     def __repr__(self) -> str:
         """One line, for any model."""
-        said = f"{len(self.floats)} nodes stay in float, {len(self.breaches)} break a rule"
+        floats = sum(layer.is_float for layer in self.layers)
+        said = f"{floats} of {len(self.layers)} layers in float, {len(self.breaches)} nodes break a rule"
         return f"<Report: {self.target}, {self.form}, {self.exactness}; {said}>"
 
     def __str__(self) -> str:
@@ -259,18 +260,22 @@ def _reason(op: OnnxOp, remarks: RemarkTable, unsaid: Blocked, *, is_rescaling: 
 
 def _rescaling(ops: Sequence[Operation]) -> set[Operation]:
     """
-    The ops that scale int32 sums cast to float, those that combine their results with constants, and those that compute
-    the scales for them alone.
+    The ops that scale int32 sums cast to float, those that combine their results, or floats that a product of integers
+    gives, with constants, and those that compute the scales for them alone.
     """
     sums: set[SSAValue] = set()
+    scaled: set[SSAValue] = set()
     combining: set[Operation] = set()
     for op in ops:
         if not isinstance(op, OnnxOp) or len(op.results) != 1:
             continue
-        if len(op.operands) == 1 and element_of(op.operands[0].type) == i32:
+        work = op.get_trait(Multiplies)
+        if work is not None and work.numbers(op) is Numbers.INTEGER:
+            scaled.update(op.results)
+        elif len(op.operands) == 1 and element_of(op.operands[0].type) == i32:
             sums.update(r for r in op.results if isinstance(element_of(r.type), AnyFloat))
         elif len(op.operands) == 2 and any(
-            v in sums or (v.owner in combining and is_constant(other))
+            v in sums or ((v in scaled or v.owner in combining) and is_constant(other))
             for v, other in zip(op.operands, reversed(op.operands), strict=True)
         ):
             combining.add(op)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.errors import UserError
+from qdialect.files import reason
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io import wire
 
@@ -62,7 +63,7 @@ def read_model(path: Path) -> Model:
     try:
         return read_message(path.read_bytes(), str(path))
     except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
+        raise UserError(f"cannot read '{path}', {reason(error)}", "check the path") from None
 
 
 def read_message(raw: bytes, name: str) -> Model:

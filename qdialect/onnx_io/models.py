@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 
 from qdialect.errors import UserError
-from qdialect.files import Outputs
+from qdialect.files import Outputs, reason
 from qdialect.onnx_io.export_attributes import LargeAside
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.external import TOO_LARGE, ExternalWriter, check_sources, note_sources, tensor_bytes
@@ -82,7 +82,7 @@ def _load_text(path: Path) -> ModuleOp:
     try:
         text = path.read_bytes().decode()
     except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
+        raise UserError(f"cannot read '{path}', {reason(error)}", "check the path") from None
     except UnicodeDecodeError as error:
         raise UserError(f"'{path}' is not text, byte {error.start} is not UTF-8") from None
     return read_text(text, str(path), path.parent)

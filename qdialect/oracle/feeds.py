@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -145,14 +145,11 @@ def _is_open(module: ModuleOp) -> bool:
     return any(DYNAMIC in (shape_of(a.type) or ()) for a in main_of(module).body.block.args)
 
 
-def given_feeds(module: ModuleOp, path: str) -> Iterator[dict[str, Array]]:
-    """The batches of an .npz file. Raises UserError if it does not fit the graph's inputs."""
+def model_inputs(module: ModuleOp) -> list[Input]:
+    """The graph inputs that need data. Raises UserError for one of unknown type."""
     func = main_of(module)
-    rows = (
-        func.arg_attrs.data
-        if func.arg_attrs is not None
-        else [DictionaryAttr({})] * len(func.body.block.args)
-    )
+    rows = func.arg_attrs.data if func.arg_attrs is not None else ()
+    rows = [*rows, *[DictionaryAttr({})] * (len(func.body.block.args) - len(rows))]
     inputs: list[Input] = []
     for name, value, row in zip(input_names(module), func.body.block.args, rows, strict=True):
         if "onnx.default" in row.data:
@@ -164,8 +161,23 @@ def given_feeds(module: ModuleOp, path: str) -> Iterator[dict[str, Array]]:
                 f"the type of input '{name}' is not known", "run ONNX shape inference on the model"
             )
         inputs.append(Input(name, [None if s == DYNAMIC else s for s in shape], np.dtype(element.dtype)))
-    arrays = load_npz(path)
-    for feed in batches(arrays, inputs, strict=True):
+    return inputs
+
+
+def fitted(module: ModuleOp, feeds: Iterable[Mapping[str, Array]]) -> Iterator[Mapping[str, Array]]:
+    """The caller's feeds. Raises UserError for one that is no dictionary, or does not fit the graph's inputs."""
+    inputs = model_inputs(module)
+    for number, feed in enumerate(feeds):
+        if not isinstance(feed, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UserError(
+                f"feed {number} is no dictionary but {type(feed).__name__}", "give a list of dictionaries"
+            )
+        yield from batches(dict(feed), inputs, strict=True)
+
+
+def given_feeds(module: ModuleOp, path: str) -> Iterator[dict[str, Array]]:
+    """The batches of an .npz file. Raises UserError if it does not fit the graph's inputs."""
+    for feed in batches(load_npz(path), model_inputs(module), strict=True):
         for name, array in feed.items():
             if array.dtype.kind == "f" and not np.isfinite(array).all():
                 raise UserError(f"input '{name}' holds NaN or infinity", "check the data")

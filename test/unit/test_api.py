@@ -7,6 +7,7 @@ import pydoc
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -144,12 +145,67 @@ def test_passes_run_by_their_names_and_types_are_read():
 
 def test_a_report_is_one_line():
     report = qdialect.compile(model(), keep_float=["matmul"])
-    assert repr(report) == "<Report: onnxruntime, qoperator, close; 1 nodes stay in float, 0 break a rule>"
+    assert (
+        repr(report)
+        == "<Report: onnxruntime, qoperator, close; 1 of 6 layers in float, 0 nodes break a rule>"
+    )
     assert "multiply-adds" in str(report)
     html = report._repr_html_()  # pyright: ignore[reportPrivateUsage] -- what a notebook calls
     assert html.startswith("<pre>")
     assert "<td>matmul</td><td>MatMul</td><td>4,752</td>" in html
     assert "<table>" not in qdialect.compile(model())._repr_html_()  # pyright: ignore[reportPrivateUsage]
+
+
+X = np.zeros((3, 48), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"batch": 0}, "the batch is 0"),
+        ({"batch": "4"}, "the batch is '4'"),
+        ({"sizes": ["n=4"]}, "no size of an input is called 'n'; none of them has a name"),
+        ({"feeds": [{"y": X}]}, "no array for input 'x', it has y"),
+        ({"feeds": [{"x": X[:, :5]}]}, "is 3x5, the model takes 3x48"),
+        ({"feeds": [{"x": X.astype(np.float64)}]}, "convert the data"),
+        ({"feeds": {"x": X}}, "feed 0 is no dictionary but str"),
+    ],
+    ids=str,
+)
+def test_wrong_options_leave_the_module_alone(words: dict[str, Any], says: str):
+    module = qdialect.load(model())
+    text = str(module)
+    with pytest.raises(UserError, match=says):
+        qdialect.compile(module, **words)
+    assert str(module) == text
+
+
+@pytest.mark.parametrize(
+    ("data", "words", "says"),
+    [
+        (None, {}, "the data is empty"),
+        ([], {}, "the data is empty"),
+        (X, {}, "sample 0 of the data is no dictionary but ndarray"),
+        ([{"x": X}], {"rounding": "up"}, "rounding is 'up'; choose from nearest, gptq"),
+        ([{"x": X}], {"workers": 0}, "workers is 0"),
+        ([{"x": X}], {"memory": "1G"}, "memory is '1G'"),
+        ([{"x": X}], {"max_drop": 40}, "'40' is no limit"),
+    ],
+    ids=str,
+)
+def test_wrong_options_of_quantize(data: Any, words: dict[str, Any], says: str):
+    with pytest.raises(UserError, match=says):
+        qdialect.quantize(model(), data, **words)
+
+
+def test_a_result_of_quantize_is_one_line():
+    assert repr(qdialect.quantize(model(), [{"x": X}])).startswith("<Quantized: nothing to quantize: ")
+
+
+def test_a_bias_behind_integers_is_part_of_them():
+    """The digits' Gemm gives floats, to which its bias is added."""
+    report = qdialect.compile(Path(__file__).parents[2] / "examples" / "digits_qdq.onnx")
+    assert [(one.op, one.blocked.id) for one in report.floats] == [("Add", "integer-sum")]
 
 
 def test_what_stays_in_float_is_data():

@@ -14,12 +14,12 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import qdialect
-from qdialect.calibration.data import model_inputs
 from qdialect.calibration.state import FeedBack, checked_pairs, sequences, stateful
 from qdialect.compiler.options import Options
 from qdialect.compiler.quantize import Calibration, quantize_module
 from qdialect.errors import UserError
 from qdialect.oracle.data import Input
+from qdialect.oracle.feeds import model_inputs
 
 Array = npt.NDArray[Any]
 F4, I8 = np.dtype("f4"), np.dtype("i8")

@@ -136,6 +136,9 @@ COULD_NOT: list[tuple[Command, str, str]] = [
     (main, "bench good.onnx --data nan.npz", "holds NaN"),
     (opt, "good.mlir -p raise-qdq --check-numerics=good.npz -o model.txt", "neither a .mlir nor a .onnx"),
     (opt, "good.onnx --check-numerics=none.npz", "is 0x3"),
+    (opt, "good.onnx -p raise-opset{to=99} -o out.onnx", "opset 99 is not written; choose one up to 26"),
+    (opt, "good.onnx -p fix-shapes{batch=0} -o out.onnx", "the batch is 0"),
+    (opt, "good.onnx -p decompose{ops=Foo} -o out.onnx", "'Foo' is not decomposed; choose from"),
     (opt, "good.onnx --check-numerics=one.npy", "holds one array without a name"),
 ]  # fmt: skip
 
