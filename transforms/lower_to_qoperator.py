@@ -154,12 +154,12 @@ class LowerToKernel(OnTrait[Kernels]):
     ) -> SSAValue | None:
         if place is None:
             result_type = uniform_of(op.results[0].type)
-            return self._parameters.of(result_type, op, wish(op.results[0]))["sz".index(part)]
+            return self._parameters.of(result_type, op, op.results[0])["sz".index(part)]
         value = op.input(place)
         if value is None:
             return None
         if part != "v":
-            return self._parameters.of(uniform_of(value.type), op, wish(value))["sz".index(part)]
+            return self._parameters.of(uniform_of(value.type), op, value)["sz".index(part)]
         if quantized_of(value.type) is None:
             return value
         if (rows := repeated_rows(op, place)) is not None:

@@ -170,8 +170,11 @@ _NOT_BY_CLASS = (ConstantOp, FunctionOp, YieldOp, CustomOp)
 def op_counts(module: ModuleOp) -> dict[str, int]:
     """Number of nodes of each operator, without constants, functions and yields."""
     ops = operations(module)
-    counts = Counter(op.op_type for op in ops if isinstance(op, CustomOp))
-    for op_class, count in Counter(map(type, ops)).items():
+    by_class = Counter(map(type, ops))
+    counts = Counter[str]()
+    if any(issubclass(op_class, CustomOp) for op_class in by_class):
+        counts.update(op.op_type for op in ops if isinstance(op, CustomOp))
+    for op_class, count in by_class.items():
         if op_class.name.partition(".")[0] not in ("builtin", "func") and not issubclass(
             op_class, _NOT_BY_CLASS
         ):

@@ -165,16 +165,16 @@ def element_of(type: Attribute) -> Attribute | None:
     return type.element_type if isinstance(type, TensorType | UnrankedTensorType) else None
 
 
-def expressed_of(type: Attribute) -> Attribute | None:
+def expressed_of(tensor: Attribute) -> Attribute | None:
     """The element type as ONNX sees it: a quantized element counts as its expressed float."""
-    element = element_of(type)
-    return element.expressed if isinstance(element, UniformType) else element
+    element = element_of(tensor)
+    return element.expressed if type(element) is UniformType else element
 
 
-def quantized_of(type: Attribute) -> UniformType | None:
+def quantized_of(tensor: Attribute) -> UniformType | None:
     """The quantized element type of a tensor type, if it has one."""
-    element = element_of(type)
-    return element if isinstance(element, UniformType) else None
+    element = element_of(tensor)
+    return element if type(element) is UniformType else None  # `isinstance` is slow for what is not one
 
 
 def uniform_of(type: Attribute) -> UniformType:

@@ -49,8 +49,8 @@ class Parameters:
     def __init__(self) -> None:
         self._pairs: dict[tuple[Block, UniformType], tuple[SSAValue, SSAValue]] = {}
 
-    def of(self, type: UniformType, user: Operation, name: str) -> tuple[SSAValue, SSAValue]:
-        """Scale and zero point of `type` as constants that dominate `user`, named after tensor `name`."""
+    def of(self, type: UniformType, user: Operation, tensor: SSAValue | str) -> tuple[SSAValue, SSAValue]:
+        """Scale and zero point of `type` as constants that dominate `user`, named after a tensor."""
         block = _graph_block(user)
         pair_of_values = self._pairs.get((block, type))
         if pair_of_values is None:
@@ -60,6 +60,7 @@ class Parameters:
                 ConstantOp.of(from_array(np.asarray(scales))),
                 ConstantOp.of(from_array(np.asarray(zero_points))),
             )
+            name = tensor if isinstance(tensor, str) else wish(tensor)
             for op, suffix in zip(pair, ("scale", "zero_point"), strict=True):
                 op.location = location("", [f"{name}_{suffix}" if name else suffix])
             block.insert_ops_before(pair, first_of(block))

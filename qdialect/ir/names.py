@@ -52,14 +52,10 @@ def location(node: str, tensors: Sequence[str] = ()) -> LocationAttr:
 
 
 def _names(loc: LocationAttr) -> list[str]:
-    match loc:
-        case NameLoc():
-            return [loc.desc.data]
-        case FusedLoc():
-            parts = loc.locations.data if isinstance(loc.locations, ArrayAttr) else ()
-            return [part.desc.data for part in parts if isinstance(part, NameLoc)]
-        case _:
-            return []
+    if isinstance(loc, FusedLoc):  # most are; asked first, as it is fast for an instance of the class itself
+        parts = loc.locations.data if isinstance(loc.locations, ArrayAttr) else ()
+        return [part.desc.data for part in parts if isinstance(part, NameLoc)]
+    return [loc.desc.data] if isinstance(loc, NameLoc) else []
 
 
 def node_name(op: Operation) -> str:
@@ -80,8 +76,8 @@ def result_names(op: Operation) -> list[str]:
 
 def tensor_name(op: Operation, index: int = 0) -> str:
     """The ONNX name of one result; empty if it has none."""
-    names = tensor_names(op)
-    return names[index] if index < len(names) else ""
+    names = _names(op.location)
+    return names[index + 1] if index + 1 < len(names) else ""
 
 
 def value_name(value: SSAValue) -> str:

@@ -33,10 +33,12 @@ def tensor_bytes(module: ModuleOp) -> int:
     """Bytes of raw data in all constants of a module, those of upstream MLIR too."""
     total = 0
     for op in operations(module):
-        total += sum(v.data.nbytes for v in op.properties.values() if isinstance(v, TensorAttr))
-        dense = (v for v in op.properties.values() if isinstance(v, DenseIntOrFPElementsAttr))
-        total += sum(len(v.data.data) for v in dense)
-        if isinstance(op, FuncOp) and op.arg_attrs is not None:
+        for value in op.properties.values():
+            if isinstance(value, TensorAttr):
+                total += value.data.nbytes
+            elif isinstance(value, DenseIntOrFPElementsAttr):
+                total += len(value.data.data)
+        if type(op) is FuncOp and op.arg_attrs is not None:
             values = (v for row in op.arg_attrs.data for v in row.data.values())
             total += sum(v.data.nbytes for v in values if isinstance(v, TensorAttr))
     return total

@@ -95,9 +95,9 @@ class LowerToSum(OnTrait[IntegerSum]):
             integers.append(plain)
         if form.turned(op):
             integers[1] = _turned(integers[1], nodes)
-        zero_x = self._parameters.of(x, op, wish(op.operands[0]))[1]
+        zero_x = self._parameters.of(x, op, op.operands[0])[1]
         single = w if w.is_per_tensor or not _wants_one_zero_point(op, form) else _one_zero_point(w)
-        zero_w = self._parameters.of(single, op, wish(op.operands[1]))[1]
+        zero_w = self._parameters.of(single, op, op.operands[1])[1]
         shape = op.results[0].type
         sums, reals = with_element(shape, INT32), with_element(shape, FLOAT)
         value = nodes.add(form.op_type, [*integers, zero_x, zero_w], sums, form.attributes(op))

@@ -21,7 +21,7 @@ from qdialect.ir.names import called
 from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked, Refused
 from qdialect.rewriting.changes import Changes, is_dead
-from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, is_kept, kept_because
+from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, kept_because
 from qdialect.rewriting.records import Laid, named, record
 from qdialect.rewriting.remarks import remarks_of
 
@@ -105,7 +105,7 @@ class Rewriter(Changes):
                 self._apply(op, limit)
 
     def _apply(self, op: Operation, limit: int) -> None:
-        if is_kept(op):
+        if KEEP_FLOAT in op.attributes:
             self.blocked[op] = {self._patterns_for(type(op))[0][0]: kept_because(op)}
             return
         for pass_name, pattern in self._patterns_for(type(op)):

@@ -49,9 +49,9 @@ def product(op: OnnxOp, spec: Spec, parameters: Parameters) -> list[Operation]:
     x, w = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
     integers, reads = stored(op.operands[0])
     nodes.ops += reads
-    x_scale, x_zero = parameters.of(x, op, wish(op.operands[0]))
+    x_scale, x_zero = parameters.of(x, op, op.operands[0])
     by_column = w if w.is_per_tensor else w.replace(axis=1)
-    w_scale, w_zero = parameters.of(by_column, op, wish(op.operands[1]))
+    w_scale, w_zero = parameters.of(by_column, op, op.operands[1])
     columns = gathered(nodes, nodes.channels_last(integers), g, x_zero)
     rows = array.transpose(*range(2, array.ndim), 1, 0).reshape(-1, array.shape[0])
     matrix = nodes.constant(np.ascontiguousarray(rows), name=f"{wish(op.operands[1]) or 'weight'}_matrix")
