@@ -4,8 +4,10 @@ import dataclasses
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import MISSING
 from functools import cache, partial
 from importlib.machinery import ModuleSpec, PathFinder
+from itertools import count
 from operator import attrgetter
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
@@ -28,12 +30,20 @@ def _execute(text: str, globals: dict[str, Any], locals: dict[str, Any]) -> None
     exec(_compiled(text), globals, locals)
 
 
-def _put_off(name: str, build: Callable[[], Method]) -> Method:
-    """A method that is built on first call and replaces itself in its class."""
+def _put_off(name: str, build: Callable[[], Method], few: Method | None = None) -> Method:
+    """
+    A method that is built when it is called, and replaces itself in its class then.
+
+    few: does the same for the first calls, slower than the method and sooner than it is built; returns
+    NotImplemented, having done nothing, for a call that it does not know.
+    """
     built: list[Method] = []
+    calls = count(1)
 
     def method(self: object, *arguments: Any, **named: Any) -> Any:
         if not built:
+            if few is not None and next(calls) < MANY and few(self, arguments, named) is None:
+                return None
             built.append(build())
             built[0].__qualname__ = method.__qualname__
             for owner in type(self).__mro__:
@@ -43,6 +53,49 @@ def _put_off(name: str, build: Callable[[], Method]) -> Method:
 
     method.__name__ = name
     return method
+
+
+MANY = 16
+"""Calls of an `__init__` that are worth compiling it: most classes have fewer instances in a small compile."""
+
+
+def _filling(fields: Sequence[dataclasses.Field[Any]], frozen: bool, post_init: bool) -> Method:
+    """What `__init__` does with fields that all are its arguments, as `few` of `_put_off`."""
+    names = [one.name for one in fields]
+    assign = object.__setattr__ if frozen else setattr
+
+    def fill(self: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        values = dict(zip(names, arguments, strict=False)) | named
+        if len(values) != len(arguments) + len(named) or not values.keys() <= set(names):
+            return NotImplemented
+        for one in fields:
+            if one.name not in values:
+                if one.default is not MISSING:
+                    values[one.name] = one.default
+                elif one.default_factory is not MISSING:
+                    values[one.name] = one.default_factory()
+                else:
+                    return NotImplemented
+        for name in names:
+            assign(self, name, values[name])
+        if post_init:
+            self.__post_init__()
+        return None
+
+    return fill
+
+
+def _init(build: Callable[..., Method]) -> Callable[..., Method]:
+    """The function of `dataclasses` that builds `__init__`, put off."""
+
+    def init(fields: Any, positional: Any, named: Any, frozen: bool, post_init: bool, *rest: Any) -> Method:
+        plain = len(positional) == len(fields) and all(
+            one._field_type is dataclasses.__dict__["_FIELD"] for one in fields
+        )
+        few = _filling(fields, frozen, post_init) if plain else None
+        return _put_off("__init__", partial(build, fields, positional, named, frozen, post_init, *rest), few)
+
+    return init
 
 
 def _hash(fields: Sequence[dataclasses.Field[Any]], globals: dict[str, Any]) -> Method:
@@ -95,7 +148,7 @@ def put_off_methods_of_dataclasses() -> None:
     theirs.update(
         {
             "exec": _execute,  # shadows the builtin in that module
-            "_init_fn": _putting_off(theirs["_init_fn"], "__init__"),
+            "_init_fn": _init(theirs["_init_fn"]),
             "_repr_fn": _putting_off(theirs["_repr_fn"], "__repr__"),
             "_hash_fn": _hash,
             "_cmp_fn": _putting_off(theirs["_cmp_fn"]),

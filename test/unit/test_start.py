@@ -39,13 +39,24 @@ class Plain:
 class Heir(Plain):
     pass
 
+@dataclasses.dataclass
+class Odd:
+    x: int
+    y: dataclasses.InitVar[int] = 1
+    z: int = dataclasses.field(default=2, kw_only=True)
+    w: int = dataclasses.field(default=3, init=False)
+    def __post_init__(self, y):
+        self.x += y
+
 assert not compiled, compiled
-for _ in range(2):  # the second time by the compiled methods
+for _ in range(20):  # the last times by the compiled methods
     point, slotted = Point(1), Slotted(1, z=4)
     print(point, slotted, point == Point(1), point == slotted)
     print(point == Point(1, 3.0), hash(point) == hash(Point(1)))
     print(slotted < Slotted(1, z=5), Heir("a"), Heir("a") == Heir("a"), Heir("a") == Plain("a"), point.rest)
     changes = (lambda: setattr(point, "x", 2), lambda: delattr(point, "y"), lambda: Point(), lambda: hash(Plain("b")))
+    changes += (lambda: Point(1, x=2), lambda: Point(1, 2, [], 3), lambda: Point(1, q=2), lambda: Odd(1, 2, 3))
+    print(Point(y=1.0, x=2), Point(1, rest=[2]).rest, Odd(1), Odd(1, 5, z=4), Plain(name="n"))
     for change in changes:
         try:
             change()
