@@ -31,6 +31,7 @@ from qdialect.forms.casts import Parameters
 from qdialect.ir.values import constant
 from qdialect.patterns.convolution.average import WriteAsConvolution
 from qdialect.patterns.convolution.build import written
+from qdialect.patterns.convolution.layout import goes_channels_last, is_channels_last
 from qdialect.patterns.convolution.phases import spread_phases, spreading_cost
 from qdialect.patterns.convolution.pointwise import WriteAsPointwise
 from qdialect.patterns.convolution.product import product, product_guard
@@ -99,7 +100,14 @@ class ChooseConvolutionForm(OnTrait[Window]):
         some = 1 if y is not None else SOME_IMAGES
         images = some if geometry.images == DYNAMIC else geometry.images
         spec = Spec(geometry, images, not w.zero_points.any(), y is None, opset_of(op, "") or 13)
-        return replace(spec, kernels=self._kernels(op, spec)) if spec.is_float else spec
+        if not spec.is_float:
+            return spec
+        spec = replace(spec, kernels=self._kernels(op, spec))
+        if SPREADING not in self._target.costs:
+            return spec
+        reads = geometry.inputs > 1 and is_channels_last(op.operands[0])
+        makes = geometry.outputs > 1 and goes_channels_last(op.results[0])
+        return replace(spec, reads_last=reads, makes_last=makes)
 
     def _kernels(self, op: OnnxOp, spec: Spec) -> tuple[str, ...]:
         """Those that a float result may come from: in front of a quantize no float weight is a constant."""

@@ -154,6 +154,33 @@ func.func @float_result_sum(%a: tensor<1x8x99x50x!quant.uniform<u8:f32, 0.02:13>
   func.return %y : tensor<1x1x99x50xf32>
 }
 
+// The same between convolutions that run channels last, one beside it and one behind the sum: ConvInteger would be between
+// Transposes, the product is not.
+// CHECK-LABEL: func.func @float_result_channels_last(
+// CHECK-NOT: onnx.ConvInteger
+// CHECK: onnx_ms.MatMulIntegerToFloat(
+// CHECK-NOT: onnx.ConvInteger
+// CHECK: func.return
+func.func @float_result_channels_last(%a: tensor<1x8x50x98x!quant.uniform<u8:f32, 0.02:13>>, %r: tensor<1x8x25x49xf32>) -> (tensor<1x8x50x98x!quant.uniform<u8:f32, 0.04>>, tensor<1x8x25x49x!quant.uniform<u8:f32, 0.04>>) {
+  %w = onnx.Constant() {value = #onnx.tensor<"0x00010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600" : tensor<8x8x1x1xi8>>} : () -> tensor<8x8x1x1x!quant.uniform<i8:f32, 0.5>>
+  %b = onnx.Conv(%a, %w) : (tensor<1x8x50x98x!quant.uniform<u8:f32, 0.02:13>>, tensor<8x8x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x8x50x98x!quant.uniform<u8:f32, 0.04>>
+  %y = onnx.Conv(%a, %w) {strides = array<i64: 2, 2>} : (tensor<1x8x50x98x!quant.uniform<u8:f32, 0.02:13>>, tensor<8x8x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x8x25x49xf32>
+  %s = onnx.Add(%y, %r) : (tensor<1x8x25x49xf32>, tensor<1x8x25x49xf32>) -> tensor<1x8x25x49xf32>
+  %q = quant.qcast %s : tensor<1x8x25x49xf32> to tensor<1x8x25x49x!quant.uniform<u8:f32, 0.04>>
+  %z = onnx.Conv(%q, %w) : (tensor<1x8x25x49x!quant.uniform<u8:f32, 0.04>>, tensor<8x8x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x8x25x49x!quant.uniform<u8:f32, 0.04>>
+  func.return %b, %z : tensor<1x8x50x98x!quant.uniform<u8:f32, 0.04>>, tensor<1x8x25x49x!quant.uniform<u8:f32, 0.04>>
+}
+
+// In front of one that is not, as of the first.
+// CHECK-LABEL: func.func @float_result_channels_first(
+// CHECK: onnx.ConvInteger
+// CHECK: func.return
+func.func @float_result_channels_first(%a: tensor<1x8x50x98x!quant.uniform<u8:f32, 0.02:13>>) -> tensor<1x8x25x49xf32> {
+  %w = onnx.Constant() {value = #onnx.tensor<"0x00010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600" : tensor<8x8x1x1xi8>>} : () -> tensor<8x8x1x1x!quant.uniform<i8:f32, 0.5>>
+  %y = onnx.Conv(%a, %w) {strides = array<i64: 2, 2>} : (tensor<1x8x50x98x!quant.uniform<u8:f32, 0.02:13>>, tensor<8x8x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x8x25x49xf32>
+  func.return %y : tensor<1x8x25x49xf32>
+}
+
 // Many channels: a matrix product. The weight is turned, its scale is every column's.
 // CHECK-LABEL: func.func @float_result_product(
 // CHECK: %[[X:.*]] = quant.scast %a

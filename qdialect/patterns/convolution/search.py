@@ -9,6 +9,8 @@ overhead that the costs do not model. Of the plans that pay, the cheapest is cho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import prod
+from operator import itemgetter
 from typing import NamedTuple
 
 from qdialect.patterns.convolution.depth import joined_axes
@@ -20,10 +22,9 @@ from qdialect.targets.pricing import (
     FLOAT,
     PACKED,
     PRODUCT,
+    SPREADING,
     WORTH,
-    Convolution,
     Costs,
-    cheapest,
     cost,
     float_kernels,
     quantized_cost,
@@ -69,18 +70,30 @@ def kernel_cost(spec: Spec, costs: Costs, moves: float = 0.0) -> float:
     shape = spec.priced
     if not spec.is_float:
         return quantized_cost(costs, shape)
-    weight = (shape.outputs, shape.inputs, *shape.kernel)
-    return min(_float_cost(costs, name, shape, moves) for name in _kernels(spec, weight) if name in costs)
+    return min(taken for _, taken in _float_costs(spec, costs, moves))
 
 
-def _kernels(spec: Spec, weight: tuple[int, ...]) -> list[str]:
-    """The kernels with a float result for a weight of that shape."""
-    return [name for name in float_kernels(weight) if name in spec.kernels]
-
-
-def _float_cost(costs: Costs, name: str, shape: Convolution, moves: float) -> float:
+def _float_costs(spec: Spec, costs: Costs, moves: float = 0.0) -> list[tuple[str, float]]:
+    """The kernels with a float result, and the nanoseconds of each."""
+    shape = spec.priced
+    known = float_kernels((shape.outputs, shape.inputs, *shape.kernel))
+    moves += _around(spec, costs)
     # A matrix product is between Transposes in any case.
-    return cost(costs, name, shape) + (0.0 if name == PRODUCT else moves)
+    return [
+        (name, cost(costs, name, shape) + (0.0 if name == PRODUCT else moves))
+        for name in known
+        if name in spec.kernels and name in costs
+    ]
+
+
+def _around(spec: Spec, costs: Costs) -> float:
+    """Nanoseconds of Transposes of an operand, and of a result, that other kernels read or make channels last."""
+    if not (spec.reads_last or spec.makes_last):
+        return 0.0
+    shape, by_value = spec.priced, costs[SPREADING]
+    read = shape.inputs * prod(shape.strides) * by_value["move_byte"] * spec.reads_last
+    made = shape.outputs * by_value["move_float"] * spec.makes_last
+    return (read + made) * shape.pixels * shape.images
 
 
 class Search:
@@ -129,12 +142,8 @@ def float_kernel(spec: Spec, costs: Costs) -> str:
     """
     The kernel for a float result: an integer kernel, unless the float kernel takes at most `WORTH` of its time.
     """
-    shape = spec.priced
-    weight = (shape.outputs, shape.inputs, *shape.kernel)
-    known = [name for name in _kernels(spec, weight) if name in costs]
-    floats = [name for name in known if name in (FLOAT, PACKED)]
-    if not floats:
-        return cheapest(costs, known, shape)[0]
-    integer, least = cheapest(costs, [name for name in known if name not in floats], shape)
-    in_float, other = cheapest(costs, floats, shape)
+    floats = [priced for priced in _float_costs(spec, costs) if priced[0] in (FLOAT, PACKED)]
+    integers = [priced for priced in _float_costs(spec, costs) if priced not in floats]
+    integer, least = min(integers, key=itemgetter(1))
+    in_float, other = min(floats, key=itemgetter(1), default=(integer, least))
     return in_float if other < WORTH * least else integer

@@ -54,6 +54,10 @@ class Spec:
     opset: int
     kernels: tuple[str, ...] = (FLOAT, PACKED, SUM, PRODUCT)
     """The kernels that a float result may come from."""
+    reads_last: bool = False
+    """True if a kernel that runs channels last makes the operand, or reads it too, and it has several channels."""
+    makes_last: bool = False
+    """Likewise, if such a kernel reads the float result, quantized."""
 
     @property
     def can_be_product(self) -> bool:

@@ -230,9 +230,11 @@ def _guard(g: Geometry) -> Blocked | None:
 
 
 def _moves(costs: Costs, after: Spec, packing: Packing) -> float:
-    """Nanoseconds of Transposes around a channels-first kernel."""
+    """Nanoseconds of Transposes around a channels-first kernel, there and back."""
     by_value, shape = costs[SPREADING], after.priced
     pixels = shape.pixels * shape.images
-    read = shape.inputs * prod(shape.strides) * pixels if 1 < packing.inputs < shape.inputs else 0
-    written = shape.outputs * pixels if 1 < packing.outputs < shape.outputs else 0
+    turns = 1 < packing.inputs < shape.inputs and not after.reads_last
+    read = shape.inputs * prod(shape.strides) * pixels if turns else 0
+    turns = 1 < packing.outputs < shape.outputs and not after.makes_last
+    written = shape.outputs * pixels if turns else 0
     return 2 * (read * by_value["move_byte"] + written * by_value["move_float"])
