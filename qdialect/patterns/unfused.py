@@ -6,12 +6,12 @@ the scales; but except for the weight of a convolution or product, kernels take 
 rejected (1.31: measured). Some kernels are wrong at some scales or windows; some cost more than the float kernel with
 its casts. Before, a session makes signed bytes unsigned and drops clamps that the quantize implies, so neither
 signedness nor a clamp separates an op from its quantize; it merges a second quantize, behind the first and a
-dequantize, with the first, in steps of the range that is common to both. It fuses an 8-bit product regardless of its
-users, and cannot run it if the left operand has several scales, or the right one has scales for other axes than the
-columns of one matrix. It quantizes the float weight of an op between casts, and dequantizes it in each run if no kernel
-takes both. It clips a float bias that int32 does not hold in steps of x_scale * w_scale. A Sum of one operand is the
-identity and hides a cast from the op. The target's file lists pairs of float ops that a session fuses, and unfused
-equivalents of the first.
+dequantize, with the first, in steps of the range that is common to both. Of a clamp in front of a quantize to 2 or 4
+bits, it drops a Relu and refuses a Clip. It fuses an 8-bit product regardless of its users, and cannot run it if the
+left operand has several scales, or the right one has scales for other axes than the columns of one matrix. It quantizes
+the float weight of an op between casts, and dequantizes it in each run if no kernel takes both. It clips a float bias
+that int32 does not hold in steps of x_scale * w_scale. A Sum of one operand is the identity and hides a cast from the
+op. The target's file lists pairs of float ops that a session fuses, and unfused equivalents of the first.
 """
 # Around the driver: the casts are written and no op changes its type: a Sum of one operand is inserted between.
 
@@ -42,6 +42,9 @@ from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.targets import Target
+
+BYTE_BITS = 8
+"""Bits of the narrowest storage whose range a session compares with a clamp."""
 
 
 def keep_unfused(module: ModuleOp, target: Target) -> None:
@@ -77,7 +80,7 @@ def part(op: OnnxOp, place: int) -> None:
 
 
 def _part_behind(quantize: OnnxOp, target: Target) -> None:
-    if _is_merged(quantize):
+    if _is_merged(quantize) or _loses_clamp(quantize):
         part(quantize, 0)
         return
     op = _fused_with(quantize)
@@ -102,6 +105,13 @@ def _is_merged(quantize: OnnxOp) -> bool:
     if isinstance(a, Blocked) or isinstance(b, Blocked):
         return False
     return a.is_per_tensor and b.is_per_tensor and not are_alike(a, b)
+
+
+def _loses_clamp(quantize: OnnxOp) -> bool:
+    """True if a session would drop the clamp in front of a quantize, or not load it: of types that it does not know."""
+    type, op = quantize_type(quantize), quantize.operands[0].owner
+    narrow = isinstance(type, UniformType) and type.is_per_tensor and type.storage.width < BYTE_BITS
+    return narrow and isinstance(op, OnnxOp) and op.get_trait(Clamp) is not None
 
 
 def _part_kernel(
@@ -210,7 +220,7 @@ def _refused_product(op: OnnxOp) -> int | None:
 
 def _is_bytes(value: SSAValue) -> bool:
     element = BY_ATTRIBUTE.get(element_of(value.type))  # pyright: ignore[reportArgumentType]
-    return element is not None and element.bits == 8
+    return element is not None and element.bits == BYTE_BITS
 
 
 def _dequantize(value: SSAValue) -> OnnxOp | None:

@@ -444,6 +444,37 @@ def test_pairs_of_other_steps_stay_two(name: str, options: dict[str, Any]):
         np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-6)
 
 
+NARROW = """g (float[3,4] x) => (float[12] y)
+<float s = {0.02}, uint8 z = {128}, float t = {0.25}, KIND u = {ZERO}, int64[1] n = {12}, float low = {-0.4},
+ float high = {0.5}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  a = CLAMP
+  p = QuantizeLinear(a, t, u)
+  b = DequantizeLinear(p, t, u)
+  g = Reshape(b, n)
+  e = QuantizeLinear(x, t, u)
+  f = DequantizeLinear(e, t, u)
+  c = CLAMP
+  h = Reshape(c, n)
+  y = Sub(g, h)
+}"""
+
+
+@pytest.mark.parametrize("clamp", ["Relu(d)", "Clip(d, low, high)"])
+@pytest.mark.parametrize("kind", ["int4", "uint4"])
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_clamps_of_four_bits_stay(options: dict[str, Any], kind: str, clamp: str):
+    """A session drops a Relu in front of a quantize to 4 bits, whatever its zero point, and refuses a Clip."""
+    first, second = clamp, clamp.replace("d", "f", 1)
+    body = NARROW.replace("CLAMP", first, 1).replace("CLAMP", second)
+    body = body.replace("KIND", kind).replace("ZERO", "0" if kind == "int4" else "7")
+    model, result = compiled(body, 21, **options)
+    x = {"x": np.random.default_rng(4).normal(size=(3, 4)).astype(np.float32)}
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-6)
+
+
 BLOCKS = """g (float[5,12] x) => (float[5,3] y, float[5,3] r)
 <float s = {0.02}, TYPE z = {3}, float t = {0.5}, TYPE u = {5}> {
   q = QuantizeLinear(x, s, z)
