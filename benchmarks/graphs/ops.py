@@ -19,7 +19,7 @@ def transpose(d: Drawing, x: Value) -> Value | None:
 
 
 def reshape(d: Drawing, x: Value) -> Value | None:
-    if len(x.shape) < 2:
+    if len(x.shape) < 2 or 0 in x.shape:  # a size of 0 would be written as that of the operand
         return None
     k = int(d.rng.integers(len(x.shape) - 1))
     shape = [*x.shape[:k], x.shape[k] * x.shape[k + 1], *x.shape[k + 2 :]]
