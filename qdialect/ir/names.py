@@ -113,6 +113,7 @@ def wish(value: SSAValue) -> str:
         return f"{wish(source)}_quantized"
     node, op_type = node_name(value.op), value.op.name.rpartition(".")[2]
     name = f"{node}_{op_type}" if node else op_type
+    name += f"_{value.index}" if value.index else ""  # one that has a name already may not be the first
     # The name without an ending is that of the op's real numbers.
     return name if quantized_of(value.type) is None else f"{name}_quantized"
 

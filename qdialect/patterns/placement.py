@@ -27,6 +27,7 @@ from qdialect.targets import Target
 
 INDICES_USED = Blocked("indices-used", "the op also returns indices, and rounded elements may be equal")
 NOT_A_NUMBER = Blocked("not-a-number", "a NaN would be quantized to the least integer before the selection")
+NO_ROUND_TRIP = Blocked("wide-storage", "not every stored integer survives the way through float")
 OTHER_TYPE = Blocked("other-type", "the op gives another type for operands of these types")
 PER_AXIS = Blocked("per-axis", "the result has a scale for each channel, which no integer kernel makes")
 
@@ -64,6 +65,8 @@ class Hoisting:
         moved = promise.backward(op, types)
         if isinstance(moved, Blocked):
             return moved
+        if any(map(_repeats, moved, operands)):
+            return NO_ROUND_TRIP
         if len(moved) > 1:
             forward = promise.forward(op, moved)
             if isinstance(forward, Blocked) or list(forward) != list(types):
@@ -75,6 +78,12 @@ class Hoisting:
             if blocked is not None:
                 return blocked
         return list(moved)
+
+
+def _repeats(type: UniformType, real: SSAValue | None) -> bool:
+    """True if a quantize of what is dequantized from the same type would stay, since it may give other integers."""
+    cast = None if real is None else real.owner
+    return isinstance(cast, DequantizeOp) and cast.element_type == type and not type.round_trips
 
 
 def _is_redundant(op: OnnxOp, types: Sequence[UniformType]) -> bool:

@@ -122,3 +122,16 @@ def test_half_precision_is_read_through(scale: float, zero_point: int, same: boo
         first = type.dequantize(stored, np.float16)
         second = type.dequantize(type.quantize(first), np.float16)
     assert np.array_equal(first, second) == same
+
+
+ODD = {
+    "an unused result has a name of its own": (3100226, "generic"),
+    "what a pair of half precision rounds twice stays below": (3100194, "tensorrt"),
+}
+"""Graphs in which one cause each changed the second compilation."""
+
+
+@pytest.mark.parametrize("cause", ODD)
+def test_one_cause_each(cause: str):
+    seed, target = ODD[cause]
+    assert_stays(odd_case(seed).model, target)

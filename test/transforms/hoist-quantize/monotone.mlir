@@ -125,3 +125,17 @@ func.func @unmoved_made_in_float(%x: tensor<2x3xf32>) -> tensor<2x3x!quant.unifo
   %q = quant.qcast %y : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
   func.return %q : tensor<2x3x!quant.uniform<u8:f32, 0.02:13>>
 }
+
+// In front of the clamp it would requantize to the type it comes from, which gives other integers of the same numbers.
+
+// CHECK-LABEL: func.func @unmoved_wide_storage(
+// CHECK: onnx.Clip
+// CHECK-NEXT: quant.qcast
+func.func @unmoved_wide_storage(%q: tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:-32768>>) -> tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:-32768>> {
+  %x = quant.dcast %q : tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:-32768>> to tensor<2x3xf16>
+  %h = onnx.Constant() {value = #onnx.tensor<[0.2] : tensor<f16>>} : () -> tensor<f16>
+  %c = onnx.Clip(%x, _, %h) : (tensor<2x3xf16>, tensor<f16>) -> tensor<2x3xf16>
+  // expected-remark@+1 {{not every stored integer survives the way through float [hoist-quantize: wide-storage]}}
+  %y = quant.qcast %c : tensor<2x3xf16> to tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:-32768>>
+  func.return %y : tensor<2x3x!quant.uniform<i16:f16, 5.66e-06:-32768>>
+}
