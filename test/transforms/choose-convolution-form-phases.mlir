@@ -13,9 +13,13 @@
 // CHECK-NEXT: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[5, 6, 5, 6, 5, 6, 5, 6, 5, 6, 5, 6] : tensor<12xi32>>}
 // CHECK-NEXT: %[[C:.*]] = onnx.Conv(%x, %[[W]], %[[B]]) {kernel_shape = array<i64: 1, 1>} : {{.*}} -> tensor<?x12x?x5x!quant.uniform<u8:f32, 0.04:9>>
 // CHECK-NEXT: %[[L:.*]] = onnx.Transpose(%[[C]]) {perm = array<i64: 0, 2, 3, 1>}
-// CHECK-NEXT: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0, 5, 2, 6] : tensor<5xi64>>}
-// CHECK-NEXT: %[[R:.*]] = onnx.Reshape(%[[L]], %[[S]]) : {{.*}} -> tensor<?x?x5x2x6x!quant.uniform<u8:f32, 0.04:9>>
-// CHECK-NEXT: %[[T:.*]] = onnx.Transpose(%[[R]]) {perm = array<i64: 0, 1, 3, 2, 4>}
+// CHECK-DAG: %[[F:.*]] = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>}
+// CHECK-DAG: %[[M:.*]] = onnx.Constant() {value = #onnx.tensor<[6] : tensor<1xi64>>}
+// CHECK-DAG: %[[A:.*]] = onnx.Constant() {value = #onnx.tensor<[3] : tensor<1xi64>>}
+// CHECK: %[[P:.*]] = onnx.Slice(%[[L]], %[[F]], %[[M]], %[[A]], _) : {{.*}} -> tensor<?x?x5x6x!quant.uniform<u8:f32, 0.04:9>>
+// CHECK-NEXT: %[[E:.*]] = onnx.Constant() {value = #onnx.tensor<[12] : tensor<1xi64>>}
+// CHECK-NEXT: %[[Q:.*]] = onnx.Slice(%[[L]], %[[M]], %[[E]], %[[A]], _) : {{.*}} -> tensor<?x?x5x6x!quant.uniform<u8:f32, 0.04:9>>
+// CHECK-NEXT: %[[T:.*]] = onnx.Concat(%[[P]], %[[Q]]) {axis = 2 : i64} : {{.*}} -> tensor<?x?x10x6x!quant.uniform<u8:f32, 0.04:9>>
 // CHECK-NEXT: %[[U:.*]] = onnx.Constant() {value = #onnx.tensor<[0, -1, 15, 2] : tensor<4xi64>>}
 // CHECK-NEXT: %[[V:.*]] = onnx.Reshape(%[[T]], %[[U]]) : {{.*}} -> tensor<?x?x15x2x!quant.uniform<u8:f32, 0.04:9>>
 // CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%[[V]]) {perm = array<i64: 0, 3, 1, 2>} : {{.*}} -> tensor<?x2x?x15x!quant.uniform<u8:f32, 0.04:9>>
@@ -25,6 +29,18 @@ func.func @image(%x: tensor<?x1x?x5x!x>) -> tensor<?x2x?x15x!y> {
   %b = onnx.Constant() {value = #onnx.tensor<[5, 6] : tensor<2xi32>>} : () -> tensor<2x!b>
   %y = onnx.ConvTranspose(%x, %w, %b) {strides = array<i64: 2, 3>} : (tensor<?x1x?x5x!x>, tensor<1x2x2x3x!w>, tensor<2x!b>) -> tensor<?x2x?x15x!y>
   func.return %y : tensor<?x2x?x15x!y>
+}
+
+// Runs of 130 bytes: a Transpose copies them.
+
+// CHECK-LABEL: func.func @long_runs(
+// CHECK: %[[S:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 0, 5, 2, 130] : tensor<5xi64>>}
+// CHECK-NEXT: %[[R:.*]] = onnx.Reshape(%{{.*}}, %[[S]])
+// CHECK-NEXT: onnx.Transpose(%[[R]]) {perm = array<i64: 0, 1, 3, 2, 4>} : {{.*}} -> tensor<1x4x2x5x130x!quant.uniform<u8:f32, 0.04:9>>
+func.func @long_runs(%x: tensor<1x1x4x5x!x>) -> tensor<1x65x8x10x!y> {
+  %w = onnx.Constant() {value = #onnx.tensor<"0x0001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600010203040506000102030405060001020304050600" : tensor<1x65x2x2xi8>>} : () -> tensor<1x65x2x2x!quant.uniform<i8:f32, 0.01>>
+  %y = onnx.ConvTranspose(%x, %w) {strides = array<i64: 2, 2>} : (tensor<1x1x4x5x!x>, tensor<1x65x2x2x!quant.uniform<i8:f32, 0.01>>) -> tensor<1x65x8x10x!y>
+  func.return %y : tensor<1x65x8x10x!y>
 }
 
 // -----

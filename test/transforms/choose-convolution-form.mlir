@@ -114,11 +114,14 @@ func.func @unmoved_float_result(%x: tensor<1x1x4002x!x>) -> (tensor<1x4x4000xf32
 !x = !quant.uniform<u8:f32, 0.02:13>
 !w = !quant.uniform<i8:f32, 0.01>
 
-// Four results from each pixel as channels, and then 13 pixels of the result as one.
+// Four results from each pixel as channels, and then 13 pixels of the result as one. Short runs are spread by Slices.
 
 // CHECK-LABEL: func.func @phases(
 // CHECK-NOT: onnx.ConvTranspose
 // CHECK: onnx.Conv({{.*}} {kernel_shape = array<i64: 2, 14>, strides = array<i64: 1, 13>, pads = array<i64: 1, 1, 1, 1>} {{.*}} -> tensor<1x208x65x5x
+// CHECK: %[[A:.*]] = onnx.Slice({{.*}} -> tensor<1x65x65x8x
+// CHECK: %[[B:.*]] = onnx.Slice({{.*}} -> tensor<1x65x65x8x
+// CHECK: onnx.Concat(%[[A]], %[[B]]) {axis = 2 : i64} : {{.*}} -> tensor<1x65x130x8x
 // CHECK: func.return
 func.func @phases(%x: tensor<1x1x64x64x!x>) -> tensor<1x4x128x128x!x> {
   %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64] : tensor<1x4x4x4xi8>>} : () -> tensor<1x4x4x4x!w>

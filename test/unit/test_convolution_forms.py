@@ -335,6 +335,7 @@ SPREADS: list[Case] = [
     ((2, 6, 7), (6, 1, 4), {"strides": [2], "group": 6}),
     ((1, 4, 5, 3), (4, 3, 2, 3), {"strides": [2, 3], "group": 2}),
     ((1, 4, 5, 3), (4, 1, 2, 3), {"pads": [1, 1, 0, 0], "group": 2}),
+    ((2, 2, 3, 4), (2, 65, 2, 2), {"strides": [2, 2]}),  # runs longer than those that are moved by Slices
 ]
 
 
