@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -154,6 +155,7 @@ def _pass_hint(words: "Sequence[str]") -> str:
 
 
 def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    import_module("numpy")  # before xDSL, as in `qdialect`
     from qdialect.compiler.pipeline_text import PipelineError, get_available_passes, parse_pipeline
 
     try:

@@ -100,19 +100,14 @@ def _init(build: Callable[..., Method]) -> Callable[..., Method]:
 
 def _hash(fields: Sequence[dataclasses.Field[Any]], globals: dict[str, Any]) -> Method:
     """The method of `dataclasses`, without a text to compile."""
-    names = [one.name for one in fields]
-    if len(names) < 2:
+    if not fields:
+        return lambda self: hash(())  # pyright: ignore[reportUnknownLambdaType]
+    values, several = attrgetter(*(one.name for one in fields)), len(fields) > 1
 
-        def hash_of_one(self: object) -> int:
-            return hash(tuple(getattr(self, name) for name in names))
+    def hash_of_fields(self: object) -> int:
+        return hash(values(self) if several else (values(self),))
 
-        return hash_of_one
-    values = attrgetter(*names)
-
-    def hash_of_several(self: object) -> int:
-        return hash(values(self))
-
-    return hash_of_several
+    return hash_of_fields
 
 
 def _putting_off(build: Callable[..., Method], name: str = "") -> Callable[..., Method]:

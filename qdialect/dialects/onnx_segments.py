@@ -21,7 +21,7 @@ def present(places: Sequence[object | None]) -> DenseArrayBase | None:
 
 def placed(values: Sequence[SSAValue], sizes: Attribute | None) -> list[SSAValue | None]:
     """The inputs or outputs by place, None where their segment size is 0."""
-    if not isinstance(sizes, DenseArrayBase):
+    if sizes is None or not isinstance(sizes, DenseArrayBase):
         return list(values)
     places: list[SSAValue | None] = []
     remaining = iter(values)

@@ -92,7 +92,7 @@ def called(op: Operation) -> str:
 
 def stored_value(value: SSAValue) -> SSAValue:
     """The value below any storage casts: it is the same tensor."""
-    while isinstance(value, OpResult) and isinstance(value.op, StorageCastOp):
+    while isinstance(value, OpResult) and type(value.op) is StorageCastOp:
         value = value.op.operands[0]
     return value
 
@@ -234,6 +234,10 @@ def flipped_name(name: str, storage: str = "") -> str:
     return f"{plain}_{storage}" if plain and storage else plain
 
 
+_OF_OTHERS = (DequantizeOp, StorageCastOp)
+"""Casts whose results are named after their operands."""
+
+
 def settle_names(module: ModuleOp, *, parameters: bool = False) -> None:
     """
     Give each result the name that it is written under, so that names derived from it are the same when the written
@@ -245,12 +249,8 @@ def settle_names(module: ModuleOp, *, parameters: bool = False) -> None:
     for op in ops:
         if not parameters and _is_parameter(op):
             continue
-        ours = op.location is UNKNOWN_LOC or isinstance(op.location, NameLoc | FusedLoc)
-        if (
-            op.results
-            and ours
-            and (not isinstance(op, DequantizeOp | StorageCastOp) or op.results[0] in settled)
-        ):
+        ours = op.location is UNKNOWN_LOC or isinstance(op.location, FusedLoc | NameLoc)
+        if op.results and ours and (type(op) not in _OF_OTHERS or op.results[0] in settled):
             old, new = tensor_names(op), [settled.get(r) or known.fresh(wish(r)) for r in op.results]
             if new != old:
                 helps = isinstance(op, QuantizeOp) and not any(old)
@@ -275,11 +275,11 @@ def _settled(ops: Sequence[Operation], names: UniqueNames) -> dict[SSAValue, str
                 settled.setdefault(value, name)
 
     for op in ops:
-        if isinstance(op, FuncOp):
+        if type(op) is FuncOp:
             enter(op.body.block, op.res_attrs, fixed=True)
             continue
         for result in () if _is_parameter(op) else op.results:
-            if not isinstance(op, DequantizeOp | StorageCastOp) and (name := tensor_name(op, result.index)):
+            if type(op) not in _OF_OTHERS and (name := tensor_name(op, result.index)):
                 settled[result] = settled.get(result) or names.fresh(name)
         for block in (block for region in op.regions for block in region.blocks):
             end = block.last_op

@@ -24,9 +24,8 @@ def quantized_type(value: SSAValue) -> UniformType | None:
 
 def constant(value: SSAValue | None) -> TensorAttr | None:
     """The tensor that a constant holds, as stored; None if the value is computed or absent."""
-    if isinstance(value, OpResult) and isinstance(value.op, ConstantOp):
-        return value.op.value
-    return None
+    op = value.op if isinstance(value, OpResult) else None
+    return op.value if type(op) is ConstantOp else None  # `isinstance` is slow for what is not one
 
 
 def constant_array(value: SSAValue | None) -> npt.NDArray[Any] | None:
@@ -49,7 +48,7 @@ def known_array(value: SSAValue | None) -> npt.NDArray[Any]:
 
 def under_dequantize(value: SSAValue) -> SSAValue:
     """The quantized value that `value` is dequantized from; `value` itself if it is not."""
-    return value.owner.operands[0] if isinstance(value.owner, DequantizeOp) else value
+    return owner.operands[0] if type(owner := value.owner) is DequantizeOp else value
 
 
 def is_constant(value: SSAValue | None) -> bool:
