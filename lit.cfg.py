@@ -1,5 +1,6 @@
 """How lit runs `test/`: `lit test`, from the repository's root, runs every RUN line below it."""
 
+# pyright: reportUndefinedVariable=false
 import os
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ config.suffixes = [".mlir"]
 config.test_format = InProcess()
 config.test_source_root = root
 config.test_exec_root = root / "build" / "lit"
+config.test_exec_root.mkdir(parents=True, exist_ok=True)
 
 # Take the tools from the environment that runs lit, activated or not.
 config.environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))

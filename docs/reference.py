@@ -6,8 +6,9 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
+from itertools import groupby
 from typing import Any, ForwardRef
 
 import qdialect
@@ -121,6 +122,20 @@ def _behind() -> dict[str, type]:
     return {name: getattr(layers, name, None) or getattr(report, name, None) or Blocked for name in BEHIND}
 
 
+def _once(lines: Iterable[str], name: str, known: dict[str, str]) -> Iterator[str]:
+    """The lines of a function's docstring; parameters described in a line `known` of another share one line."""
+
+    def owner(line: str) -> str:
+        return known.setdefault(line, name) if line.startswith("- `") else name
+
+    for other, group in groupby(lines, owner):
+        if other == name:
+            yield from group
+        else:
+            names = ", ".join(f"`{line.split('`')[1]}`" for line in group)
+            yield f"- {names}: as of `{other}`."
+
+
 def api_page() -> str:
     """Every name of the package, in the words of its docstring."""
     lines = [
@@ -135,6 +150,7 @@ def api_page() -> str:
         "writes text does not wait for onnx or onnxruntime.",
         "",
     ]
+    known: dict[str, str] = {}
     things = {name: getattr(qdialect, name) for name in qdialect.__all__}
     for name, thing in sorted(things.items(), key=lambda item: (inspect.isclass(item[1]), item[0])):
         if inspect.isclass(thing):
@@ -147,7 +163,7 @@ def api_page() -> str:
                 _signature(f"qdialect.{name}", thing),
                 "```",
                 "",
-                _said(thing),
+                *_once(_said(thing).splitlines(), name, known),
                 "",
             ]
     lines += ["# What results are made of", ""]

@@ -22,10 +22,10 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     options = options_of(Options, arguments)
     if arguments.print_pipeline:
-        from qdialect.compiler.pipeline_text import pipeline_text
-        from qdialect.compiler.quantize import quantize_pipeline
+        from qdialect.compiler.pipeline import phases_text
+        from qdialect.compiler.preparing import quantize_phases
 
-        print(pipeline_text(quantize_pipeline(options)))
+        print(phases_text(quantize_phases(options)))
         return DONE
     import qdialect
     from qdialect.compiler.quantize import quantize_module

@@ -140,7 +140,7 @@ class Options:
     sizes: Sequence[str] = field(
         default=(),
         kw_only=True,
-        metadata=_said(MODEL, "what open sizes are, by their names", metavar="NAME=N,..."),
+        metadata=_said(MODEL, "what open sizes are, by their names: width=224", metavar="NAME=N,..."),
     )
 
     def __post_init__(self) -> None:
@@ -206,7 +206,9 @@ class Calibration:
     state: Mapping[str, str] = field(
         default_factory=dict[str, str],
         metadata=_said(
-            CALIBRATION, "feed output OUT of one sample to input IN of the next", metavar="OUT=IN"
+            CALIBRATION,
+            "feed output OUT of one sample to input IN of the next; in Python {IN: OUT}",
+            metavar="OUT=IN",
         ),
     )
     workers: int = field(default=1, metadata=_said(CALIBRATION, "processes that profile", metavar="N"))

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol
+from typing import TYPE_CHECKING, ParamSpec, Protocol
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, ModuleOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 
 from qdialect.calibration.data import ImageOptions, checked, load_data
 from qdialect.calibration.equalization import equalize
@@ -22,14 +21,13 @@ from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.samples import measure_noise
 from qdialect.calibration.state import sequences, stateful
 from qdialect.calibration.workers import add_with_cluster, add_with_workers
-from qdialect.compiler import pipeline as stages
 from qdialect.compiler.candidates import NO_GAIN, Candidates, Choice, Finished, Trial
 from qdialect.compiler.compilation import compile_as, keep_in_float, run_passes
 from qdialect.compiler.dropping import Budgeted, held_against, hold, parse_limit
 from qdialect.compiler.measured import least_ratio, outputs
 from qdialect.compiler.options import UPSTREAM_FORMS, Calibration, Options, QuantizeOptions, document
-from qdialect.compiler.pipeline import pipeline
 from qdialect.compiler.plain import unless_by_chance
+from qdialect.compiler.preparing import simplifying
 from qdialect.compiler.provenance import Origin
 from qdialect.compiler.report import Report
 from qdialect.compiler.sequential import corrected
@@ -51,8 +49,7 @@ from qdialect.oracle.form import main_of
 from qdialect.oracle.session import fused_nodes
 from qdialect.promises.linear import Linear
 from qdialect.targets import target as target_named
-from qdialect.transforms import get_all_passes
-from qdialect.transforms.decompose import decomposable
+from qdialect.transforms.raise_opset import RaiseOpsetPass
 
 if TYPE_CHECKING:
     from qdialect.onnx_io.models import Source
@@ -62,8 +59,6 @@ Data = str | Path | Iterable[Feeds] | None
 P = ParamSpec("P")
 _Quantizing = Callable[["ModuleOp | Source", Data, QuantizeOptions], "Quantized"]
 
-QUANTIZED_OPSET = 13
-"""The first opset whose QuantizeLinear and DequantizeLinear have per-axis scales."""
 RANDOM_SAMPLES = 8
 NO_OP = "no op is faster in integers"
 FOR_OTHERS = (
@@ -122,24 +117,6 @@ class Quantized:
         return lines + ([FOR_OTHERS] if self.in_pairs else []) + self.limit
 
 
-def _pass(name: str, **options: Any) -> ModulePass:
-    return get_all_passes()[name]()(**options)
-
-
-def simplifying(options: Options, form: str) -> list[ModulePass]:
-    """The passes that bring a float model to the form that is profiled."""
-    passes = [] if options.keep_overridable else [_pass("freeze")]
-    passes += [*(stage.step for stage in stages.simplifying()), _pass("raise-opset", to=QUANTIZED_OPSET)]
-    passes += [_pass(name) for name in ("fold-batch-norm", "fold-branches", "fold-pad", "fold-constants")]
-    parts = options.decompose or (decomposable() if form == "qdq" else ())  # each part has a profile
-    if parts:
-        passes += [_pass("decompose", ops=tuple(parts))]
-        # Steps find their casts by cost, and so small a product rarely pays; in a loop they are one kernel.
-        passes += [_pass("unroll")] if form == "qdq" else []
-        passes += [_pass("fold-constants"), _pass("fold-identity")]
-    return passes
-
-
 def prepare(module: ModuleOp, options: Options) -> Origin:
     """Simplify a float model in place for profiling; returns its nodes as before."""
     runtime = target_named(options.target)
@@ -152,7 +129,7 @@ def prepare(module: ModuleOp, options: Options) -> Origin:
     lower_opsets(module)
     keep_in_float(module, options.keep_float)
     origin = Origin(module)
-    run_passes(module, simplifying(options, form), origin)
+    run_passes(module, [stage.step for stage in simplifying(options, form)], origin)
     if runtime.per_tensor_weights:
         equalize(module)
     return origin
@@ -170,13 +147,6 @@ def _become(module: ModuleOp, by: ModuleOp, report: Report) -> None:
     """Make the caller's module the result, and the report's module."""
     replace_module(module, by)
     report.module = module
-
-
-def quantize_pipeline(options: Options) -> list[ModulePass]:
-    """The passes, in order; the model is profiled before `insert-casts`."""
-    form = options.form or target_named(options.target).form
-    casts = _pass("insert-casts", target=options.target, form=form)
-    return [*simplifying(options, form), casts, *pipeline(options)]
 
 
 def _feeds(module: ModuleOp, data: Data, calibration: Calibration) -> Iterable[Feeds]:
@@ -305,7 +275,7 @@ def _weights_alone(
     """Weights in 4 bits, activations in float. The result is of opset 21."""
     prepared = module.clone()
     origin = prepare(prepared, asked)
-    run_passes(prepared, [_pass("raise-opset", to=OPSET)], origin)
+    run_passes(prepared, [RaiseOpsetPass(to=OPSET)], origin)
     profiler = _profile(prepared, data, calibration)
     rows, judges = profiler.samples.steering, profiler.samples.judging
     wanted = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)

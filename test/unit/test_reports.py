@@ -52,6 +52,16 @@ def test_the_printed_pipeline_is_what_runs(model: str, tmp_path: Path, capsys: p
     assert Path(by_passes).read_bytes() == Path(by_compile).read_bytes()
 
 
+def test_the_printed_pipeline_of_quantize_says_why_and_is_read(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["quantize", model, "--print-pipeline", "--target", "generic"]) == 0
+    text = capsys.readouterr().out
+    assert all("//" in line for line in text.splitlines()[1:-1])
+    assert text.index("decompose{") < text.index("insert-casts{") < text.index("raise-qdq,")
+    assert opt([model, "--pass-pipeline", text.strip(), "-o", str(tmp_path / "a.onnx")]) == 0
+
+
 def test_what_scales_integer_sums_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """Dynamic quantization: Mul of the scales, Mul by that, Add of the bias; the Add of two tensors does not."""
     tensors = {

@@ -32,14 +32,12 @@ def copied(folder: Path, *more: str) -> Path:
 
 
 def written(folder: Path, page: str) -> None:
-    """Write the files of a page's blocks, and lines into a list that is in order."""
+    """Write the files of a page's blocks, and rows into a table that is in order."""
     for name, text in BLOCK.findall(page):
         file = folder / name
         if file.exists():
-            lines = file.read_text().splitlines(keepends=True)
-            at = next(k for k, line in enumerate(lines) if line.startswith('    "') and line > text)
-            lines.insert(at, text)
-            file.write_text("".join(lines))
+            head, *rows = file.read_text().splitlines(keepends=True)
+            file.write_text("".join([head, *sorted(rows + text.splitlines(keepends=True))]))
         else:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
@@ -60,7 +58,9 @@ def changed(folder: Path, page: str) -> None:
 def tree(tmp_path: Path) -> Path:
     """A copy of what a pass author works in, with the page's blocks applied."""
     folder = copied(tmp_path)
-    written(folder, (DOCS / "writing-a-pass.md").read_text())
+    page = (DOCS / "writing-a-pass.md").read_text()
+    written(folder, page)
+    changed(folder, page)
     return folder
 
 
@@ -76,12 +76,16 @@ def test_the_page_builds_a_pass(tree: Path):
     run(tree, str(scripts / "lit"), "-q", "test/transforms/scale-dequantize.mlir")
     text = run(tree, sys.executable, "-m", "qdialect.cli.opt", "--help")
     assert "scale-dequantize" in text
+    for reason in re.findall(r'Blocked\("([a-z-]+)"', (tree / "transforms/scale_dequantize.py").read_text()):
+        assert f"{reason}: " in run(tree, sys.executable, "-m", "qdialect.cli", "explain", reason)
 
 
 def test_a_wrong_factor_is_named(tree: Path):
     """What the page says of `--check-numerics`."""
     file = tree / "transforms" / "scale_dequantize.py"
-    file.write_text(file.read_text().replace("np.float32(found.factor)", "np.float32(found.factor * 1.01)"))
+    file.write_text(
+        file.read_text().replace("np.float32(scaling.factor)", "np.float32(scaling.factor * 1.01)")
+    )
     model = tree / "model.mlir"
     model.write_text("""
       func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {

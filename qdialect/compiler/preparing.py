@@ -1,0 +1,56 @@
+"""The pipeline of `quantize`: what brings a float model to the form that is profiled, in front of that of `compile`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from qdialect.compiler.options import Options
+from qdialect.compiler.pipeline import Phase, Stage, phases
+from qdialect.compiler.pipeline import simplifying as simplifying_any
+from qdialect.targets import target
+from qdialect.transforms import get_all_passes
+from qdialect.transforms.decompose import decomposable
+
+QUANTIZED_OPSET = 13
+"""The first opset whose QuantizeLinear and DequantizeLinear have per-axis scales."""
+
+
+def _stage(name: str, because: str, **options: Any) -> Stage:
+    return Stage(get_all_passes()[name]()(**options), because)
+
+
+def simplifying(options: Options, form: str) -> Iterator[Stage]:
+    """The passes that bring a float model to the form that is profiled."""
+    if not options.keep_overridable:
+        yield _stage("freeze", "initializers that are also inputs become constants")
+    yield from simplifying_any()
+    yield _stage("raise-opset", "casts have scales by channel from this opset on", to=QUANTIZED_OPSET)
+    yield _stage("fold-batch-norm", "weights are rounded with their factors in them")
+    yield _stage("fold-branches", "one convolution is rounded once")
+    yield _stage("fold-pad", "windows take their zeros from their own pads")
+    yield _stage("fold-constants", "weights that were computed are constants")
+    parts = options.decompose or (decomposable() if form == "qdq" else ())
+    if parts:
+        yield _stage("decompose", "each part has a profile of its own", ops=tuple(parts))
+        if form == "qdq":
+            # Steps find their casts by cost, and so small a product rarely pays; in a loop they are one kernel.
+            yield _stage("unroll", "the steps of a short loop are nodes")
+        yield _stage("fold-constants", "weights of the parts are constants")
+        yield _stage("fold-identity", "what the parts copied is gone")
+
+
+def _nothing(module: ModuleOp) -> Iterator[Operation]:
+    """The condition that always holds."""
+    yield from ()
+
+
+def quantize_phases(options: Options) -> list[Phase]:
+    """The passes of `quantize`, in order; the model is profiled before `insert-casts`."""
+    form = options.form or target(options.target).form
+    casts = _stage("insert-casts", "where integers pay, by the profile", target=options.target, form=form)
+    prepared = Phase("prepare", "the model is as it is profiled", _nothing, [*simplifying(options, form)])
+    return [prepared, Phase("quantize", "ranges are in types", _nothing, [casts]), *phases(options)]
