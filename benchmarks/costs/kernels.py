@@ -57,8 +57,11 @@ HEADER = """\
 # ConvTranspose is in float, counted as the convolution of one pixel that it can be; then what a value takes to quantize
 # and to move. Softmax and AveragePool are in float with the casts around them, a row of the latter is a window.
 """
-RULES = {ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16}}
-"""When the kernel for symmetric weights runs: read off a sweep of the channels."""
+RULES = {
+    ALIGNED: {"inputs_multiple": 4, "outputs_multiple": 8, "least_outputs": 16},
+    PACKED: {"outputs_multiple": 16},
+}
+"""When the kernel for symmetric weights runs, and a float one's block of results: read off sweeps of the channels."""
 
 
 SHAPES = [

@@ -14,7 +14,8 @@ from qdialect.forms.recurrent import RECURRENT
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.values import constant, rank_of, static_shape
-from qdialect.patterns.convolution.step import priced
+from qdialect.patterns.convolution.search import Search, kernel_cost
+from qdialect.patterns.convolution.step import Spec, priced
 from qdialect.patterns.recurrent import pays
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
@@ -32,6 +33,8 @@ from qdialect.targets.pricing import (
     by_group,
     cheapest,
     cost,
+    float_cost,
+    quantized_cost,
 )
 
 RUN_TIME = "DynamicQuantizeLSTM"
@@ -41,6 +44,9 @@ NOMINAL = 10_000.0
 """Nanoseconds that an integer op is assumed to save on a target without measurements."""
 
 Elements = Callable[[SSAValue], int]
+
+_SEARCHES: dict[int, tuple[Costs, Search]] = {}
+"""By the costs' identity: the plans of a model's convolutions, which many candidates ask for."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +142,7 @@ def _linear(op: OnnxOp, linear: Linear, target: Target, elements: Elements, *, k
         return Expected(2 * NOMINAL, 1.0, NOMINAL)
     if len(weight) > 2 and rank_of(op.operands[0]) in (None, len(weight)):
         if linear.result_axis == 1:
-            return _convolution(op, weight, costs, elements)
+            return _convolution(op, weight, target, elements)
     if len(weight) != 2:
         return FLOAT_ONLY
     return _product(op, linear, weight, costs, elements)
@@ -170,8 +176,8 @@ def _product_cost(costs: Costs, kernel: str, read: int, written: int, size: int)
     return (c["product"] + c["weight"]) * size + c["read"] * read + c["written"] * written + c["call"]
 
 
-def _convolution(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: Elements) -> Expected:
-    window = op.get_trait(Window)
+def _convolution(op: OnnxOp, weight: tuple[int, ...], target: Target, elements: Elements) -> Expected:
+    costs, window = target.costs, op.get_trait(Window)
     geometry = None if window is None else window.geometry(op)
     if window is None or not isinstance(geometry, Geometry):
         return FLOAT_ONLY
@@ -182,12 +188,13 @@ def _convolution(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: El
     channels = max(shape.outputs * shape.groups, 1)
     shape = shape._replace(images=1, pixels=max(written // channels, 1))
     call = costs["Placement"]["call"]
+    integer = _in_best_form(costs, shape, geometry, opset_of(op, "") or 13)
     if shape.groups > 1:
         floating = call + costs["Placement"]["depthwise"] * written * shape.inputs * prod(shape.kernel)
         if not shape.is_depthwise:
             floating = call + cost(costs, PACKED, by_group(shape))
-        return Expected(floating, call + best_cost(costs, shape))
-    floating = cost(costs, PACKED, shape)
+        return Expected(floating, call + integer)
+    floating = float_cost(costs, shape)
     size = static_shape(op.results[0])
     if (
         prod(shape.kernel) == 1
@@ -202,11 +209,19 @@ def _convolution(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: El
         result = cheapest(costs, (SUM, PRODUCT), shape)[1]
         plain = _product_cost(costs, "Gemm", shape.inputs, written, shape.inputs * written)
         floating = max(floating, plain)
-        return Expected(min(floating, one), best_cost(costs, shape), result, one < floating, floating)
+        return Expected(min(floating, one), integer, result, one < floating, floating)
     if len(shape.kernel) > 2:
-        return Expected(floating, best_cost(costs, shape))
+        return Expected(floating, integer)
     result = cheapest(costs, (SUM, PRODUCT), shape)[1]
-    return Expected(floating, best_cost(costs, shape), result)
+    return Expected(floating, integer, result)
+
+
+def _in_best_form(costs: Costs, shape: Convolution, geometry: Geometry, opset: int) -> float:
+    """Nanoseconds of a convolution from integers to integers, in the form that `choose-convolution-form` gives it."""
+    _, search = _SEARCHES.setdefault(id(costs), (costs, Search(costs)))
+    one = Spec(geometry, 1 if geometry.images == DYNAMIC else geometry.images, True, False, opset)
+    gain = search.best(one).cost / kernel_cost(one, costs)
+    return min(best_cost(costs, shape), gain * quantized_cost(costs, shape))
 
 
 def _transposed(op: OnnxOp, weight: tuple[int, ...], costs: Costs, elements: Elements) -> Expected:

@@ -6,7 +6,9 @@ from collections.abc import Collection
 
 from xdsl.ir import Operation, OpResult
 
+from qdialect.calibration.existing import is_quantized
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.quant import DequantizeOp
 from qdialect.forms.composition import TakesBias
 from qdialect.forms.table import form_of
 from qdialect.ir.values import constant
@@ -51,3 +53,18 @@ def is_fused(value: OpResult, takes: Collection[Operation], *, kernels: bool) ->
     if user.get_trait(Clamp) is not None:
         return not isinstance(value.op, OnnxOp) or value.op.get_trait(Commutes) is None
     return kernels and bias_behind(value.op) is user
+
+
+def clamps_in_front(takes: Collection[Operation], makes: Collection[Operation]) -> set[Operation]:
+    """
+    The clamps of values that would be quantized for them alone: quantizing their results clamps as well, and spends no
+    steps on what is cut off.
+    """
+    return {op for op in makes if op.get_trait(Clamp) is not None and _begins(op, takes, makes)}
+
+
+def _begins(op: Operation, takes: Collection[Operation], makes: Collection[Operation]) -> bool:
+    value = op.operands[0]
+    if is_quantized(value) or isinstance(value.owner, DequantizeOp) or value.owner in makes:
+        return False
+    return not any(use.operation in takes for use in value.uses if use.operation is not op)

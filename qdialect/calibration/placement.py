@@ -26,7 +26,7 @@ from qdialect.calibration.expected import (
     in_float,
     recurrent,
 )
-from qdialect.calibration.fused import bias_behind, is_bias, is_fused
+from qdialect.calibration.fused import bias_behind, clamps_in_front, is_bias, is_fused
 from qdialect.calibration.loops import inner_layers
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
@@ -303,7 +303,8 @@ def place(
     _weights(graph, is_integer, placement)
     takes = {op for op, node in graph.nodes.items() if is_integer[node.takes]}
     makes = {op for op, node in graph.nodes.items() if is_integer[node.makes]}
-    _pairs(graph, takes, makes, placement)
+    first = clamps_in_front(takes, makes)
+    _pairs(graph, takes - first, makes - first, placement)
     for op in inner_layers(func) if weights and (target.kernels or not kernels) else ():
         value = op.operands[0]
         if KEEP_FLOAT not in op.attributes and is_float32(value) and range_of(value) is not None:

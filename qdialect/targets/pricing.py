@@ -114,6 +114,12 @@ def cost(costs: Costs, kernel: str, shape: Convolution) -> float:
     return sum(entry[term] * count for term, count in zip(TERMS, counts(shape), strict=True))
 
 
+def float_cost(costs: Costs, shape: Convolution) -> float:
+    """Nanoseconds of a float convolution, whose kernel pads its results to whole blocks of channels."""
+    block = int(costs[PACKED].get("outputs_multiple", 1)) if len(shape.kernel) == IMAGE - 2 else 1
+    return cost(costs, PACKED, shape._replace(outputs=-(-shape.outputs // block) * block))
+
+
 def scaled(costs: Costs, factors: Mapping[str, float]) -> dict[str, dict[str, float]]:
     """The costs on another machine: each kernel's times multiplied by its own factor, or by that of `LIKE`."""
     prices: dict[str, dict[str, float]] = {}
