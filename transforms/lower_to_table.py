@@ -3,11 +3,13 @@ Lower chains of elementwise ops on one 8-bit tensor to a table of its 256 values
 
     qcast(f(dcast(q))) : T  ->  Gather(table, Cast(q)),  table = qcast(f(dcast(0, 1, ..., 255))) : T
     qcast(f(dcast(q))) : T  ->  qcast(g(dcast(q))) : T   g one op whose table is f's, to one step
+    f(x)  ->  g(x)   g one op whose numbers are f's, to 1e-6
 
 f is a chain of elementwise ops, with constants of one element. Close: the table holds onnxruntime's result for each
 value, and g is tested on all 256. A lookup takes as long as a dozen float operations, so measured costs decide; only
 few functions (Softplus, Mish, the hyperbolic ones) and long chains are slower. g is a function that exporters decompose
-into several ops, each quantized by itself, such as Gelu by erf or tanh. For targets without kernels, the table is g's.
+into several ops, each quantized by itself or in float, such as Gelu by erf or tanh: onnxruntime knows some orders of
+these and not others. For targets without kernels, the table is g's.
 """
 # Around the driver: a copy of the op stands beside it while its 256 values are computed, then is erased.
 
@@ -42,6 +44,7 @@ from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
 from qdialect.ops.generated import op_named
 from qdialect.oracle.session import evaluate
+from qdialect.patterns.functions import ELEMENTWISE, ComposeFunction
 from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
@@ -51,8 +54,8 @@ from qdialect.rewriting.uses import has_kernel
 from qdialect.targets import Target, target
 from qdialect.targets.pricing import WORTH
 
-ELEMENTWISE, LOOKUP, KERNEL = "Elementwise", "Gather", "QLinearSigmoid"
-"""Keys of the costs: of elementwise ops, of a lookup, and of an integer kernel."""
+LOOKUP, KERNEL = "Gather", "QLinearSigmoid"
+"""Keys of the costs of a lookup, and of an integer kernel."""
 ONNX_INT32 = 6
 MOST = 64
 """Greatest number of values of a cone, which bounds the search in a chain of thousands."""
@@ -285,4 +288,4 @@ class LowerToTablePass(RewritePass):
     target: str = "onnxruntime"
 
     def patterns(self) -> Sequence[Pattern]:
-        return [LowerToTable(target(self.target))]
+        return [LowerToTable(target(self.target)), ComposeFunction(target(self.target))]

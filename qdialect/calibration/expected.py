@@ -27,6 +27,7 @@ from qdialect.targets.pricing import (
     PACKED,
     PRODUCT,
     SUM,
+    WORTH,
     Convolution,
     Costs,
     best_cost,
@@ -217,10 +218,13 @@ def _convolution(op: OnnxOp, weight: tuple[int, ...], target: Target, elements: 
 
 
 def _in_best_form(costs: Costs, shape: Convolution, geometry: Geometry, opset: int) -> float:
-    """Nanoseconds of a convolution from integers to integers, in the form that `choose-convolution-form` gives it."""
+    """
+    Nanoseconds of a convolution from integers to integers, in the form that `choose-convolution-form` gives it. What
+    that saves is counted with the doubt of the fitted costs, as there.
+    """
     _, search = _SEARCHES.setdefault(id(costs), (costs, Search(costs)))
     one = Spec(geometry, 1 if geometry.images == DYNAMIC else geometry.images, True, False, opset)
-    gain = search.best(one).cost / kernel_cost(one, costs)
+    gain = search.best(one).cost / (WORTH * kernel_cost(one, costs))
     return min(best_cost(costs, shape), gain * quantized_cost(costs, shape))
 
 

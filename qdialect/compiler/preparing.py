@@ -29,6 +29,9 @@ def simplifying(options: Options, form: str) -> Iterator[Stage]:
         yield _stage("freeze", "initializers that are also inputs become constants")
     yield from simplifying_any()
     yield _stage("raise-opset", "casts have scales by channel from this opset on", to=QUANTIZED_OPSET)
+    if options.exactness != "exact":
+        because = "what an exporter took apart has one range, and the price of its kernel"
+        yield _stage("lower-to-table", because, target=options.target)
     yield _stage("fold-batch-norm", "weights are rounded with their factors in them")
     yield _stage("fold-branches", "one convolution is rounded once")
     yield _stage("fold-pad", "windows take their zeros from their own pads")

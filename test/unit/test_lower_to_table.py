@@ -9,6 +9,7 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as onh
 import pytest
+from test_kernels import Graph, compiled
 from xdsl.context import Context
 
 import qdialect
@@ -95,3 +96,37 @@ def test_what_onnxruntime_cannot_compute_stays(tmp_path: Path, monkeypatch: pyte
     module.verify()
     assert "not-computable" in {remark.blocked.id for remark in remarks_of(module)}
     assert len(list(module.walk())) <= count
+
+
+FUNCTIONS = {
+    "Gelu": [
+        ("Div", "x", "root", "a"),
+        ("Erf", "a", "", "b"),
+        ("Add", "b", "one", "c"),
+        ("Mul", "half", "c", "d"),
+        ("Mul", "x", "d", "y"),
+    ],
+    "HardSwish": [
+        ("Mul", "x", "sixth", "a"),
+        ("Add", "a", "half", "b"),
+        ("Relu", "b", "", "c"),
+        ("Min", "c", "one", "d"),
+        ("Mul", "d", "x", "y"),
+    ],
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_chain_of_floats_is_the_op_that_it_computes(function: str, tmp_path: Path):
+    g = Graph()
+    numbers = {"root": 2**0.5, "one": 1.0, "half": 0.5, "sixth": 1 / 6}
+    ops = FUNCTIONS[function]
+    for name in {i for _, *inputs, _ in ops for i in inputs} & numbers.keys():
+        g.constant(name, np.float32(numbers[name]))
+    for op, one, other, result in ops:
+        g.add(op, result, *filter(None, (one, other)))
+    data = np.concatenate([np.linspace(-9, 9, 4000), [-1e30, 1e30, -1e-30]]).astype(np.float32)[None]
+    before, after, written = compiled(g.model((1, 4003), (1, 4003), 17), tmp_path, data)
+    assert written == [function]
+    assert np.abs(after - before).max(where=np.abs(data) < 10, initial=0) < 1e-6
+    np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-6)

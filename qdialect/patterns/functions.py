@@ -1,0 +1,131 @@
+"""Chains of elementwise ops on one float that are one op with a kernel of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_types import element_of, tensor_type
+from qdialect.errors import UserError
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.place import remove
+from qdialect.ir.values import constant_array
+from qdialect.numerics import Array
+from qdialect.ops.generated import op_named
+from qdialect.oracle.session import evaluate
+from qdialect.promises.elementwise import FUNCTIONS, Elementwise, Function
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.journal import is_kept
+from qdialect.rewriting.matching import OnTrait
+from qdialect.targets import Target
+from qdialect.targets.pricing import WORTH
+
+ELEMENTWISE = "Elementwise"
+"""Key of the costs of elementwise ops."""
+LONGEST = 8
+"""Greatest number of ops of a chain."""
+TOLERANCE = 1e-6
+"""Greatest difference of two functions, relative to their argument or 1."""
+
+
+class ComposeFunction(OnTrait[Elementwise]):
+    """
+    f(x) -> g(x), f several elementwise ops that nothing else uses, g one op that takes less time.
+
+    Close: f and g are compared on numbers from -1e30 to 1e30, most of them around zero.
+    """
+
+    def __init__(self, target: Target):
+        self._costs = target.costs.get(ELEMENTWISE, {}) if target.kernels else {}
+
+    def match(self, op: OnnxOp, promise: Elementwise, rewriter: Rewriter, /) -> Blocked | None:
+        if not self._costs or not isinstance(element_of(op.results[0].type), Float32Type):
+            return None
+        opset = opset_of(op, "") or 13
+        known = [f for f in FUNCTIONS if f.name in self._costs and opset >= f.opset]
+        for chain, source in _chains(op):
+            now = sum(self._costs.get(one.op_type, 0.0) for one in chain)
+            cheaper = [f for f in known if self._costs[f.name] < WORTH * now]
+            same = next((f for f in cheaper if _is_same(f, chain, source)), None)
+            if same is not None:
+                whole = op_named(same.domain, same.name).build([source], [op.results[0].type])
+                whole.location = op.location
+                rewriter.replace(op, [whole])
+                return None
+        return None
+
+
+def _chains(op: OnnxOp) -> Iterator[tuple[list[OnnxOp], SSAValue]]:
+    """The chains that end in `op`, users first, and the one value that each computes its result from."""
+    chain = [op]
+    while len(chain) <= LONGEST:
+        ours = {result for one in chain for result in one.results}
+        values = [v for one in chain for v in one.operands if v not in ours and not _is_number(v)]
+        if len(chain) > 1 and len(set(values)) == 1:
+            yield chain, values[0]
+        above = next((v.op for v in values if isinstance(v, OpResult) and _is_inside(v, chain)), None)
+        if not isinstance(above, OnnxOp):
+            return
+        chain.append(above)
+
+
+def _is_number(value: SSAValue) -> bool:
+    array = constant_array(value)
+    return array is not None and array.size == 1
+
+
+def _is_inside(value: OpResult, chain: Sequence[OnnxOp]) -> bool:
+    """True if `value` is elementwise, of the shape of the chain's result, and used by the chain alone."""
+    op = value.op
+    return (
+        isinstance(op, OnnxOp)
+        and op.get_trait(Elementwise) is not None
+        and not is_kept(op)
+        and value.type == chain[0].results[0].type
+        and op.parent is chain[0].parent
+        and all(use.operation in chain for use in value.uses)
+    )
+
+
+@cache
+def _numbers() -> Array:
+    """The arguments at which functions are compared."""
+    near, far = np.linspace(-20, 20, 8001), np.logspace(-30, 30, 400)
+    return np.concatenate([near, far, -far]).astype(np.float32)
+
+
+def _is_same(function: Function, chain: Sequence[OnnxOp], source: SSAValue) -> bool:
+    """True if the function's results are those of the chain, both computed in front of it."""
+    last, block = chain[0], chain[0].parent
+    if source.type != last.results[0].type or block is None:
+        return False
+    numbers, nodes = _numbers(), Nodes()
+    type = tensor_type(Float32Type(), numbers.shape)
+    values = {source: nodes.constant(numbers)}
+    for one in reversed(chain):
+        inputs = [values[v] if v in values else nodes.constant(_number(v)) for v in one.operands]
+        copy = one.__class__.create(operands=inputs, result_types=[type], properties=one.properties)
+        values[one.results[0]] = copy.results[0]
+        nodes.append(copy)
+    nodes.append(op_named(function.domain, function.name).build([values[source]], [type]))
+    block.insert_ops_before(nodes.ops, last)
+    wanted = [values[last.results[0]], nodes.ops[-1].results[0]]
+    try:
+        ops = [op for op in nodes.ops if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp)]
+        expected, result = (tensor.array() for tensor in evaluate(ops, wanted).values())
+    except UserError:
+        return False
+    finally:
+        for one in reversed(nodes.ops):
+            remove(one)
+    return bool(np.all(np.abs(expected - result) <= TOLERANCE * np.maximum(np.abs(numbers), 1)))
+
+
+def _number(value: SSAValue) -> Array:
+    return np.asarray(constant_array(value)).reshape(())
