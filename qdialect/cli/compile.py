@@ -35,6 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.ends and not arguments.data:  # nothing else in this process needs the onnx package
         onnx_parts.load_alone()
+        from qdialect.onnx_io.messages import prepare_inference
+
+        prepare_inference()
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
         reporting = Reporting(arguments)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -128,37 +128,67 @@ def check_functions(model: ModelProto) -> None:
         raise UserError(f"the model's functions stand for more than {MOST_INLINED} nodes", "use fewer calls")
 
 
-def _apart(work: Callable[[], bytes], seconds: int) -> bytes:
+class _Inference:
     """
-    The result of `work`, run in a child process limited to `seconds` and `MOST_MEMORY`; b"" if it exceeds a limit,
-    fails or crashes. It must be C++ code independent of this process's threads.
+    onnx's shape inference in a child process limited to `MOST_MEMORY` and some seconds. Forked while this process is
+    small, it costs half. Its C++ code must be independent of this process's threads.
     """
-    import resource
-    import warnings
 
-    read, write = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads: see above
-        child = os.fork()
-    if child == 0:
-        try:
-            os.close(read)
-            hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-            most = _address_space() + MOST_MEMORY
-            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            with open(write, "wb", closefd=False) as file:
-                file.write(work())
-            os._exit(0)
-        finally:
-            os._exit(1)
-    os.close(write)
-    with open(read, "rb") as file:
-        result = file.read()
-    _, status = os.waitpid(child, 0)
-    return result if status == 0 else b""
+    def __init__(self) -> None:
+        import warnings
+
+        self._infer = onnx_parts.infer_shapes()  # loaded before the fork: not anew in each child
+        asked, self._ask = os.pipe()
+        self._answer, answered = os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads: see above
+            self._child = os.fork()
+        if self._child == 0:
+            try:
+                os.close(self._ask)
+                os.close(self._answer)
+                self._work(asked, answered)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        os.close(asked)
+        os.close(answered)
+
+    def _work(self, asked: int, answered: int) -> None:
+        import resource
+
+        with open(asked, "rb", closefd=False) as file:
+            seconds = int.from_bytes(file.read(8), "little")
+            model = file.read()
+        if not model:  # the other process ended without asking
+            return
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        most = _address_space() + MOST_MEMORY
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with open(answered, "wb", closefd=False) as file:
+            file.write(self._infer(model, False, False, True))
+
+    def of(self, model: bytes, seconds: int) -> bytes:
+        """The typed model; b"" if inference exceeds a limit, fails or crashes."""
+        with suppress(BrokenPipeError), open(self._ask, "wb") as file:
+            file.write(seconds.to_bytes(8, "little"))
+            file.write(model)
+        with open(self._answer, "rb") as file:
+            result = file.read()
+        _, status = os.waitpid(self._child, 0)
+        return result if status == 0 else b""
+
+
+_PREPARED: list[_Inference] = []
+
+
+def prepare_inference() -> None:
+    """Fork the process for the next shape inference now."""
+    if APART:
+        _PREPARED.append(_Inference())
 
 
 def _address_space() -> int:
@@ -203,15 +233,15 @@ def inferred(model: ModelProto) -> ModelProto:
 
     Inference propagates elements of shapes, lists whose length a model controls, hence the limits.
     """
-    infer = onnx_parts.infer_shapes()  # loaded before the fork: not anew in each child
     try:
         with _own_casts(model) as places:
             serialized = model.SerializeToString()
         if APART:
             seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
-            raw = _apart(lambda: infer(serialized, False, False, True), seconds)
+            child = _PREPARED.pop() if _PREPARED else _Inference()
+            raw = child.of(serialized, seconds)
         else:
-            raw = infer(serialized, False, False, True)
+            raw = onnx_parts.infer_shapes()(serialized, False, False, True)
         typed: ModelProto = onnx_parts.messages().ModelProto.FromString(raw)
         if not typed.HasField("graph"):
             return model

@@ -148,3 +148,12 @@ def test_each_list_is_computed_once(monkeypatch: pytest.MonkeyPatch):
     assert end is not None
     assert {str(value.type) for value in end.operands} == {"tensor<6xf32>"}
     assert sum(computed) <= 2 * layers  # a sum and a remainder, then a remainder for each layer
+
+
+def test_a_child_that_was_forked_before_answers_once_and_ends_unasked():
+    messages.prepare_inference()
+    prepared = messages._PREPARED[-1]  # pyright: ignore[reportPrivateUsage]
+    assert messages.inferred(model()) == messages.inferred(model())
+    assert prepared not in messages._PREPARED  # pyright: ignore[reportPrivateUsage]
+    unasked = messages._Inference()  # pyright: ignore[reportPrivateUsage]
+    assert unasked.of(b"", 1) == b""
