@@ -4,9 +4,11 @@ Merge consecutive ops that move elements, and drop those without effect.
     Transpose(Transpose(x, p), q)     ->  Transpose(x, p[q]), or x
     Reshape(Unsqueeze(x))             ->  Reshape(x), or x      likewise Squeeze, Flatten, and Transpose that turns
                                                                 axes of size 1 alone
+    ReduceMax(f(Transpose(x, p)), a)  ->  ReduceMax(f(x), p[a])      f elementwise, its operands turned alike or numbers
 
-Exact: elements are moved. At most one size of a merged Reshape is unknown. Copies are dropped, as by `fold-identity`,
-and casts that become adjacent or equal are folded, as by `fold-casts`.
+Exact: elements are moved, and the greatest of numbers is the same in any order. At most one size of a merged Reshape is
+unknown; axes that are not reduced keep their order. Copies are dropped, as by `fold-identity`, and casts that become
+adjacent or equal are folded, as by `fold-casts`.
 """
 
 from collections.abc import Sequence
@@ -15,6 +17,7 @@ from qdialect.exactness import Exactness
 from qdialect.patterns.cleanup import cleanups, silent
 from qdialect.patterns.copies import FoldCopy
 from qdialect.patterns.moves import FoldReshapes, FoldTransposes
+from qdialect.patterns.transposed import ReduceTransposed
 from qdialect.rewriting.driver import Pattern
 from qdialect.rewriting.passes import RewritePass
 
@@ -24,7 +27,7 @@ class FoldLayoutPass(RewritePass):
 
     name = "fold-layout"
     exactness = Exactness.EXACT
-    rewrite = "Transpose(Transpose(x, p), q) -> Transpose(x, p[q]); Reshape(Unsqueeze(x)) -> Reshape(x)"
+    rewrite = "Transpose(Transpose(x, p), q) -> Transpose(x, p[q]); ReduceMax(Transpose(x)) -> ReduceMax(x)"
 
     def patterns(self) -> Sequence[Pattern]:
-        return [FoldTransposes(), FoldReshapes(), *silent([FoldCopy()]), *cleanups()]
+        return [FoldTransposes(), FoldReshapes(), ReduceTransposed(), *silent([FoldCopy()]), *cleanups()]

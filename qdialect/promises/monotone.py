@@ -5,7 +5,8 @@ real numbers; ties and saturation included.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,8 +16,16 @@ from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array, ints_of, normal_axis, rank_of, real_constant
 from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, elsewhere, follow, never, same, to_results
-from qdialect.promises.base import Commutes, every_operand, none
+from qdialect.promises.base import Commutes, Promise, every_operand, none
 from qdialect.reasons import COMPUTED_BOUND, UNKNOWN_RANK, Blocked
+
+
+@dataclass(frozen=True)
+class Reduces(Promise):
+    """The op chooses one element along some axes of operand 0, whatever their order."""
+
+    axes: Callable[[OnnxOp], tuple[list[int], bool, int] | Blocked]
+    """The reduced axes, keepdims, and the rank."""
 
 
 def batch_or_channel(op: OnnxOp, axis: int) -> int | Blocked:
@@ -189,4 +198,9 @@ MONOTONE: dict[tuple[str, str], Commutes] = {
     ("", "Relu"): Commutes(follow(same), follow(same), moves_storage=False, in_place=True, selects=True),
     ("", "PRelu"): Commutes(_prelu, _prelu, moves_storage=False, in_place=True, selects=True),
     ("", "Clip"): Commutes(_clip_forward, _clip_backward, moves_storage=False, in_place=True, selects=True),
+}
+
+REDUCES: dict[tuple[str, str], Reduces] = {
+    ("", "ReduceMax"): Reduces(_reduced),
+    ("", "ReduceMin"): Reduces(_reduced),
 }

@@ -20,7 +20,7 @@ from qdialect.promises.joins import ADDITIONS, JOINS, PRODUCTS, RANGES
 from qdialect.promises.kernels import KERNELS
 from qdialect.promises.layout import LAYOUT, PERMUTES, SIZES
 from qdialect.promises.linear import LINEAR
-from qdialect.promises.monotone import MONOTONE
+from qdialect.promises.monotone import MONOTONE, REDUCES
 from qdialect.promises.padding import PADDING
 from qdialect.promises.qoperator import QOPERATORS
 from qdialect.promises.recurrent import HIDDEN_STATES
@@ -55,6 +55,7 @@ TABLES: tuple[Mapping[tuple[str, str], Promise], ...] = (
     FILLING,
     CONTROL,
     MONOTONE,
+    REDUCES,
     CLAMPS,
     KEEPS,
     UNDEFINED,

@@ -1,5 +1,6 @@
 // RUN: OPT %s -p fold-layout | FILECHECK %s
 // RUN: DIAGNOSTICS -p fold-layout
+// RUN: OPT %s -p fold-layout --check-numerics -o /dev/null
 
 // CHECK-LABEL: func.func @transposes(
 // CHECK-NEXT: %[[Y:.*]] = onnx.Transpose(%x) {perm = array<i64: 1, 0, 2>} : (tensor<2x3x5xf32>) -> tensor<3x2x5xf32>
@@ -132,4 +133,77 @@ func.func @quantized_alike(%q: tensor<1x3x!quant.uniform<u8:f32, 0.5>>) -> (tens
   %t = quant.dcast %q : tensor<1x3x!quant.uniform<u8:f32, 0.5>> to tensor<1x3xf32>
   %u = quant.qcast %t : tensor<1x3xf32> to tensor<1x3x!quant.uniform<u8:f32, 0.25>>
   func.return %s, %u : tensor<1x3x!quant.uniform<u8:f32, 0.25>>, tensor<1x3x!quant.uniform<u8:f32, 0.25>>
+}
+
+// The axes as an operand.
+
+// CHECK-LABEL: func.func @reduced_by_operand(
+// CHECK: %[[A:.*]] = onnx.Constant() {value = #onnx.tensor<[0, 2] : tensor<2xi64>>}
+// CHECK-NEXT: onnx.ReduceMin(%x, %[[A]]) {{.*}} -> tensor<3xf32>
+func.func @reduced_by_operand(%x: tensor<2x3x5xf32>) -> tensor<3xf32> {
+  %k = onnx.Constant() {value = #onnx.tensor<[-1, 0] : tensor<2xi64>>} : () -> tensor<2xi64>
+  %a = onnx.Transpose(%x) {perm = array<i64: 2, 1, 0>} : (tensor<2x3x5xf32>) -> tensor<5x3x2xf32>
+  %r = onnx.ReduceMin(%a, %k) {keepdims = 0 : i64} : (tensor<5x3x2xf32>, tensor<2xi64>) -> tensor<3xf32>
+  func.return %r : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @unmoved_axes_change_places(
+// CHECK: onnx.Transpose
+// CHECK: onnx.Transpose
+func.func @unmoved_axes_change_places(%x: tensor<2x3x5xf32>) -> (tensor<5x3xf32>, tensor<2x1x3xf32>) {
+  %a = onnx.Transpose(%x) {perm = array<i64: 0, 2, 1>} : (tensor<2x3x5xf32>) -> tensor<2x5x3xf32>
+  %k1 = onnx.Constant() {value = #onnx.tensor<[0] : tensor<1xi64>>} : () -> tensor<1xi64>
+  // expected-remark@+1 {{the axes that are not reduced would change places [fold-layout: axes-change-places]}}
+  %r = onnx.ReduceMax(%a, %k1) {keepdims = 0 : i64} : (tensor<2x5x3xf32>, tensor<1xi64>) -> tensor<5x3xf32>
+  %b = onnx.Transpose(%x) {perm = array<i64: 0, 2, 1>} : (tensor<2x3x5xf32>) -> tensor<2x5x3xf32>
+  %k2 = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  // expected-remark@+1 {{the axes that are not reduced would change places [fold-layout: axes-change-places]}}
+  %s = onnx.ReduceMax(%b, %k2) : (tensor<2x5x3xf32>, tensor<1xi64>) -> tensor<2x1x3xf32>
+  func.return %r, %s : tensor<5x3xf32>, tensor<2x1x3xf32>
+}
+
+// Turned in two ways, read elsewhere, or a row that stands along another axis then: no op is rebuilt.
+
+// CHECK-LABEL: func.func @unmoved_turned_apart(
+// CHECK-COUNT-4: onnx.Transpose
+func.func @unmoved_turned_apart(%x: tensor<3x3x3xf32>, %k: tensor<3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3x3xf32>) {
+  %a = onnx.Transpose(%x) {perm = array<i64: 0, 2, 1>} : (tensor<3x3x3xf32>) -> tensor<3x3x3xf32>
+  %b = onnx.Transpose(%x) {perm = array<i64: 2, 0, 1>} : (tensor<3x3x3xf32>) -> tensor<3x3x3xf32>
+  %m = onnx.Mul(%a, %b) : (tensor<3x3x3xf32>, tensor<3x3x3xf32>) -> tensor<3x3x3xf32>
+  %k3 = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %r = onnx.ReduceMax(%m, %k3) {keepdims = 0 : i64} : (tensor<3x3x3xf32>, tensor<1xi64>) -> tensor<3x3xf32>
+  %c = onnx.Transpose(%x) {perm = array<i64: 0, 2, 1>} : (tensor<3x3x3xf32>) -> tensor<3x3x3xf32>
+  %e = onnx.Erf(%c) : (tensor<3x3x3xf32>) -> tensor<3x3x3xf32>
+  %k4 = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %s = onnx.ReduceMax(%e, %k4) {keepdims = 0 : i64} : (tensor<3x3x3xf32>, tensor<1xi64>) -> tensor<3x3xf32>
+  %d = onnx.Transpose(%x) {perm = array<i64: 0, 2, 1>} : (tensor<3x3x3xf32>) -> tensor<3x3x3xf32>
+  %n = onnx.Mul(%d, %k) : (tensor<3x3x3xf32>, tensor<3xf32>) -> tensor<3x3x3xf32>
+  %k5 = onnx.Constant() {value = #onnx.tensor<[1] : tensor<1xi64>>} : () -> tensor<1xi64>
+  %t = onnx.ReduceMax(%n, %k5) {keepdims = 0 : i64} : (tensor<3x3x3xf32>, tensor<1xi64>) -> tensor<3x3xf32>
+  func.return %r, %s, %t, %e : tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3x3xf32>
+}
+
+// -----
+
+// A chain of elementwise ops on operands that are turned alike, as a Gelu in front of a global pool: reduced along the
+// axis that it was in front of the Transposes.
+
+// CHECK-LABEL: func.func @reduced(
+// CHECK-NOT: onnx.Transpose
+// CHECK: %[[E:.*]] = onnx.Erf(%y) : (tensor<?x3x5xf32>) -> tensor<?x3x5xf32>
+// CHECK-NEXT: %[[H:.*]] = onnx.Mul(%x, %{{.*}}) : (tensor<?x3x5xf32>, tensor<f32>) -> tensor<?x3x5xf32>
+// CHECK-NEXT: %[[M:.*]] = onnx.Mul(%[[H]], %[[E]]) : {{.*}} -> tensor<?x3x5xf32>
+// CHECK-NEXT: %[[R:.*]] = onnx.ReduceMax(%[[M]], _) {axes = array<i64: 2>, keepdims = 0 : i64} : {{.*}} -> tensor<?x3xf32>
+// CHECK-NEXT: func.return %[[R]]
+builtin.module attributes {onnx.opset_import = {ai.onnx = 13 : i64}} {
+  func.func @reduced(%x: tensor<?x3x5xf32>, %y: tensor<?x3x5xf32>) -> tensor<?x3xf32> {
+    %k = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f32>>} : () -> tensor<f32>
+    %a = onnx.Transpose(%x) {perm = array<i64: 0, 2, 1>} : (tensor<?x3x5xf32>) -> tensor<?x5x3xf32>
+    %b = onnx.Transpose(%y) {perm = array<i64: 0, 2, 1>} : (tensor<?x3x5xf32>) -> tensor<?x5x3xf32>
+    %h = onnx.Mul(%a, %k) : (tensor<?x5x3xf32>, tensor<f32>) -> tensor<?x5x3xf32>
+    %e = onnx.Erf(%b) : (tensor<?x5x3xf32>) -> tensor<?x5x3xf32>
+    %m = onnx.Mul(%h, %e) : (tensor<?x5x3xf32>, tensor<?x5x3xf32>) -> tensor<?x5x3xf32>
+    %r = onnx.ReduceMax(%m, _) {axes = array<i64: 1>, keepdims = 0 : i64} : (tensor<?x5x3xf32>) -> tensor<?x3xf32>
+    func.return %r : tensor<?x3xf32>
+  }
 }
