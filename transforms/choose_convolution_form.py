@@ -158,9 +158,10 @@ class ChooseConvolutionForm(OnTrait[Window]):
         plan, now = self._search.best(step.after), spreading_cost(spec, step, costs)
         taken = step.cost + plan.cost
         if taken + step.saves >= now:
+            unsure = f", and {step.saves / 1e3:.1f} us have to be gained" if taken < now else ""
             return Blocked(
                 "float-is-faster",
-                f"as a convolution it would take {taken / 1e3:.1f} us, transposed in float {now / 1e3:.1f} us",
+                f"as a convolution it would take {taken / 1e3:.1f} us, transposed in float {now / 1e3:.1f} us{unsure}",
             )
         return Plan(taken, (step, *plan.steps))
 

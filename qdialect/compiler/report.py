@@ -38,6 +38,8 @@ LOWERING = ("choose", "rescale", "legalize", "lower")
 """Verbs of lowering passes, those with the most informative remarks first."""
 SIMPLIFYING = ("compose", "decompose", "fold", "freeze", "infer", "unroll")
 """Verbs of simplifying passes, whose remarks do not explain why an op stays in float."""
+BEFORE = ("raise", "sink")
+"""Verbs of passes that read casts and move them down to the ops that they stand in front of."""
 UNPRICED = ("no-costs", "storage")
 """Ids of lowering passes' reasons why a form has no price, which do not explain why an op stays in float."""
 NO_CAST = Blocked(
@@ -230,8 +232,23 @@ def staying_float(module: ModuleOp, form: str, target: Target) -> dict[OnnxOp, R
 
 def _dequantizes(op: OnnxOp) -> list[OnnxOp]:
     """The DequantizeLinear nodes directly above an op that were not raised, whose reasons explain the float op."""
+    return [one for one in _owners(op) if one.get_trait(DequantizeForm) is not None]
+
+
+def _owners(op: OnnxOp) -> list[OnnxOp]:
+    """The ops that compute the operands."""
     owners = [value.op for value in op.operands if isinstance(value, OpResult)]
-    return [one for one in owners if isinstance(one, OnnxOp) and one.get_trait(DequantizeForm) is not None]
+    return [one for one in owners if isinstance(one, OnnxOp)]
+
+
+def _in_front(op: OnnxOp, remarks: RemarkTable) -> Remark | None:
+    """The reason why quantization stopped at what computes an operand: no cast was read there, or moved past it."""
+    for one in _owners(op):
+        for remark in remarks.on(one):
+            if remark.pass_name.startswith(BEFORE) and not any(quantized_of(r.type) for r in one.results):
+                message = f"{one.op_type} in front of it stays in float: {remark.blocked.message}"
+                return replace(remark, blocked=replace(remark.blocked, message=message))
+    return None
 
 
 def _reason(op: OnnxOp, remarks: RemarkTable, unsaid: Blocked, *, is_rescaling: bool) -> Remark:
@@ -251,6 +268,8 @@ def _reason(op: OnnxOp, remarks: RemarkTable, unsaid: Blocked, *, is_rescaling: 
     unread = next((r for op in _dequantizes(op) for r in remarks.on(op)), None)
     if unread is not None and not is_quantized:
         return unread
+    if not reasons or (not is_quantized and reasons[0].blocked.id == "float-operand"):
+        reasons = [*filter(None, [_in_front(op, remarks)]), *reasons]
     if reasons:
         return reasons[0]
     if of_target := next((r for r in remarks.on(op) if r.blocked == FLOAT_SUMS), None):

@@ -171,7 +171,7 @@ def verdict(report: Report) -> Verdict:
         sum(report.before.get(name, 0) for name in CASTS),
         origin.bytes,
         report.account.bytes,
-        not (origin.is_quantized or totals.integer or report.unknown),
+        not (origin.is_quantized or totals.integer or report.unknown or any(map(report.after.get, CASTS))),
         report.unknown,
         report.interface,
         report.completion,

@@ -9,8 +9,10 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import qdialect
 from qdialect.cli import main
 from qdialect.compiler.verdict import bytes_text, count_text, kinds_text, share_text
+from qdialect.text.reading import read_text
 
 PRODUCTS = 2 * 16 * 6 + 2 * 6 * 5
 """Multiply-adds of both layers: (2, 16) by (16, 6), which is quantized, and by (6, 5), which is not."""
@@ -188,3 +190,42 @@ def test_a_function_of_the_model_is_known(tmp_path: Path, capsys: pytest.Capture
     onnx.save(onnx.parser.parse_model(text), str(tmp_path / "in.onnx"))
     lines = said(capsys, "compile", str(tmp_path / "in.onnx"), "-o", str(tmp_path / "out.onnx"))
     assert not any(one.startswith("unknown") for one in lines)
+
+
+PADDED = """
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x2xf32> {
+  %q = quant.qcast %x : tensor<2x3xf32> to tensor<2x3x!quant.uniform<u8:f32, 0.5:3>>
+  %d = quant.dcast %q : tensor<2x3x!quant.uniform<u8:f32, 0.5:3>> to tensor<2x3xf32>
+  %p = onnx.Constant() {value = dense<[0, 0, 0, 1]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %v = onnx.Constant() {value = dense<0.3> : tensor<f32>} : () -> tensor<f32>
+  %y = onnx.Pad(%d, %p, %v) : (tensor<2x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<2x4xf32>
+  %w = onnx.Constant() {value = dense<7> : tensor<4x2xi8>} : () -> tensor<4x2x!quant.uniform<i8:f32, 0.1>>
+  %e = quant.dcast %w : tensor<4x2x!quant.uniform<i8:f32, 0.1>> to tensor<4x2xf32>
+  %m = onnx.MatMul(%y, %e) : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32> loc(fused["m", "m"])
+  func.return %m : tensor<2x2xf32>
+}
+"""
+
+ROUNDED = """
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %k = onnx.Constant() {value = dense<16.0> : tensor<f32>} : () -> tensor<f32>
+  %l = onnx.Constant() {value = dense<-128.0> : tensor<f32>} : () -> tensor<f32>
+  %h = onnx.Constant() {value = dense<127.0> : tensor<f32>} : () -> tensor<f32>
+  %m = onnx.Mul(%x, %k) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %r = onnx.Round(%m) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %c = onnx.Clip(%r, %l, %h) : (tensor<2x3xf32>, tensor<f32>, tensor<f32>) -> tensor<2x3xf32>
+  func.return %c : tensor<2x3xf32>
+}
+"""
+
+
+def test_what_stops_quantization_in_front_of_a_product_is_its_reason():
+    [layer] = qdialect.explain(read_text(PADDED, "padded", None))
+    assert (layer.reasons[0].op, layer.reasons[0].blocked.id) == ("onnx.Pad", "pad-value-rounds")
+    assert layer.reasons[0].blocked.message.startswith("Pad in front of it stays in float: Pad puts in 0.3")
+
+
+def test_arithmetic_that_rounds_is_quantization():
+    said = str(qdialect.compile(read_text(ROUNDED, "rounded", None)))
+    assert "1 QuantizeLinear" in said
+    assert "no quantization found" not in said
