@@ -244,6 +244,10 @@ class LowerToAnother(OnForm[KernelOfAnother]):
                 f"{self._target.name} has no {form.kernel} for {', '.join(names)} -> {stored} in this opset",
             )
         parts = unblocked(form.parts(op))
+        if (blocked := _kernels_guard(parts)) is not None:
+            for part in reversed(parts):
+                part.erase()
+            return blocked
         node = node_name(op)
         for part in parts[:-1]:  # the name that it has when read again, not that of the last part
             name = f"{node}_{part.op_type}" if node and isinstance(part, OnnxOp) else ""
@@ -251,6 +255,15 @@ class LowerToAnother(OnForm[KernelOfAnother]):
         parts[-1].location = op.location
         rewriter.replace(op, parts)
         return None
+
+
+def _kernels_guard(parts: Sequence[Operation]) -> Blocked | None:
+    """The reason why one of the ops that an op is written as has no kernel; None if each has."""
+    kernels = [
+        (part, k) for part in parts if isinstance(part, OnnxOp) and (k := part.get_trait(Kernels)) is not None
+    ]
+    reasons = (kernel.guard(part) for part, forms in kernels for kernel in forms.forms)
+    return next((reason for reason in reasons if reason is not None), None)
 
 
 class LowerToStorage(OnTrait[Commutes]):

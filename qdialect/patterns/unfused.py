@@ -124,7 +124,7 @@ def _part_kernel(
     )
     is_refused |= is_one_type and _loses_bias(op)
     is_slower = is_one_type and is_faster_in_float(op, kernels, target.costs)
-    if is_refused or is_slower or _is_wrong(op, kernels, quantize_type(quantize)):
+    if is_refused or is_slower or _is_wrong(op, kernels, casts, quantize_type(quantize)):
         _part_from(quantize)
 
 
@@ -256,11 +256,12 @@ def _loses_bias(op: OnnxOp) -> bool:
     return fits_shape and bool(numerics.quantize_bias(bias.reshape(-1), x.scales, w.scales)[1].any())
 
 
-def _is_wrong(op: OnnxOp, kernels: Kernels, type: UniformType | Blocked) -> bool:
-    """True if a kernel would give other numbers than the op at the one scale of `type`."""
-    if isinstance(type, Blocked) or not type.is_per_tensor:
-        return False
-    return any(kernel.is_wrong(op, float(type.scale)) for kernel in kernels.forms)
+def _is_wrong(op: OnnxOp, kernels: Kernels, casts: Sequence[OnnxOp], type: UniformType | Blocked) -> bool:
+    """True if a kernel would give other numbers than the op at the one scale of `type`, and those of its operands."""
+    types = [type, *map(dequantize_type, casts)]
+    scales = [float(t.scale) for t in types if not isinstance(t, Blocked) and t.is_per_tensor]
+    is_known = len(scales) == len(types)
+    return is_known and any(kernel.is_wrong(op, scales[1:], scales[0]) for kernel in kernels.forms)
 
 
 def _casts(op: OnnxOp) -> list[OnnxOp]:

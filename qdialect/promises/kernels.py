@@ -7,7 +7,7 @@ every operand. A template promises arithmetic only; the target file lists the ty
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
@@ -34,7 +34,11 @@ def _as_given(node: OnnxOp, opset: int) -> dict[str, Attribute] | Blocked:
     return node.onnx_attributes
 
 
-def _never(op: OnnxOp, scale: float) -> bool:
+IsWrong = Callable[[OnnxOp, Sequence[float], float], bool]
+"""Takes an op, the scales of its operands and that of its result."""
+
+
+def _never(op: OnnxOp, operands: Sequence[float], result: float) -> bool:
     return False
 
 
@@ -50,8 +54,8 @@ class Kernel(Promise):
     adds: bool = False
     """True if the node may add a float bias, an input behind those of the template."""
     guard: Callable[[OnnxOp], Blocked | None] = unguarded
-    is_wrong: Callable[[OnnxOp, float], bool] = _never
-    """True if the kernel gives wrong results at this result scale; sessions also fuse the op between casts into it."""
+    is_wrong: IsWrong = _never
+    """True if the kernel gives wrong results at these scales; sessions also fuse the op between casts into it."""
     extra: Callable[[OnnxOp], dict[str, Attribute]] = _no_extra
     """Attributes of the node that the op lacks."""
     rows: Callable[[OnnxOp], Rows | None] | None = None
@@ -96,7 +100,7 @@ def _gemm_guard(op: OnnxOp) -> Blocked | None:
     return None
 
 
-def _pool_guard(op: OnnxOp) -> Blocked | None:
+def _windows_guard(op: OnnxOp) -> Blocked | None:
     dilations = op.ints_attr("dilations")
     if dilations is not None and any(d != 1 for d in dilations):
         return Blocked("dilated-pool", "no integer kernel averages over a dilated window")
@@ -108,8 +112,8 @@ def _pool_guard(op: OnnxOp) -> Blocked | None:
     return None
 
 
-def _pool_differs(op: OnnxOp, scale: float) -> bool:
-    return _pool_guard(op) is not None
+def _pool_differs(op: OnnxOp, operands: Sequence[float], result: float) -> bool:
+    return _windows_guard(op) is not None or _sum_overflows(op, operands, result)
 
 
 def _pool_rows(op: OnnxOp) -> Rows | None:
@@ -154,33 +158,54 @@ def _softmax_rows(op: OnnxOp) -> Rows | None:
     return Rows(count, prod(row), count * prod(row))
 
 
-def _softmax_overflows(op: OnnxOp, scale: float) -> bool:
+def _softmax_overflows(op: OnnxOp, operands: Sequence[float], result: float) -> bool:
     """The kernel divides in 32 bits, which overflow to 0 where a row is short and the result's scale small."""
-    if 1 / scale <= SOFTMAX_STEPS:
+    if 1 / result <= SOFTMAX_STEPS:
         return False
     shape, (axis, one_row) = shape_of(op.operands[0].type), softmax_axis(op)
     row = () if shape is None else shape[axis:] if one_row else (shape[axis],)
-    return not row or DYNAMIC in row or 1 / scale > SOFTMAX_STEPS * prod(row)
+    return not row or DYNAMIC in row or 1 / result > SOFTMAX_STEPS * prod(row)
 
 
-def _mean_guard(op: OnnxOp) -> Blocked | None:
-    """`Blocked` where QLinearGlobalAveragePool refuses x_scale / (y_scale * pixels): onnxruntime 1.31, measured."""
-    x, y, shape = (
-        quantized_of(op.operands[0].type),
-        quantized_of(op.results[0].type),
-        static_shape(op.operands[0]),
-    )
-    if x is None or y is None or not (x.is_per_tensor and y.is_per_tensor):
-        return None
+FAR = 2.0**12
+"""Steps of a result in one of its operands that kernels count, in float32 and int32, without losing any."""
+
+
+def _sum_overflows(op: OnnxOp, operands: Sequence[float], result: float) -> bool:
+    return max(operands) > FAR * result
+
+
+def _product_overflows(op: OnnxOp, operands: Sequence[float], result: float) -> bool:
+    return prod(operands) > FAR * result
+
+
+def _mean_fails(op: OnnxOp, operands: Sequence[float], result: float) -> bool:
+    """True where QLinearGlobalAveragePool refuses x_scale / (y_scale * pixels): onnxruntime 1.31, measured."""
+    shape = static_shape(op.operands[0])
     pixels = 1 if shape is None else max(prod(shape[2:]), 1)
-    if 2.0**-32 <= float(x.scale) / (float(y.scale) * pixels) < 2.0**8:
+    return not 2.0**-32 <= operands[0] / (result * pixels) < 2.0**8
+
+
+def _far_apart(op: OnnxOp, is_wrong: IsWrong) -> Blocked | None:
+    types = [quantized_of(value.type) for value in (*op.operands, op.results[0])]
+    scales = [float(type.scale) for type in types if type is not None and type.is_per_tensor]
+    if len(scales) < len(types) or not is_wrong(op, scales[:-1], scales[-1]):
         return None
     return Blocked("scale-ratio", "the scales of operand and result are too far apart for the kernel")
 
 
+def _pool_guard(op: OnnxOp) -> Blocked | None:
+    return _windows_guard(op) or _far_apart(op, _sum_overflows)
+
+
+def _at_scales(op_type: str, inputs: str, is_wrong: IsWrong) -> Kernel:
+    """A kernel that computes in its operands' steps of the result."""
+    return Kernel(MICROSOFT, op_type, inputs, guard=lambda op: _far_apart(op, is_wrong), is_wrong=is_wrong)
+
+
 def _softmax_guard(op: OnnxOp) -> Blocked | None:
     type = quantized_of(op.results[0].type)
-    if type is None or not type.is_per_tensor or not _softmax_overflows(op, float(type.scale)):
+    if type is None or not type.is_per_tensor or not _softmax_overflows(op, (), float(type.scale)):
         return None
     return Blocked(
         "short-softmax", "the kernel overflows at this scale for a row so short, or of unknown length"
@@ -217,8 +242,8 @@ KERNELS: dict[tuple[str, str], Kernels] = {
             Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v ys yz", guard=_gemm_guard),
             Kernel(MICROSOFT, "QGemm", "0v 0s 0z 1v 1s 1z 2v", True, guard=_gemm_guard),
         ),
-        "Add": (Kernel(MICROSOFT, "QLinearAdd", _BINARY),),
-        "Mul": (Kernel(MICROSOFT, "QLinearMul", _BINARY),),
+        "Add": (_at_scales("QLinearAdd", _BINARY, _sum_overflows),),
+        "Mul": (_at_scales("QLinearMul", _BINARY, _product_overflows),),
         "Sigmoid": (Kernel(MICROSOFT, "QLinearSigmoid", _UNARY),),
         "LeakyRelu": (Kernel(MICROSOFT, "QLinearLeakyRelu", _UNARY),),
         "Softmax": (
@@ -243,7 +268,7 @@ KERNELS: dict[tuple[str, str], Kernels] = {
                 rows=_pool_rows,
             ),
         ),
-        "GlobalAveragePool": (Kernel(MICROSOFT, "QLinearGlobalAveragePool", _UNARY, guard=_mean_guard),),
+        "GlobalAveragePool": (_at_scales("QLinearGlobalAveragePool", _UNARY, _mean_fails),),
         "Concat": (Kernel(MICROSOFT, "QLinearConcat", "ys yz *"),),
         "Where": (Kernel(MICROSOFT, "QLinearWhere", "0v 1v 1s 1z 2v 2s 2z ys yz"),),
     }.items()

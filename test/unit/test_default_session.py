@@ -444,6 +444,38 @@ def test_pairs_of_other_steps_stay_two(name: str, options: dict[str, Any]):
         np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-6)
 
 
+FAR = """g (float[1,2,3,4] x) => (uint8[?,?,?,?] y)
+<float s = {70000000}, uint8 z = {128}, float t = {0.004}, uint8 u = {100}, float a = {0.7}, int64[2] axes = {2, 3}> {
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  r = RESULT
+  y = QuantizeLinear(r, t, u)
+}"""
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "Add(d, d)",
+        "Sub(d, a)",
+        "Mul(d, d)",
+        "HardSigmoid(d)",
+        "AveragePool<kernel_shape = [1, 1]>(d)",
+        "GlobalAveragePool(d)",
+        "ReduceMean(d, axes)",
+    ],
+)
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_no_kernel_counts_more_steps_than_int32_holds(options: dict[str, Any], result: str):
+    """A great number of such steps came to the least integer."""
+    model, after = compiled(FAR.replace("RESULT", result), 18, **options)
+    x = {"x": np.random.default_rng(4).normal(scale=3e9, size=(1, 2, 3, 4)).astype(np.float32)}
+    expected = run(model, x, LEVELS[0])
+    assert set(np.unique(expected)) & {0, 255}
+    for level in LEVELS:
+        np.testing.assert_array_equal(run(after, x, level), expected)
+
+
 NARROW = """g (float[3,4] x) => (float[12] y)
 <float s = {0.02}, uint8 z = {128}, float t = {0.25}, KIND u = {ZERO}, int64[1] n = {12}, float low = {-0.4},
  float high = {0.5}> {
