@@ -184,6 +184,8 @@ def lowered(model: ModelProto, opset: int) -> ModelProto | None:
         for since, table in LOWER.items():
             if opset < since and node.op_type in table and not table[node.op_type](node, constants):
                 return None
+        if opset < 11 and node.op_type == "Unsqueeze" and min(node.attribute[0].ints) < 0:
+            return None  # inference takes it for another shape
     taken = {name for node in older.graph.node for name in (*node.input, *_inside(node))}
     for tensor in [t for t in older.graph.initializer if t.name not in taken]:
         older.graph.initializer.remove(tensor)
