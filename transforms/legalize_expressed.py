@@ -84,6 +84,8 @@ class ComputeInF32(OnOp[OnnxOp]):
             )
         if any(quantized_of(v.type) is None and constant_array(v) is None for v in half):
             return Blocked("float-operand", "an operand is float", "quantize every operand")
+        if (blocked := _no_kernel(op)) is not None:
+            return blocked
         self._build(op, rewriter)
         return None
 
@@ -101,6 +103,15 @@ class ComputeInF32(OnOp[OnnxOp]):
             new.append(StorageCastOp(new[-1].results[0], type))
             results.append(new[-1].results[0])
         rewriter.replace(op, new, results)
+
+
+def _no_kernel(op: OnnxOp) -> Blocked | None:
+    """The reason why no kernel computes the op, which then stays as it is; None if one does, or another form."""
+    kernels = op.get_trait(Kernels)
+    if kernels is None or op.get_trait(Window) is not None:
+        return None
+    reasons = [kernel.guard(op) for kernel in kernels.forms if not kernel.float_result]
+    return reasons[0] if None not in reasons else None
 
 
 class LegalizeExpressedPass(RewritePass):

@@ -173,7 +173,7 @@ class RaiseOpsetPass(RewritePass):
         least = max(ir for since, ir in IR_VERSIONS.items() if since <= to)
         if isinstance(version, IntegerAttr) and version.value.data < least:
             op.attributes["onnx.ir_version"] = int_attr(least)
-        infer_unknown(op)
+        infer_unknown(op, {part for parts in plan.values() for part in parts})
         refresh_signatures(op)
 
     def _plan(self, module: ModuleOp, now: int, to: int) -> dict[OnnxOp, Sequence[Operation]] | None:

@@ -9,6 +9,7 @@ Loop too, whose iterations may change a shape; if operand, argument and yielded 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -152,11 +153,14 @@ def inside_first(op: Operation) -> Iterator[Operation]:
     yield op
 
 
-def infer_unknown(module: Operation) -> None:
-    """Infer all unknown result types, in the order of the ops, and the sizes that follow from them."""
+def infer_unknown(module: Operation, newer: AbstractSet[Operation] = frozenset()) -> None:
+    """
+    Infer all unknown result types, in the order of the ops, and the sizes that follow from them. newer: ops of another
+    form than that whose sizes were inferred.
+    """
     learnt: set[SSAValue] = set()
     for op in list(inside_first(module)):
-        if is_typed(op) and (is_complete(op) or learnt.isdisjoint(op.operands)):
+        if is_typed(op) and (is_complete(op) or (op not in newer and learnt.isdisjoint(op.operands))):
             continue
         learnt.update(infer(op))
 

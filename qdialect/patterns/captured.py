@@ -50,7 +50,7 @@ def part_captured(module: ModuleOp) -> None:
                 captured.setdefault(value, []).append(Use(op, k))
     for value, uses in captured.items():
         if _moved_cast(value) is not None:
-            copy = summed(value)
+            copy = summed(value, wish(value).removesuffix(MOVED))  # as before a pair stands behind it
             block_of(value.op).insert_ops_after([copy], value.op)
             for use in uses:
                 use.operation.operands[use.index] = copy.results[0]

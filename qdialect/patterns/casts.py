@@ -21,14 +21,15 @@ from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp
 
 
-def _says_same(type: UniformType, other: UniformType) -> bool:
-    """Whether two types read the same integers as the same numbers: one scale is repeated along an axis."""
-    if (type.storage, type.expressed) != (other.storage, other.expressed) or type.blocks or other.blocks:
+def _repeats(type: UniformType, other: UniformType) -> bool:
+    """Whether `other` has the one scale of `type` for each slice: it reads the same integers as the same numbers."""
+    if (
+        not type.is_per_tensor
+        or other.blocks
+        or (type.storage, type.expressed) != (other.storage, other.expressed)
+    ):
         return False
-    scales, zeros = (
-        [*a.flat, *b.flat] for a, b in ((type.scales, other.scales), (type.zero_points, other.zero_points))
-    )
-    return len(set(scales)) == len(set(zeros)) == 1
+    return bool((other.scales == type.scales).all() and (other.zero_points == type.zero_points).all())
 
 
 class FoldRequantize(OnOp[QuantizeOp]):
@@ -39,7 +40,7 @@ class FoldRequantize(OnOp[QuantizeOp]):
         if not (isinstance(source, OpResult) and isinstance(source.op, DequantizeOp)):
             return None
         q, type = source.op.operands[0], op.element_type
-        if q.type != op.results[0].type and not _says_same(source.op.element_type, type):
+        if q.type != op.results[0].type and not _repeats(source.op.element_type, type):
             return Blocked("other-parameters", "a pair with other parameters rounds a second time")
         if not type.round_trips:
             return Blocked("wide-storage", "not every stored integer survives the way through float")

@@ -65,10 +65,11 @@ def keep_unfused(module: ModuleOp, target: Target) -> None:
             part(op, place)
 
 
-def summed(value: SSAValue) -> OnnxOp:
-    """A Sum of `value` alone, which blocks a session's fusions; not inserted yet."""
+def summed(value: SSAValue, name: str = "") -> OnnxOp:
+    """A Sum of `value` alone, called by `name`, which blocks a session's fusions; not inserted yet."""
+    name = name or wish(value)
     copy = op_named("", "Sum").build([value], [value.type])
-    copy.location = location(f"{wish(value)}_Sum", [f"{wish(value)}_sum"])
+    copy.location = location(f"{name}_Sum", [f"{name}_sum"])
     return copy
 
 

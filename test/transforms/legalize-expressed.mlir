@@ -79,3 +79,15 @@ func.func @unmoved_fine_result(%x: tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>
   %y = onnx.LeakyRelu(%x) {alpha = 0.2 : f32} : (tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>) -> tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>
   func.return %y : tensor<2x3x!quant.uniform<i16:f16, 0.25:-327>>
 }
+
+// In f32 it would have no kernel either.
+
+// CHECK-LABEL: func.func @unmoved_gemm_alpha(
+// CHECK-NOT: scast
+// CHECK: onnx.Gemm{{.*}} -> tensor<2x4x!quant.uniform<u8:f16, 0.5:8>>
+func.func @unmoved_gemm_alpha(%x: tensor<2x3x!quant.uniform<u8:f16, 0.25:9>>, %w: tensor<3x4x!quant.uniform<i8:f16, 0.5:2>>) -> tensor<2x4x!quant.uniform<u8:f16, 0.5:8>> {
+  %b = onnx.Constant() {value = #onnx.tensor<[1.0, 2.0, 3.0, 4.0] : tensor<4xf16>>} : () -> tensor<4xf16>
+  // expected-remark@+1 {{[legalize-expressed: gemm-alpha]}}
+  %y = onnx.Gemm(%x, %w, %b) {alpha = 5.000000e-01 : f32} : (tensor<2x3x!quant.uniform<u8:f16, 0.25:9>>, tensor<3x4x!quant.uniform<i8:f16, 0.5:2>>, tensor<4xf16>) -> tensor<2x4x!quant.uniform<u8:f16, 0.5:8>>
+  func.return %y : tensor<2x4x!quant.uniform<u8:f16, 0.5:8>>
+}

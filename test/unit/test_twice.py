@@ -36,6 +36,7 @@ LATE = {
     "equal quantizes leave their real numbers the name": (1102476, "tensorrt", None),
     "a requantize by channel that a float op reads": (971580, "onnxruntime", "qoperator"),
     "of equal quantizes the first becomes the pair behind what moves": (1200468, "tensorrt", None),
+    "a copy for a subgraph is called as the value, with a pair behind it or not": (3000409, "openvino", None),
     "a scale that is repeated along an axis is one scale": (1200724, "generic", None),
 }
 """Graphs in which one cause each changed the second compilation."""
