@@ -4,10 +4,12 @@ Evaluate ops that depend on constants alone.
     qcast(constant)           ->  quantized constant
     op(constant, constant..)  ->  constant
     If(true) {yield a} {yield b}  ->  a
+    f(Gather(table, i))       ->  Gather(f(table), i)       f elementwise, the same for each row, in f32
 
 Exact: a quantize is `numerics.quantize`, every other op is run by onnxruntime without optimization. A dequantize of a
 constant is kept: folding it would undo the quantization. So are ops whose result has more bytes than `MAX_GROWTH` times
-the operands and more than `SMALL_RESULT`. An If with a constant condition is replaced by its branch.
+the operands and more than `SMALL_RESULT`. An If with a constant condition is replaced by its branch. A
+table becomes another one if the file does not grow by that.
 """
 
 from xdsl.context import Context
@@ -19,6 +21,7 @@ from qdialect.ir.walking import operations
 from qdialect.onnx_io.shapes import Cast, infer_unknown
 from qdialect.patterns.computing import Computation
 from qdialect.patterns.constants import FoldBranch, QuantizeConstant, ReadConstant
+from qdialect.patterns.tables import ComputeTable
 from qdialect.promises.control import Carries
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import apply_patterns, erase_unused, refresh_signatures
@@ -54,7 +57,7 @@ class FoldConstantsPass(RewritePass):
     name = "fold-constants"
     exactness = Exactness.EXACT
     rewrite = "op(constants) -> constant, qcast(constant) -> quantized constant: computed as the op would"
-    pattern_types = (QuantizeConstant, ReadConstant, FoldBranch)
+    pattern_types = (QuantizeConstant, ReadConstant, FoldBranch, ComputeTable)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         left = _computed(op)

@@ -1,4 +1,4 @@
-"""OneHot: an op whose result holds one-hot vectors."""
+"""OneHot, whose result holds one-hot vectors, and Gather, which takes rows of a table."""
 
 from __future__ import annotations
 
@@ -23,4 +23,13 @@ class MarksRows(Promise):
         return int(depth.reshape(-1)[0]) if is_last else None
 
 
-ROWS: dict[tuple[str, str], MarksRows] = {("", "OneHot"): MarksRows()}
+@dataclass(frozen=True)
+class TakesRows(Promise):
+    """The result has a slice of operand 0 in place of each index in operand 1."""
+
+    def is_of_rows(self, op: OnnxOp) -> bool:
+        """True if operand 0 is a matrix, and the slices are its rows."""
+        return rank_of(op.operands[0]) == 2 and normal_axis(op.int_attr("axis", 0), 2) == 0
+
+
+ROWS: dict[tuple[str, str], Promise] = {("", "OneHot"): MarksRows(), ("", "Gather"): TakesRows()}

@@ -1,0 +1,111 @@
+"""The pattern that computes on the rows of a constant table, not on each row that is taken from it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.dialects.onnx_types import element_of, known_element, quantized_of, shape_of, tensor_type
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.build import copied
+from qdialect.ir.names import location, node_name
+from qdialect.ir.values import constant, static_shape
+from qdialect.patterns.moves import keeps_order, told_sizes
+from qdialect.promises.arithmetic import Converts
+from qdialect.promises.elementwise import Elementwise
+from qdialect.promises.rows import TakesRows
+from qdialect.reasons import Blocked
+from qdialect.rewriting.driver import Rewriter
+from qdialect.rewriting.matching import OnTrait
+
+BYTES = 4
+"""Bytes of an element of a table that a table of f32 makes no larger."""
+
+
+class Computed(NamedTuple):
+    """Ops on rows that were taken from a table, which treat all rows alike."""
+
+    ops: list[OnnxOp]
+    """In order; each has one result."""
+    result: OpResult
+    """The only result of them that other ops use."""
+
+
+class ComputeTable(OnTrait[TakesRows]):
+    """Rows taken from a constant table that nothing else reads, and elementwise ops on them."""
+
+    def match(self, op: OnnxOp, promise: TakesRows, rewriter: Rewriter, /) -> Blocked | None:
+        table, shape = constant(op.operands[0]), static_shape(op.operands[0])
+        if table is None or not shape or quantized_of(op.operands[0].type) or not promise.is_of_rows(op):
+            return None
+        computed, indices = _computed(op, shape[1]), shape_of(op.operands[1].type)
+        if computed is None or indices is None:
+            return None
+        if element_of(computed.result.type) != Float32Type():
+            return None
+        if table.array().itemsize < BYTES or not op.operands[0].has_one_use():
+            return Blocked("table-grows", "a table of the results would be larger in the file")
+        nodes = Nodes(op)
+        of: dict[SSAValue, SSAValue] = {op.results[0]: op.operands[0]}
+        for one in computed.ops:
+            if keeps_order(one):
+                of[one.results[0]] = of[one.operands[0]]
+                continue
+            result = tensor_type(known_element(one.results[0].type), shape)
+            new = copied(one, [of.get(value, value) for value in one.operands], [result])
+            new.location = location(node_name(one))
+            of[one.results[0]] = nodes.append(new)
+        taken = type(op).build(
+            [of[computed.result], op.operands[1]],
+            [tensor_type(Float32Type(), (*indices, shape[1]))],
+            op.onnx_attributes,
+        )
+        taken.location = location(node_name(op))
+        nodes.append(taken)
+        if taken.results[0].type != computed.result.type:
+            nodes.reshape(taken.results[0], told_sizes(computed.result) or (), computed.result.type)
+        nodes.ops[-1].location = computed.result.op.location
+        rewriter.replace(computed.result.op, nodes.ops)
+        return None
+
+
+def _computed(taken: OnnxOp, columns: int) -> Computed | None:
+    """What is computed of each row of the result of `taken`, up to one result; None if that is nothing, or several."""
+    ops: dict[Operation, OnnxOp] = {}
+    rows = {taken.results[0]}
+    pending: list[SSAValue] = [*rows]
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            if user in ops or not isinstance(user, OnnxOp) or user.parent is not taken.parent:
+                continue
+            if _is_of_rows(user, rows, columns):
+                ops[user] = user
+                rows.add(user.results[0])
+                pending.append(user.results[0])
+    ends = [row for row in rows if row.first_use is None or any(u.operation not in ops for u in row.uses)]
+    if len(ends) != 1 or all(map(keeps_order, ops.values())):
+        return None
+    return Computed(list(ops.values()), ends[0])
+
+
+def _is_of_rows(op: OnnxOp, rows: set[OpResult], columns: int) -> bool:
+    """True if `op` moves `rows` whole, or computes of them, and of constants, the same for each."""
+    shape = shape_of(op.results[0].type)
+    if len(op.results) != 1 or not shape or shape[-1] != columns:
+        return False
+    if any(quantized_of(value.type) is not None for value in (*op.operands, *op.results)):
+        return False
+    if keeps_order(op):
+        return op.operands[0] in rows and told_sizes(op.results[0]) is not None
+    if not (op.has_trait(Elementwise) or op.has_trait(Converts)):
+        return False
+    return all(
+        shape_of(value.type) == shape
+        if value in rows
+        else constant(value) is not None and shape_of(value.type) in ((), (1,), (columns,))
+        for value in op.operands
+    )
