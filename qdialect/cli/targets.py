@@ -5,6 +5,7 @@ import sys
 
 from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
+from qdialect.cli.tables import table
 from qdialect.files import Outputs
 from qdialect.targets import FOLDER, target, target_names
 
@@ -16,8 +17,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Lists the targets, or writes the costs of this machine."""
     if arguments.calibrate:
         return _calibrate(arguments.output, arguments.runs)
-    for name in target_names():
-        print(f"{name:<16} {target(name).summary:<75} {FOLDER / f'{name}.toml'}")
+    rows = [(name, target(name).summary, str(FOLDER / f"{name}.toml")) for name in target_names()]
+    print("\n".join(table(rows)))
     return DONE
 
 
