@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -26,8 +27,7 @@ from qdialect.ir.walking import operations
 NO_NODE = (ConstantOp, FunctionOp, YieldOp)
 
 
-@dataclass(frozen=True)
-class Tensor:
+class Tensor(NamedTuple):
     """One input or output of a node."""
 
     name: str
@@ -127,5 +127,5 @@ def links_of(module: ModuleOp, nodes: Sequence[OnnxOp]) -> Links:
         inputs += [End(tensor_of(v), tuple(takers.get(v, ()))) for v in graph.body.block.args]
         for value, name in zip(_yielded(graph), stated_names(graph.res_attrs), strict=False):
             source = (makers[value],) if value in makers else ()
-            outputs.append(End(replace(tensor_of(value), name=name), source))
+            outputs.append(End(tensor_of(value)._replace(name=name), source))
     return Links(tuple(edges), tuple(inputs), tuple(outputs))

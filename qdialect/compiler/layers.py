@@ -22,7 +22,7 @@ constants. If one layer has become several products, its multiply-adds are divid
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
@@ -204,7 +204,7 @@ class Account:
         names, ops = UniqueNames(), nodes_of(module)
         self.links = links_of(module, ops)
         known = tensors_of(ops).items()
-        tensors = {value: replace(one, scale=self._scales.get(one.name, "")) for value, one in known}
+        tensors = {value: one._replace(scale=self._scales.get(one.name, "")) for value, one in known}
         rows = self._worked_rows(ops)
         for op in ops:
             name = node_name(op)

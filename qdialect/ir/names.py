@@ -215,7 +215,9 @@ def _parameter(value: SSAValue) -> tuple[object, ...] | None:
 
 def _suffix(constant: ConstantOp) -> str:
     """The suffix of `PARAMETERS` that the name of a constant has; empty if it has none."""
-    name = _COUNTS.sub("", tensor_name(constant))
+    name = tensor_name(constant)
+    if name[-1:].isdigit():
+        name = _COUNTS.sub("", name)
     return next((one for one in PARAMETERS if name.endswith(one)), "")
 
 
