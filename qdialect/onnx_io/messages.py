@@ -186,9 +186,10 @@ _PREPARED: list[_Inference] = []
 
 
 def prepare_inference() -> None:
-    """Fork the process for the next shape inference now."""
+    """Fork the process for the next shape inference now, if the system has one to spare."""
     if APART:
-        _PREPARED.append(_Inference())
+        with suppress(OSError):
+            _PREPARED.append(_Inference())
 
 
 def _address_space() -> int:

@@ -157,3 +157,13 @@ def test_a_child_that_was_forked_before_answers_once_and_ends_unasked():
     assert prepared not in messages._PREPARED  # pyright: ignore[reportPrivateUsage]
     unasked = messages._Inference()  # pyright: ignore[reportPrivateUsage]
     assert unasked.of(b"", 1) == b""
+
+
+def test_a_system_without_a_process_to_spare_leaves_the_model_as_it_is(monkeypatch: pytest.MonkeyPatch):
+    def fork() -> int:
+        raise BlockingIOError
+
+    monkeypatch.setattr(os, "fork", fork)
+    messages.prepare_inference()
+    original = model()
+    assert messages.inferred(original) is original
