@@ -137,7 +137,7 @@ class Observer:
         except Exception as error:  # onnxruntime's exceptions share no base class
             line = str(error).strip().splitlines()[0]
             raise UserError(
-                f"the model does not run on the data: {line}", "check the shapes of the data"
+                f"the model does not run on the data: {line}", "check the shapes and the numbers of the data"
             ) from None
         return [
             feeds[self._args[v]] if v in self._args else np.asarray(arrays[self._places[v]]) for v in values

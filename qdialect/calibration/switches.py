@@ -234,7 +234,7 @@ class Outputs:
         except Exception as error:  # onnxruntime's exceptions share no base class
             line = str(error).strip().splitlines()[0]
             raise UserError(
-                f"the model does not run on the data: {line}", "check the shapes of the data"
+                f"the model does not run on the data: {line}", "check the shapes and the numbers of the data"
             ) from None
         flat = [np.asarray(a, np.float64).reshape(-1) for a in results]
         return np.nan_to_num(np.concatenate(flat)) if flat else np.zeros(0)

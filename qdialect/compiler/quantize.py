@@ -60,6 +60,8 @@ P = ParamSpec("P")
 _Quantizing = Callable[["ModuleOp | Source", Data, QuantizeOptions], "Quantized"]
 
 RANDOM_SAMPLES = 8
+FEW = 8
+"""Least number of samples of which two are kept apart to judge."""
 NO_OP = "no op is faster in integers"
 FOR_OTHERS = (
     "form: qdq, for runtimes that fuse pairs of casts; in onnxruntime it may run slower than the float model"
@@ -114,6 +116,11 @@ class Quantized:
             return [*lines, f"all {self.layers} layers stay in float: {self.floating}"]
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
         lines.append(f"{self.integer} of {self.layers} layers {self.how}, {noise}: {self.choice}")
+        if not self.profile.random and 0 < self.profile.samples < FEW:
+            few = "1 sample is" if self.profile.samples == 1 else f"{self.profile.samples} samples are"
+            lines.append(
+                f"warning: {few} few to calibrate with, and to say what noise is left; 100 are plenty"
+            )
         return lines + ([FOR_OTHERS] if self.in_pairs else []) + self.limit
 
 
@@ -236,8 +243,7 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
     candidates, best = _best(candidates, calibration)
     held = None if limit is None else hold(candidates, best, limit)
-    best = best if held is None else held.trial
-    limits = [] if held is None or limit is None else held.summary(limit)
+    best, limits = (best, []) if held is None or limit is None else (held.trial, held.summary(limit))
     layers = count_layers(prepared, candidates)
     done = candidates.finish(best.choice)
     budget = held_against(candidates, best, done) if calibration.budget else None
@@ -246,6 +252,8 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     done.report.calibrated = True
     as_asked = options.form is not None or bool(options.decompose)
     floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
+    if held is not None and held.plan.kept and not best.integer:
+        floating = f"with a layer in integers {calibration.max_drop} does not hold"
     if not best.integer and any(map(_is_half, prepared.walk())):
         floating = "its products are in half precision, convert it to float32 first"
     if floating:

@@ -86,6 +86,11 @@ def test_of_the_command() -> None:
     assert done.limit == ["50% holds with no layer kept in float"]
 
 
+def test_a_limit_that_no_integers_keep_is_the_reason_for_float() -> None:
+    done = quantize_module(model(), data(), Calibration(max_drop="150dB"), Options())
+    assert done.floating == "with a layer in integers 150dB does not hold"
+
+
 def test_a_limit_needs_samples() -> None:
     module = model()
     profiler = Profiler(module)

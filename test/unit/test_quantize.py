@@ -234,6 +234,14 @@ def test_the_function(folder: Path) -> None:
     assert again.module is not None
 
 
+@pytest.mark.parametrize(("count", "said"), [(1, "1 sample is few"), (7, "7 samples are few"), (8, "")])
+def test_few_samples_are_said_to_be(count: int, said: str, folder: Path) -> None:
+    done = qdialect.quantize(folder / "float.onnx", [{"x": row[None]} for row in samples(count)])
+    assert [line[: len("warning: ") + len(said)] for line in done.summary() if "few" in line] == (
+        [f"warning: {said}"] if said else []
+    )
+
+
 def test_a_file_of_pairs_is_said_to_be_for_other_runtimes(folder: Path) -> None:
     for form, pairs in ((None, False), ("qdq", True)):
         done = qdialect.quantize(
