@@ -100,7 +100,7 @@ _USAGE = {
     "compile": "%(prog)s IN.onnx -o OUT.onnx [options]",
     "quantize": "%(prog)s IN.onnx --data DATA -o OUT.onnx [options]",
     "explain": "%(prog)s IN.onnx [--target TARGET] [--costs FILE] [--all] [--json]\n       %(prog)s ID",
-    "compare": "%(prog)s A.onnx B.onnx --data DATA [--layers] [--json]",
+    "compare": "%(prog)s A.onnx B.onnx --data DATA [--layers] [--weights] [--json]",
     "bench": "%(prog)s A.onnx [B.onnx ...] [--data DATA] [--threads N] [--batch N] [--profile] [--json]",
     "targets": "%(prog)s [--calibrate [-o FILE.toml] [--runs N]]",
 }
@@ -235,6 +235,9 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", metavar="DATA", required=True, help=_DATA)
     parser.add_argument(
         "--layers", action="store_true", help="the noise of every tensor that both models have, by name"
+    )
+    parser.add_argument(
+        "--weights", action="store_true", help="the noise of every weight that both models have, by layer"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

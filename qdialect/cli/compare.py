@@ -1,4 +1,4 @@
-"""`qdialect compare`: two models on the same data, output by output or tensor by tensor."""
+"""`qdialect compare`: two models on the same data, output by output or tensor by tensor, and weight by weight."""
 
 import argparse
 import json
@@ -11,8 +11,9 @@ from qdialect.cli.status import DONE
 from qdialect.cli.tables import table
 
 if TYPE_CHECKING:
-    from qdialect.measuring.layers import Layers
+    from qdialect.measuring.layers import Layers, TensorNoise
     from qdialect.measuring.outputs import Comparison, Difference
+    from qdialect.measuring.weights import Weights
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -20,15 +21,22 @@ def run(arguments: argparse.Namespace) -> int:
     with model_file(arguments.reference) as reference, model_file(arguments.other) as other:
         from qdialect.measuring.layers import compare_layers
         from qdialect.measuring.outputs import compare
+        from qdialect.measuring.weights import compare_weights
 
         with progress() as show:
             comparison = compare(reference, other, arguments.data, show=show)
             layers = compare_layers(reference, other, arguments.data, show=show) if arguments.layers else None
+            weights = compare_weights(reference, other) if arguments.weights else None
     if arguments.json:
-        print(json.dumps(comparison.as_json() | (layers.as_json() if layers else {}), indent=2))
+        further = [part.as_json() for part in (layers, weights) if part is not None]
+        print(
+            json.dumps(comparison.as_json() | {k: v for part in further for k, v in part.items()}, indent=2)
+        )
         return DONE
-    lines = [*([*_layers(layers), ""] if layers else []), *_outputs(comparison)]
+    lines = [*([*_layers(layers), ""] if layers else []), *([*_weights(weights), ""] if weights else [])]
+    lines += _outputs(comparison)
     lines += [f"layers: {layers.verdict()}"] if layers else []
+    lines += [f"weights: {weights.verdict()}"] if weights else []
     print("\n".join([*lines, f"verdict: {comparison.verdict()}"]))
     return DONE
 
@@ -62,7 +70,20 @@ def _layers(layers: "Layers") -> list[str]:
     rows: list[tuple[str, ...]] = [
         ("tensor", "made by", "SQNR dB", "max diff", "in steps", "rms steps", "scale")
     ]
-    for one in layers.tensors:
-        steps = ("-", "-") if one.steps is None else (f"{one.steps:.4g}", f"{one.rms_steps:.3g}")
-        rows.append((one.name, one.op, _sqnr(one.sqnr), f"{one.largest:.4g}", *steps, one.scale_text()))
+    rows += [_row(one, one.op) for one in layers.tensors]
+    return table(rows)
+
+
+def _row(one: "TensorNoise", source: str) -> tuple[str, ...]:
+    steps = ("-", "-") if one.steps is None else (f"{one.steps:.4g}", f"{one.rms_steps:.3g}")
+    return one.name, source, _sqnr(one.sqnr), f"{one.largest:.4g}", *steps, one.scale_text()
+
+
+def _weights(weights: "Weights") -> list[str]:
+    """Lines with each shared weight, in the order of A's graph."""
+    rows: list[tuple[str, ...]] = [
+        ("weight", "read by", "SQNR dB", "max diff", "in steps", "rms steps", "scale", "by channel")
+    ]
+    for one in weights.weights:
+        rows.append((*_row(one.noise, one.layer), "times a factor" if one.is_scaled else ""))
     return table(rows)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from qdialect import numerics
@@ -181,8 +182,8 @@ def _quantized(value: SSAValue) -> UniformType | None:
     return next((quantized_of(cast.results[0].type) for cast in casts), None)
 
 
-def quantized_types(path: str) -> dict[str, UniformType]:
-    """Quantized types of a model's tensors, by name, as far as its nodes determine them."""
+def raised(path: str) -> ModuleOp:
+    """The module of a model file with its scales in types, as far as its nodes determine them."""
     module = import_model(_read(path), Path(path).parent)
     stages = [
         stage.step
@@ -191,8 +192,13 @@ def quantized_types(path: str) -> dict[str, UniformType]:
         if phase.name in RAISED or stage.step.name in RAISED
     ]
     run_passes(module, stages[: stages.index(next(s for s in stages if s.name == RAISED[-1])) + 1])
+    return module
+
+
+def quantized_types(path: str) -> dict[str, UniformType]:
+    """Quantized types of a model's tensors, by name."""
     types: dict[str, UniformType] = {}
-    for op in module.walk():
+    for op in raised(path).walk():
         for k, result in enumerate(op.results):
             if (name := tensor_name(op, k)) and (type := _quantized(result)) is not None:
                 types.setdefault(name, type)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
@@ -14,6 +15,7 @@ import qdialect
 from qdialect.cli import main
 from qdialect.measuring.layers import compare_layers
 from qdialect.measuring.outputs import CHANGED, REFERENCE, RUNS, Comparison, Difference, compare
+from qdialect.measuring.weights import compare_weights
 
 X_SCALE, X_ZERO, Y_SCALE = 0.02, 117, 0.05
 
@@ -265,3 +267,63 @@ def test_models_without_a_name_in_common(folder: Path):
     assert (
         compare_layers("a.onnx", "renamed.onnx", "x.npz").verdict().startswith("no tensor has the same name")
     )
+
+
+def convolution(weight: npt.NDArray[np.float32], *, normalized: bool) -> onnx.ModelProto:
+    """Conv, and a BatchNormalization behind it."""
+    factors = np.array([0.5, 3.0, -1.25], np.float32)
+    constants = {"w": weight, "scale": factors, "b": np.zeros(3, np.float32), "mean": np.zeros(3, np.float32)}
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c" if normalized else "y"], name="conv")]
+    if normalized:
+        nodes.append(
+            helper.make_node("BatchNormalization", ["c", "scale", "b", "mean", "var"], ["y"], epsilon=0.0)
+        )
+        constants["var"] = np.ones(3, np.float32)
+    else:
+        constants = {"w": (weight * factors.reshape(3, 1, 1, 1)).astype(np.float32)}
+    return model_of(nodes, constants, (1, 2, 5, 6))
+
+
+def test_weights_are_compared_as_real_numbers(folder: Path, capfd: pytest.CaptureFixture[str]):
+    onnx.save(linear_model(quantized=True), "qdq.onnx")
+    coarse = linear_model(quantized=False)
+    rounded = np.round(numpy_helper.to_array(coarse.graph.initializer[0]) / 0.03) * 0.03
+    coarse.graph.initializer[0].CopyFrom(numpy_helper.from_array(rounded.astype(np.float32), "v"))
+    onnx.save(coarse, "coarse.onnx")
+    for model in ("qdq.onnx", "coarse.onnx"):
+        named = onnx.load(model)
+        next(node for node in named.graph.node if node.op_type == "MatMul").name = "product"
+        onnx.save(named, model)
+    np.savez("inside.npz", x=np.random.default_rng(3).uniform(-2.2, 2.6, (5, 6)).astype(np.float32))
+    assert command("qdq.onnx", "qdq.onnx", "--data", "inside.npz", "--weights", "--json") == 0
+    same = json.loads(capfd.readouterr().out)
+    assert [one["identical"] for one in same["weights"]] == [True]
+    assert command("qdq.onnx", "coarse.onnx", "--data", "inside.npz", "--weights", "--json") == 0
+    [one] = json.loads(capfd.readouterr().out)["weights"]
+    assert (one["layer"], one["op"], one["scaled_by_channel"]) == ("product", "MatMul", False)
+    # Integers n are rounded to multiples of 3: off by 0 or 1.
+    assert one["max_steps"] == pytest.approx(1, abs=1e-4)
+    assert command("qdq.onnx", "coarse.onnx", "--data", "inside.npz", "--weights") == 0
+    assert "weights: 1 compared, 1 of them differ; the noisiest is" in capfd.readouterr().out
+
+
+def test_factors_by_channel_are_no_noise_of_a_weight(folder: Path):
+    weight = np.random.default_rng(7).normal(size=(3, 2, 3, 3)).astype(np.float32)
+    onnx.save(convolution(weight, normalized=True), "normalized.onnx")
+    onnx.save(convolution(weight, normalized=False), "folded.onnx")
+    [one] = compare_weights("normalized.onnx", "folded.onnx").weights
+    assert one.is_scaled
+    assert one.noise.sqnr > 120
+    onnx.save(convolution(weight[:, :, ::-1].copy(), normalized=False), "turned.onnx")
+    [other] = compare_weights("normalized.onnx", "turned.onnx").weights
+    assert not other.is_scaled
+    assert other.noise.sqnr < 3
+
+
+def test_weights_without_a_partner_are_counted(folder: Path):
+    weight = np.random.default_rng(7).normal(size=(3, 2, 3, 3)).astype(np.float32)
+    onnx.save(convolution(weight, normalized=False), "three.onnx")
+    onnx.save(convolution(weight[:, :, :2].copy(), normalized=False), "two.onnx")
+    assert compare_weights("three.onnx", "two.onnx").reshaped == 1
+    measured = compare_weights("three.onnx", "a.onnx")
+    assert measured.verdict() == "0 compared, 0 of them differ; 1 that no layer of that name reads in B"
