@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
 
 from qdialect.calibration.loops import inner_range
 from qdialect.calibration.observer import value_names
+from qdialect.ir.interface import attributes_of_inputs
 from qdialect.ir.values import constant
 from qdialect.oracle.form import main_of
 
@@ -31,8 +32,7 @@ def annotate(
     """Attach ranges and numbers of elements, by tensor name, to the operations that define the tensors."""
     func = main_of(module)
     names = value_names(module)
-    rows = list(func.arg_attrs.data) if func.arg_attrs is not None else []
-    rows += [DictionaryAttr({})] * (len(func.body.block.args) - len(rows))
+    rows = attributes_of_inputs(func)
     for k, arg in enumerate(func.body.block.args):
         name = names.get(arg, "")
         if name in ranges:

@@ -21,9 +21,10 @@ from qdialect.calibration.layers import Array, Float64, Layer
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import tensor_name
-from qdialect.ir.place import insert_before
+from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant_array, known_array, rank_of
 from qdialect.oracle.form import main_of
+from qdialect.promises.arithmetic import single_user
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
 from qdialect.rewriting.journal import KEEP_FLOAT
@@ -77,11 +78,9 @@ def equalize(module: ModuleOp) -> int:
 
 
 def _only_user(value: SSAValue) -> OnnxOp | None:
-    if not value.has_one_use():
-        return None
-    user = next(iter(value.uses)).operation
-    own = isinstance(value, OpResult) and user.parent is value.op.parent
-    return user if own and isinstance(user, OnnxOp) else None
+    user = single_user(value)
+    own = isinstance(value, OpResult) and user is not None and user.parent is value.op.parent
+    return user if own else None
 
 
 def _is_scalable(op: OnnxOp) -> bool:
@@ -150,5 +149,4 @@ def _put(op: OnnxOp, place: int, array: Array) -> None:
     op.operands[place] = new.results[0]
     old = value.owner
     if isinstance(old, ConstantOp) and not any(value.uses):
-        old.detach()
-        old.erase()
+        remove(old)

@@ -12,6 +12,7 @@ from qdialect.dialects.quant import DequantizeOp
 from qdialect.forms.composition import TakesBias
 from qdialect.forms.table import form_of
 from qdialect.ir.values import constant
+from qdialect.promises.arithmetic import single_user
 from qdialect.promises.base import Commutes
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.joins import Adds
@@ -20,11 +21,10 @@ from qdialect.reasons import Blocked
 
 def bias_behind(op: Operation) -> OnnxOp | None:
     """The addition of a constant that an integer kernel fuses into `op`; None if there is none."""
-    promise = form_of(type(op), TakesBias) if isinstance(op, OnnxOp) else None
-    if promise is None or not op.results[0].has_one_use():
+    if form_of(type(op), TakesBias) is None:
         return None
-    user = next(iter(op.results[0].uses)).operation
-    return user if isinstance(user, OnnxOp) and is_bias(user) is op else None
+    user = single_user(op.results[0])
+    return user if user is not None and is_bias(user) is op else None
 
 
 def is_bias(op: OnnxOp) -> OnnxOp | None:
@@ -45,10 +45,8 @@ def is_bias(op: OnnxOp) -> OnnxOp | None:
 
 def is_fused(value: OpResult, takes: Collection[Operation], *, kernels: bool) -> bool:
     """True if the producer of `value` and its only user are one kernel."""
-    if not value.has_one_use():
-        return False
-    user = next(iter(value.uses)).operation
-    if user not in takes or not isinstance(user, OnnxOp):
+    user = single_user(value)
+    if user is None or user not in takes:
         return False
     if user.get_trait(Clamp) is not None:
         return not isinstance(value.op, OnnxOp) or value.op.get_trait(Commutes) is None

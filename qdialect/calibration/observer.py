@@ -152,6 +152,10 @@ class Observer:
             self._sessions[key] = session_for(self._model, frozenset(names))
         return self._sessions[key]
 
+    def is_computed(self, value: SSAValue) -> bool:
+        """True if the value can be observed, and is no input."""
+        return value in self._places
+
     def is_visible(self, value: SSAValue) -> bool:
         """True if the value can be observed."""
         return value in self._args or value in self._places

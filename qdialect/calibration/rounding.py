@@ -22,13 +22,14 @@ from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.gptq import Grid, Rounded, round_weight, weight_grid
 from qdialect.calibration.hessian import Hessian, grid_step, hessian_bytes, rows_per_sample
 from qdialect.calibration.layers import Array, Float64, Layer
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
-from qdialect.ir.names import called, location, tensor_name
-from qdialect.ir.place import insert_before
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.build import constant_op
+from qdialect.ir.names import called, tensor_name
+from qdialect.ir.place import insert_before, remove
 from qdialect.ir.values import constant_array, known_array
 from qdialect.oracle.form import main_of
 from qdialect.oracle.side_by_side import side_by_side
+from qdialect.promises.arithmetic import single_user
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
 
@@ -225,13 +226,12 @@ def bias_place(op: OnnxOp) -> BiasPlace | None:
     if linear.has_bias and op.input(2) is not None:
         array = constant_array(op.operands[2])
         return None if array is None else BiasPlace(op, 2, array)
-    if op.results[0].has_one_use():
-        user = next(iter(op.results[0].uses)).operation
-        if isinstance(user, OnnxOp) and user.get_trait(Adds) is not None and user.parent is op.parent:
-            index = 1 if user.operands[0] is op.results[0] else 0
-            array = constant_array(user.operands[index])
-            if array is not None and _runs_along_channels(array, linear, op):
-                return BiasPlace(user, index, array)
+    user = single_user(op.results[0])
+    if user is not None and user.get_trait(Adds) is not None and user.parent is op.parent:
+        index = 1 if user.operands[0] is op.results[0] else 0
+        array = constant_array(user.operands[index])
+        if array is not None and _runs_along_channels(array, linear, op):
+            return BiasPlace(user, index, array)
     return BiasPlace(op, 2, None) if linear.has_bias else None
 
 
@@ -278,9 +278,7 @@ def _shift_one(op: OnnxOp, place: BiasPlace, shift: Float64) -> None:
         linear = op.get_trait(Linear)
         behind = 0 if linear is None or linear.result_axis < 0 else len(_shape(op)) - 2
         values = values.reshape(-1, *[1] * behind)
-    new = ConstantOp.of(from_array(values))
-    name = _name(op, place)
-    new.location = location("", [name])
+    new = constant_op(values, _name(op, place))
     insert_before(place.op, new)
     if place.index < len(place.op.operands):
         place.op.operands[place.index] = new.results[0]
@@ -290,8 +288,7 @@ def _shift_one(op: OnnxOp, place: BiasPlace, shift: Float64) -> None:
     whole.attributes.update(op.attributes)
     insert_before(op, whole)
     op.results[0].replace_all_uses_with(whole.results[0])
-    op.detach()
-    op.erase()
+    remove(op)
 
 
 def _shape(op: OnnxOp) -> Sequence[int]:

@@ -20,8 +20,8 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.layers import Array, Float64
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.build import constant_op
 from qdialect.ir.names import called, location, tensor_name
 from qdialect.ir.place import behind, insert_before, onnx_op
 from qdialect.ir.values import constant_array, known_array, rank_of
@@ -156,9 +156,8 @@ def smooth(module: ModuleOp, channels: Mapping[SSAValue, Channels]) -> list[Smoo
 
 
 def _constant(array: Array, like: SSAValue, before: Operation) -> SSAValue:
-    op = ConstantOp.of(from_array(array))
     name = tensor_name(like.owner, like.index) if isinstance(like, OpResult) else ""
-    op.location = location("", [f"{name}_smoothed" if name else ""])
+    op = constant_op(array, f"{name}_smoothed" if name else "")
     insert_before(before, op)
     return op.results[0]
 

@@ -26,24 +26,20 @@ from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
 from qdialect.calibration.layers import spread
-from qdialect.calibration.observer import MEMORY
+from qdialect.calibration.observer import MEMORY, Feeds, Observer
 from qdialect.calibration.sensitivity import Budget, Cause, Site
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, UniformType
 from qdialect.errors import UserError
+from qdialect.ir.build import constant_op
+from qdialect.ir.interface import attributes_of_inputs
 from qdialect.ir.names import called
-from qdialect.ir.place import end_of, next_of, onnx_op
+from qdialect.ir.place import end_of, next_of, onnx_op, remove
 from qdialect.ir.values import constant, is_float32, real_constant
 from qdialect.numerics import Array
-from qdialect.onnx_io.exporter import export_model
 from qdialect.ops.generated import op_named
-from qdialect.oracle.form import main_of, oracle_form
-from qdialect.oracle.observing import input_names
-from qdialect.oracle.session import session_for
+from qdialect.oracle.form import main_of
 from qdialect.oracle.side_by_side import side_by_side
-
-Feeds = Mapping[str, Array]
 
 SWITCH = TensorType(i1, [])
 STEP_BYTES = 4
@@ -91,7 +87,7 @@ class _Writer:
 
     def constant(self, before: Operation, array: Array) -> SSAValue:
         """A constant inserted in front of an op."""
-        op = ConstantOp.of(from_array(array))
+        op = constant_op(array)
         self.block.insert_op_before(op, before)
         return op.results[0]
 
@@ -112,7 +108,8 @@ class _Writer:
         counted = self._add(cast, "Round", [self._add(cast, "Div", [kept, step], x)], x)
         rounded = self._add(cast, "Mul", [counted, step], x)
         result = self.choose(cast, self.site(layers, Cause.ROUNDING), rounded, kept)
-        self._replace(cast, result)
+        cast.results[0].replace_all_uses_with(result)
+        remove(cast)
 
     def weight(self, op: Operation, place: int, real: Array, switch: SSAValue) -> None:
         """Add a switch for a constant operand that differs between the modules."""
@@ -130,16 +127,9 @@ class _Writer:
             for use in users:
                 use.operation.operands[use.index] = result
 
-    def _replace(self, op: Operation, value: SSAValue) -> None:
-        op.results[0].replace_all_uses_with(value)
-        op.detach()
-        op.erase()
-
     def name_inputs(self) -> None:
         """Update the function's type and names for the new inputs."""
-        rows = list(self.func.arg_attrs.data) if self.func.arg_attrs is not None else []
-        old = len(self.block.args) - len(self.result.sites)
-        rows += [DictionaryAttr({})] * (old - len(rows))
+        rows = attributes_of_inputs(self.func)[: -len(self.result.sites) or None]
         rows += [DictionaryAttr({"onnx.name": StringAttr(name)}) for name in self.result.names]
         self.func.arg_attrs = ArrayAttr(rows)
         self.func.update_function_type()
@@ -216,11 +206,8 @@ class Outputs:
 
     def __init__(self, module: ModuleOp):
         end = end_of(main_of(module).body.block, ReturnOp)
-        form = oracle_form(module)
-        places = {value: f"o{k}" for k, value in enumerate(form.outputs)}
-        self._outputs = [places[v] for v in end.operands if v in places and is_float32(v)]
-        self._inputs = {name: f"i{k}" for k, name in enumerate(input_names(module))}
-        self._session = session_for(export_model(form.module), self._outputs)
+        self._observer = Observer(module)
+        self._values = [v for v in end.operands if self._observer.is_computed(v) and is_float32(v)]
 
     def run(self, feeds: Feeds) -> npt.NDArray[np.float64]:
         """
@@ -228,15 +215,7 @@ class Outputs:
 
         Raises UserError if onnxruntime cannot run the model on it.
         """
-        inputs = {self._inputs[name]: array for name, array in feeds.items() if name in self._inputs}
-        try:
-            results = self._session.run(self._outputs, inputs)
-        except Exception as error:  # onnxruntime's exceptions share no base class
-            line = str(error).strip().splitlines()[0]
-            raise UserError(
-                f"the model does not run on the data: {line}", "check the shapes and the numbers of the data"
-            ) from None
-        flat = [np.asarray(a, np.float64).reshape(-1) for a in results]
+        flat = [np.asarray(a, np.float64).reshape(-1) for a in self._observer.run(self._values, feeds)]
         return np.nan_to_num(np.concatenate(flat)) if flat else np.zeros(0)
 
 

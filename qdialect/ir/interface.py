@@ -65,8 +65,14 @@ class IntegerInterface:
         return f"{self.scales.size} scales along axis {self.axis}"
 
 
-def _names(rows: Iterable[DictionaryAttr] | None, count: int, prefix: str) -> list[str]:
-    """ONNX names of a graph's inputs or outputs."""
+def attributes_of_inputs(func: FuncOp) -> list[DictionaryAttr]:
+    """The attributes of each input of a graph."""
+    rows = list(func.arg_attrs or ())
+    return rows + [DictionaryAttr({})] * (len(func.body.block.args) - len(rows))
+
+
+def interface_names(rows: Iterable[DictionaryAttr] | None, count: int, prefix: str) -> list[str]:
+    """ONNX names of a graph's inputs or outputs; `prefix` and the index for one without."""
     names = [f"{prefix}_{k}" for k in range(count)]
     for k, row in enumerate(rows or ()):
         if isinstance(name := row.data.get("onnx.name"), StringAttr):
@@ -92,9 +98,9 @@ def _written(value: SSAValue) -> UniformType | None:
 def _typed(func: FuncOp, end: ReturnOp) -> Iterator[tuple[str, UniformType | None]]:
     """The inputs and outputs of a graph, each with the quantized type of its integers."""
     args, results = func.body.block.args, end.operands
-    for name, value in zip(_names(func.arg_attrs, len(args), "input"), args, strict=True):
+    for name, value in zip(interface_names(func.arg_attrs, len(args), "input"), args, strict=True):
         yield name, _reading(value)
-    for name, value in zip(_names(func.res_attrs, len(results), "output"), results, strict=True):
+    for name, value in zip(interface_names(func.res_attrs, len(results), "output"), results, strict=True):
         yield name, _written(value)
 
 

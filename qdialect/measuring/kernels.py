@@ -55,16 +55,8 @@ def session(
 
 def overhead() -> float:
     """Least nanoseconds of a trivial run, over 10,000 runs, since an idle processor takes time to speed up."""
-    one, x = (
-        session([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)], {}),
-        np.zeros([1] * 4, np.uint8),
-    )
-    times: list[int] = []
-    for _ in range(10_000):
-        start = time.perf_counter_ns()
-        one.run(None, {"x": x})
-        times.append(time.perf_counter_ns() - start)
-    return min(times)
+    one = session([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)], {})
+    return least_time(one, np.zeros([1] * 4, np.uint8), 10_000)
 
 
 class Shape(NamedTuple):
@@ -152,47 +144,53 @@ def product_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
     return session(nodes, {k: v for k, v in constants.items() if k in used})
 
 
-def signed_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
-    """ConvInteger and its scale, activations i8; the weight u8 as in the other form."""
-    inputs, attributes = (
-        ["x", "u", "zx", "zu"],
-        {"pads": [shape.kernel // 2] * 4, "strides": [shape.stride] * 2},
-    )
+def sum_form(shape: Shape, c: dict[str, Array], *, signed: bool) -> ort.InferenceSession:
+    """ConvInteger and its scale; the weight is u8, activations are i8 if `signed`."""
+    attributes: dict[str, Any] = {"pads": [shape.kernel // 2] * 4, "strides": [shape.stride] * 2}
     constants = {
         "u": (c["w"].astype(np.int16) + 128).astype(np.uint8),
-        "zx": np.array(-8, np.int8),
+        "zx": np.array(-8, np.int8) if signed else c["zx"],
         "zu": np.array(128, np.uint8),
         "m": (c["sx"] * c["s"]).reshape(1, -1, 1, 1),
         "b": c["b"].reshape(1, -1, 1, 1),
     }
     nodes = [
-        helper.make_node("ConvInteger", inputs, ["i"], **attributes),  # pyright: ignore[reportArgumentType]
+        helper.make_node("ConvInteger", ["x", "u", "zx", "zu"], ["i"], **attributes),
         helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
         helper.make_node("Mul", ["f", "m"], ["g"]),
         helper.make_node("Add", ["g", "b"], ["y"]),
     ]
-    return session(nodes, constants, operand=TensorProto.INT8)
+    return session(nodes, constants, operand=TensorProto.INT8 if signed else TensorProto.UINT8)
 
 
-def quantized_form(shape: Shape, c: dict[str, Array]) -> ort.InferenceSession:
+def quantized_form(shape: Grouped, weight: Array, scales: Array) -> ort.InferenceSession:
     """QLinearConv, channels last."""
-    inputs = ["x", "sx", "zx", "w", "s", "z", "sy", "zy", "bq"]
+    rank = len(shape.sizes)
+    c: dict[str, Array] = {
+        "sx": np.array(0.02, np.float32),
+        "zx": np.array(120, np.uint8),
+        "w": weight,
+        "s": scales.astype(np.float32),
+        "z": np.zeros(shape.outputs, np.int8),
+        "sy": np.array(0.5, np.float32),
+        "zy": np.array(128, np.uint8),
+        "b": np.zeros(shape.outputs, np.int32),
+    }
     attributes: dict[str, Any] = {
-        "pads": [shape.kernel // 2] * 4,
-        "strides": [shape.stride] * 2,
+        "pads": [shape.kernel // 2] * 2 * rank,
+        "strides": [shape.stride] * rank,
+        "group": shape.groups,
         "channels_last": 1,
     }
-    node = helper.make_node("QLinearConv", inputs, ["y"], domain="com.microsoft", **attributes)
-    c = c | {"sy": np.array(0.5, np.float32), "zy": np.array(128, np.uint8)}
-    c["bq"] = np.zeros(shape.outputs, np.int32)
-    return session([node], {k: c[k] for k in inputs[1:]}, TensorProto.UINT8)
+    node = helper.make_node("QLinearConv", ["x", *c], ["y"], domain="com.microsoft", **attributes)
+    return session([node], c, TensorProto.UINT8, rank=rank + 2)
 
 
 def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSession]:
     """Sessions of the forms of a shape, by kernel name."""
-    _, ci, co, _, k, stride = shape
+    batch, ci, co, size, k, stride = shape
     w, s = rng.integers(-127, 128, (co, ci, k, k)).astype(np.int8), rng.uniform(0.01, 0.02, co)
-    b, row = rng.normal(size=co).astype(np.float32), (1, -1, 1, 1)
+    b = rng.normal(size=co).astype(np.float32)
     c: dict[str, Array] = {"sx": np.array(0.02, np.float32), "zx": np.array(120, np.uint8), "w": w}
     c |= {"s": s.astype(np.float32), "z": np.zeros(co, np.int8), "b": b}
     at: dict[str, Any] = {"pads": [k // 2] * 4, "strides": [stride] * 2, "kernel_shape": [k, k]}
@@ -200,29 +198,13 @@ def forms(shape: Shape, rng: np.random.Generator) -> dict[str, ort.InferenceSess
     reals = {"v": (w * c["s"].reshape(-1, 1, 1, 1)).astype(np.float32)}
     weight = node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=0)
     nodes = [node("DequantizeLinear", ["x", "sx", "zx"], ["r"]), node("Conv", ["r", "v", "b"], ["y"], **at)]
-    sessions = {
+    return {
         FLOAT: session([weight, *nodes], c),
         PACKED: session(nodes, c | reals),
-        SUM: session(
-            [
-                node("ConvInteger", ["x", "w", "zx", "zw"], ["i"], **at),
-                node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
-                node("Mul", ["f", "m"], ["g"]),
-                node("Add", ["g", "b"], ["y"]),
-            ],
-            {
-                "zx": c["zx"],
-                "w": (w.astype(np.int16) + 128).astype(np.uint8),
-                "zw": np.array(128, np.uint8),
-                "m": (c["sx"] * c["s"]).reshape(row),
-                "b": b.reshape(row),
-            },
-        ),
-    }
-    return sessions | {
+        SUM: sum_form(shape, c, signed=False),
         PRODUCT: product_form(shape, c),
-        QUANTIZED: quantized_form(shape, c),
-        SIGNED: signed_form(shape, c),
+        QUANTIZED: quantized_form(Grouped(batch, ci, co, (size, size), k, stride=stride), w, s),
+        SIGNED: sum_form(shape, c, signed=True),
     }
 
 
@@ -254,26 +236,8 @@ def least_time(one: Any, x: Array, runs: int) -> float:
 
 def taken_in_groups(shape: Grouped, runs: int) -> float:
     """Least nanoseconds of QLinearConv, channels last."""
-    rng, rank = np.random.default_rng(3), len(shape.sizes)
-    kernel = (shape.kernel,) * rank
+    rng, kernel = np.random.default_rng(3), (shape.kernel,) * len(shape.sizes)
     weight = rng.integers(-127, 128, (shape.outputs, shape.inputs // shape.groups, *kernel)).astype(np.int8)
-    c: dict[str, Array] = {
-        "sx": np.array(0.02, np.float32),
-        "zx": np.array(120, np.uint8),
-        "w": weight,
-        "s": rng.uniform(0.01, 0.02, shape.outputs).astype(np.float32),
-        "z": np.zeros(shape.outputs, np.int8),
-        "sy": np.array(0.5, np.float32),
-        "zy": np.array(128, np.uint8),
-        "b": np.zeros(shape.outputs, np.int32),
-    }
-    attributes: dict[str, Any] = {
-        "pads": [shape.kernel // 2] * 2 * rank,
-        "strides": [shape.stride] * rank,
-        "group": shape.groups,
-        "channels_last": 1,
-    }
-    node = helper.make_node("QLinearConv", ["x", *c], ["y"], domain="com.microsoft", **attributes)
-    one = session([node], c, TensorProto.UINT8, rank=rank + 2)
+    one = quantized_form(shape, weight, rng.uniform(0.01, 0.02, shape.outputs))
     x = rng.integers(0, 256, (shape.batch, *shape.sizes, shape.inputs)).astype(np.uint8)
     return least_time(one, x, runs)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
@@ -22,7 +22,7 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import QuantizeOp
 from qdialect.errors import UserError
-from qdialect.ir.interface import noted_interface
+from qdialect.ir.interface import attributes_of_inputs, noted_interface
 from qdialect.ir.values import constant_array
 from qdialect.oracle.data import Input, batches, load_npz
 from qdialect.oracle.form import SMALLEST, main_of
@@ -47,14 +47,9 @@ def random_feeds(module: ModuleOp, *, seed: int = 0, size: int = SIZES[0]) -> di
     Raises UserError for an input whose rank or element type is not known.
     """
     generator = np.random.default_rng(seed)
-    block = main_of(module).body.block
-    rows = main_of(module).arg_attrs
-    feeds: dict[str, Array] = {}
-    for k, (name, value) in enumerate(zip(input_names(module), block.args, strict=True)):
-        if isinstance(rows, ArrayAttr) and "onnx.default" in rows.data[k].data:
-            continue
-        feeds[name] = _array(name, value, size, generator)
-    return feeds
+    func = main_of(module)
+    rows = zip(input_names(module), func.body.block.args, attributes_of_inputs(func), strict=True)
+    return {n: _array(n, v, size, generator) for n, v, row in rows if "onnx.default" not in row.data}
 
 
 def _array(name: str, value: SSAValue, size: int, generator: np.random.Generator) -> Array:
@@ -148,10 +143,9 @@ def _is_open(module: ModuleOp) -> bool:
 def model_inputs(module: ModuleOp) -> list[Input]:
     """The graph inputs that need data. Raises UserError for one of unknown type."""
     func = main_of(module)
-    rows = func.arg_attrs.data if func.arg_attrs is not None else ()
-    rows = [*rows, *[DictionaryAttr({})] * (len(func.body.block.args) - len(rows))]
     inputs: list[Input] = []
-    for name, value, row in zip(input_names(module), func.body.block.args, rows, strict=True):
+    names, rows = input_names(module), attributes_of_inputs(func)
+    for name, value, row in zip(names, func.body.block.args, rows, strict=True):
         if "onnx.default" in row.data:
             continue
         element = BY_ATTRIBUTE.get(element_of(stored_type(value.type)))  # pyright: ignore[reportArgumentType]

@@ -38,6 +38,7 @@ from qdialect.dialects.onnx_types import (
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
 from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers
+from qdialect.ir.interface import attributes_of_inputs
 from qdialect.ir.place import end_of
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
@@ -230,12 +231,8 @@ def _named(prefix: str, count: int) -> list[DictionaryAttr]:
 
 
 def _renamed(func: FuncOp) -> list[DictionaryAttr]:
-    rows = (
-        list(func.arg_attrs.data)
-        if func.arg_attrs is not None
-        else [DictionaryAttr({})] * len(func.body.block.args)
-    )
-    return [DictionaryAttr({**row.data, "onnx.name": StringAttr(f"i{k}")}) for k, row in enumerate(rows)]
+    rows = enumerate(attributes_of_inputs(func))
+    return [DictionaryAttr({**row.data, "onnx.name": StringAttr(f"i{k}")}) for k, row in rows]
 
 
 def oracle_form(

@@ -16,6 +16,7 @@ from qdialect import numerics
 from qdialect.dialects.onnx_base import RANDOM, ConstantOp, CustomOp, OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, element_of, quantized_of, stored_type, tensor_type
 from qdialect.dialects.quant import UniformType
+from qdialect.ir.interface import interface_names
 from qdialect.ir.names import tensor_name
 from qdialect.ir.place import end_of
 from qdialect.numerics import Array
@@ -60,12 +61,7 @@ def names_of(module: ModuleOp) -> dict[SSAValue, list[str]]:
 def input_names(module: ModuleOp) -> list[str]:
     """ONNX names of the graph's inputs."""
     func = main_of(module)
-    rows = func.arg_attrs.data if func.arg_attrs is not None else ()
-    names: list[str] = []
-    for k in range(len(func.body.block.args)):
-        name = rows[k].data.get("onnx.name") if k < len(rows) else None
-        names.append(name.data if isinstance(name, StringAttr) else f"input_{k}")
-    return names
+    return interface_names(func.arg_attrs, len(func.body.block.args), "input")
 
 
 def observe(module: ModuleOp, feeds: Mapping[str, Array]) -> dict[SSAValue, Seen]:

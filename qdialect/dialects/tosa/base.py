@@ -16,8 +16,6 @@ from qdialect.dialects.tosa.checks import (
     sizes,
 )
 
-PURE = Pure()
-
 
 class TosaOp(IRDLOperation):
     """An operation of TOSA 1.0, integer profile. Its types must be a row of the profile's table."""
@@ -32,6 +30,8 @@ class TosaOp(IRDLOperation):
     """Required rank of operands and results, by name."""
     ZERO_POINTS: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Zero-point operands, each with the operand or result that it applies to."""
+
+    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         sizes(self.results[0])
@@ -51,8 +51,6 @@ class ElementOp(TosaOp):
 
     input1 = operand_def()
     output = result_def()
-
-    traits = traits_def(PURE)
 
     def check(self) -> None:
         check_shape(self.output, sizes(self.input1))

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 
-from qdialect.dialects.tosa.base import PURE, ElementOp, TosaOp, alike
+from qdialect.dialects.tosa.base import ElementOp, TosaOp, alike
 from qdialect.dialects.tosa.checks import (
     axis_of,
     check_broadcast,
@@ -31,8 +31,6 @@ class _Binary(TosaOp):
     input1 = operand_def()
     input2 = operand_def()
     output = result_def()
-
-    traits = traits_def(PURE)
 
     def check(self) -> None:
         check_broadcast([self.input1, self.input2], self.output)
@@ -131,8 +129,6 @@ class ClampOp(TosaOp):
     max_val = prop_def(IntegerAttr)
     nan_mode = opt_prop_def(NanModeAttr, default_value=NanModeAttr(NanMode.PROPAGATE))
 
-    traits = traits_def(PURE)
-
     def check(self) -> None:
         check_shape(self.output, sizes(self.input))
         low, high = self.min_val, self.max_val
@@ -183,8 +179,6 @@ class RescaleOp(TosaOp):
     input_unsigned = prop_def(BoolAttr)
     output_unsigned = prop_def(BoolAttr)
 
-    traits = traits_def(PURE)
-
     def check(self) -> None:
         shape = sizes(self.input)
         check_shape(self.output, shape)
@@ -228,8 +222,6 @@ class _Reduction(TosaOp):
     input = operand_def()
     output = result_def()
     axis = prop_def(Attribute)
-
-    traits = traits_def(PURE)
 
     def check(self) -> None:
         shape, axis = list(sizes(self.input)), axis_of(self.axis, len(sizes(self.input)))

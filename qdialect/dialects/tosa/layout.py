@@ -17,7 +17,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import ConstantLike
 
-from qdialect.dialects.tosa.base import PURE, ElementOp, TosaOp, alike
+from qdialect.dialects.tosa.base import ElementOp, TosaOp, alike
 from qdialect.dialects.tosa.checks import (
     attribute_ints,
     axis_of,
@@ -42,7 +42,7 @@ class ConstOp(TosaOp):
     output = result_def()
     values = prop_def(DenseIntOrFPElementsAttr)
 
-    traits = traits_def(PURE, ConstantLike())
+    traits = traits_def(ConstantLike())
 
     def verify_(self) -> None:
         sizes(self.output)
@@ -59,7 +59,7 @@ class ConstShapeOp(TosaOp):
     output = result_def(ShapeType)
     values = prop_def(DenseIntOrFPElementsAttr)
 
-    traits = traits_def(PURE, ConstantLike())
+    traits = traits_def(ConstantLike())
 
     def verify_(self) -> None:
         check_dense(self.values, self.output.type)
@@ -85,8 +85,6 @@ class ReshapeOp(TosaOp):
     shape = operand_def()
     output = result_def()
 
-    traits = traits_def(PURE)
-
     def check(self) -> None:
         before, after = sizes(self.input1), sizes(self.output)
         require(prod(before) == prod(after), f"{list(before)} and {list(after)} differ in elements")  # T28
@@ -104,8 +102,6 @@ class TransposeOp(TosaOp):
     input1 = operand_def()
     output = result_def()
     perms = prop_def(DenseArrayBase.constr(i32))
-
-    traits = traits_def(PURE)
 
     def check(self) -> None:
         shape, perms = sizes(self.input1), attribute_ints(self.perms)
@@ -127,8 +123,6 @@ class ConcatOp(TosaOp):
     output = result_def()
     axis = prop_def(Attribute)
 
-    traits = traits_def(PURE)
-
     def check(self) -> None:
         shapes = [list(sizes(v)) for v in self.input1]
         place = axis_of(self.axis, len(shapes[0]))
@@ -149,8 +143,6 @@ class SliceOp(TosaOp):
     start = operand_def()
     size = operand_def()
     output = result_def()
-
-    traits = traits_def(PURE)
 
     def check(self) -> None:
         shape = sizes(self.input1)
@@ -175,8 +167,6 @@ class PadOp(TosaOp):
     padding = operand_def()
     pad_const = operand_def()
     output = result_def()
-
-    traits = traits_def(PURE)
 
     def check(self) -> None:
         shape = sizes(self.input1)

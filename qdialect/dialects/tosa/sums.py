@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, i32, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 
-from qdialect.dialects.tosa.base import PURE, TosaOp
+from qdialect.dialects.tosa.base import TosaOp
 from qdialect.dialects.tosa.checks import (
     LARGEST_IMAGE,
     LARGEST_NUMERATOR,
@@ -43,8 +43,6 @@ class _Convolution(TosaOp):
     output = result_def()
     stride = prop_def(_INTS)
     acc_type = prop_def(Attribute)
-
-    traits = traits_def(PURE)
 
     def outputs(self) -> int:
         """Number of output channels of the weight."""
@@ -149,8 +147,6 @@ class MatMulOp(TosaOp):
     b_zp = operand_def()
     output = result_def()
 
-    traits = traits_def(PURE)
-
     def check(self) -> None:
         a, b = sizes(self.a), sizes(self.b)
         require((a[0], a[2]) == b[:2], f"{list(a)} and {list(b)} cannot be multiplied")  # T17
@@ -167,8 +163,6 @@ class _Pool(TosaOp):
     kernel = prop_def(_INTS)
     stride = prop_def(_INTS)
     pad = prop_def(_INTS)
-
-    traits = traits_def(PURE)
 
     def check(self) -> None:
         kernel, strides, pads = (attribute_ints(a) for a in (self.kernel, self.stride, self.pad))
@@ -225,8 +219,6 @@ class ResizeOp(TosaOp):
     border = operand_def()
     output = result_def()
     mode = prop_def(ResizeModeAttr)
-
-    traits = traits_def(PURE)
 
     def check(self) -> None:
         scales = known_sizes(self.scale, "scale", 4)
