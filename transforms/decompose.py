@@ -16,7 +16,7 @@ from qdialect.errors import UserError
 from qdialect.exactness import Exactness
 from qdialect.forms.composition import Decomposed, Decomposes
 from qdialect.forms.table import TABLES
-from qdialect.reasons import Blocked, unblocked
+from qdialect.reasons import unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnForm
 from qdialect.rewriting.passes import RewritePass
@@ -28,9 +28,9 @@ class DecomposeOp(OnForm[Decomposes]):
     def __init__(self, ops: Sequence[str]):
         self._ops = frozenset(ops)
 
-    def match(self, op: OnnxOp, form: Decomposes, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, form: Decomposes, rewriter: Rewriter, /) -> None:
         if op.op_type not in self._ops:
-            return None
+            return
         parts = unblocked(form.parts(op))
         if isinstance(parts, Decomposed):
             rewriter.replace(op, parts.ops, parts.results)
@@ -39,7 +39,6 @@ class DecomposeOp(OnForm[Decomposes]):
                     rewriter.erase(part)
         else:
             rewriter.replace(op, parts)
-        return None
 
 
 def decomposable(*, loops: bool = False) -> list[str]:

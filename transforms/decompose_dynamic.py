@@ -61,16 +61,16 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
     def __init__(self, elements: int, floats: set[Operation]):
         self._elements, self._floats = elements, floats
 
-    def match(self, op: OnnxOp, promise: QuantizesAtRunTime, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: QuantizesAtRunTime, rewriter: Rewriter, /) -> None:
         if element_of(op.operands[0].type) != f32:
-            return None
+            return
         users = list(dict.fromkeys(use.operation for value in op.results[::2] for use in value.uses))
         products: list[_Product] = []
         for user in users:
             product = unblocked(self._product(user, op) if isinstance(user, OnnxOp) else OTHER_READER)
             products.append(product)
         if not products:
-            return None
+            return
         nodes = Nodes(op)
         step, integers = _quantized(nodes, op.operands[0])
         rewriter.insert_before(op, nodes.ops)
@@ -78,7 +78,6 @@ class DecomposeDynamic(OnTrait[QuantizesAtRunTime]):
             self._floats.add(_in_float(product, integers, rewriter))
         if op.parent is not None:  # otherwise it was erased with its last user
             rewriter.replace(op, [], [op.results[0], step, op.results[2]])
-        return None
 
     def _product(self, user: OnnxOp, quantize: OnnxOp) -> _Product | Blocked:
         """The integer sum that `user` computes of the results of `quantize`, or `Blocked` if it cannot be in float."""

@@ -80,21 +80,20 @@ def _spell_relu(op: OnnxOp, rewriter: Rewriter) -> Blocked | None:
 class ReadBound(OnForm[StorageReading]):
     """A Max or Min of integers with a constant integer, as a clamp, which other passes recognize."""
 
-    def match(self, op: OnnxOp, form: StorageReading, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, form: StorageReading, rewriter: Rewriter, /) -> None:
         keeps = op.get_trait(Keeps)
         place = None if keeps is None else keeps.place(op)
         if place is None or (opset_of(op, "") or CLIP_WITH_INPUTS) < CLIP_WITH_INPUTS:
-            return None
+            return
         value, bound = op.operands[place], op.operands[1 - place]
         type = quantized_of(value.type)
         if type is None or quantized_of(bound.type) != type or value.type != op.results[0].type:
-            return None
+            return
         built = form.build(op, value, type)
         if isinstance(built, Blocked):
-            return None  # an elementwise choice between two tensors
+            return  # an elementwise choice between two tensors
         built.ops[-1].location = op.location
         rewriter.replace(op, built.ops)
-        return None
 
 
 class FoldActivationPass(RewritePass):

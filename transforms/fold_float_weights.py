@@ -133,20 +133,20 @@ class FoldFloatWeight(OnTrait[Linear]):
     def __init__(self, target: Target, elements: int, affordable: AbstractSet[Operation]):
         self._target, self._elements, self._affordable = target, elements, affordable
 
-    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> None:
         source = _quantized_weight(op)
         if source is None:
-            return None
+            return
         result, refused = quantized_of(op.results[0].type), _is_refused(op)
         expressed = element_of(op.results[0].type) if result is None else result.expressed
         if not isinstance(expressed, Float32Type) or (
             result is not None and not refused and not _is_wide(op)
         ):
-            return None
+            return
         shape = static_shape(source)
         if not refused:
             if shape is None or not self._pays(op):
-                return None
+                return
             unblocked(self._guard(op, shape))
         numbers = real_constant(source)
         constant = constant_op(np.asarray(numbers, np.float32), f"{wish(source) or 'weight'}_float")
@@ -164,7 +164,6 @@ class FoldFloatWeight(OnTrait[Linear]):
                 rewriter.set_operand(op, k, cast.results[0])
         if result is not None:
             rewriter.replace(op, quantized_behind(op, op.operands, result))
-        return None
 
     def _guard(self, op: OnnxOp, shape: tuple[int, ...]) -> Blocked | None:
         """`Blocked` if a weight of that shape must not become float although it would pay."""
@@ -202,7 +201,7 @@ class FoldFloatConstant(OnOp[OnnxOp]):
             return False
         return op_class.get_trait(Linear) is None
 
-    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> None:
         is_moved = op.get_trait(Commutes) is not None
         for place, value in enumerate(op.operands):
             source = under_dequantize(value)
@@ -210,7 +209,6 @@ class FoldFloatConstant(OnOp[OnnxOp]):
                 continue  # it moves integers: all operands or none
             if self._is_small(source):
                 rewriter.set_operand(op, place, self._real(source, rewriter))
-        return None
 
     def _is_small(self, source: SSAValue) -> bool:
         type, shape = quantized_of(source.type), static_shape(source)

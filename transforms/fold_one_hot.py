@@ -38,7 +38,6 @@ from qdialect.promises.base import Commutes
 from qdialect.promises.integer import IntegerProduct
 from qdialect.promises.linear import Linear
 from qdialect.promises.rows import MarksRows
-from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -115,36 +114,34 @@ def _weight(op: OnnxOp, marked: Marked) -> npt.NDArray[Any] | None:
 class TakeRows(OnTrait[Linear]):
     """A product of one-hot vectors and a float weight."""
 
-    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> None:
         marked = None if promise.has_bias or len(op.operands) != 2 else _marked(op.operands[0])
         weight = None if marked is None else _weight(op, marked)
         if marked is None or weight is None or weight.dtype != np.float32 or not np.isfinite(weight).all():
-            return None
+            return
         table = np.vstack([weight, np.zeros_like(weight[:1])])
         rewriter.replace(op, _taken(op, marked, table).ops)
-        return None
 
 
 class TakeIntegerRows(OnTrait[IntegerProduct]):
     """An integer product of one-hot vectors that are quantized at run time."""
 
-    def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: IntegerProduct, rewriter: Rewriter, /) -> None:
         source = op.operands[0].owner
         if not isinstance(source, OnnxOp) or source.get_trait(QuantizesAtRunTime) is None:
-            return None
+            return
         marked, zero = _marked(source.operands[0]), constant_array(op.input(3))
         weight = None if marked is None or promise.channel_axis != -1 else _weight(op, marked)
         if marked is None or weight is None or (op.input(3) is not None and zero is None):
-            return None
+            return
         if op.input(2) is not source.results[2] or not _is_its_own(op, source):
-            return None
+            return
         wide = weight.astype(np.int32) - (0 if zero is None else zero.astype(np.int32))
         table = np.vstack([ONE * wide, np.zeros_like(wide[:1])])
         scale = constant_op(np.float32(1) / np.array(ONE, np.float32), wish(source.results[1]))
         rewriter.insert_before(source, [scale])
         rewriter.replace_uses(source.results[1], scale.results[0])
         rewriter.replace(op, _taken(op, marked, table).ops)
-        return None
 
 
 def _is_its_own(op: OnnxOp, source: OnnxOp) -> bool:

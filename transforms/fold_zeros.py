@@ -15,7 +15,6 @@ from qdialect.exactness import Exactness
 from qdialect.ir.names import location, node_name, tensor_names
 from qdialect.patterns.filled import filled_with
 from qdialect.promises.defaults import ZeroByDefault
-from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -27,16 +26,15 @@ LATEST = 1 << 30
 class LeaveOutZeros(OnTrait[ZeroByDefault]):
     """An op with optional operands whose default is zero."""
 
-    def match(self, op: OnnxOp, promise: ZeroByDefault, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: ZeroByDefault, rewriter: Rewriter, /) -> None:
         inputs = list(op.inputs)
         zeros = [k for k in promise.places if k < len(inputs) and _is_zero(inputs[k])]
         if not zeros:
-            return None
+            return
         for place in zeros:
             inputs[place] = None
         types = [None if value is None else value.type for value in op.outputs]
         rewriter.replace(op, [type(op).build(inputs, types, op.onnx_attributes)])
-        return None
 
 
 class LeaveOutResults(OnOp[OnnxOp]):
@@ -46,22 +44,21 @@ class LeaveOutResults(OnOp[OnnxOp]):
         schema = op_class.SCHEMA if issubclass(op_class, OnnxOp) else None
         return schema is not None and any(p.option == "O" for v in schema.versions for p in v.outputs)
 
-    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> None:
         opset, outputs = opset_of(op, op.domain), op.outputs
         version = op.SCHEMA.at(LATEST if opset is None else opset) if op.SCHEMA is not None else None
         if version is None or op.regions:
-            return None
+            return
         while len(outputs) > 1 and version.outputs[len(outputs) - 1].option == "O":
             if (last := outputs[-1]) is not None and last.first_use is not None:
                 break
             outputs.pop()
         if len(outputs) == len(op.outputs):
-            return None
+            return
         types = [None if value is None else value.type for value in outputs]
         new = type(op).build(op.inputs, types, op.onnx_attributes)
         new.location = location(node_name(op), tensor_names(op)[: len(new.results)])
         rewriter.replace(op, [new], [*new.results, *op.results[len(new.results) :]])
-        return None
 
 
 def _is_zero(value: SSAValue | None) -> bool:

@@ -88,7 +88,7 @@ class QuantizeUses(Pattern):
     def accepts(self, op_class: type[Operation]) -> bool:
         return not issubclass(op_class, ConstantOp | QuantizeOp | DequantizeOp | YieldOp)
 
-    def rewrite(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def rewrite(self, op: Operation, rewriter: Rewriter) -> None:
         for k, value in enumerate(op.operands):
             type = self._types.get(value)
             if type is None:
@@ -96,7 +96,6 @@ class QuantizeUses(Pattern):
             uses = self._placement.pairs[value]
             if uses is None or (op, k) in uses:
                 rewriter.set_operand(op, k, self._pair(value, type, rewriter))
-        return None
 
     def _pair(self, value: SSAValue, type: UniformType, rewriter: Rewriter) -> SSAValue:
         if value not in self._dequantized:
@@ -129,12 +128,12 @@ class QuantizeFromZero(OnTrait[Clamp]):
     def __init__(self, storage: Storage):
         self._storage = storage
 
-    def match(self, op: OnnxOp, promise: Clamp, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Clamp, rewriter: Rewriter, /) -> None:
         value, result = op.operands[0], op.results[0]
         if quantized_of(value.type) is None:
             for cast in quantizes(result):
                 self._retype(cast.results[0], op, promise, cast, rewriter)
-            return None
+            return
         maker = value.owner
         free = isinstance(maker, QuantizeOp) or (
             isinstance(maker, OnnxOp) and maker.get_trait(Commutes) is None
@@ -143,7 +142,6 @@ class QuantizeFromZero(OnTrait[Clamp]):
             new = self._retype(value, op, promise, op, rewriter)
             if new is not None:
                 rewriter.replace(op, [], [new])
-        return None
 
     def _retype(
         self, value: SSAValue, op: OnnxOp, promise: Clamp, read: Operation, rewriter: Rewriter

@@ -237,15 +237,14 @@ class RetypeWeight(OnTrait[Linear]):
     def __init__(self, change: Change):
         self._change, self._flipped = change, _Flipped()
 
-    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter) -> None:
         weight, groups = _constant_of(op.operands[1]), op.int_attr("group", 1)
         if weight is None or quantized_of(op.operands[0].type) is None:
-            return None
+            return
         moved = self._change(weight[1])
         if moved is None or (groups > 1 and promise.is_depthwise(op, groups) and moved.zero_points.any()):
-            return None
+            return
         rewriter.set_operand(op, 1, self._flipped.of(op.operands[1], weight[0], moved, rewriter))
-        return None
 
 
 class RealBias(OnOp[OnnxOp]):
@@ -255,7 +254,7 @@ class RealBias(OnOp[OnnxOp]):
         self._every = every
         self._real: dict[Operation, SSAValue] = {}
 
-    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> None:
         for k, operand in enumerate(op.operands):
             source = self._source(op, k, operand)
             if source is None:
@@ -265,7 +264,6 @@ class RealBias(OnOp[OnnxOp]):
                 rewriter.insert_after(source[0], [real])
                 self._real[source[0]] = real.results[0]
             rewriter.set_operand(op, k, self._real[source[0]])
-        return None
 
     def _source(self, op: Operation, index: int, value: SSAValue) -> tuple[ConstantOp, UniformType] | None:
         """The quantized constant that an operand is, or is dequantized from, if it is a bias to change."""

@@ -145,25 +145,24 @@ class Widen(OnOp[ConstantOp]):
     def __init__(self, bits: int, *, symmetric: bool):
         self._bits, self._symmetric = bits, symmetric
 
-    def match(self, op: ConstantOp, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: ConstantOp, rewriter: Rewriter, /) -> None:
         type = quantized_of(op.results[0].type)
         if op.value is None or type is None or type.storage.width > WIDTH:
-            return None
+            return
         users = [use.operation for use in op.results[0].uses]
         if type.storage.width >= self._bits:
             has_zero = not type.storage.signed or type.zero_points.any()
             if not (self._symmetric and has_zero and all(map(_is_weight_of_floats, users))):
-                return None
+                return
         elif not all(u.get_trait(Linear) is not None for u in users):
-            return None
+            return
         stored, excess = numerics.less_zero_point(op.value.array(), type.zero_points, type.axis, type.blocks)
         if excess.any():
-            return None
+            return
         wide = type.replace(storage=Storage.make(WIDTH, True), zero_points=np.zeros_like(type.zero_points))
         nodes = Nodes()
         _weight(nodes, stored, wide, op.results[0])
         rewriter.replace(op, nodes.ops, is_same=False)
-        return None
 
 
 def _is_weight_of_floats(user: Operation) -> bool:
@@ -175,16 +174,15 @@ def _is_weight_of_floats(user: Operation) -> bool:
 class RealWeight(OnTrait[Linear]):
     """A float product with a dequantized weight that has a scale for each input."""
 
-    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Linear, rewriter: Rewriter, /) -> None:
         value = under_dequantize(op.operands[1])
         source, type, axis = value.owner, quantized_of(value.type), promise.weight_axis(op)
         if value is op.operands[1] or type is None or axis is None or type.axis in (None, axis):
-            return None
+            return
         if isinstance(source, ConstantOp) and source.value is not None:
             real = real_copy(source, type)
             rewriter.insert_after(source, [real])
             rewriter.set_operand(op, 1, real.results[0])
-        return None
 
 
 def _goes_into_sum(op: OnnxOp) -> bool:

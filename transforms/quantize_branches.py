@@ -20,7 +20,6 @@ from qdialect.dialects.onnx_types import element_of
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.promises.joins import Joins, KnownRange
-from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -45,7 +44,7 @@ def _covering(bounds: tuple[float, float], like: UniformType) -> UniformType:
 class QuantizeBranch(OnTrait[Joins]):
     """A float operand of an op that joins branches."""
 
-    def match(self, op: OnnxOp, promise: Joins, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Joins, rewriter: Rewriter, /) -> None:
         others = [o.owner for o in op.operands if isinstance(o.owner, DequantizeOp)]
         for k, value in enumerate(op.operands):
             if isinstance(value.owner, DequantizeOp | ConstantOp):
@@ -62,8 +61,7 @@ class QuantizeBranch(OnTrait[Joins]):
             real = DequantizeOp(cast)
             rewriter.insert_before(op, [cast, real])
             rewriter.set_operand(op, k, real.results[0])
-            return None
-        return None
+            return
 
 
 @dataclass(frozen=True)

@@ -77,14 +77,13 @@ class RaiseQuantize(OnTrait[QuantizeForm]):
     def __init__(self, clamped: bool):
         self._clamped = clamped
 
-    def match(self, op: OnnxOp, promise: QuantizeForm, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: QuantizeForm, rewriter: Rewriter, /) -> None:
         type = unblocked(quantize_type(op))
         real = _learn_shape(op.operands[0], op, rewriter)
         cast = QuantizeOp(_below_clamp(real, type, op) if self._clamped else real, type)
         cast.location = op.location
         stored = StorageCastOp(cast.results[0], with_element(cast.results[0].type, storage_element(type)))
         rewriter.replace(op, [cast, stored])
-        return None
 
 
 def _below_clamp(value: SSAValue, type: UniformType, op: OnnxOp) -> SSAValue:

@@ -124,7 +124,7 @@ class RepairQOperator(RaiseQOperator):
     def _repair(self, op: CustomOp, rewriter: Rewriter) -> None:
         meant = op_class(op.domain, op.op_type)
         if meant is None or meant.get_trait(QOperator) is None or op.regions or len(op.results) != 1:
-            return None
+            return
         node = meant.build(op.inputs, [op.results[0].type], op.onnx_attributes)
         try:
             verify_at(node, opset_of(op, op.domain))
@@ -138,7 +138,6 @@ class RepairQOperator(RaiseQOperator):
                 f"{op.op_type} '{called(op)}' does not load: {reason}, and {blocked.message}",
                 "quantize the model again",
             )
-        return None
 
 
 def _unknown(op: OnnxOp, types: Types) -> Blocked | None:

@@ -90,29 +90,28 @@ def _constants_alike(
 class ReadStorage(OnForm[StorageReading]):
     """A clamp or Pad of the integers under a storage cast, as the op on their type."""
 
-    def match(self, op: OnnxOp, form: StorageReading, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: OnnxOp, form: StorageReading, rewriter: Rewriter) -> None:
         sources = [s for o in op.operands if (s := cast_source(o, StorageCastOp)) is not None]
         if len(sources) != 1:
-            return None
+            return
         type = uniform_of(sources[0].type)
         built = unblocked(form.build(op, sources[0], type))
         new = built.ops[-1]
         new.location = op.location
         integers = with_element(op.results[0].type, storage_element(type))  # the model may leave it unknown
         rewriter.replace(op, [*built.ops, StorageCastOp(new.results[0], integers)])
-        return None
 
 
 class SinkReading(OnTrait[Commutes]):
     """Move a pair of storage casts, which read integers as another type, below an op that moves elements."""
 
-    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> None:
         if not (promise.moves_storage and promise.results(op) and promise.moves(op)):
-            return None  # one of other types rounds
+            return  # one of other types rounds
         sources = [_read_from(value) for value in promise.operand_values(op)]
         types = [t for s in sources if s is not None and (t := quantized_of(s.type)) is not None]
         if len(types) < len(sources):
-            return None
+            return
         moved = unblocked(promise.forward(op, types))
         new = promise.rebuilt(op, [s for s in sources if s is not None], moved)
         known = [value.type for value in promise.result_values(op)]
@@ -122,7 +121,6 @@ class SinkReading(OnTrait[Commutes]):
         ]
         casts = [StorageCastOp(one.results[0], old) for one, old in zip(plain, known, strict=True)]
         rewriter.replace(op, [new, *plain, *casts], promise.read_by(new, casts))
-        return None
 
 
 def _read_from(value: SSAValue) -> SSAValue | None:
@@ -135,16 +133,16 @@ def _read_from(value: SSAValue) -> SSAValue | None:
 class SinkNode(OnTrait[Commutes]):
     """An op on a dequantized constant that has more blocks than a type in the IR carries."""
 
-    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter) -> None:
         values = promise.operand_values(op)
         source = values[0].owner if len(values) == 1 else None
         if not isinstance(source, OnnxOp) or source.get_trait(DequantizeForm) is None:
-            return None
+            return
         if not promise.moves_storage or any(constant(o) is None for o in source.operands):
-            return None
+            return
         type = described_type(source)
         if isinstance(type, Blocked) or not type.blocks:
-            return None
+            return
         moved = unblocked(promise.forward(op, [type]))
         new = promise.rebuilt(op, [source.operands[0]], [storage_element(t) for t in moved])
         name = tensor_name(source)
@@ -154,7 +152,6 @@ class SinkNode(OnTrait[Commutes]):
             casts.append(cast_op(False, new.results[place], one, Parameters(), op, name))
             casts[-1].location = location(node_name(source), [tensor_name(op, place)])
         rewriter.replace(op, [new, *casts], promise.read_by(new, casts))
-        return None
 
 
 def _rebuild(

@@ -11,7 +11,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp
 from qdialect.exactness import Exactness
 from qdialect.promises.base import Commutes
-from qdialect.reasons import Blocked, unblocked
+from qdialect.reasons import unblocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.rewriting.passes import RewritePass
@@ -20,11 +20,11 @@ from qdialect.rewriting.passes import RewritePass
 class UnifyOperands(OnTrait[Commutes]):
     """An op of several operands on quantized types that are not its result's."""
 
-    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Commutes, rewriter: Rewriter, /) -> None:
         taken, result = promise.types(op)
         results = [t for t in result if t is not None]
         if len(taken) < 2 or not results or None in taken:
-            return None
+            return
         wanted = unblocked(promise.backward(op, results))
         for place, now, type in zip(promise.operands(op), taken, wanted, strict=True):
             if now == type:
@@ -33,7 +33,6 @@ class UnifyOperands(OnTrait[Commutes]):
             cast = QuantizeOp(real, type)
             rewriter.insert_before(op, [real, cast])
             rewriter.set_operand(op, place, cast.results[0])
-        return None
 
 
 class UnifyScalesPass(RewritePass):

@@ -191,11 +191,10 @@ class RequantizeBehind(OnTrait[Carries]):
         If: yield qcast(dcast(a : U)) : T, yield qcast(dcast(b : U)) : T -> yield a, yield b; qcast(dcast(...)) : T
     """
 
-    def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> None:
         for slot in promise.slots(op):
             if slot.operand is None and slot.result is not None:
                 self._slot(op, slot, slot.result, rewriter)
-        return None
 
     def _slot(self, op: OnnxOp, slot: Slot, place: int, rewriter: Rewriter) -> None:
         type, sides = quantized_of(op.results[place].type), yields(op, slot)

@@ -75,65 +75,62 @@ def settles(type: UniformType) -> bool:
 class ReadThrough(OnOp[DequantizeOp]):
     """dcast of a qcast of a dcast of one type: the same real number, though possibly of another stored integer."""
 
-    def match(self, op: DequantizeOp, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: DequantizeOp, rewriter: Rewriter, /) -> None:
         cast = op.operands[0].owner
         real = cast.operands[0] if isinstance(cast, QuantizeOp) else None
         if real is None or not isinstance(real.owner, DequantizeOp):
-            return None
+            return
         if (
             real.owner.element_type == op.element_type
             and real.type == op.results[0].type
             and settles(op.element_type)
         ):
             rewriter.replace(op, [], [real])
-        return None
 
 
 class FoldStorageCasts(OnOp[StorageCastOp]):
     """scast of a scast."""
 
-    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> None:
         source = op.operands[0]
         if not (isinstance(source, OpResult) and isinstance(source.op, StorageCastOp)):
-            return None
+            return
         q, wanted = source.op.operands[0], op.results[0].type
         same = quantized_of(wanted) is not None and quantized_of(wanted) == quantized_of(q.type)
         if q.type == wanted or (same and isinstance(wanted, UnrankedTensorType)):  # q's shape is more precise
             rewriter.replace(op, [], [q])
-        return None
 
 
 class MergeReadings(OnOp[StorageCastOp]):
     """Merge equal storage casts of integers, so that requantizes of them are recognized as equal."""
 
-    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> None:
         source, type, block = op.operands[0], op.results[0].type, op.parent
         if quantized_of(type) is None or block is None or block.first_op is None:
-            return None
+            return
         users = [use.operation for use in source.uses]
         same = [u for u in users if isinstance(u, StorageCastOp) and u.parent is block and _alike(u, op)]
         if len(same) < 2:
-            return None
+            return
         above = source.op.next_op if isinstance(source, OpResult) and source.op.parent is block else None
         one = StorageCastOp(source, type)
         one.location = op.location
         rewriter.insert_before(above or block.first_op, [one])
         for cast in same:
             rewriter.replace(cast, [], one.results)
-        return None
 
 
 class MergeQuantizes(OnOp[QuantizeOp]):
     """Equal quantizes of one value become one; the lowering writes as many pairs as the target wants."""
 
-    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> None:
         source, block = op.operands[0], op.parent
         real = source.op if isinstance(source, OpResult) and isinstance(source.op, DequantizeOp) else None
         root = source if real is None else real.operands[0]
         users = self._quantizes(root, real is not None)
         same = dict.fromkeys(q for q in users if q.parent is block and _alike(q, op))
         if len(same) < 2 or block is None:
-            return None
+            return
         above = root.op if isinstance(root, OpResult) and root.op.parent is block else None
         place = block.first_op if above is None else above.next_op
         while place is not None and place not in same:
@@ -145,7 +142,6 @@ class MergeQuantizes(OnOp[QuantizeOp]):
         rewriter.insert_before(place, [one])
         for cast in same:
             rewriter.replace(cast, [], one.results)
-        return None
 
     def _quantizes(self, root: SSAValue, of_reals: bool) -> list[Operation]:
         """The quantizes of a value, or, if `of_reals`, of its dequantized values."""

@@ -11,7 +11,6 @@ from qdialect.ir.names import location, tensor_name
 from qdialect.ir.values import constant, constant_array, static_shape
 from qdialect.patterns.computing import quantized_constant
 from qdialect.promises.control import Carries
-from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 
@@ -19,26 +18,24 @@ from qdialect.rewriting.matching import OnOp, OnTrait
 class QuantizeConstant(OnOp[QuantizeOp]):
     """A quantize of a float constant."""
 
-    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> None:
         tensor = constant(op.operands[0])
         if tensor is None:
-            return None
+            return
         rewriter.replace(op, [ConstantOp.of(quantized_constant(tensor, op.element_type), op.results[0].type)])
-        return None
 
 
 class ReadConstant(OnOp[StorageCastOp]):
     """A storage cast of a constant: a constant of the other type, with the same bytes."""
 
-    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: StorageCastOp, rewriter: Rewriter, /) -> None:
         source = op.operands[0]
         tensor = constant(source)
         if tensor is None or not isinstance(source, OpResult) or static_shape(op.results[0]) is None:
-            return None
+            return
         new = ConstantOp.of(tensor, op.results[0].type)
         new.location = location("", [tensor_name(source.op) or tensor_name(op)])
         rewriter.replace(op, [new])
-        return None
 
 
 class FoldBranch(OnTrait[Carries]):
@@ -47,18 +44,17 @@ class FoldBranch(OnTrait[Carries]):
     def wants(self, promise: Carries, /) -> bool:
         return promise.branches
 
-    def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Carries, rewriter: Rewriter, /) -> None:
         chosen = constant_array(op.operands[0])
         if chosen is None or chosen.size != 1:
-            return None
+            return
         block = op.regions[op.region_names.index("then_branch" if chosen.all() else "else_branch")].block
         end = block.last_op
         if end is None or len(end.operands) != len(op.results):
-            return None
+            return
         yielded, inside = list(end.operands), [one for one in block.ops if one is not end]
         end.detach()
         end.drop_all_references()
         for one in inside:
             one.detach()
         rewriter.replace(op, inside, yielded)
-        return None

@@ -14,7 +14,6 @@ from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
 from qdialect.promises.joins import Joins
 from qdialect.promises.kernels import Kernels
-from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
@@ -68,9 +67,8 @@ class TakeAnyScales(OnTrait[Kernels]):
     def wants(self, promise: Kernels, /) -> bool:
         return promise.takes_any_scales
 
-    def match(self, op: OnnxOp, promise: Kernels, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Kernels, rewriter: Rewriter, /) -> None:
         for place, value in enumerate(op.operands):
             stored = requantized(value, quantized_of(op.results[0].type))
             if stored is not None:
                 rewriter.set_operand(op, place, stored)
-        return None

@@ -108,13 +108,12 @@ class _Lowering:
         site.commit()
         return plain
 
-    def _return(self, op: Operation, rewriter: Rewriter) -> Blocked | None:
+    def _return(self, op: Operation, rewriter: Rewriter) -> None:
         for place, value in enumerate(op.operands):
             if not isinstance(upstream_type(value.type), Blocked):
                 plain = self._plain(value, op)
                 if plain is not None and plain is not value:
                     rewriter.set_operand(op, place, plain)
-        return None
 
     def _keep(self, op: Operation) -> None:
         """Insert casts around an op that is not lowered: its operands to ONNX's types, its results back."""

@@ -14,7 +14,6 @@ from qdialect.onnx_io.shapes import fits
 from qdialect.ops.generated import op_named
 from qdialect.promises.base import Commutes
 from qdialect.promises.layout import Permutes
-from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnOp, OnTrait
 
@@ -51,21 +50,20 @@ def _above(op: OnnxOp) -> OnnxOp | None:
 class FoldTransposes(OnTrait[Permutes]):
     """Transpose of Transpose becomes one Transpose, or none if the axes are back in order."""
 
-    def match(self, op: OnnxOp, second: Permutes, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, second: Permutes, rewriter: Rewriter, /) -> None:
         above = _above(op)
         first = None if above is None else above.get_trait(Permutes)
         if above is None or first is None or not _may_merge(op, above):
-            return None
+            return
         before, after = first.order(above), second.order(op)
         if before is None or after is None or len(before) != len(after):
-            return None
+            return
         order, source = tuple(before[k] for k in after), above.operands[0]
         if order == tuple(range(len(order))) and fits(source, op):
             rewriter.replace(op, [], [source])
-            return None
+            return
         turned = op_named("", "Transpose").build([source], [op.results[0].type], {"perm": ints_attr(order)})
         rewriter.replace(op, [turned])
-        return None
 
 
 def _may_merge(op: OnnxOp, above: OnnxOp) -> bool:
@@ -81,19 +79,18 @@ class FoldReshapes(OnOp[OnnxOp]):
         ordered = commutes is not None and commutes.keeps_order
         return issubclass(op_class, OnnxOp) and (ordered or op_class.get_trait(Permutes) is not None)
 
-    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, rewriter: Rewriter, /) -> None:
         above = _above(op)
         if above is None or not (keeps_order(op) and keeps_order(above)):
-            return None
+            return
         source, sizes = above.operands[0], told_sizes(op.results[0])
         if sizes is None or not _may_merge(op, above) or is_constant(source):
-            return None
+            return
         if element_of(source.type) != element_of(op.results[0].type):
-            return None
+            return
         if source.type == op.results[0].type:
             rewriter.replace(op, [], [source])
-            return None
+            return
         listed = ConstantOp.of(from_array(np.array(sizes, np.int64)))
         new = op_named("", "Reshape").build([source, listed.results[0]], [op.results[0].type])
         rewriter.replace(op, [listed, new])
-        return None

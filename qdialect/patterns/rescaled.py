@@ -9,7 +9,6 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import quantized_of, shape_of, storage_element, with_element
 from qdialect.dialects.quant import StorageCastOp, UniformType
 from qdialect.promises.affine import Affine, AffineMap
-from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Rewriter
 from qdialect.rewriting.matching import OnTrait
 
@@ -22,21 +21,20 @@ CLEAR = 0.499
 class ReadRescaled(OnTrait[Affine]):
     """affine(q : S) : T  ->  q read as T     every integer of S becomes the same integer of T"""
 
-    def match(self, op: OnnxOp, promise: Affine, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: Affine, rewriter: Rewriter, /) -> None:
         type, result = None, quantized_of(op.results[0].type)
         map = None if result is None else promise.map(op)
         if isinstance(map, AffineMap):
             type = quantized_of(op.operands[map.place].type)
         if not isinstance(map, AffineMap) or type is None or result is None or not _stays(map, type, result):
-            return None
+            return
         value = op.operands[map.place]
         if shape_of(value.type) != shape_of(op.results[0].type):
-            return None
+            return
         plain = StorageCastOp(value, with_element(value.type, storage_element(type)))
         read = StorageCastOp(plain.results[0], op.results[0].type)
         read.location = op.location
         rewriter.replace(op, [plain, read])
-        return None
 
 
 def _stays(map: AffineMap, type: UniformType, result: UniformType) -> bool:

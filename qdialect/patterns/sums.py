@@ -51,16 +51,15 @@ class LowerToSum(OnTrait[IntegerSum]):
         self.slower: dict[Operation, Blocked] = {}
         """Remarks on sums that are slower than a kernel with a quantized result."""
 
-    def match(self, op: OnnxOp, promise: IntegerSum, rewriter: Rewriter, /) -> Blocked | None:
+    def match(self, op: OnnxOp, promise: IntegerSum, rewriter: Rewriter, /) -> None:
         x, w = quantized_of(op.operands[0].type), quantized_of(op.operands[1].type)
         if x is None or w is None:
-            return None
+            return
         form, linear = promise, op.get_trait(Linear)
         if linear is None:
-            return None
+            return
         unblocked(form.guard(op) or self._guard(op, form, linear, x, w))
         self._build(op, form, x, w, rewriter)
-        return None
 
     def _guard(
         self, op: OnnxOp, form: IntegerSum, linear: Linear, x: UniformType, w: UniformType

@@ -62,7 +62,6 @@ def _dynamic_quantize(op: OnnxOp, site: LinalgSite) -> None:
     site.give(op.results[0], site.generic(operands, shape, i8, quantize), last=last)
     site.give(op.results[1], scale)
     site.give(op.results[2], zero)
-    return None
 
 
 def _one_hot(op: OnnxOp, site: LinalgSite) -> Blocked | None:

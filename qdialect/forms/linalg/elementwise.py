@@ -60,7 +60,6 @@ def _joined(op: OnnxOp, site: LinalgSite, function: Function, places: Sequence[i
     site.give(
         op.results[0], site.generic(operands, target, stored_element(op.results[0]), compute), last=last
     )
-    return None
 
 
 def _is_float(value: SSAValue) -> bool:

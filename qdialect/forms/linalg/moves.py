@@ -126,7 +126,6 @@ def _picked(op: OnnxOp, site: LinalgSite, rows: dict[int, npt.NDArray[np.int64]]
         return body.do(tensor.ExtractOp(x, index, known_element(x.type)))
 
     site.give(op.results[0], site.generic(operands, shape, known_element(x.type), compute), last=last)
-    return None
 
 
 def _gather(op: OnnxOp, site: LinalgSite) -> None:
@@ -153,7 +152,6 @@ def _gather(op: OnnxOp, site: LinalgSite) -> None:
 
     read = Operand(indices, loops(len(wide), axis))
     site.give(op.results[0], site.generic([read], result, element, compute))
-    return None
 
 
 def _pad(op: OnnxOp, site: LinalgSite) -> Blocked | None:

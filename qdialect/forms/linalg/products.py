@@ -132,12 +132,11 @@ def _matrix(
     return Operand(value, [*(axes[p] for p in kept), *inner])
 
 
-def _matmul(op: OnnxOp, site: LinalgSite) -> Blocked | None:
+def _matmul(op: OnnxOp, site: LinalgSite) -> None:
     integer, rank = is_integer(op), len(known_shape(op.operands[1].type))
     left = unblocked(factor(site, op.operands[0], integer=integer))
     right = unblocked(_right(op, site, integer=integer, columns=max(rank - 1, 0)))
     site.give(op.results[0], unblocked(_multiplied(op, site, left, right)))
-    return None
 
 
 def _gemm(op: OnnxOp, site: LinalgSite) -> Blocked | None:

@@ -282,7 +282,6 @@ def _norm(before: Function, after: Function, op: OnnxOp, site: LinalgSite) -> No
     total = reduced(site, site.operand(op.operands[0]), axes, f32, 0, step)
     result = site.each([total], stored_element(op.results[0]), end)
     site.give(op.results[0], site.reshape(result, site.shape(op.results[0])))
-    return None
 
 
 REDUCING_FORMS: dict[tuple[str, str], LinalgForm] = {
