@@ -43,6 +43,13 @@ def _graph_block(op: Operation) -> Block:
     return block_of(op)
 
 
+def parameter_constants(type: UniformType) -> list[Operation]:
+    """New constants with the scales and the zero points of `type`."""
+    scales = type.scales.astype(BY_ATTRIBUTE[type.expressed].dtype)
+    zero_points = type.zero_points.astype(BY_ATTRIBUTE[storage_element(type)].dtype)
+    return [ConstantOp.of(from_array(np.asarray(values))) for values in (scales, zero_points)]
+
+
 class Parameters:
     """Scales and zero points as constants at the head of the graph, each written once."""
 
@@ -54,12 +61,7 @@ class Parameters:
         block = _graph_block(user)
         pair_of_values = self._pairs.get((block, type))
         if pair_of_values is None:
-            scales = type.scales.astype(BY_ATTRIBUTE[type.expressed].dtype)
-            zero_points = type.zero_points.astype(BY_ATTRIBUTE[storage_element(type)].dtype)
-            pair = (
-                ConstantOp.of(from_array(np.asarray(scales))),
-                ConstantOp.of(from_array(np.asarray(zero_points))),
-            )
+            pair = parameter_constants(type)
             name = tensor if isinstance(tensor, str) else wish(tensor)
             for op, suffix in zip(pair, ("scale", "zero_point"), strict=True):
                 op.location = location("", [f"{name}_{suffix}" if name else suffix])

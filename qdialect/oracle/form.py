@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -26,7 +25,6 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
-from qdialect.dialects.onnx_tensor import from_array
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
     expressed_type,
@@ -37,7 +35,14 @@ from qdialect.dialects.onnx_types import (
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
 from qdialect.errors import UserError
-from qdialect.forms.casts import Parameters, cast_op, clamped, clamped_real, clamps_integers
+from qdialect.forms.casts import (
+    Parameters,
+    cast_op,
+    clamped,
+    clamped_real,
+    clamps_integers,
+    parameter_constants,
+)
 from qdialect.ir.interface import attributes_of_inputs
 from qdialect.ir.place import end_of
 from qdialect.ops.generated import op_named
@@ -94,13 +99,11 @@ class _Constants(Parameters):
         self._block = block
         self._by_type: dict[UniformType, tuple[SSAValue, SSAValue]] = {}
 
-    def of(self, type: UniformType, user: Operation, name: str) -> tuple[SSAValue, SSAValue]:
+    def of(self, type: UniformType, user: Operation, tensor: SSAValue | str) -> tuple[SSAValue, SSAValue]:
         """Scale and zero point of `type`."""
         pair_of_values = self._by_type.get(type)
         if pair_of_values is None:
-            scales = type.scales.astype(BY_ATTRIBUTE[type.expressed].dtype)
-            zero_points = type.zero_points.astype(BY_ATTRIBUTE[storage_element(type)].dtype)
-            pair = [ConstantOp.of(from_array(np.asarray(values))) for values in (scales, zero_points)]
+            pair = parameter_constants(type)
             self._block.add_ops(pair)
             pair_of_values = self._by_type[type] = pair[0].results[0], pair[1].results[0]
         return pair_of_values
