@@ -22,6 +22,9 @@ from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.gptq import Grid, Rounded, round_weight, weight_grid
 from qdialect.calibration.hessian import Hessian, grid_step, hessian_bytes, rows_per_sample
 from qdialect.calibration.layers import Array, Float64, Layer
+from qdialect.calibration.observer import Observer, observe_samples, value_names
+from qdialect.calibration.profile import Profile
+from qdialect.calibration.samples import Row
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import called, tensor_name
@@ -105,6 +108,29 @@ class Moments:
         count = self._seen[value] = self._seen.get(value, 0) + 1
         for number in self._by_value[value]:
             (self.judging if count % HELD_OUT == 0 else self.steering)[number].update(array)
+
+
+def observed_waves(
+    module: ModuleOp,
+    layers: Mapping[int, OnnxOp],
+    profile: Profile,
+    rows: Sequence[Row],
+    memory: int,
+    show: Callable[[str], None],
+) -> Iterator[tuple[dict[int, OnnxOp], Moments]]:
+    """The moments of a module's layers on samples, in waves that `memory` holds."""
+    observer, names = Observer(module), value_names(module)
+
+    def largest(value: SSAValue) -> float:
+        seen = profile.tensors.get(names.get(value, ""))
+        return 1.0 if seen is None or not seen.counts.size else max(-seen.low, seen.high)
+
+    visible = {n: op for n, op in layers.items() if observer.is_visible(op.operands[0])}
+    for wave in waves_of(visible, memory):
+        show(f"rounding {len(wave)} layers")
+        moments = Moments(wave, largest, len(rows))
+        observe_samples(observer, moments.values, rows, moments.look, memory=memory)
+        yield wave, moments
 
 
 @dataclass(frozen=True)

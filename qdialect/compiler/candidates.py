@@ -13,24 +13,23 @@ from functools import cached_property
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 
 from qdialect.calibration.annotations import annotate
-from qdialect.calibration.observer import Observer, observe_samples, value_names
+from qdialect.calibration.observer import value_names
 from qdialect.calibration.placement import Placement, place
 from qdialect.calibration.profile import Profile
 from qdialect.calibration.rounding import (
-    Moments,
     RoundedLayer,
     RoundedWeights,
     layer_number,
     number_layers,
+    observed_waves,
     round_layers,
     shift_biases,
     shifts_of,
-    waves_of,
 )
 from qdialect.calibration.samples import Noise, Samples
+from qdialect.calibration.sequential import products
 from qdialect.calibration.tables import quantize_tables, tables_of
 from qdialect.compiler.compilation import compile_as, keep_in_float
 from qdialect.compiler.judging import AS_THEY_ARE, ENOUGH, Judge, Places
@@ -237,14 +236,10 @@ class Candidates:
     def _round_all(self) -> None:
         """Round every layer in each way, in waves that memory holds."""
         self._rounded = {r: RoundedWeights(dict(self._known.get(r, {}))) for r in ("nearest", "gptq")}
-        observer, largest = Observer(self.module), _largest(self.module, self.profile)
         unknown = {k: op for k, op in self.layers.items() if k not in self._rounded["gptq"].layers}
-        layers = {k: op for k, op in unknown.items() if observer.is_visible(op.operands[0])}
         rows = self.samples.steering
-        for wave in waves_of(layers, self.memory):
-            self.show(f"rounding {len(wave)} layers")
-            moments = Moments(wave, largest, len(rows))
-            observe_samples(observer, moments.values, rows, moments.look, memory=self.memory)
+        waves = observed_waves(self.module, unknown, self.profile, rows, self.memory, self.show)
+        for wave, moments in waves:
             for rounding, rounded in self._rounded.items():
                 done = round_layers(
                     wave,
@@ -320,6 +315,13 @@ class Candidates:
         """The outputs of a candidate for the measured samples."""
         return self.judge.simulated(self.build(choice)[0])
 
+    @cached_property
+    def products(self) -> float:
+        """Multiply-adds of the layers for one sample."""
+        names, counted = value_names(self.module), elements_of(self.profile)
+        elements = {n: counted.get(names.get(op.results[0], ""), 0) for n, op in self.layers.items()}
+        return products(self.module, elements)
+
     def finish(self, choice: Choice) -> Finished:
         """Build and compile a candidate."""
         self.show("compiling")
@@ -376,17 +378,6 @@ class Candidates:
 
 RANGES = ("mse", "99.999", "99.99")
 PRICES = (110, 125, 150)
-
-
-def _largest(module: ModuleOp, profile: Profile) -> Callable[[SSAValue], float]:
-    """Maps a value to its greatest magnitude in the profile; 1 if it has none."""
-    names = value_names(module)
-
-    def largest(value: SSAValue) -> float:
-        seen = profile.tensors.get(names.get(value, ""))
-        return 1.0 if seen is None or not seen.counts.size else max(-seen.low, seen.high)
-
-    return largest
 
 
 def _same_weight(one: OnnxOp, other: OnnxOp) -> bool:

@@ -16,9 +16,7 @@ import numpy as np
 
 from qdialect.calibration.decisive import let_out_what_decides
 from qdialect.calibration.geometry import layer_of
-from qdialect.calibration.observer import value_names
 from qdialect.calibration.sensitivity import Budget, Plan, Share, plan_floats
-from qdialect.calibration.sequential import products
 from qdialect.calibration.switches import Noise, steps_of, with_switches
 from qdialect.compiler.candidates import Candidates, Finished, Trial
 from qdialect.dialects.onnx_base import OnnxOp
@@ -26,7 +24,6 @@ from qdialect.dialects.onnx_types import shape_of
 from qdialect.errors import UserError
 from qdialect.ir.names import called
 from qdialect.numerics import Array
-from qdialect.transforms.insert_casts import elements_of
 
 SAMPLES = 16
 """Greatest number of samples for a noise budget."""
@@ -93,9 +90,7 @@ def noise_budget(candidates: Candidates, trial: Trial, places: Iterable[int] = (
     for one in floating, module:
         let_out_what_decides(one, places)
     noise = Noise(with_switches(floating, module), candidates.memory)
-    names, counted = value_names(candidates.module), elements_of(candidates.profile)
-    elements = {n: counted.get(names.get(op.results[0], ""), 0) for n, op in candidates.layers.items()}
-    each = len(noise.budget.sites) * products(candidates.module, elements)
+    each = len(noise.budget.sites) * candidates.products
     most = max(1, min(SAMPLES, int(MOST_PRODUCTS / max(each, 1.0))))
     for count, row in enumerate(candidates.samples.measured[:most]):
         candidates.show(f"noise budget, {count} samples")

@@ -6,7 +6,7 @@ Imports nothing heavy, so that errors on the command line are reported at once.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import KW_ONLY, Field, dataclass, field, fields
 from inspect import Parameter, Signature, signature
 from numbers import Integral
 from pathlib import Path
@@ -33,19 +33,21 @@ CALLER = "the caller"
 OptionsT = TypeVar("OptionsT", bound="Options | Calibration")
 
 
-def _said(
+def _option(
     group: str,
     help: str,
     *,
     choices: Sequence[str] | None = None,
     metavar: str | None = None,
     flag: str | None = None,
-) -> dict[str, Any]:
+    **default: Any,
+) -> Any:
     """
-    Metadata of an option. metavar: also selects the command line's converter. flag: name of a repeatable option, if
-    different from the field's.
+    The field of an option, None by default. metavar: also selects the command line's converter. flag: name of a
+    repeatable option, if different from the field's.
     """
-    return {"group": group, "help": help, "choices": choices, "metavar": metavar, "flag": flag}
+    said = {"group": group, "help": help, "choices": choices, "metavar": metavar, "flag": flag}
+    return field(metadata=said, **(default or {"default": None}))
 
 
 def _with_costs(name: str | Path, costs: str | Path) -> str | Path:
@@ -67,80 +69,52 @@ def _with_costs(name: str | Path, costs: str | Path) -> str | Path:
 class Options:
     """Options of a compilation."""
 
-    target: str | Path = field(
+    target: str | Path = _option(
+        RESULT,
+        "what runs the result: a name of `qdialect targets`, or a file PATH.toml (default: %(default)s)",
+        metavar="TARGET",
         default="onnxruntime",
-        metadata=_said(
-            RESULT,
-            "what runs the result: a name of `qdialect targets`, or a file PATH.toml (default: %(default)s)",
-            metavar="TARGET",
-        ),
     )
-    costs: str | Path | None = field(
-        default=None,
-        kw_only=True,
-        metadata=_said(
-            RESULT,
-            "what kernels cost where the result runs: a file that `qdialect targets --calibrate` wrote there",
-            metavar="FILE",
-        ),
+    form: str | None = _option(
+        RESULT, "how integer ops are written (default: the target's own form)", choices=FORMS
     )
-    form: str | None = field(
-        default=None,
-        metadata=_said(RESULT, "how integer ops are written (default: the target's own form)", choices=FORMS),
-    )
-    exactness: str = field(
+    exactness: str = _option(
+        RESULT,
+        "what rewrites may change: nothing, an integer by one step, or more (default: %(default)s); of the"
+        " file, onnxruntime's own optimizer moves numbers besides: `compare` tells them apart",
+        choices=LEVELS,
         default=Exactness.CLOSE.value,
-        metadata=_said(
-            RESULT,
-            "what rewrites may change: nothing, an integer by one step, or more (default: %(default)s); of the"
-            " file, onnxruntime's own optimizer moves numbers besides: `compare` tells them apart",
-            choices=LEVELS,
-        ),
     )
-    integer_io: bool = field(
-        default=False,
-        kw_only=True,
-        metadata=_said(RESULT, "integer graph inputs and outputs, with no casts there"),
+    _: KW_ONLY
+    costs: str | Path | None = _option(
+        RESULT,
+        "what kernels cost where the result runs: a file that `qdialect targets --calibrate` wrote there",
+        metavar="FILE",
     )
-    decompose: Sequence[str] = field(
+    integer_io: bool = _option(RESULT, "integer graph inputs and outputs, with no casts there", default=False)
+    decompose: Sequence[str] = _option(
+        MODEL,
+        "split these ops into simpler ones: BatchNormalization, Gemm, GRU, LSTM, RNN",
+        metavar="OP,...",
         default=(),
-        kw_only=True,
-        metadata=_said(
-            MODEL,
-            "split these ops into simpler ones: BatchNormalization, Gemm, GRU, LSTM, RNN",
-            metavar="OP,...",
-        ),
     )
-    keep_float: Sequence[str] = field(
+    keep_float: Sequence[str] = _option(
+        MODEL,
+        "leave these nodes, or what computes these tensors, as they are; * and ? stand for letters",
+        metavar="NAME,...",
         default=(),
-        kw_only=True,
-        metadata=_said(
-            MODEL,
-            "leave these nodes, or what computes these tensors, as they are; * and ? stand for letters",
-            metavar="NAME,...",
-        ),
     )
-    float_weights: bool = field(
+    float_weights: bool = _option(
+        MODEL,
+        "float constants for all weights of what stays in float: faster, and a larger file",
         default=False,
-        kw_only=True,
-        metadata=_said(
-            MODEL, "float constants for all weights of what stays in float: faster, and a larger file"
-        ),
     )
-    keep_overridable: bool = field(
-        default=False,
-        kw_only=True,
-        metadata=_said(MODEL, "keep initializers that are also graph inputs replaceable, not constant"),
+    keep_overridable: bool = _option(
+        MODEL, "keep initializers that are also graph inputs replaceable, not constant", default=False
     )
-    batch: int | None = field(
-        default=None,
-        kw_only=True,
-        metadata=_said(MODEL, "how many rows an input has whose first size is open", metavar="ROWS"),
-    )
-    sizes: Sequence[str] = field(
-        default=(),
-        kw_only=True,
-        metadata=_said(MODEL, "what open sizes are, by their names: width=224", metavar="NAME=N,..."),
+    batch: int | None = _option(MODEL, "how many rows an input has whose first size is open", metavar="ROWS")
+    sizes: Sequence[str] = _option(
+        MODEL, "what open sizes are, by their names: width=224", metavar="NAME=N,...", default=()
     )
 
     def __post_init__(self) -> None:
@@ -156,27 +130,20 @@ class Options:
         return Options(self.target, self.form, self.exactness, keep_overridable=self.keep_overridable)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CompileOptions(Options):
     """Options of `compile`."""
 
-    data: "str | Path | Iterable[Mapping[str, Array]] | None" = field(
-        default=None,
-        kw_only=True,
-        metadata=_said(
-            CALLER,
-            "samples, as `quantize` takes them: what a quantized model leaves in float between integers, such as "
-            "residual additions, is quantized by them where that pays; the verdict says what it costs",
-        ),
+    data: "str | Path | Iterable[Mapping[str, Array]] | None" = _option(
+        CALLER,
+        "samples, as `quantize` takes them: what a quantized model leaves in float between integers, such as "
+        "residual additions, is quantized by them where that pays; the verdict says what it costs",
     )
-    feeds: "Sequence[Mapping[str, Array]]" = field(
+    feeds: "Sequence[Mapping[str, Array]]" = _option(
+        CALLER,
+        "dictionaries from graph input name to an array of the input's type and shape; the model is run on each "
+        "before and after each pass, and each pass is judged by its class",
         default=(),
-        kw_only=True,
-        metadata=_said(
-            CALLER,
-            "dictionaries from graph input name to an array of the input's type and shape; the model is run on each "
-            "before and after each pass, and each pass is judged by its class",
-        ),
     )
 
 
@@ -184,75 +151,55 @@ class CompileOptions(Options):
 class Calibration:
     """Options of calibration."""
 
-    random: bool = field(
-        default=False,
-        metadata=_said(CALIBRATION, "random numbers for data: to see what comes out, no calibration"),
+    random: bool = _option(
+        CALIBRATION, "random numbers for data: to see what comes out, no calibration", default=False
     )
-    profiles: Sequence[str | Path] = field(
-        default=(),
-        metadata=_said(
-            CALIBRATION, "a profile made before; several are added", metavar="P", flag="--profile"
-        ),
+    profiles: Sequence[str | Path] = _option(
+        CALIBRATION, "a profile made before; several are added", metavar="P", flag="--profile", default=()
     )
-    save_profile: str | Path | None = field(
-        default=None, metadata=_said(CALIBRATION, "write what was counted, to go on from", metavar="FILE")
+    save_profile: str | Path | None = _option(
+        CALIBRATION, "write what was counted, to go on from", metavar="FILE"
     )
-    memory: int = field(
+    memory: int = _option(
+        CALIBRATION,
+        "bytes of tensors to look at together: 500M, 2G (default: 1G)",
+        metavar="SIZE",
         default=1 << 30,
-        metadata=_said(
-            CALIBRATION, "bytes of tensors to look at together: 500M, 2G (default: 1G)", metavar="SIZE"
-        ),
     )
-    state: Mapping[str, str] = field(
+    state: Mapping[str, str] = _option(
+        CALIBRATION,
+        "feed output OUT of one sample to input IN of the next; in Python {IN: OUT}",
+        metavar="OUT=IN",
         default_factory=dict[str, str],
-        metadata=_said(
-            CALIBRATION,
-            "feed output OUT of one sample to input IN of the next; in Python {IN: OUT}",
-            metavar="OUT=IN",
-        ),
     )
-    workers: int = field(default=1, metadata=_said(CALIBRATION, "processes that profile", metavar="N"))
-    scheduler: str | None = field(
-        default=None, metadata=_said(CALIBRATION, "a Dask cluster that profiles", metavar="ADDRESS")
+    workers: int = _option(CALIBRATION, "processes that profile", metavar="N", default=1)
+    scheduler: str | None = _option(CALIBRATION, "a Dask cluster that profiles", metavar="ADDRESS")
+    mean: Sequence[float] = _option(
+        CALIBRATION, "of images, for each channel", metavar="M,...", default=(0.0,)
     )
-    mean: Sequence[float] = field(
-        default=(0.0,), metadata=_said(CALIBRATION, "of images, for each channel", metavar="M,...")
+    std: Sequence[float] = _option(
+        CALIBRATION, "of images, for each channel", metavar="S,...", default=(1.0,)
     )
-    std: Sequence[float] = field(
-        default=(1.0,), metadata=_said(CALIBRATION, "of images, for each channel", metavar="S,...")
+    layout: str | None = _option(
+        CALIBRATION, "of images (default: by the model's input)", choices=("NCHW", "NHWC")
     )
-    layout: str | None = field(
-        default=None,
-        metadata=_said(CALIBRATION, "of images (default: by the model's input)", choices=("NCHW", "NHWC")),
+    range: str | None = _option(
+        ALGORITHMS, "minmax, mse or a percentile as 99.99, for all tensors", metavar="R"
     )
-    range: str | None = field(
-        default=None,
-        metadata=_said(ALGORITHMS, "minmax, mse or a percentile as 99.99, for all tensors", metavar="R"),
-    )
-    rounding: str | None = field(
-        default=None,
-        metadata=_said(ALGORITHMS, "how weights are rounded", choices=("nearest", "gptq")),
-    )
-    weights: str = field(
+    rounding: str | None = _option(ALGORITHMS, "how weights are rounded", choices=("nearest", "gptq"))
+    weights: str = _option(
+        ALGORITHMS,
+        "int8, or int4[,block=32]: weights alone, of matrix products",
+        metavar="TYPE",
         default="int8",
-        metadata=_said(
-            ALGORITHMS, "int8, or int4[,block=32]: weights alone, of matrix products", metavar="TYPE"
-        ),
     )
-    max_drop: str | None = field(
-        default=None,
-        metadata=_said(
-            ALGORITHMS,
-            "as few float layers as keep X: a signal to noise, as 40dB, or the decisions that change, as 1%%",
-            metavar="X",
-        ),
+    max_drop: str | None = _option(
+        ALGORITHMS,
+        "as few float layers as keep X: a signal to noise, as 40dB, or the decisions that change, as 1%%",
+        metavar="X",
     )
-    budget: bool = field(
-        default=False, metadata=_said(CALLER, "whether the log says which layers make the noise")
-    )
-    show: Callable[[str], None] | None = field(
-        default=None, metadata=_said(CALLER, "called with what is being done, a line of text")
-    )
+    budget: bool = _option(CALLER, "whether the log says which layers make the noise", default=False)
+    show: Callable[[str], None] | None = _option(CALLER, "called with what is being done, a line of text")
 
 
 @dataclass(frozen=True)

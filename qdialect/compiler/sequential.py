@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qdialect.calibration.observer import value_names
-from qdialect.calibration.sequential import MOST_PRODUCTS, products, sequential_shifts
+from qdialect.calibration.sequential import MOST_PRODUCTS, sequential_shifts
 from qdialect.compiler.candidates import Candidates, Trial
-from qdialect.transforms.insert_casts import elements_of
 
 SAMPLES = 32
 LEAST_SAMPLES = 8
@@ -17,9 +15,7 @@ def corrected(candidates: Candidates, best: Trial) -> Trial:
     """`best`, or the same with sequentially corrected biases if that is better."""
     if best.noise is None or not best.integer:
         return best
-    names, counted = value_names(candidates.module), elements_of(candidates.profile)
-    elements = {n: counted.get(names.get(op.results[0], ""), 0) for n, op in candidates.layers.items()}
-    each = len(candidates.layers) * products(candidates.module, elements)
+    each = len(candidates.layers) * candidates.products
     rows = candidates.samples.steering[: min(SAMPLES, int(MOST_PRODUCTS / max(each, 1.0)))]
     if len(rows) < LEAST_SAMPLES:
         return best

@@ -20,9 +20,8 @@ from qdialect import numerics
 from qdialect.calibration.geometry import known_layer, layer_of
 from qdialect.calibration.gptq import blocked_codes
 from qdialect.calibration.layers import Array, Float64
-from qdialect.calibration.observer import Observer, observe_samples, value_names
 from qdialect.calibration.profile import Profile
-from qdialect.calibration.rounding import Moments, number_layers, waves_of
+from qdialect.calibration.rounding import number_layers, observed_waves
 from qdialect.calibration.samples import Row
 from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -81,16 +80,7 @@ def quantize_weights(
     """
     layers = {n: op for n, op in number_layers(module).items() if _takes(op)}
     log: list[str] = []
-    observer, names = Observer(module), value_names(module)
-
-    def largest(value: SSAValue) -> float:
-        seen = profile.tensors.get(names.get(value, ""))
-        return 1.0 if seen is None or not seen.counts.size else max(-seen.low, seen.high)
-
-    for wave in waves_of({n: op for n, op in layers.items() if observer.is_visible(op.operands[0])}, memory):
-        show(f"rounding {len(wave)} layers")
-        moments = Moments(wave, largest, max(len(rows), 1))
-        observe_samples(observer, moments.values, rows, moments.look, memory=memory)
+    for wave, moments in observed_waves(module, layers, profile, rows, memory, show):
         for number, op in wave.items():
             steering, judging = moments.steering[number], moments.judging[number]
             seen = steering.matrix()[0] if steering.count else None

@@ -26,7 +26,12 @@ from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.patterns.unfused import part, summed
 from qdialect.promises.base import Commutes
-from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
+from qdialect.promises.casts import (
+    QuantizeForm,
+    dequantize_type,
+    quantize_type,
+    written_dequantize,
+)
 from qdialect.promises.clamping import are_alike
 from qdialect.promises.joins import Adds
 from qdialect.promises.linear import Linear
@@ -60,8 +65,8 @@ def part_captured(module: ModuleOp) -> None:
 
 def _is_second(op: OnnxOp) -> bool:
     """True if `op` quantizes a dequantized value to the type it had, signedness aside."""
-    cast = op.operands[0].owner if op.get_trait(QuantizeForm) is not None else None
-    if not isinstance(cast, OnnxOp) or cast.get_trait(DequantizeForm) is None:
+    cast = written_dequantize(op.operands[0]) if _quantizes(op) else None
+    if cast is None:
         return False
     a, b = dequantize_type(cast), quantize_type(op)
     if isinstance(a, Blocked) or isinstance(b, Blocked) or not (a.is_per_tensor and b.is_per_tensor):
@@ -117,10 +122,8 @@ def _is_product_of_i8(value: SSAValue) -> bool:
     linear, first = product.get_trait(Linear), product.operands[0]
     if linear is None or linear.has_bias:
         return False
-    cast, rank = first.owner, rank_of(first)
-    if not isinstance(cast, OnnxOp) or cast.get_trait(DequantizeForm) is None:
-        return False
-    return element_of(cast.operands[0].type) == I8 and (rank is None or rank > 2)
+    cast, rank = written_dequantize(first), rank_of(first)
+    return cast is not None and element_of(cast.operands[0].type) == I8 and (rank is None or rank > 2)
 
 
 def _moved_cast(value: OpResult) -> OnnxOp | None:
@@ -134,8 +137,8 @@ def _moved_cast(value: OpResult) -> OnnxOp | None:
         if len(places) != 1:
             break
         source = source.op.operands[places[0]]
-    cast = source.owner
-    if source is value or not isinstance(cast, OnnxOp) or cast.get_trait(DequantizeForm) is None:
+    cast = written_dequantize(source)
+    if source is value or cast is None:
         return None
     type = dequantize_type(cast)
     known = isinstance(type, UniformType) and type.is_per_tensor and type.round_trips

@@ -36,7 +36,13 @@ from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
 from qdialect.patterns.rows import is_faster_in_float
 from qdialect.promises.base import Commutes
-from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
+from qdialect.promises.casts import (
+    DequantizeForm,
+    QuantizeForm,
+    dequantize_type,
+    quantize_type,
+    written_dequantize,
+)
 from qdialect.promises.clamping import Clamp, are_alike
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear
@@ -95,7 +101,10 @@ def _part_behind(quantize: OnnxOp, target: Target) -> None:
 
 def _is_merged(quantize: OnnxOp) -> bool:
     """True if a session would merge a quantize with one to another type, of which it takes all dequantized numbers."""
-    cast, users = _dequantize(quantize.operands[0]), [use.operation for use in quantize.results[0].uses]
+    cast, users = (
+        written_dequantize(quantize.operands[0]),
+        [use.operation for use in quantize.results[0].uses],
+    )
     first = None if cast is None else cast.operands[0].owner
     if cast is None or not isinstance(first, OnnxOp) or first.get_trait(QuantizeForm) is None:
         return False
@@ -142,7 +151,7 @@ def _is_quantized_again(op: OnnxOp) -> bool:
     """True if a session would quantize a float weight although no kernel takes the activation."""
     if op.get_trait(Linear) is None or not isinstance(op.operands[1].owner, ConstantOp):
         return False
-    cast = _dequantize(op.operands[0])
+    cast = written_dequantize(op.operands[0])
     return cast is not None and not _is_bytes(cast.operands[0])
 
 
@@ -207,7 +216,7 @@ def _refused_product(op: OnnxOp) -> int | None:
     linear = op.get_trait(Linear)
     if linear is None or linear.has_bias:
         return None
-    left, right = _dequantize(op.operands[0]), _moved_dequantize(op.operands[1])
+    left, right = written_dequantize(op.operands[0]), _moved_dequantize(op.operands[1])
     if left is None or right is None or not _is_bytes(right.operands[0]):
         return None
     if right is not op.operands[1].owner:  # a session moves it below
@@ -224,19 +233,13 @@ def _is_bytes(value: SSAValue) -> bool:
     return element is not None and element.bits == BYTE_BITS
 
 
-def _dequantize(value: SSAValue) -> OnnxOp | None:
-    """The DequantizeLinear that defines `value`; None if there is none."""
-    cast = value.owner
-    return cast if isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None else None
-
-
 def _moved_dequantize(value: SSAValue) -> OnnxOp | None:
     """The DequantizeLinear whose elements `value` has, through ops that move elements of one operand."""
     while isinstance(op := value.owner, OnnxOp) and (promise := op.get_trait(Commutes)) is not None:
         if len(promise.operands(op)) != 1:
             return None
         value = promise.operand_values(op)[0]
-    return _dequantize(value)
+    return written_dequantize(value)
 
 
 def _loses_bias(op: OnnxOp) -> bool:
@@ -244,7 +247,7 @@ def _loses_bias(op: OnnxOp) -> bool:
     linear = op.get_trait(Linear)
     bias = constant_array(op.input(2)) if linear is not None and linear.has_bias else None
     values = (op.input(place) for place in (0, 1))
-    casts = [None if value is None else _dequantize(value) for value in values]
+    casts = [None if value is None else written_dequantize(value) for value in values]
     x, w = (None if cast is None else dequantize_type(cast) for cast in casts)
     if (
         bias is None

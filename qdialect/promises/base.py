@@ -45,6 +45,11 @@ def every_result(op: OnnxOp) -> Sequence[int]:
     return range(len(op.results))
 
 
+def no_types(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType]:
+    """The types of no values."""
+    return ()
+
+
 def always(op: OnnxOp) -> bool:
     """True for every op."""
     return True

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, IntegerType, Signedness
 from xdsl.ir import Attribute, SSAValue
 
 from qdialect.dialects.onnx_base import OnnxOp
@@ -39,6 +39,12 @@ class DequantizeForm(Promise):
     """DequantizeLinear: operands q, scale, zero point."""
 
 
+def written_dequantize(value: SSAValue) -> OnnxOp | None:
+    """The DequantizeLinear that defines `value`; None if there is none."""
+    cast = value.owner
+    return cast if isinstance(cast, OnnxOp) and cast.get_trait(DequantizeForm) is not None else None
+
+
 def _storage(op: OnnxOp, integers: Attribute | None) -> Storage | Blocked:
     number = op.int_attr("output_dtype", 0)
     if integers is None and (zero_point := op.input(2)) is not None:
@@ -46,8 +52,6 @@ def _storage(op: OnnxOp, integers: Attribute | None) -> Storage | Blocked:
     if integers is None:
         element = BY_NUMBER.get(number or 2)
         integers = None if element is None else element.attribute
-    from xdsl.dialects.builtin import IntegerType, Signedness
-
     if not isinstance(integers, IntegerType):
         return Blocked(
             "float-storage", f"{integers} stores floats, which no integer kernel takes", "quantize to int8"

@@ -16,7 +16,7 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array, constant_ints, normal_axis, static_shape
-from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, Moved, follow, same
+from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, AxisRule, Moved, follow, same
 from qdialect.promises.base import Commutes
 from qdialect.promises.monotone import batch_or_channel
 from qdialect.reasons import UNKNOWN_RANK, Blocked
@@ -83,12 +83,8 @@ def _nearest(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] 
     return follow(batch_or_channel)(op, types)
 
 
-def _fills(forward: object, backward: object) -> Commutes:
-    return Commutes(
-        follow(forward),  # pyright: ignore[reportArgumentType]
-        follow(backward),  # pyright: ignore[reportArgumentType]
-        moves_storage=False,
-    )
+def _fills(forward: AxisRule, backward: AxisRule) -> Commutes:
+    return Commutes(follow(forward), follow(backward), moves_storage=False)
 
 
 FILLING: dict[tuple[str, str], Commutes] = {

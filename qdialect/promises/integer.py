@@ -9,7 +9,7 @@ from xdsl.ir import Attribute
 
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.ir.values import constant
-from qdialect.promises.base import Promise, unguarded
+from qdialect.promises.base import Promise, sometimes, unguarded
 from qdialect.reasons import GEMM_FORM, Blocked
 
 
@@ -33,10 +33,6 @@ def _turns_weight(op: OnnxOp) -> bool:
     return bool(op.int_attr("transB", 0))
 
 
-def _keeps_weight(op: OnnxOp) -> bool:
-    return False
-
-
 @dataclass(frozen=True)
 class IntegerSum(Promise):
     """The integer op with the same sums: x, w, x_zero_point, w_zero_point -> int32."""
@@ -48,7 +44,7 @@ class IntegerSum(Promise):
     """True if the kernel takes only one zero point for the whole weight."""
     guard: Callable[[OnnxOp], Blocked | None] = unguarded
     attributes: Callable[[OnnxOp], dict[str, Attribute]] = _own
-    turned: Callable[[OnnxOp], bool] = _keeps_weight
+    turned: Callable[[OnnxOp], bool] = sometimes
     """True if the kernel takes the op's weight transposed; the weight is a constant matrix then."""
 
 

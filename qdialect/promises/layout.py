@@ -6,7 +6,7 @@ per axis the scales follow their axis (docs/spec.md, "layout").
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,16 @@ from qdialect.promises.axes import (
     same,
     to_results,
 )
-from qdialect.promises.base import Commutes, Promise, always, every_operand, every_result, none
+from qdialect.promises.base import (
+    Commutes,
+    Promise,
+    Transfer,
+    always,
+    every_operand,
+    every_result,
+    no_types,
+    none,
+)
 from qdialect.promises.blocks import BlockRule
 from qdialect.promises.joining import concat_backward, concat_forward, split_backward, split_forward
 from qdialect.promises.padding import only_adds, pad_backward, pad_forward
@@ -38,20 +47,19 @@ from qdialect.reasons import UNKNOWN_RANK, Blocked
 OUT_OF_RANGE = Blocked("out-of-range", "an index is out of the operand's range", "check the model")
 
 
+def _order(op: OnnxOp) -> tuple[int, ...] | None:
+    perm, rank = op.ints_attr("perm"), rank_of(op.operands[0])
+    return tuple(reversed(range(rank))) if perm is None and rank is not None else perm
+
+
 def _transpose_forward(op: OnnxOp, axis: int) -> int | Blocked:
-    perm = op.ints_attr("perm")
-    if perm is not None:
-        return perm.index(axis)
-    rank = rank_of(op.operands[0])
-    return UNKNOWN_RANK if rank is None else rank - 1 - axis
+    order = _order(op)
+    return UNKNOWN_RANK if order is None else order.index(axis)
 
 
 def _transpose_backward(op: OnnxOp, axis: int) -> int | Blocked:
-    perm = op.ints_attr("perm")
-    if perm is not None:
-        return perm[axis]
-    rank = rank_of(op.operands[0])
-    return UNKNOWN_RANK if rank is None else rank - 1 - axis
+    order = _order(op)
+    return UNKNOWN_RANK if order is None else order[axis]
 
 
 def _permuted(forward: bool) -> BlockRule:
@@ -62,14 +70,22 @@ def _permuted(forward: bool) -> BlockRule:
     return rule
 
 
-def _reranked(axes_of: Callable[[OnnxOp], list[int] | Blocked], *, inserts: bool) -> BlockRule:
-    def rule(op: OnnxOp, type: UniformType) -> UniformType | Blocked:
+def _reranked(axes_of: Callable[[OnnxOp], list[int] | Blocked], *, inserts: bool) -> Transfer:
+    """Axes of size 1 inserted, or removed."""
+
+    def by_axis(op: OnnxOp, axis: int) -> int | Moved | Blocked:
+        axes = axes_of(op)
+        if isinstance(axes, Blocked):
+            return axes
+        return _spread(axis, axes) if inserts else _closed(axis, axes)
+
+    def by_block(op: OnnxOp, type: UniformType) -> UniformType | Blocked:
         axes = axes_of(op)
         if isinstance(axes, Blocked):
             return axes
         return blocks.with_axes(type, axes) if inserts else blocks.without_axes(type, axes)
 
-    return rule
+    return follow(by_axis, by_block)
 
 
 def _inserted(op: OnnxOp) -> list[int] | Blocked:
@@ -101,26 +117,6 @@ def _closed(axis: int, removed: Sequence[int]) -> int | Moved:
     if axis in removed:  # its size is 1, so there is one scale
         return Moved(None, np.array([0]))
     return axis - sum(r < axis for r in removed)
-
-
-def _unsqueeze_forward(op: OnnxOp, axis: int) -> int | Blocked:
-    axes = _inserted(op)
-    return axes if isinstance(axes, Blocked) else _spread(axis, axes)
-
-
-def _unsqueeze_backward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
-    axes = _inserted(op)
-    return axes if isinstance(axes, Blocked) else _closed(axis, axes)
-
-
-def _squeeze_forward(op: OnnxOp, axis: int) -> int | Moved | Blocked:
-    axes = _removed(op)
-    return axes if isinstance(axes, Blocked) else _closed(axis, axes)
-
-
-def _squeeze_backward(op: OnnxOp, axis: int) -> int | Blocked:
-    axes = _removed(op)
-    return axes if isinstance(axes, Blocked) else _spread(axis, axes)
 
 
 def slices_of(op: OnnxOp) -> dict[int, slice] | Blocked:
@@ -273,10 +269,6 @@ def _dropout(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] 
     return training(op) or types
 
 
-def _no_types(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType]:
-    return ()
-
-
 def layout(forward: AxisRule = never, backward: AxisRule = never, **more: Any) -> Commutes:
     """
     The promise of an op whose first operand's elements are its result's, each whole.
@@ -288,7 +280,8 @@ def layout(forward: AxisRule = never, backward: AxisRule = never, **more: Any) -
 
 
 _PER_TENSOR = layout()
-_SIZES = Commutes(_no_types, _no_types, results=none)
+_PAIR = Commutes(follow(never), to_results(follow(never), lambda op: 2))
+_SIZES = Commutes(no_types, no_types, results=none)
 _DATA_AND_UPDATES = Commutes(
     _overwritten, to_results(_overwritten, lambda op: 2), operands=lambda op: (0, len(op.operands) - 1)
 )
@@ -302,14 +295,10 @@ LAYOUT: dict[tuple[str, str], Commutes] = {
     ("", "Reshape"): Commutes(reshape_forward, reshape_backward, keeps_order=True),
     ("", "Flatten"): Commutes(reshape_forward, reshape_backward, keeps_order=True),
     ("", "Unsqueeze"): Commutes(
-        follow(_unsqueeze_forward, _reranked(_inserted, inserts=True)),
-        follow(_unsqueeze_backward, _reranked(_inserted, inserts=False)),
-        keeps_order=True,
+        _reranked(_inserted, inserts=True), _reranked(_inserted, inserts=False), keeps_order=True
     ),
     ("", "Squeeze"): Commutes(
-        follow(_squeeze_forward, _reranked(_removed, inserts=False)),
-        follow(_squeeze_backward, _reranked(_removed, inserts=True)),
-        keeps_order=True,
+        _reranked(_removed, inserts=False), _reranked(_removed, inserts=True), keeps_order=True
     ),
     ("", "Identity"): layout(same, same, in_place=True, keeps_order=True),
     ("", "Dropout"): Commutes(_dropout, _dropout, in_place=True, keeps_all=always),
@@ -327,16 +316,12 @@ LAYOUT: dict[tuple[str, str], Commutes] = {
     ("", "GatherND"): _PER_TENSOR,
     ("", "ReverseSequence"): layout(_reverse_sequence, _reverse_sequence, keeps_all=always),
     ("", "Compress"): layout(_compressed, _compressed_backward),
-    ("", "OneHot"): Commutes(follow(never), follow(never), operands=lambda op: (2,)),
+    ("", "OneHot"): layout(operands=lambda op: (2,)),
     ("", "ScatterElements"): _DATA_AND_UPDATES,
     ("", "ScatterND"): _DATA_AND_UPDATES,
     ("", "Scatter"): _DATA_AND_UPDATES,
-    ("", "TensorScatter"): Commutes(
-        follow(never), to_results(follow(never), lambda op: 2), operands=lambda op: (0, 1)
-    ),
-    ("", "Where"): Commutes(
-        follow(never), to_results(follow(never), lambda op: 2), operands=lambda op: (1, 2)
-    ),
+    ("", "TensorScatter"): replace(_PAIR, operands=lambda op: (0, 1)),
+    ("", "Where"): replace(_PAIR, operands=lambda op: (1, 2)),
     ("", "Shape"): _SIZES,
     ("", "Size"): _SIZES,
 }
@@ -348,13 +333,6 @@ class Permutes(Promise):
 
     order: Callable[[OnnxOp], tuple[int, ...] | None]
     """The permutation: axis k of the result is axis order[k]; None if the rank is unknown."""
-
-
-def _order(op: OnnxOp) -> tuple[int, ...] | None:
-    perm, rank = op.ints_attr("perm"), rank_of(op.operands[0])
-    if perm is None and rank is not None:
-        return tuple(reversed(range(rank)))
-    return None if perm is None else tuple(perm)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,17 @@ from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array, ints_of, normal_axis, rank_of, real_constant
-from qdialect.promises.axes import ALONG_AXIS, NOT_CONSTANT, elsewhere, follow, never, same, to_results
-from qdialect.promises.base import Commutes, Promise, every_operand, none
+from qdialect.promises.axes import (
+    ALONG_AXIS,
+    NOT_CONSTANT,
+    AxisRule,
+    elsewhere,
+    follow,
+    never,
+    same,
+    to_results,
+)
+from qdialect.promises.base import Commutes, Promise, every_operand, no_types, none
 from qdialect.reasons import COMPUTED_BOUND, UNKNOWN_RANK, Blocked
 
 
@@ -93,10 +102,6 @@ def _unique_backward(op: OnnxOp, types: Sequence[UniformType]) -> Blocked:
     return Blocked("rounding-merges", "elements that rounding makes equal would be dropped")
 
 
-def _no_result(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType]:
-    return ()
-
-
 def clip_bounds(op: OnnxOp) -> tuple[float, float] | None:
     """The real bounds of Clip, infinite for a missing one; None if one is computed."""
     if "min" in op.properties or "max" in op.properties:  # before opset 11
@@ -163,9 +168,8 @@ def _prelu(op: OnnxOp, types: Sequence[UniformType]) -> Sequence[UniformType] | 
     return follow(same)(op, types)
 
 
-def _selects(axis_rule: object = never) -> Commutes:
-    rule = follow(axis_rule)  # pyright: ignore[reportArgumentType]
-    return Commutes(rule, rule, selects=True)
+def _selects(rule: AxisRule) -> Commutes:
+    return Commutes(follow(rule), follow(rule), selects=True)
 
 
 _AMONG_OPERANDS = Commutes(
@@ -175,8 +179,8 @@ _AMONG_OPERANDS = Commutes(
     selects=True,
 )
 
-_ARG = Commutes(_index_of_greatest, _no_result, results=none, moves_storage=False, selects=True)
-_COMPARES = Commutes(_compared, _no_result, operands=every_operand, results=none, selects=True)
+_ARG = Commutes(_index_of_greatest, no_types, results=none, moves_storage=False, selects=True)
+_COMPARES = Commutes(_compared, no_types, operands=every_operand, results=none, selects=True)
 
 MONOTONE: dict[tuple[str, str], Commutes] = {
     ("", "MaxPool"): _selects(batch_or_channel),
