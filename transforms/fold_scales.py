@@ -33,6 +33,7 @@ from qdialect.patterns.affine import (
     new_constant,
 )
 from qdialect.promises.affine import AffineMap
+from qdialect.promises.arithmetic import producer
 from qdialect.promises.clamping import Clamp
 from qdialect.promises.homogeneous import Homogeneous
 from qdialect.promises.linear import Linear
@@ -58,15 +59,10 @@ class DropImpliedBound(OnOp[QuantizeOp]):
 
     def match(self, op: QuantizeOp, rewriter: Rewriter, /) -> Blocked | None:
         type, value = op.element_type, op.operands[0]
-        clamp = (
-            value.op.get_trait(Clamp)
-            if isinstance(value, OpResult) and isinstance(value.op, OnnxOp)
-            else None
-        )
-        if type.axis is None or clamp is None or not isinstance(value, OpResult):
+        above = producer(value)
+        clamp = None if above is None else above.get_trait(Clamp)
+        if type.axis is None or above is None or clamp is None:
             return None
-        above = value.op
-        assert isinstance(above, OnnxOp)
         bounds = clamp.bounds(above)
         if bounds is None or above.get_trait(Homogeneous) is not None:
             return None

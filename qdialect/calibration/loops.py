@@ -17,25 +17,13 @@ from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.ir.values import constant, real_constant
 from qdialect.patterns.filled import filled_with
 from qdialect.promises.base import Commutes
-from qdialect.promises.control import Carries, Slot
+from qdialect.promises.control import Carries
 from qdialect.promises.joins import KnownRange, Multiplies
 from qdialect.promises.linear import Linear
 
 Bounds = tuple[float, float]
 Outside = Callable[[SSAValue], Bounds | None]
 """Maps a value outside the body to its range; None if unknown."""
-
-
-def around(value: SSAValue) -> OnnxOp | None:
-    """The Loop or Scan in whose body `value` is an argument."""
-    op = value.block.parent_op() if isinstance(value, BlockArgument) else None
-    carries = op.get_trait(Carries) if isinstance(op, OnnxOp) else None
-    return op if isinstance(op, OnnxOp) and carries is not None and not carries.branches else None
-
-
-def _slots(op: OnnxOp) -> list[Slot]:
-    carries = op.get_trait(Carries)
-    return [] if carries is None else carries.slots(op)
 
 
 def _joined(one: Bounds | None, other: Bounds | None) -> Bounds | None:
@@ -60,10 +48,11 @@ def _new(value: SSAValue, state: SSAValue) -> frozenset[SSAValue]:
 
 def argument_range(value: BlockArgument, outside: Outside) -> Bounds | None:
     """The range of an argument of a body; None if it cannot be derived."""
-    op = around(value)
-    if op is None:
+    op = value.block.parent_op()
+    carries = op.get_trait(Carries) if isinstance(op, OnnxOp) else None
+    if not isinstance(op, OnnxOp) or carries is None or carries.branches:
         return None
-    slots = _slots(op)
+    slots = carries.slots(op)
     slot = next((s for s in slots if s.argument == value.index), None)
     if slot is None or slot.operand is None:
         return None

@@ -12,13 +12,10 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from qdialect.dialects.onnx_base import (
-    RESULT_SEGMENTS,
-    SEGMENTS,
     ConstantOp,
     CustomOp,
     OnnxOp,
     YieldOp,
-    present,
 )
 from qdialect.dialects.onnx_tensor import TensorAttr
 from qdialect.dialects.onnx_types import tensor_type
@@ -67,17 +64,7 @@ def _created(
     regions: list[Region],
     types: Types,
 ) -> OnnxOp:
-    properties = dict(properties)
-    if (sizes := present(inputs)) is not None:
-        properties[SEGMENTS] = sizes
-    if (sizes := present(outputs)) is not None:
-        properties[RESULT_SEGMENTS] = sizes
-    return cls.create(
-        operands=[i for i in inputs if i is not None],
-        result_types=[types.type(name) for name in outputs if name],
-        properties=properties,
-        regions=regions,
-    )
+    return cls.build(inputs, [types.type(name) if name else None for name in outputs], properties, regions)
 
 
 class NodeImporter:

@@ -22,6 +22,7 @@ from qdialect.ir.values import constant, known_constant, real_constant, under_de
 from qdialect.numerics import Array, folding
 from qdialect.ops.generated import op_named
 from qdialect.promises.affine import AffineMap, affine_map
+from qdialect.promises.arithmetic import producer
 from qdialect.promises.linear import WRONG_AXIS, Linear
 from qdialect.reasons import COMPUTED_BIAS, COMPUTED_WEIGHT, Blocked
 from qdialect.rewriting.driver import Rewriter
@@ -83,9 +84,8 @@ class LinearTarget(NamedTuple):
 
 
 def linear_of(value: SSAValue) -> Linear | None:
-    return (
-        value.op.get_trait(Linear) if isinstance(value, OpResult) and isinstance(value.op, OnnxOp) else None
-    )
+    op = producer(value)
+    return None if op is None else op.get_trait(Linear)
 
 
 def folded_weight(
