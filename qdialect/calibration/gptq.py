@@ -100,8 +100,6 @@ def round_weight(
     grid: Grid,
     hessian: Hessian,
     held_out: Hessian | None = None,
-    *,
-    damp: float = DAMP,
 ) -> Rounded:
     """
     The integers of `weight` (float, the weight's shape) on `grid` by GPTQ, or to nearest if that is no worse.
@@ -114,7 +112,7 @@ def round_weight(
     matrix = hessian.matrix()
     judge = matrix if held_out is None or not held_out.count else held_out.matrix()
     nearest_error = float(result_error(layer, weight, grid, nearest, judge).sum())
-    codes = gptq(layer, weight, grid, matrix, damp=damp)
+    codes = gptq(layer, weight, grid, matrix)
     error = float(result_error(layer, weight, grid, codes, judge).sum())
     if not error < nearest_error:
         return Rounded(layer.weight(nearest), nearest_error, nearest_error, 0.0)
@@ -127,7 +125,6 @@ def gptq(
     grid: Grid,
     hessian: Float64,
     *,
-    damp: float = DAMP,
     block: int = BLOCK,
     act_order: bool = True,
 ) -> Array:
@@ -142,7 +139,7 @@ def gptq(
     if not np.isfinite(hessian).all():
         return grid.quantize(layer, rows)
     order = _order(hessian, act_order=act_order)
-    factor = _feedback(hessian, order, damp)
+    factor = _feedback(hessian, order)
     # [groups, summed, outputs]: a column of the weight is contiguous.
     columns = np.take_along_axis(rows.transpose(0, 2, 1), order[:, :, None], axis=1).astype(np.float64)
     errors, codes = np.empty_like(columns), np.empty(columns.shape, grid.dtype)
@@ -172,7 +169,7 @@ def _order(hessian: Float64, *, act_order: bool) -> npt.NDArray[np.int64]:
     return np.argsort(-diagonal, axis=1, kind="stable")[:, ::-1]
 
 
-def _feedback(hessian: Float64, order: npt.NDArray[np.int64], damp: float) -> Float64:
+def _feedback(hessian: Float64, order: npt.NDArray[np.int64]) -> Float64:
     """L_kj / L_jj of the damped and ordered Hessian; more damping until it has a Cholesky factor."""
     summed = hessian.shape[1]
     h = np.empty_like(hessian)
@@ -183,7 +180,7 @@ def _feedback(hessian: Float64, order: npt.NDArray[np.int64], damp: float) -> Fl
     dead = own <= 0
     mean = own.mean(axis=1, keepdims=True)
     for factor in (1.0, 10.0, 100.0, 1000.0):
-        h[:, diagonal, diagonal] = np.where(dead, 1.0, own + damp * factor * mean)
+        h[:, diagonal, diagonal] = np.where(dead, 1.0, own + DAMP * factor * mean)
         try:
             lower = np.linalg.cholesky(h).astype(np.float64, copy=False)
         except np.linalg.LinAlgError:
@@ -194,7 +191,7 @@ def _feedback(hessian: Float64, order: npt.NDArray[np.int64], damp: float) -> Fl
 
 
 def blocked_codes(
-    rows: Array, hessian: Float64, size: int, low: int, high: int, dtype: Any, *, damp: float = DAMP
+    rows: Array, hessian: Float64, size: int, low: int, high: int, dtype: Any
 ) -> tuple[Array, Array]:
     """
     Codes and scales of a weight [outputs, summed] in blocks of `size` summed elements, symmetric, by GPTQ.
@@ -205,7 +202,7 @@ def blocked_codes(
     """
     outputs, summed = rows.shape
     order = _order(hessian[None], act_order=False)
-    factor = _feedback(hessian[None], order, damp)[0]
+    factor = _feedback(hessian[None], order)[0]
     columns = rows[:, ::-1].T.astype(np.float64)
     errors, codes = np.empty_like(columns), np.empty(columns.shape, dtype)
     scales = np.empty((outputs, -(-summed // size)), np.float32)

@@ -28,20 +28,19 @@ MOST_JUDGES = 32
 class Samples:
     """The samples with the least hashes."""
 
-    def __init__(self, most: int = MOST, memory: int = BYTES):
-        self._most, self._memory = most, memory
+    def __init__(self) -> None:
         self._rows: list[tuple[int, int, Row]] = []
         self._count = self._bytes = 0
 
     def add(self, key: int, row: Row) -> None:
         """Add one sample with its hash."""
         self._count += 1
-        if len(self._rows) >= self._most and key >= self._rows[-1][0]:
+        if len(self._rows) >= MOST and key >= self._rows[-1][0]:
             return
         row = {name: array.copy() for name, array in row.items()}  # a view would keep the whole batch
         insort(self._rows, (key, self._count, row))
         self._bytes += sum(array.nbytes for array in row.values())
-        while len(self._rows) > self._most or (len(self._rows) > 2 and self._bytes > self._memory):
+        while len(self._rows) > MOST or (len(self._rows) > 2 and self._bytes > BYTES):
             self._bytes -= sum(array.nbytes for array in self._rows.pop()[2].values())
 
     def merge(self, other: Samples) -> None:

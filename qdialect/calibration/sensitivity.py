@@ -22,6 +22,7 @@ TOGETHER = 1 << 16
 """Number of output elements whose products are summed together."""
 SLACK = 1.25
 """Greatest excess factor of the predicted noise over the limit at which a layer is tried in integers again."""
+MOST_TRIALS = 24
 
 
 class Cause(StrEnum):
@@ -166,8 +167,6 @@ def plan_floats(
     costs: Mapping[str, float],
     limit: float,
     measure: Callable[[tuple[str, ...]], float],
-    *,
-    most_trials: int = 24,
 ) -> Plan:
     """
     The cheapest layers to keep in float so that `measure(kept)` is at most `limit`.
@@ -181,7 +180,7 @@ def plan_floats(
     kept: list[str] = []
     left = [layer for layer in budget.layers if layer in costs]
     reached = search.passes(kept)
-    while not reached and left and len(search.trials) < most_trials:
+    while not reached and left and len(search.trials) < MOST_TRIALS:
         while left:
             kept.append(_best(budget, kept, left, costs))
             left.remove(kept[-1])
@@ -191,7 +190,7 @@ def plan_floats(
     for layer in reversed(kept.copy()) if reached else ():
         fewer = [k for k in kept if k != layer]
         if (
-            len(search.trials) < most_trials
+            len(search.trials) < MOST_TRIALS
             and search.expect(fewer) <= limit * SLACK
             and search.passes(fewer)
         ):

@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import ConstantOp
 from qdialect.errors import UserError, nearest
-from qdialect.ir.names import node_name, tensor_names
+from qdialect.ir.names import node_name, stated_names, tensor_names
 from qdialect.ir.walking import operations
 
 
 def _input_names(module: ModuleOp) -> set[str]:
     """ONNX names of the graph's inputs."""
-    rows = [row for func in module.ops if isinstance(func, FuncOp) for row in func.arg_attrs or ()]
-    names = [row.data.get("onnx.name") for row in rows]
-    return {name.data for name in names if isinstance(name, StringAttr)}
+    funcs = (func for func in module.ops if isinstance(func, FuncOp))
+    return {name for func in funcs for name in stated_names(func.arg_attrs) if name}
 
 
 def _pattern(name: str) -> re.Pattern[str]:

@@ -46,22 +46,7 @@ ELEMENT_TYPE = Blocked("element-type", "upstream MLIR has no tensors of such ele
 COMPUTED = Blocked("computed-parameter", "a parameter is computed at run time")
 
 _KINDS = {"float32": "f32", "float64": "f64", "float16": "f16"}
-_INTEGERS = frozenset(
-    (
-        "bool",
-        "int8",
-        "uint8",
-        "int16",
-        "uint16",
-        "int32",
-        "uint32",
-        "int64",
-        "uint64",
-        "int4",
-        "uint4",
-        "int2",
-    )
-)
+_INTEGERS = frozenset("bool int2 int4 int8 int16 int32 int64 uint4 uint8 uint16 uint32 uint64".split())
 
 
 def upstream_element(element: Attribute) -> Attribute | None:

@@ -378,8 +378,6 @@ def check_passes(
     module: ModuleOp,
     passes: Iterable[ModulePass],
     feeds: Sequence[Mapping[str, Array]],
-    *,
-    verify: bool = False,
 ) -> Finding | None:
     """
     Run `passes` on `module` in place and judge each; the first that exceeds its class ends the run and is returned.
@@ -387,7 +385,7 @@ def check_passes(
     Raises UserError if onnxruntime cannot run the module.
     """
     try:
-        PassManager(NumericsCheck(module, feeds, verify=verify)).run(passes, module)
+        PassManager(NumericsCheck(module, feeds)).run(passes, module)
     except BeyondClass as error:
         return error.finding
     return None

@@ -13,9 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DenseIntOrFPElementsAttr,
-    DictionaryAttr,
     ModuleOp,
     StringAttr,
     UnrealizedConversionCastOp,
@@ -27,7 +25,7 @@ from xdsl.printer import Printer
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.errors import UserError
-from qdialect.ir.names import called
+from qdialect.ir.names import called, stated_names
 from qdialect.ir.walking import operations
 from qdialect.rewriting.remarks import remarks_of
 
@@ -98,11 +96,9 @@ def _interface(module: ModuleOp) -> list[str]:
                 ("input", func.arg_attrs, func.function_type.inputs),
                 ("output", func.res_attrs, func.function_type.outputs),
             ):
-                names = rows.data if isinstance(rows, ArrayAttr) else ()
+                names = stated_names(rows)
                 for k, type in enumerate(types):
-                    row = names[k] if k < len(names) else None
-                    name = row.data.get("onnx.name") if isinstance(row, DictionaryAttr) else None
-                    label = name.data if isinstance(name, StringAttr) else ""
+                    label = names[k] if k < len(names) else ""
                     lines.append(f"// {what} {k} of @{func.sym_name.data}: {label!r} : {type}")
     return lines
 
