@@ -1,4 +1,5 @@
 """Chains of elementwise ops on one float that are one op with a kernel of its own."""
+# Around the driver: the ops that are run on numbers to be compared are taken out again.
 
 from __future__ import annotations
 
