@@ -6,7 +6,7 @@ per axis the scales follow their axis (docs/spec.md, "layout").
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -279,8 +279,14 @@ def layout(forward: AxisRule = never, backward: AxisRule = never, **more: Any) -
     return Commutes(follow(forward), follow(backward), **more)
 
 
+def _pair(first: int, second: int) -> Commutes:
+    """The promise of an op whose result has elements of two operands, of one type per tensor."""
+    return Commutes(
+        follow(never), to_results(follow(never), lambda op: 2), operands=lambda op: (first, second)
+    )
+
+
 _PER_TENSOR = layout()
-_PAIR = Commutes(follow(never), to_results(follow(never), lambda op: 2))
 _SIZES = Commutes(no_types, no_types, results=none)
 _DATA_AND_UPDATES = Commutes(
     _overwritten, to_results(_overwritten, lambda op: 2), operands=lambda op: (0, len(op.operands) - 1)
@@ -316,12 +322,12 @@ LAYOUT: dict[tuple[str, str], Commutes] = {
     ("", "GatherND"): _PER_TENSOR,
     ("", "ReverseSequence"): layout(_reverse_sequence, _reverse_sequence, keeps_all=always),
     ("", "Compress"): layout(_compressed, _compressed_backward),
-    ("", "OneHot"): layout(operands=lambda op: (2,)),
+    ("", "OneHot"): Commutes(follow(never), follow(never), operands=lambda op: (2,)),
     ("", "ScatterElements"): _DATA_AND_UPDATES,
     ("", "ScatterND"): _DATA_AND_UPDATES,
     ("", "Scatter"): _DATA_AND_UPDATES,
-    ("", "TensorScatter"): replace(_PAIR, operands=lambda op: (0, 1)),
-    ("", "Where"): replace(_PAIR, operands=lambda op: (1, 2)),
+    ("", "TensorScatter"): _pair(0, 1),
+    ("", "Where"): _pair(1, 2),
     ("", "Shape"): _SIZES,
     ("", "Size"): _SIZES,
 }
