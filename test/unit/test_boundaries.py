@@ -33,7 +33,7 @@ def test_a_row_of_four_counts_512_steps(steps: int, wrong: bool):
     """128 for each element of a row; with 128 or less in all, any row does."""
     op = first_op("%y = onnx.Softmax(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>", "%x: tensor<2x4xf32>")
     (kernel,) = KERNELS["", "Softmax"].forms
-    assert kernel.is_wrong(op, 1 / steps) is wrong
+    assert kernel.is_wrong(op, [0.1], 1 / steps) is wrong
 
 
 def test_a_row_is_the_last_of_three_axes():
