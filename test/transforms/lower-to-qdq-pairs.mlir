@@ -88,13 +88,16 @@ func.func @joined(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<6xf32> {
   func.return %r : tensor<6xf32>
 }
 
-// Both of one other type: joined in that and requantized behind would not be what was read.
+// Both of one other type: joined in that and requantized behind would not be what was read. Without a Sum, a session
+// would merge each two quantizes.
 
 // CHECK-LABEL: func.func @unchanged_one_type(
 // CHECK: %[[P:.*]] = onnx.DequantizeLinear(
-// CHECK: %[[A:.*]] = onnx.QuantizeLinear(%[[P]],
+// CHECK-NEXT: %[[S:.*]] = onnx.Sum(%[[P]])
+// CHECK-NEXT: %[[A:.*]] = onnx.QuantizeLinear(%[[S]],
 // CHECK: %[[Q:.*]] = onnx.DequantizeLinear(
-// CHECK: %[[C:.*]] = onnx.QuantizeLinear(%[[Q]],
+// CHECK-NEXT: %[[T:.*]] = onnx.Sum(%[[Q]])
+// CHECK-NEXT: %[[C:.*]] = onnx.QuantizeLinear(%[[T]],
 // CHECK: %[[B:.*]] = onnx.DequantizeLinear(%[[A]],
 // CHECK: %[[D:.*]] = onnx.DequantizeLinear(%[[C]],
 // CHECK: onnx.Concat(%[[B]], %[[D]])
