@@ -212,6 +212,7 @@ def place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez("nan.npz", x=np.where(x > 3, np.nan, x))
     np.savez("bytes.npz", x=x.astype(np.uint8))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    monkeypatch.setattr("sys.dont_write_bytecode", True)  # of own_data.py
     return folder
 
 
