@@ -21,7 +21,7 @@ from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io import wire
 
 if TYPE_CHECKING:
-    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorShapeProto
 
 FIRST_CASTS = 10
 """The first opset with QuantizeLinear and DequantizeLinear."""
@@ -217,6 +217,40 @@ def _own_casts(model: ModelProto) -> Generator[list[int]]:
             model.graph.node[k].domain = MICROSOFT
 
 
+@contextmanager
+def _without_stated_sizes(graph: GraphProto) -> Generator[dict[str, TensorShapeProto]]:
+    """
+    A graph whose outputs lack the sizes that it states, which are returned by name: inference would keep them where
+    they contradict what the nodes compute, which is what a session takes.
+    """
+    stated: dict[str, TensorShapeProto] = {}
+    tensors = {o.name: o.type.tensor_type for o in graph.output if o.type.HasField("tensor_type")}
+    for name, tensor in tensors.items():
+        if tensor.HasField("shape"):
+            stated[name] = onnx_parts.messages().TensorShapeProto()
+            stated[name].CopyFrom(tensor.shape)
+            tensor.ClearField("shape")
+    try:
+        yield stated
+    finally:
+        for name, shape in stated.items():
+            tensors[name].shape.CopyFrom(shape)
+
+
+def _fill_in_sizes(graph: GraphProto, stated: Mapping[str, TensorShapeProto]) -> None:
+    """Give outputs the stated sizes that inference left open."""
+    for output in graph.output:
+        if output.name not in stated or not output.type.HasField("tensor_type"):
+            continue
+        tensor, shape = output.type.tensor_type, stated[output.name]
+        if not tensor.HasField("shape"):
+            tensor.shape.CopyFrom(shape)
+        elif len(tensor.shape.dim) == len(shape.dim):
+            for size, said in zip(tensor.shape.dim, shape.dim, strict=True):
+                if not size.HasField("dim_value") and said.WhichOneof("value") is not None:
+                    size.CopyFrom(said)
+
+
 def _forget_invented_sizes(graph: GraphProto) -> None:
     """Remove names that inference invents for unknown sizes: they contain a counter and differ from run to run."""
     for info in (*graph.output, *graph.value_info):
@@ -235,7 +269,7 @@ def inferred(model: ModelProto) -> ModelProto:
     Inference propagates elements of shapes, lists whose length a model controls, hence the limits.
     """
     try:
-        with _own_casts(model) as places:
+        with _own_casts(model) as places, _without_stated_sizes(model.graph) as stated:
             serialized = model.SerializeToString()
         if APART:
             seconds = MOST_SECONDS + sum(1 for _ in _nodes(model.graph.node)) // 10_000
@@ -249,6 +283,7 @@ def inferred(model: ModelProto) -> ModelProto:
         for k in places:
             typed.graph.node[k].domain = MICROSOFT
         _forget_invented_sizes(typed.graph)
+        _fill_in_sizes(typed.graph, stated)
         return typed
     except Exception:  # RuntimeError, ValueError and onnx's own; the model is readable without inference
         return model

@@ -143,7 +143,7 @@ def _moved_cast(value: OpResult) -> OnnxOp | None:
     type = dequantize_type(cast)
     known = isinstance(type, UniformType) and type.is_per_tensor and type.round_trips
     whole = len(cast.operands) == 3  # the zero point determines the type
-    return cast if known and whole and rank_of(source) is not None else None
+    return cast if known and whole else None
 
 
 def _pair(value: OpResult, cast: OnnxOp, uses: list[Use]) -> None:

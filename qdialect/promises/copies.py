@@ -63,7 +63,7 @@ def _slice(op: OnnxOp) -> int | None:
     """0 if the Slice takes every axis whole: from start to end, or with as many elements after as before."""
     taken = slices_of(op)
     before, after = shape_of(op.operands[0].type), shape_of(op.results[0].type)
-    if isinstance(taken, Blocked) or before is None or after is None:
+    if isinstance(taken, Blocked) or before is None or after is None or len(before) != len(after):
         return None
     for axis, part in taken.items():
         whole = part.start == 0 and (part.stop or 0) >= np.iinfo(np.int32).max

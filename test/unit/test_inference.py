@@ -37,6 +37,35 @@ def test_finds_types_and_names_of_sizes():
     assert (info.name, dims[0].dim_param, dims[1].dim_value) == ("r", "batch", 15)
 
 
+@pytest.mark.parametrize(
+    ("stated", "typed"),
+    [([], ["batch", 15]), ([7, 7], [7, 15]), (["n", 15], ["n", 15]), ([1, 2, 3], ["batch", 15])],
+)
+def test_an_output_has_the_sizes_that_its_node_computes(stated: list[int | str], typed: list[int | str]):
+    """Sizes that contradict a node are not believed, as no session believes them; others fill in what is open."""
+    original = model()
+    shape = original.graph.output[0].type.tensor_type.shape
+    shape.SetInParent()
+    for size in stated:
+        shape.dim.add(**{"dim_value" if isinstance(size, int) else "dim_param": size})
+    before = original.SerializeToString()
+    dims = messages.inferred(original).graph.output[0].type.tensor_type.shape.dim
+    assert [d.dim_value or d.dim_param for d in dims] == typed
+    assert original.SerializeToString() == before
+
+
+def test_a_wrong_size_of_an_output_is_no_error():
+    shape = numpy_helper.from_array(np.array([0]), "zero")
+    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Slice", ["r", "zero", "one"], ["y"])]
+    inputs, outputs = (helper.make_tensor_value_info(n, 1, d) for n, d in (("x", [2, 4]), ("y", [])))
+    one = numpy_helper.from_array(np.array([1]), "one")
+    graph = helper.make_graph(nodes, "g", [inputs], [outputs], [shape, one])
+    module = import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
+    compile(module)
+    [output] = export_model(module).graph.output
+    assert [d.dim_value for d in output.type.tensor_type.shape.dim] == [1, 4]
+
+
 @pytest.mark.parametrize("end", [lambda: os.abort(), lambda: [1] * (1 << 40), lambda: 1 / 0])
 def test_what_goes_wrong_apart_leaves_the_model_as_it_is(
     end: Callable[[], object], monkeypatch: pytest.MonkeyPatch
