@@ -70,12 +70,12 @@ def _read_by(op: OnnxOp) -> Iterator[tuple[int, Weight]]:
 
 def weights_of(path: str) -> dict[tuple[str, int], Weight]:
     """Weights of a model file, by the layer that reads them and its operand. UserError if it cannot be read."""
-    found: dict[tuple[str, int], Weight] = {}
+    weights: dict[tuple[str, int], Weight] = {}
     for op in operations(raised(path)):
         if isinstance(op, OnnxOp) and not isinstance(op, ConstantOp):
             for k, weight in _read_by(op):
-                found.setdefault((called(op), k), weight)
-    return found
+                weights.setdefault((called(op), k), weight)
+    return weights
 
 
 def _factors(a: Array, b: Array, axis: int) -> Array:
