@@ -185,16 +185,23 @@ def _spell_out(op: OnnxOp) -> None:
 def _fused_with(quantize: OnnxOp) -> OnnxOp | None:
     """
     The op that defines the operand of a quantize, through clamps, if it has no other users than equal quantizes, which
-    a session merges; None otherwise.
+    a session merges; None otherwise. A quantize with several scales comes in front of moves that a session moves down.
     """
     real = quantize.operands[0]
     alone = all(_is_alike(use.operation, quantize) for use in real.uses)
     while isinstance(real, OpResult) and isinstance(real.op, OnnxOp) and alone:
-        if real.op.get_trait(Clamp) is None:
+        moved = _has_scales(quantize) and _is_move(real.op)
+        if real.op.get_trait(Clamp) is None and not moved:
             return real.op
         real = real.op.operands[0]
         alone = real.has_one_use()
     return None
+
+
+def _is_move(op: OnnxOp) -> bool:
+    """True if `op` only moves the elements of its first operand, and no kernel computes it."""
+    promise = op.get_trait(Commutes)
+    return promise is not None and tuple(promise.operands(op)) == (0,) and op.get_trait(Kernels) is None
 
 
 def _is_alike(user: Operation, quantize: OnnxOp) -> bool:

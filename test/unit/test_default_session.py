@@ -428,6 +428,16 @@ PAIRS: dict[str, str] = {
       p = QuantizeLinear<axis = 0>(w, t, u)
       y = DequantizeLinear<axis = 0>(p, t, u)
     }""",
+    # Likewise where the session moves what is between down, behind the quantize.
+    "of_channels_in_front_of_a_move": """s = {0.02}, uint8 z = {128}, float[3] t = {0.02, 0.04, 0.03},
+     uint8[3] u = {61, 56, 128}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      k = LeakyRelu<alpha = 0.2>(d)
+      w = Transpose<perm = [1, 0]>(k)
+      p = QuantizeLinear<axis = 1>(w, t, u)
+      y = DequantizeLinear<axis = 1>(p, t, u)
+    }""",
 }
 
 
@@ -437,8 +447,13 @@ PAIRS: dict[str, str] = {
 )
 def test_pairs_of_other_steps_stay_two(name: str, options: dict[str, Any]):
     """A session makes one of them, in steps of the range that both express."""
-    shapes = {"behind_a_coarse_one": "3,4", "behind_a_finer_one": "12", "of_channels_behind_a_move": "2,6"}
-    model, result = compiled(f"g (float[3,4] x) => (float[{shapes[name]}] y) <float {PAIRS[name]}", **options)
+    shapes = {
+        "behind_a_finer_one": "12",
+        "of_channels_behind_a_move": "2,6",
+        "of_channels_in_front_of_a_move": "4,3",
+    }
+    shape = shapes.get(name, "3,4")
+    model, result = compiled(f"g (float[3,4] x) => (float[{shape}] y) <float {PAIRS[name]}", **options)
     x = {"x": np.random.default_rng(3).normal(size=(3, 4)).astype(np.float32)}
     for level in LEVELS:
         np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-6)
