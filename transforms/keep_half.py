@@ -1,15 +1,18 @@
 """
 Keep what computes in half precision as it is.
 
-    f(x : f16)  ->  f(x) {kept}     likewise bf16
+    f(x : f16)        ->  f(x) {kept}             likewise bf16
+    f(c, g(z)) : f16  ->  f(c, g(z) {kept})       no other operand of f is computed by such an op
 
 Exact: no op changes. onnxruntime computes most of these ops in float32, and whether it rounds to half precision between
 two of them hangs on their neighbours: a copy of a scale that goes, or a constant that is folded, moves the roundings.
+One that only takes constants is computed in half precision, one behind any other op as its neighbours are.
 """
 # Around the driver: an attribute is set, and nothing rewritten.
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, ModuleOp, StringAttr
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
@@ -26,9 +29,17 @@ class KeepHalfPass(ModulePass):
     rewrite = "f(x : f16) -> f(x) {kept}: roundings between such ops hang on the ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for one in op.walk():
-            if isinstance(one, OnnxOp) and not isinstance(one, ConstantOp):
-                values = (*one.operands, *one.results)
-                is_half = any(isinstance(element_of(v.type), Float16Type | BFloat16Type) for v in values)
-                if is_half and KEEP_FLOAT not in one.attributes:
-                    one.attributes[KEEP_FLOAT] = StringAttr(HALF.id)
+        halves = [one for one in op.walk() if _is_computed(one) and _is_half(one)]
+        for one in halves:
+            makers = [v.owner for v in one.operands if isinstance(v.owner, OnnxOp) and _is_computed(v.owner)]
+            for kept in (one, *(() if any(_is_half(maker) for maker in makers) else makers)):
+                kept.attributes.setdefault(KEEP_FLOAT, StringAttr(HALF.id))
+
+
+def _is_computed(op: Operation) -> bool:
+    return isinstance(op, OnnxOp) and not isinstance(op, ConstantOp)
+
+
+def _is_half(op: Operation) -> bool:
+    values = (*op.operands, *op.results)
+    return any(isinstance(element_of(v.type), Float16Type | BFloat16Type) for v in values)

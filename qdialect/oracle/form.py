@@ -3,8 +3,9 @@ The oracle form: every op on quantized types written as dequantize, op, quantize
 
     op(a, b) : T   ->  QuantizeLinear(op(DequantizeLinear(a), DequantizeLinear(b)))
 
-Nothing is merged or moved: it defines the meaning of ops on quantized types and is the reference of every pass. A value
-can be cut: its users take a graph input instead of its producer, which is still an output.
+Nothing is merged or moved, and results of half precision are rounded behind each op: it defines the meaning of ops on
+quantized types and is the reference of every pass. A value can be cut: its users take a graph input instead of its
+producer, which is still an output.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    BFloat16Type,
     DictionaryAttr,
+    Float16Type,
     ModuleOp,
     StringAttr,
     TensorType,
@@ -27,6 +30,7 @@ from qdialect.dialects.onnx_attributes import int_attr
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, YieldOp
 from qdialect.dialects.onnx_types import (
     BY_ATTRIBUTE,
+    element_of,
     expressed_type,
     quantized_of,
     storage_element,
@@ -52,6 +56,8 @@ SMALLEST = 8
 """Fewest bits of observed values: narrower ones are packed in ONNX, computed but not observed."""
 FLOAT_EXACT = 16
 """Greatest number of bits of integers that survive a round trip through float32."""
+HALVES = Float16Type, BFloat16Type
+"""The floats that most ops have no kernel for: onnxruntime computes runs of such ops in float32, and rounds once."""
 
 IR_VERSION = 10
 OPSET = DictionaryAttr({"ai.onnx": int_attr(21)})
@@ -162,7 +168,7 @@ class _Writer:
         if value not in self._dequantized:
             type = uniform_of(value.type)
             cast = cast_op(False, self.values[value], type, self._constants, user, "")
-            self._dequantized[value] = self._add(cast)[0]
+            self._dequantized[value] = self._rounded(self._add(cast)[0])
         return self._dequantized[value]
 
     def _quantize(self, real: SSAValue, result: Attribute, user: Operation) -> SSAValue:
@@ -188,11 +194,19 @@ class _Writer:
             properties=op.properties,
             regions=[self._region(region) for region in op.regions],
         )
-        written = self._add(new)
+        written = [self._rounded(value) for value in self._add(new)]
         return [
             real if quantized_of(old) is None or (stays and _crosses(old)) else self._quantize(real, old, op)
             for old, real in zip(op.result_types, written, strict=True)
         ]
+
+    def _rounded(self, value: SSAValue) -> SSAValue:
+        """A result of half precision as its type holds it, behind copies of it."""
+        if not isinstance(element_of(value.type), HALVES):
+            return value
+        for _ in range(2):  # onnxruntime computes a single one between ops without kernels in float32 too
+            (value,) = self._add(op_named("", "Identity").build([value], [value.type]))
+        return value
 
     def _region(self, region: Region) -> Region:
         old = region.block

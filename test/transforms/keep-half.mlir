@@ -23,6 +23,29 @@ func.func @unmoved_half_precision(%x: tensor<2x3xf16>) -> tensor<2x3xf16> {
   func.return %y : tensor<2x3xf16>
 }
 
+// The weight is rounded to half precision if only constants stand in front of its cast, in float32 behind a copy.
+
+// CHECK-LABEL: func.func @copied_zero_point(
+// CHECK: %[[Z:.*]] = onnx.Identity(%z) attributes {qdialect.keep_float = "half-precision"}
+// CHECK: onnx.DequantizeLinear(%w, %s, %[[Z]])
+// CHECK-NOT: onnx.Identity
+func.func @copied_zero_point(%x: tensor<2x3xf16>) -> tensor<2x2xf16> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.5] : tensor<f16>>} : () -> tensor<f16>
+  %z = onnx.Constant() {value = #onnx.tensor<[3] : tensor<ui8>>} : () -> tensor<ui8>
+  %w = onnx.Constant() {value = #onnx.tensor<[1, 2, 3, 4, 5, 6] : tensor<3x2xui8>>} : () -> tensor<3x2xui8>
+  // expected-remark@+1 {{[fold-identity: half-precision]}}
+  %t = onnx.Identity(%z) : (tensor<ui8>) -> tensor<ui8>
+  // expected-remark@+1 {{[raise-qdq: half-precision]}}
+  %v = onnx.DequantizeLinear(%w, %s, %t) : (tensor<3x2xui8>, tensor<f16>, tensor<ui8>) -> tensor<3x2xf16>
+  %m = onnx.MatMul(%x, %v) : (tensor<2x3xf16>, tensor<3x2xf16>) -> tensor<2x2xf16>
+  %u = onnx.Identity(%z) : (tensor<ui8>) -> tensor<ui8>
+  // expected-remark@+1 {{[raise-qdq: half-precision]}}
+  %q = onnx.QuantizeLinear(%m, %s, %u) : (tensor<2x2xf16>, tensor<f16>, tensor<ui8>) -> tensor<2x2xui8>
+  // expected-remark@+1 {{[raise-qdq: half-precision]}}
+  %y = onnx.DequantizeLinear(%q, %s, %u) : (tensor<2x2xui8>, tensor<f16>, tensor<ui8>) -> tensor<2x2xf16>
+  func.return %y : tensor<2x2xf16>
+}
+
 // Ops in float32 are nobody's neighbours: they move.
 
 // CHECK-LABEL: func.func @single(

@@ -27,7 +27,7 @@ from qdialect.oracle.checking import BeyondClass, NumericsCheck, check_passes
 from qdialect.oracle.feeds import random_feeds
 from qdialect.oracle.form import oracle_form
 from qdialect.oracle.judging import beyond
-from qdialect.oracle.observing import Seen, in_steps
+from qdialect.oracle.observing import Seen, computed, in_steps
 from qdialect.reasons import Blocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.manager import PassManager, Timing
@@ -293,6 +293,37 @@ def test_the_oracle_form_shows_every_value(module: ModuleOp):
     assert [v.owner.name for v in form.outputs if isinstance(v.owner, Operation)].count("onnx.LeakyRelu") == 1
     assert not any(op.name.startswith("quant.") for op in form.module.walk())
     assert form.cuts == []
+
+
+HALVES = """
+func.func @main(%x: tensor<2x40xf16>) -> tensor<2x40xf16> {
+  %w = onnx.Constant() {value = #onnx.tensor<WEIGHT : tensor<40x40xf16>>} : () -> tensor<40x40xf16>
+  %q = quant.qcast %x : tensor<2x40xf16> to tensor<2x40x!quant.uniform<u16:f16, 0.00013:30000>>
+  %r = quant.dcast %q : tensor<2x40x!quant.uniform<u16:f16, 0.00013:30000>> to tensor<2x40xf16>
+  %a = onnx.MatMul(%r, %w) : (tensor<2x40xf16>, tensor<40x40xf16>) -> tensor<2x40xf16>
+  %m = onnx.Neg(%a) : (tensor<2x40xf16>) -> tensor<2x40xf16>
+  %t = onnx.Transpose(%m) {perm = array<i64: 0, 1>} : (tensor<2x40xf16>) -> tensor<2x40xf16>
+  %b = onnx.MatMul(%t, %w) : (tensor<2x40xf16>, tensor<40x40xf16>) -> tensor<2x40xf16>
+  func.return %b : tensor<2x40xf16>
+}
+"""
+"""Ops in half precision between which onnxruntime, as it runs the model, rounds in some places alone."""
+
+
+def test_the_oracle_form_rounds_half_precision_behind_each_op():
+    draw = np.random.default_rng(9)
+    weight = draw.normal(size=1600).astype(np.float16)
+    context = Context()
+    for name, dialect in get_all_dialects().items():
+        context.register_dialect(name, dialect)
+    module = Parser(context, HALVES.replace("WEIGHT", f"[{', '.join(map(str, weight))}]")).parse_module()
+    feeds = {"input_0": draw.normal(size=(2, 40)).astype(np.float16)}
+    values = computed(module, feeds, {})
+    again = [op for value in values if isinstance(op := value.owner, OnnxOp)]
+    assert len(again) == 4
+    for op in again:  # by itself, on what the oracle gave it
+        alone = computed(module, feeds, {v: values[v] for v in op.operands if v in values}, [op])
+        np.testing.assert_array_equal(alone[op.results[0]], values[op.results[0]])
 
 
 def test_an_integer_of_rank_0_is_fed_as_an_array():
