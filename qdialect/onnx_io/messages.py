@@ -19,6 +19,7 @@ from qdialect.errors import UserError
 from qdialect.files import reason
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io import wire
+from qdialect.onnx_io.stated import typed_bytes
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorShapeProto
@@ -169,7 +170,7 @@ class _Inference:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         with open(answered, "wb", closefd=False) as file:
-            file.write(self._infer(model, False, False, True))
+            file.write(typed_bytes(model, self._infer))
 
     def of(self, model: bytes, seconds: int) -> bytes:
         """The typed model; b"" if inference exceeds a limit, fails or crashes."""
@@ -276,7 +277,7 @@ def inferred(model: ModelProto) -> ModelProto:
             child = _PREPARED.pop() if _PREPARED else _Inference()
             raw = child.of(serialized, seconds)
         else:
-            raw = onnx_parts.infer_shapes()(serialized, False, False, True)
+            raw = typed_bytes(serialized, onnx_parts.infer_shapes())
         typed: ModelProto = onnx_parts.messages().ModelProto.FromString(raw)
         if not typed.HasField("graph"):
             return model

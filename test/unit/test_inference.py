@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from onnx import GraphProto, TensorProto, helper, numpy_helper
 from xdsl.context import Context
@@ -18,6 +19,7 @@ from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
 from qdialect.oracle.form import main_of
+from qdialect.oracle.session import session
 from qdialect.patterns import computing
 from qdialect.transforms.infer_shapes import InferShapesPass
 
@@ -52,6 +54,57 @@ def test_an_output_has_the_sizes_that_its_node_computes(stated: list[int | str],
     dims = messages.inferred(original).graph.output[0].type.tensor_type.shape.dim
     assert [d.dim_value or d.dim_param for d in dims] == typed
     assert original.SerializeToString() == before
+
+
+@pytest.mark.parametrize(
+    ("stated", "typed"),
+    [
+        ({"r": ["n", 7]}, [2, 15]),
+        ({"r": [1, 2, 3]}, [2, 15]),
+        ({"r": [2, 15]}, [2, 15]),
+        ({"t": [1, 7]}, [2, 15]),
+    ],
+)
+def test_an_inner_tensor_has_the_sizes_that_its_node_computes(
+    stated: dict[str, list[int | str]], typed: list[int]
+):
+    """What a graph states of its inner tensors may be of before it was edited; a branch has inner tensors too."""
+    original = model()
+    original.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 2
+    nodes = [helper.make_node("Neg", [a], [b]) for a, b in ("rt", "ts")]
+    inner = helper.make_graph(nodes, "b", [], [onnx.ValueInfoProto(name="s")])
+    end = helper.make_node("If", ["c"], ["y"], then_branch=inner, else_branch=inner)
+    original.graph.node[1].CopyFrom(end)
+    original.graph.input.append(helper.make_tensor_value_info("c", TensorProto.BOOL, []))
+    branch = original.graph.node[1].attribute[0].g
+    for name, sizes in stated.items():
+        holder = branch if name == "t" else original.graph
+        holder.value_info.append(helper.make_tensor_value_info(name, 1, sizes))
+    result = messages.inferred(original).graph
+    infos = {one.name: one for one in (*result.value_info, *result.output)}
+    for name in ("r", "y"):
+        assert [d.dim_value for d in infos[name].type.tensor_type.shape.dim] == typed
+
+
+@pytest.mark.parametrize("target", ["onnxruntime", "generic"])
+@pytest.mark.parametrize("name", ["c", "d", "r"])
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_a_model_with_wrong_sizes_inside_compiles(mode: str, name: str, target: str):
+    """Resized pixels are products with matrices of these sizes."""
+    text = f"""<ir_version: 9, opset_import: ["" : 17]> g (float[1,3,8,8] x) => (float[1,4,16,16] y)
+    <float[1,4,5,8] {name}, float s = {{0.02}}, uint8 z = {{128}}, float[4] f = {{1.0, 1.0, 2.0, 2.0}}>
+    {{ a = QuantizeLinear(x, s, z) b = DequantizeLinear(a, s, z) c = Concat<axis = 1>(b, e)
+      d = Relu(c) q = QuantizeLinear(d, s, z) u = DequantizeLinear(q, s, z) r = Resize<mode = "{mode}">(u, , f)
+      v = QuantizeLinear(r, s, z) y = DequantizeLinear(v, s, z) }}"""
+    original = onnx.parser.parse_model(text)
+    original.graph.initializer.append(numpy_helper.from_array(np.ones((1, 1, 8, 8), np.float32), "e"))
+    feeds = {"x": np.random.default_rng(0).normal(size=(1, 3, 8, 8)).astype(np.float32)}
+    compiled = import_model(original)
+    compile(compiled, target=target)
+    [expected], [result] = (
+        session(one.SerializeToString()).run(None, feeds) for one in (original, export_model(compiled))
+    )
+    np.testing.assert_allclose(result, expected, atol=0.0201)
 
 
 def test_a_wrong_size_of_an_output_is_no_error():
