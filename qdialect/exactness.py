@@ -9,7 +9,7 @@ class Exactness(Enum):
     EXACT = "exact"
     """Bit-identical."""
     CLOSE = "close"
-    """Integers differ by at most one step, floats by at most 1e-4 of the largest magnitude."""
+    """Integers differ by one step at most, floats by 1e-4 of the largest magnitude, or a step of half precision."""
     LOSSY = "lossy"
     """Results change by design."""
 

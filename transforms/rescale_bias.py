@@ -30,7 +30,7 @@ from qdialect.dialects.quant import DequantizeOp, Storage, UniformType
 from qdialect.exactness import Exactness
 from qdialect.ir.build import constant_op
 from qdialect.ir.names import location, tensor_name
-from qdialect.ir.values import constant, known_array, real_constant, under_dequantize
+from qdialect.ir.values import constant, constant_array, known_array, real_constant, under_dequantize
 from qdialect.numerics import folding
 from qdialect.promises.kernels import Kernels
 from qdialect.promises.linear import Linear, largest_sums
@@ -78,10 +78,18 @@ class _Counted(NamedTuple):
     """The new weight if it had to change, for this op alone; None otherwise."""
 
 
-def _count(op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.float32]) -> _Counted | Blocked:
-    """The bias of `op` as int32 such that no sum exceeds int32, with wider weight scales where necessary."""
-    tensor = constant(op.operands[1])
-    weight = None if tensor is None else tensor.array()
+def _count(
+    op: OnnxOp,
+    x: UniformType,
+    w: UniformType,
+    weight: npt.NDArray[Any] | None,
+    bias: npt.NDArray[np.float32],
+) -> _Counted | Blocked:
+    """
+    The bias of `op` as int32 such that no sum exceeds int32, with wider weight scales where necessary.
+
+    weight: its stored integers by type `w`; None if they are computed.
+    """
     stored, overflow = numerics.quantize_bias(bias, x.scales, w.scales)
     large = overflow | (np.abs(stored.astype(np.int64)) > folding.MAX_FOLDED_BIAS)
     bound = largest_sums(op, x, w, weight, stored)
@@ -98,6 +106,22 @@ def _count(op: OnnxOp, x: UniformType, w: UniformType, bias: npt.NDArray[np.floa
             return _Counted(stored, type.scales, counted)
     worst = 0 if bound is None else int(bound.max())
     return Blocked("accumulator-overflow", f"sums can reach {worst}, int32 ends at {numerics.INT32_MAX}")
+
+
+def _counted(
+    op: OnnxOp,
+    x: UniformType,
+    w: UniformType,
+    refined: tuple[ConstantOp, UniformType] | None,
+    bias: npt.NDArray[np.float32],
+) -> _Counted | Blocked:
+    """`_count` with the weight of `op`, of type `w`, or with the one that replaces it."""
+    if refined is None:
+        return _count(op, x, w, constant_array(op.operands[1]), bias)
+    counted = _count(op, x, refined[1], known_array(refined[0].results[0]), bias)
+    if isinstance(counted, Blocked) or counted.weight is not None:
+        return counted
+    return counted._replace(weight=refined[0])
 
 
 def _refine(
@@ -225,9 +249,7 @@ class RescaleBias(OnTrait[Linear]):
         if result is not None:
             allowed = MOST_STEPS * float(result.scales.min())
         refined = _refine(op, x, w, flat, allowed)
-        counted = unblocked(_count(op, x, w if refined is None else refined[1], flat))
-        if refined is not None and counted.weight is None:
-            counted = counted._replace(weight=refined[0])
+        counted = unblocked(_counted(op, x, w, refined, flat))
         step = numerics.bias_scale(x.scales, counted.scales)
         moved = np.abs(counted.stored * step.astype(np.float64) - flat)
         if counts and (moved > allowed).any():

@@ -11,8 +11,8 @@ fed as the oracle had them before, and compared with its own former value. So er
 and only the ops between two such values, which the pass created, are judged:
 
     exact   no element differs
-    close   integers differ by one step at most, floats by 1e-4 of the largest magnitude at most;
-            the result of a dequantize is compared in integers
+    close   integers differ by one step at most, floats by 1e-4 of the largest magnitude at most, those of half
+            precision by a step of their own; the result of a dequantize is compared in integers
 
 Only ops that the pass created or changed are run again: the others compute the same results from the same values.
 A value whose name was dropped is judged through its users. Constants are neither cut nor compared with constants of the

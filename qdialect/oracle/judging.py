@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import ml_dtypes
 import numpy as np
 
 from qdialect import numerics
@@ -13,6 +14,8 @@ from qdialect.numerics import Array
 
 CLOSE_FLOAT = 1e-4
 """Tolerance of floats in class `close`, relative to the largest magnitude."""
+HALF = 2
+"""Bytes of a float of half precision, whose steps are longer than `CLOSE_FLOAT`: one of them is close too."""
 ROUNDING = 2.0**-22
 """Tolerance for rounding of a real number, relative: two units in the last place of float32."""
 
@@ -71,6 +74,8 @@ def beyond(wanted: Array, got: Array, exactness: Exactness, step: Array | None =
     if exactness is Exactness.CLOSE:
         close = CLOSE_FLOAT * float(np.abs(a[np.isfinite(a)]).max(initial=0.0)) if is_float else 1.0
         limit = np.maximum(limit, close)
+        if is_float and wanted.dtype.itemsize == HALF:
+            limit = np.maximum(limit, np.abs(a) * float(ml_dtypes.finfo(wanted.dtype).eps))
     if np.all(apart <= limit):
         return None
     return f"{count} of {a.size} {'floats' if is_float else 'integers'} differ, by up to {most:g}"

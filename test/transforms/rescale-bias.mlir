@@ -79,6 +79,19 @@ func.func @few_bits(%x: tensor<2x3x!x>) -> (tensor<2x2x!f>, tensor<2x2x!y>) {
   func.return %s, %t : tensor<2x2x!f>, tensor<2x2x!y>
 }
 
+// One channel in finer steps beside one of zeros, whose scale is far too small for its bias: both at once.
+
+// CHECK-LABEL: func.func @few_bits_beside_zeros(
+// CHECK: %[[W:.*]] = onnx.Constant() {value = #onnx.tensor<[48, 0, 16, 0, -48, 0] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32:1, {0.0625,
+// CHECK-NEXT: %[[B:.*]] = onnx.Constant() {value = #onnx.tensor<[11,
+// CHECK-NEXT: onnx.Gemm(%x, %[[W]], %[[B]])
+func.func @few_bits_beside_zeros(%x: tensor<2x3x!x>) -> tensor<2x2x!f> {
+  %w = onnx.Constant() {value = #onnx.tensor<[3, 0, 1, 0, -3, 0] : tensor<3x2xi8>>} : () -> tensor<3x2x!quant.uniform<i8:f32:1, {1.0,1.0e-45}>>
+  %b = onnx.Constant() {value = #onnx.tensor<[0.34, 1.0] : tensor<2xf32>>} : () -> tensor<2xf32>
+  %0 = onnx.Gemm(%x, %w, %b) : (tensor<2x3x!x>, tensor<3x2x!quant.uniform<i8:f32:1, {1.0,1.0e-45}>>, tensor<2xf32>) -> tensor<2x2x!f>
+  func.return %0 : tensor<2x2x!f>
+}
+
 // Nothing moves: half an accumulator step is eight steps of the result, and the weight's own integers need the scale.
 
 // CHECK-LABEL: func.func @unmoved_coarse_bias(

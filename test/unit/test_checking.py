@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import ml_dtypes
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
@@ -354,6 +355,15 @@ def test_integers_are_counted_in_steps(got: list[int], exactness: Exactness, is_
 def test_floats_are_judged_by_the_largest(got: list[float], is_beyond: bool):
     wanted = np.array([200.0, 1.0], np.float32)
     assert (beyond(wanted, np.array(got, np.float32), Exactness.CLOSE) is not None) == is_beyond
+
+
+@pytest.mark.parametrize(("kind", "bits"), [(np.float16, 10), (ml_dtypes.bfloat16, 7)])
+@pytest.mark.parametrize(("exactness", "steps"), [(Exactness.EXACT, 0), (Exactness.CLOSE, 1)])
+def test_half_precision_is_close_up_to_a_step(kind: type, bits: int, exactness: Exactness, steps: int):
+    wanted = np.array([1.0, 0.75], kind)
+    for count in range(3):
+        got = np.array([1.0 + count * 2.0**-bits, 0.75], kind)
+        assert (beyond(wanted, got, exactness) is None) == (count <= steps)
 
 
 def test_random_feeds_cover_the_quantized_range(module: ModuleOp):
