@@ -67,7 +67,9 @@ def _learn_shape(value: SSAValue, reader: Operation, rewriter: Rewriter) -> SSAV
         return value
     is_cast = isinstance(op, QuantizeOp | DequantizeOp | StorageCastOp)  # of one shape on both sides
     if is_cast or op.get_trait(QuantizeForm) is not None:
-        _learn_shape(op.operands[0], reader, rewriter)
+        source = _learn_shape(op.operands[0], reader, rewriter)
+        if is_cast and shape_of(source.type) != shape:
+            return value
     return rewriter.retype(value, tensor_type(element, shape))
 
 

@@ -24,7 +24,7 @@ from qdialect.ir.place import block_of, insert_before, remove
 from qdialect.ir.values import constant, rank_of
 from qdialect.ir.walking import operations
 from qdialect.ops.generated import op_named
-from qdialect.patterns.unfused import part, summed
+from qdialect.patterns.unfused import SESSION, part, summed
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import (
     QuantizeForm,
@@ -38,7 +38,6 @@ from qdialect.promises.linear import Linear
 from qdialect.reasons import Blocked
 from qdialect.targets import target
 
-SESSION = "onnxruntime"
 MOVED = "_moved"
 """Suffix of the name of a value that a pair of casts reads."""
 TYPED_CASTS = 21
@@ -76,7 +75,7 @@ def _is_second(op: OnnxOp) -> bool:
 
 def pair_moved(module: ModuleOp) -> None:
     """From opset 21 on, insert a pair of casts behind each op that moves dequantized i8, not for quantizes of it."""
-    moves = target(SESSION).moved_past  # models for other targets may be loaded by onnxruntime, too
+    moves = target(SESSION).moved_past
     for op in operations(module):
         if not isinstance(op, OnnxOp) or op.op_type not in moves or (opset_of(op, "") or 13) < TYPED_CASTS:
             continue

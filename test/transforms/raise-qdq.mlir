@@ -246,6 +246,27 @@ func.func @unmoved_zero_point_count(%x: tensor<4x3xf32>) -> tensor<4x3xui8> {
   func.return %q : tensor<4x3xui8>
 }
 
+// A branch that states a size of a captured value that the graph does not know states it of no cast: both sides have one
+// shape.
+
+// CHECK-LABEL: func.func @captured_of_unknown_size(
+// CHECK: quant.qcast %{{.*}} : tensor<?xf32> to tensor<?x!quant.uniform<u8:f32, 0.02:13>>
+// CHECK: quant.dcast {{.*}} to tensor<?xf32>
+func.func @captured_of_unknown_size(%x: tensor<?xf32>, %c: tensor<i1>) -> tensor<1xf32> {
+  %s = onnx.Constant() {value = #onnx.tensor<[0.02] : tensor<f32>>} : () -> tensor<f32>
+  %z = onnx.Constant() {value = #onnx.tensor<[13] : tensor<ui8>>} : () -> tensor<ui8>
+  %e = onnx.Exp(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  %y = onnx.If(%c) then_branch {
+    %q = onnx.QuantizeLinear(%e, %s, %z) : (tensor<?xf32>, tensor<f32>, tensor<ui8>) -> tensor<1xui8>
+    %r = onnx.DequantizeLinear(%q, %s, %z) : (tensor<1xui8>, tensor<f32>, tensor<ui8>) -> tensor<1xf32>
+    onnx.Yield(%r) : (tensor<1xf32>) -> ()
+  } else_branch {
+    %n = onnx.Neg(%e) : (tensor<?xf32>) -> tensor<1xf32>
+    onnx.Yield(%n) : (tensor<1xf32>) -> ()
+  } : (tensor<i1>) -> tensor<1xf32>
+  func.return %y : tensor<1xf32>
+}
+
 // One block, as long as its axis or longer, is a scale for each place on the other axis.
 
 // CHECK-LABEL: func.func @one_block(

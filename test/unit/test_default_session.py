@@ -459,6 +459,46 @@ def test_pairs_of_other_steps_stay_two(name: str, options: dict[str, Any]):
         np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-6)
 
 
+PRODUCTS = {
+    "MatMul": "y = MatMul(d, v)",
+    "Gemm": "y = Gemm(d, v, b)",
+    "moved": """k = Flatten(d)
+      y = MatMul(k, v)""",
+}
+BESIDE = """g (float[3,2] x) => (float[?,3] y)
+<float s = {0.01}, uint8 z = {128}, int8[4,3] w = {0, 3, 127, -128, 60, 0, 8, 9, -7, 55, 4, 1},
+ float[3] ws = {10000, 0.01, 3}, int8[3] wz = {0, 0, 0}, float[3] b = {0.1, 0.2, -7}> {
+  e = Sigmoid(x)
+  c = Concat<axis = 1>(x, e)
+  q = QuantizeLinear(c, s, z)
+  d = DequantizeLinear(q, s, z)
+  v = DequantizeLinear<axis = 1>(w, ws, wz)
+  PRODUCT
+}"""
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+@pytest.mark.parametrize("options", [{"target": t} for t in ONNX_TARGETS], ids=str)
+def test_a_session_rounds_no_activation_again(options: dict[str, Any], product: str):
+    """From 1.32 on it makes MatMulNBits of a product of bytes that has no casts directly in front of it."""
+    model, result = compiled(BESIDE.replace("PRODUCT", PRODUCTS[product]), **options)
+    x = {"x": np.random.default_rng(5).normal(size=(3, 2)).astype(np.float32)}
+    expected = run(model, x, LEVELS[0])
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_weight_alone_is_left_to_the_session():
+    """The activation is float in the model, where the session makes MatMulNBits too."""
+    _, result = compiled(
+        BESIDE.replace("d = DequantizeLinear(q, s, z)", "d = Concat<axis = 1>(x, x)").replace(
+            "PRODUCT", PRODUCTS["MatMul"]
+        ),
+        target="openvino",
+    )
+    assert [n.op_type for n in result.graph.node].count("Sum") == 0
+
+
 FAR = """g (float[1,2,3,4] x) => (uint8[?,?,?,?] y)
 <float s = {70000000}, uint8 z = {128}, float t = {0.004}, uint8 u = {100}, float a = {0.7}, int64[2] axes = {2, 3}> {
   q = QuantizeLinear(x, s, z)
