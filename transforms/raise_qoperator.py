@@ -8,6 +8,7 @@ Raise QOperator nodes to the op on quantized types, so that scales and zero poin
     PRelu(x, c)              ->  LeakyRelu(x) {alpha = c}                 one slope
     Max(x, Mul(x, c))        ->  PRelu(x, c)                              slopes of 1 at most; Min for others
     MatMulNBits(x, w, s, z)  ->  MatMul(x, DequantizeLinear(w', s', z'))  float sums, from opset 21 on
+    FusedConv(x, w, b, z)    ->  Relu(Add(Conv(x, w, b), z))              and what else a session fuses
 
 Close: by the node's definition, but an integer kernel sums without the float form's rounding. The roles of inputs
 follow from the kernels' templates; a node with a scale that is computed at run time is not raised.
@@ -46,11 +47,11 @@ REFUSED = "cannot be"
 class RaiseForeign(OnForm[StandsFor]):
     """A node that can be written as ONNX's own ops."""
 
-    def __init__(self, every: bool):
-        self._every = every
+    def __init__(self, every: bool, *, fused: bool = False):
+        self._every, self._fused = every, fused
 
     def wants(self, form: StandsFor, /) -> bool:
-        return self._every or form.written
+        return (self._every or form.written) and (form.fused or not self._fused)
 
     def match(self, op: OnnxOp, promise: StandsFor, rewriter: Rewriter, /) -> Blocked | None:
         parts = promise.parts(op)
@@ -205,6 +206,10 @@ class RaiseQoperatorPass(RewritePass):
 
     every: bool = True
     """True to raise also nodes that lowering to QOperator form would not write identically again."""
+    fused: bool = False
+    """True to raise only nodes that a session made of several."""
 
     def patterns(self) -> Sequence[Pattern]:
+        if self.fused:
+            return [RaiseForeign(self.every, fused=True)]
         return [RaiseQOperator(self.every), RepairQOperator(self.every), RaiseForeign(self.every)]

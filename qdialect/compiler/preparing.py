@@ -28,6 +28,8 @@ def simplifying(options: Options, form: str) -> Iterator[Stage]:
     if not options.keep_overridable:
         yield _stage("freeze", "initializers that are also inputs become constants")
     yield from simplifying_any()
+    because = "what a session fused has profiles of its own"
+    yield _stage("raise-qoperator", because, every=form != "qoperator", fused=True)
     yield _stage("raise-opset", "casts have scales by channel from this opset on", to=QUANTIZED_OPSET)
     if options.exactness != "exact":
         because = "what an exporter took apart has one range, and the price of its kernel"

@@ -39,7 +39,9 @@ class StandsFor(Form):
     operand.
     """
     written: bool
-    """True if lowering to QOperator form writes the node again from these ops."""
+    """True if lowering to QOperator form, or a session, writes the node again from these ops."""
+    fused: bool = False
+    """True if a session of onnxruntime makes the node of several."""
 
 
 def perm_of(op: Operation) -> tuple[int, ...] | None:

@@ -15,6 +15,7 @@ from qdialect.forms.base import Form, form_key
 from qdialect.forms.composition import COMPOSITIONS, DECOMPOSITIONS
 from qdialect.forms.dynamic import AT_RUN_TIME
 from qdialect.forms.foreign import FOREIGN
+from qdialect.forms.fused import FUSED
 from qdialect.forms.pixels import PIXEL_FORMS
 from qdialect.forms.pointwise import POINTWISE
 from qdialect.forms.recurrent import RECURRENT
@@ -30,6 +31,7 @@ TABLES = (
     DYNAMIC_RECURRENT,
     AT_RUN_TIME,
     FOREIGN,
+    FUSED,
     REWRITTEN,
     CONVOLUTIONS,
     POINTWISE,

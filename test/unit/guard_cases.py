@@ -36,7 +36,10 @@ ALIASES = """
 """
 
 
-MICROSOFT = ("MatMulNBits", "NhwcMaxPool", "QLinearAdd", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearWhere")
+MICROSOFT = (
+    "FusedConv", "FusedGemm", "FusedMatMul", "MatMulNBits", "NhwcMaxPool", "QLinearAdd", "QLinearLeakyRelu",
+    "QLinearSigmoid", "QLinearWhere", "SkipLayerNormalization",
+)  # fmt: skip
 
 
 class Case(NamedTuple):

@@ -187,6 +187,34 @@ CASES = [
         s = [0.5, 0.25] : 2xf32
         y = MatMulNBits(x, w, s) {K = 16 : i64, N = 2 : i64, bits = 2 : i64, block_size = 16 : i64} : 3x2xf32
         """, {}, 21),
+    Case("raise-qoperator", "other-activation", """
+        x: 1x1x3x3xf32
+        w = [1.0] : 1x1x1x1xf32
+        y = FusedConv(x, w) {activation = "Softsign"} : 1x1x3x3xf32"""),
+    Case("raise-qoperator", "other-activation", """
+        x: 2x2xf32
+        y = FusedGemm(x, x) {activation = "LeakyRelu"} : 2x2xf32"""),
+    Case("raise-qoperator", "opset", """
+        x: 1x1x3x3xf32
+        w = [1.0] : 1x1x1x1xf32
+        y = FusedConv(x, w) {activation = "Relu"} : 1x1x3x3xf32""", opset=9),
+    Case("raise-qoperator", "expressed-type", """
+        x: 2x2xf16
+        y = FusedMatMul(x, x) {alpha = 2.0 : f32} : 2x2xf16"""),
+    Case("raise-qoperator", "batch-axes", """
+        x: 2x2x2xf32
+        y = FusedMatMul(x, x) {transBatchA = 1 : i64} : 2x2x2xf32"""),
+    Case("raise-qoperator", "unknown-rank", """
+        x: *xf32
+        y = FusedMatMul(x, x) {transA = 1 : i64} : *xf32"""),
+    Case("raise-qoperator", "opset", """
+        x: 2x3xf32
+        w = [1.0, 1.0, 1.0] : 3xf32
+        y = SkipLayerNormalization(x, x, w) : 2x3xf32""", opset=15),
+    Case("raise-qoperator", "second-consumer", """
+        x: 2x3xf32
+        w = [1.0, 1.0, 1.0] : 3xf32
+        y, m = SkipLayerNormalization(x, x, w) : 2x3xf32, 2x1xf32"""),
     Case("raise-qoperator", "opset", """
         c: 3x4xi1
         x: 3x4xui8

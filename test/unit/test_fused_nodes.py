@@ -1,0 +1,122 @@
+"""Nodes that a session of onnxruntime makes of several, as ONNX's own ops: the same numbers, and known to passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime as ort
+import pytest
+from onnx import helper, numpy_helper
+
+import qdialect
+from qdialect.oracle.session import session
+
+DRAW = np.random.default_rng(5)
+X = DRAW.normal(size=(2, 4, 6, 8)).astype(np.float32)
+FEEDS: dict[str, Any] = {
+    "x": X,
+    "z": DRAW.normal(size=(2, 4, 6, 8)).astype(np.float32),
+    "q": DRAW.integers(0, 256, (3, 8)).astype(np.uint8),
+    "qs": np.array(0.02, np.float32),
+    "qz": np.array(120, np.uint8),
+    "h": DRAW.normal(size=(3, 8)).astype(np.float32),
+    "g2": DRAW.normal(size=(3, 8)).astype(np.float32),
+}
+CONSTANTS: dict[str, Any] = {
+    "k": DRAW.normal(size=(4, 4, 3, 3)).astype(np.float32),
+    "b": DRAW.normal(size=4).astype(np.float32),
+    "m": DRAW.normal(size=(8, 5)).astype(np.float32),
+    "n": DRAW.normal(size=(5,)).astype(np.float32),
+    "w": DRAW.integers(-128, 128, (8, 5)).astype(np.int8),
+    "ws": np.float32(0.01),
+    "wss": DRAW.uniform(0.01, 0.02, 5).astype(np.float32),
+    "wz": np.int8(3),
+    "g": DRAW.normal(size=8).astype(np.float32),
+}
+PADS = {"pads": [1, 1, 1, 1]}
+NODES: list[tuple[str, str, dict[str, Any]]] = [
+    ("FusedConv", "x k b", {"activation": "Relu", **PADS}),
+    ("FusedConv", "x k b z", {"activation": "Relu", **PADS}),
+    ("FusedConv", "x k", {"activation": "LeakyRelu", "activation_params": [0.25], **PADS}),
+    ("FusedConv", "x k", {"activation": "Clip", "activation_params": [-0.5, 1.5], "group": 1, **PADS}),
+    ("FusedConv", "x k", {"activation": "HardSigmoid", "activation_params": [0.2, 0.4], **PADS}),
+    ("FusedConv", "x k", {"activation": "Tanh", **PADS}),
+    ("FusedGemm", "g2 m n", {"activation": "Relu", "alpha": 0.5}),
+    ("FusedGemm", "g2 m n", {"activation": "LeakyRelu", "activation_alpha": 0.25}),
+    ("QuickGelu", "x", {"alpha": 1.0}),
+    ("QuickGelu", "x", {}),
+    ("FusedMatMul", "x z", {"transB": 1, "alpha": 0.3}),
+    ("FusedMatMul", "x z", {"transA": 1}),
+    ("FusedMatMul", "x m", {}),
+    ("FusedMatMul", "g2 m", {"alpha": 2.0}),
+    ("MatMulIntegerToFloat", "q w qs ws qz wz n", {}),
+    ("MatMulIntegerToFloat", "q w qs wss qz", {}),
+    ("DynamicQuantizeMatMul", "x w ws wz n", {}),
+    ("DynamicQuantizeMatMul", "x w wss", {}),
+    ("BiasGelu", "x g", {}),
+    ("SkipLayerNormalization", "g2 h g g g", {"epsilon": 1e-5}),
+    ("SkipLayerNormalization", "g2 h g", {}),
+]
+
+
+def model(op: str, operands: str, attributes: Mapping[str, Any], opset: int = 17) -> onnx.ModelProto:
+    node = helper.make_node(op, operands.split(), ["y"], domain="com.microsoft", **attributes)
+    inputs = [
+        helper.make_tensor_value_info(
+            n, helper.np_dtype_to_tensor_dtype(np.asarray(FEEDS[n]).dtype), np.shape(FEEDS[n])
+        )
+        for n in dict.fromkeys(operands.split())
+        if n in FEEDS
+    ]
+    tensors = [
+        numpy_helper.from_array(np.asarray(v), n) for n, v in CONSTANTS.items() if n in operands.split()
+    ]
+    outputs = [helper.make_tensor_value_info("y", 1, None)]
+    graph = helper.make_graph([node], "g", inputs, outputs, tensors)
+    domains = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=domains, ir_version=9)
+
+
+def run(proto: onnx.ModelProto) -> np.ndarray[Any, Any]:
+    feeds = {one.name: FEEDS[one.name] for one in proto.graph.input}
+    [result] = session(proto.SerializeToString()).run(None, feeds)
+    return np.asarray(result)
+
+
+@pytest.mark.parametrize("opset", [12, 17, 20])
+@pytest.mark.parametrize(("op", "operands", "attributes"), NODES)
+def test_a_target_without_other_domains_reads_the_parts(
+    op: str, operands: str, attributes: dict[str, Any], opset: int
+):
+    original = model(op, operands, attributes, opset)
+    report = qdialect.compile(original, target="generic")
+    result = qdialect.to_model(report.module)
+    own = op == "SkipLayerNormalization" and opset < 17  # which has no LayerNormalization
+    assert [n.op_type for n in result.graph.node if n.domain] == ([op] if own else [])
+    expected = run(original)
+    np.testing.assert_allclose(run(result), expected, rtol=0, atol=2e-6 * np.abs(expected).max())
+
+
+def test_a_session_that_was_saved_is_quantized_like_its_model(tmp_path: Path):
+    text = """<ir_version: 9, opset_import: ["" : 17]> g (float[1,3,32,32] x) => (float[1,32,8,8] y)
+    { a = Conv<pads = [1, 1, 1, 1], strides = [2, 2]>(x, u) b = Relu(a)
+      c = Conv<pads = [1, 1, 1, 1], strides = [2, 2]>(b, v) y = Relu(c) }"""
+    proto = onnx.parser.parse_model(text)
+    for name, shape in (("u", (32, 3, 3, 3)), ("v", (32, 32, 3, 3))):
+        weight = DRAW.normal(size=shape).astype(np.float32) / 8
+        proto.graph.initializer.append(numpy_helper.from_array(weight, name))
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = str(tmp_path / "fused.onnx")
+    ort.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    fused = onnx.load(tmp_path / "fused.onnx")
+    assert {node.op_type for node in fused.graph.node} == {"FusedConv"}
+    data = [{"x": DRAW.normal(size=(1, 3, 32, 32)).astype(np.float32)} for _ in range(8)]
+    one, other = (qdialect.quantize(each, data, form="qdq") for each in (proto, fused))
+    assert (one.layers, one.integer) == (other.layers, other.integer) == (2, 2)
+    assert other.ratio == pytest.approx(one.ratio, abs=0.5)
