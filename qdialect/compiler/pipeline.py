@@ -250,6 +250,7 @@ def _lowering(r: Request) -> Iterator[Stage]:
             _batch_norm(r, depthwise=False),
             _stage("lower-to-matmul", target=name),
         )
+        yield _stage("lower-to-product", "sums whose scale is computed in each run", target=name)
     sums = [] if r.form == "qdq" else [_stage("legalize-sums", target=name)]
     yield _together(
         "sums on the fastest types; moves of elements that casts stood between, in blocks",

@@ -58,7 +58,7 @@ LIKE = {
     "QLinearAveragePool": QUANTIZED,
 }
 """Kernel not measured on other machines -> measured kernel with similar work; for all others that is FLOAT."""
-COUNTS = ("inputs_multiple", "outputs_multiple", "least_outputs", "least", "rows")
+COUNTS = ("inputs_multiple", "outputs_multiple", "least_outputs", "least", "rows", "cache")
 """Keys of cost tables that are no times."""
 
 WORTH = 0.85

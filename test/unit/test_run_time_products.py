@@ -1,0 +1,101 @@
+"""Convolutions of activations quantized at run time, as matrix products, on numbers."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as onh
+import pytest
+
+import qdialect
+from qdialect.oracle import session as oracle
+
+# operand, weight, attributes of the convolution
+CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
+    "pads": ((2, 64, 9, 7), (96, 64, 3, 3), {"pads": [1, 2, 0, 1]}),
+    "strides": ((1, 64, 9, 9), (96, 64, 3, 3), {"strides": [2, 3], "pads": [1, 1, 1, 1]}),
+    "dilations": ((1, 128, 9, 8), (128, 128, 2, 3), {"dilations": [2, 1]}),
+    "one axis": ((1, 128, 40), (128, 128, 5), {"pads": [2, 2]}),
+    "one element": ((1, 64, 6, 6), (64, 64, 1, 1), {}),
+}
+
+
+def model(case: str, *, weight: str, biased: bool) -> onnx.ModelProto:
+    """Relu, a run-time quantize, ConvInteger with its rescale and, if `biased`, a bias."""
+    x, w, attributes = CASES[case]
+    rng, info = np.random.default_rng(7), np.iinfo(weight)
+    ones = [1] * (len(w) - 2)
+    constants: dict[str, Any] = {
+        "w": rng.integers(info.min, info.max + 1, w).astype(weight),
+        "v": np.array(info.min + 120, weight),
+        "c": np.float32(0.013),
+        "b": rng.normal(size=(1, w[0], *ones)).astype(np.float32),
+    }
+    nodes = [
+        oh.make_node("Relu", ["x"], ["r"]),
+        oh.make_node("DynamicQuantizeLinear", ["r"], ["q", "s", "z"]),
+        oh.make_node("ConvInteger", ["q", "w", "z", "v"], ["i"], **attributes),
+        oh.make_node("Cast", ["i"], ["f"], to=1),
+        oh.make_node("Mul", ["s", "c"], ["m"]),
+        oh.make_node("Mul", ["f", "m"], ["a" if biased else "y"]),
+        *([oh.make_node("Add", ["a", "b"], ["y"])] if biased else []),
+    ]
+    graph = oh.make_graph(
+        nodes,
+        "g",
+        [oh.make_tensor_value_info("x", 1, x)],
+        [oh.make_tensor_value_info("y", 1, [None] * len(x))],
+        [onh.from_array(array, name) for name, array in constants.items()],
+    )
+    return oh.make_model(graph, opset_imports=[oh.make_opsetid("", 13)], ir_version=8)
+
+
+def compiled(proto: onnx.ModelProto, folder: Path) -> tuple[Path, list[str]]:
+    """The file that `compile` writes, and its operators."""
+    onnx.save(proto, folder / "before.onnx")
+    module = qdialect.load(folder / "before.onnx")
+    qdialect.compile(module)
+    qdialect.save(module, folder / "after.onnx")
+    return folder / "after.onnx", [n.op_type for n in onnx.load(folder / "after.onnx").graph.node]
+
+
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.parametrize("weight", ["uint8", "int8"])
+@pytest.mark.parametrize("case", CASES)
+def test_a_product_computes_what_the_sum_and_its_rescale_did(
+    case: str, weight: str, biased: bool, tmp_path: Path
+):
+    after, ops = compiled(model(case, weight=weight, biased=biased), tmp_path)
+    assert "MatMulIntegerToFloat" in ops
+    assert not {"ConvInteger", "Cast", "Mul", "Add"} & set(ops)
+    feeds = {"x": np.random.default_rng(3).normal(0.4, 1, CASES[case][0]).astype(np.float32)}
+    expected, found = (oracle.run(str(path), feeds)[0] for path in (tmp_path / "before.onnx", after))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-4 * float(np.abs(expected).max()))
+
+
+def test_elements_between_two_products_stay_channels_last(tmp_path: Path):
+    proto = model("one element", weight="uint8", biased=True)
+    again = [oh.make_node("Relu", ["y"], ["r2"])]
+    for node in proto.graph.node[1:]:
+        names = {name: f"{name}2" for name in [*node.output, *node.input] if name not in "wvcb"}
+        again.append(
+            oh.make_node(node.op_type, [names.get(n, n) for n in node.input], [names[o] for o in node.output])
+        )
+        again[-1].attribute.extend(node.attribute)
+    proto.graph.node.extend(again)
+    proto.graph.output[0].name = "y2"
+    after, ops = compiled(proto, tmp_path)
+    assert ops.count("MatMulIntegerToFloat") == ops.count("Transpose") == 2  # the first and the last
+    feeds = {"x": np.random.default_rng(3).normal(0.4, 1, CASES["one element"][0]).astype(np.float32)}
+    expected, found = (oracle.run(str(path), feeds)[0] for path in (tmp_path / "before.onnx", after))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-4 * float(np.abs(expected).max()))
+
+
+def test_a_product_of_a_compiled_model_stays_as_it_is(tmp_path: Path):
+    after, _ = compiled(model("pads", weight="uint8", biased=True), tmp_path)
+    module = qdialect.load(after)
+    qdialect.compile(module)
+    qdialect.save(module, tmp_path / "twice.onnx")
+    assert (tmp_path / "twice.onnx").read_bytes() == after.read_bytes()
