@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from qdialect.calibration.doubts import Doubts
 from qdialect.errors import UserError
 from qdialect.files import reason
 from qdialect.numerics import Array
@@ -35,11 +36,15 @@ class ImageOptions:
 
 
 def checked(
-    feeds: Iterable[Mapping[str, Array]], inputs: Sequence[Input], *, strict: bool = False
+    feeds: Iterable[Mapping[str, Array]],
+    inputs: Sequence[Input],
+    *,
+    strict: bool = False,
+    doubts: Doubts | None = None,
 ) -> Iterator[Arrays]:
     """
     Feeds of the model's shapes, split where a first axis is longer than the model's. strict: nothing is rounded, and no
-    integer is converted to float.
+    integer is converted to float. doubts: counts what is odd.
 
     Raises UserError for wrong keys, shapes and types, for NaN, and if there is nothing.
     """
@@ -51,6 +56,8 @@ def checked(
                 "give dictionaries of arrays by input name",
             )
         arrays = {name: np.asarray(array) for name, array in sample.items()}
+        if doubts is not None:
+            doubts.look(arrays, inputs)
         for feed in batches(arrays, inputs, strict=strict):
             for name, array in feed.items():
                 if array.dtype.kind == "f" and not np.isfinite(array).all():

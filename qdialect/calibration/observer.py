@@ -20,11 +20,11 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
-from qdialect.errors import UserError
 from qdialect.ir.names import tensor_name
 from qdialect.ir.values import is_float32, rank_of
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
+from qdialect.oracle.data import does_not_run
 from qdialect.oracle.form import main_of, oracle_form
 from qdialect.oracle.observing import input_names
 from qdialect.oracle.session import session_for
@@ -135,10 +135,7 @@ class Observer:
         try:
             arrays = dict(zip(named, self._session(named).run(named, inputs) if named else (), strict=True))
         except Exception as error:  # onnxruntime's exceptions share no base class
-            line = str(error).strip().splitlines()[0]
-            raise UserError(
-                f"the model does not run on the data: {line}", "check the shapes and the numbers of the data"
-            ) from None
+            raise does_not_run(error, feeds) from None
         return [
             feeds[self._args[v]] if v in self._args else np.asarray(arrays[self._places[v]]) for v in values
         ]

@@ -11,11 +11,12 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from qdialect.calibration.data import checked
+from qdialect.calibration.doubts import Doubts
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of
 from qdialect.errors import UserError
 from qdialect.numerics import Array
 from qdialect.onnx_io.exporter import export_model
-from qdialect.oracle.data import Arrays, Input
+from qdialect.oracle.data import Arrays, Input, does_not_run
 from qdialect.oracle.form import main_of
 from qdialect.oracle.session import session
 
@@ -101,13 +102,17 @@ def sequences(feeds: Iterable[Feeds | Iterable[Feeds]]) -> Iterator[Iterable[Fee
 
 
 def stateful(
-    module: ModuleOp, pairs: Mapping[str, str], inputs: Sequence[Input], streams: Iterable[Iterable[Feeds]]
+    module: ModuleOp,
+    pairs: Mapping[str, str],
+    inputs: Sequence[Input],
+    streams: Iterable[Iterable[Feeds]],
+    doubts: Doubts | None = None,
 ) -> Iterator[Arrays]:
     """
     The feeds of some sequences, each with the model's state at that point.
 
-    pairs: inputs by the outputs that are fed to them. Raises UserError for invalid pairs, and for data that the
-    model does not accept.
+    pairs: inputs by the outputs that are fed to them. doubts: as `checked`. Raises UserError for invalid pairs, and
+    for data that the model does not accept.
     """
     outputs = model_outputs(module)
     names = [one.name for one in outputs]
@@ -118,8 +123,7 @@ def stateful(
         try:
             return dict(zip(names, runner.run(None, dict(feed)), strict=True))
         except Exception as error:  # onnxruntime's exceptions share no base class
-            line = str(error).strip().splitlines()[0]
-            raise UserError(f"the model does not run on the data: {line}", "check its shapes") from None
+            raise does_not_run(error, feed) from None
 
     feedback = FeedBack(states, inputs, run)
     wanted = {one.name: one for one in inputs}
@@ -127,7 +131,7 @@ def stateful(
     def cut(sequence: Iterable[Feeds]) -> Iterator[Feeds]:
         for k, feed in enumerate(sequence):
             first = [wanted[name] for name in states.values() if name in feed] if k == 0 else []
-            frames = checked([feed], feedback.data_inputs)
+            frames = checked([feed], feedback.data_inputs, doubts=doubts)
             for n, frame in enumerate(frames):
                 yield {**frame, **{one.name: _begin(feed, one) for one in first}} if n == 0 else frame
 

@@ -28,6 +28,9 @@ COMMANDS = {
     "targets": "list the targets, or measure what kernels cost here",
 }
 
+RUNS = 31
+"""How often `targets --calibrate` runs each kernel by default."""
+
 _EPILOG = "`%(prog)s COMMAND --help` says more. `qdialect-opt` runs single passes."
 
 
@@ -41,6 +44,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         own.error(wrong)
     if unknown:
         own.unrecognized(unknown)
+    if parsed.command == "targets" and parsed.runs is not None and not parsed.calibrate:
+        own.error("--runs says how often --calibrate runs each kernel")
     if parsed.command == "targets" and parsed.output is not None:
         if not parsed.calibrate:
             own.error("-o says where the costs go that --calibrate measures")
@@ -54,6 +59,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         own.error("there is nothing to calibrate on: give --data, a saved --profile, or --random")
     if parsed.command == "quantize" and parsed.random and (parsed.data or parsed.profiles):
         own.error("--random takes the place of --data and --profile: give one of them")
+    if parsed.command == "quantize" and parsed.random and parsed.state:
+        own.error("--state goes from one sample to the next, of which --random has none: give --data")
     return parsed
 
 
@@ -212,8 +219,8 @@ def _add_targets(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calibrate", action="store_true", help=calibrate)
     output = "where the costs go, a name that ends in .toml (default: standard output)"
     parser.add_argument("-o", "--output", metavar="FILE.toml", help=output)
-    runs = "how often each kernel is run, the fastest counts (default: %(default)s)"
-    parser.add_argument("--runs", type=_positive, metavar="N", default=31, help=runs)
+    runs = f"how often each kernel is run, the fastest counts (default: {RUNS})"
+    parser.add_argument("--runs", type=_positive, metavar="N", help=runs)
 
 
 def _add_explain(parser: argparse.ArgumentParser) -> None:
@@ -319,6 +326,13 @@ def _report(text: str) -> str:
     return text
 
 
+def _divisors(text: str) -> tuple[float, ...]:
+    numbers = _numbers(text)
+    if not all(number > 0 for number in numbers):
+        raise argparse.ArgumentTypeError(f"pixels are divided by '{text}': give numbers above 0")
+    return numbers
+
+
 class _Append(argparse.Action):
     """Action that appends a value without modifying the default."""
 
@@ -342,7 +356,7 @@ class _Feed(argparse.Action):
 
 _REPEATED: dict[str, type[argparse.Action]] = {"P": _Append, "OUT=IN": _Feed}
 _READERS: dict[str, Callable[[str], Any]] = {
-    "NAME,...": _list, "OP,...": _list, "SIZE": _size, "N": _positive, "M,...": _numbers, "S,...": _numbers,
+    "NAME,...": _list, "OP,...": _list, "SIZE": _size, "N": _positive, "M,...": _numbers, "S,...": _divisors,
     "TARGET": _target, "ROWS": _rows, "NAME=N,...": _list,
 }  # fmt: skip
 """Converters of option values, by their placeholder in `--help`."""

@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from qdialect.cli.arguments import RUNS
 from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
 from qdialect.cli.tables import table
@@ -16,7 +17,7 @@ CALIBRATED = "onnxruntime"
 def run(arguments: argparse.Namespace) -> int:
     """Lists the targets, or writes the costs of this machine."""
     if arguments.calibrate:
-        return _calibrate(arguments.output, arguments.runs)
+        return _calibrate(arguments.output, arguments.runs or RUNS)
     rows = [(name, target(name).summary, str(FOLDER / f"{name}.toml")) for name in target_names()]
     print("\n".join(table(rows)))
     return DONE

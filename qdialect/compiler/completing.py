@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from qdialect.calibration.annotations import annotate
 from qdialect.calibration.data import checked, load_data
+from qdialect.calibration.doubts import Doubts
 from qdialect.calibration.existing import is_integer
 from qdialect.calibration.profiling import Profiler
 from qdialect.calibration.samples import Noise, Row, measure_noise
@@ -54,6 +55,7 @@ class Completion(Hook):
     """Noise of the result against the model as it was read."""
     without: Noise | None = None
     samples: int = 0
+    doubts: list[str] = field(default_factory=list[str])
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
     elements: Mapping[str, int] = field(default_factory=dict[str, int])
 
@@ -62,7 +64,10 @@ class Completion(Hook):
             annotate(module, self.ranges, self.elements)
 
     def __str__(self) -> str:
-        """One line for the verdict."""
+        """A line for the verdict, and the warnings about the data."""
+        return "\n".join([self._use(), *self.doubts])
+
+    def _use(self) -> str:
         if not self.tensors or self.noise is None or self.without is None:
             return f"data: nothing is quantized besides, {self.reason}"
         return (
@@ -84,18 +89,25 @@ def complete(module: ModuleOp, data: Data, options: Options) -> Completion:
     """
     inputs = model_inputs(module)
     feeds = load_data(str(data), inputs) if isinstance(data, str | Path) else data
-    runtime = target(options.target)
-    form = options.form or runtime.form
+    form = options.form or target(options.target).form
     original = export_model(module).SerializeToString(deterministic=True)
     ready = _moved(module, options)
     casts = InsertCastsPass(target=str(options.target), form=form, weights=False, dynamic=False)
     if not any(is_integer(op) for op in main_of(ready).body.block.ops):
         return Completion(reason="since nothing is in the model")
     profiler = Profiler(ready, model="")
-    profiler.add(checked(feeds, inputs))
-    profile, rows = profiler.profile, profiler.samples.measured
+    doubts = Doubts()
+    profiler.add(checked(feeds, inputs, doubts=doubts))
+    done = _best(ready, casts, profiler, original)
+    done.doubts = doubts.lines(profiler.profile, inputs)
+    return done
+
+
+def _best(ready: ModuleOp, casts: InsertCastsPass, profiler: Profiler, original: bytes) -> Completion:
+    """The completion by the ranges that leave least noise; one with a reason if none pays."""
+    profile, rows, runtime = profiler.profile, profiler.samples.measured, target(casts.target)
     expected = outputs(original, rows)
-    without = measure_noise(expected, simulated(ready.clone(), options.target, rows))
+    without = measure_noise(expected, simulated(ready.clone(), casts.target, rows))
     best = Completion(reason="as no op that is in float would take less time")
     for method in RANGES:
         ranges = bounds_of(profile, method, symmetric=runtime.symmetric_activations)

@@ -215,6 +215,10 @@ class QuantizeOptions(Calibration, Options):
         for name, value in (("memory", self.memory), ("workers", self.workers)):
             if not (isinstance(value, Integral) and value > 0):
                 raise UserError(f"{name} is {value!r}", "give a whole number from 1 on")
+        if not all(one > 0 for one in self.std):
+            raise UserError(f"std is {self.std!r}", "pixels are divided by it: give numbers above 0")
+        if self.state and self.random:
+            raise UserError("state and random exclude each other", "give sequences of data")
 
 
 def flag(one: Field[Any]) -> str:

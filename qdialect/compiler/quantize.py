@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, ModuleOp
 from xdsl.ir import Operation
 
 from qdialect.calibration.data import ImageOptions, checked, load_data
+from qdialect.calibration.doubts import Doubts
 from qdialect.calibration.equalization import equalize
 from qdialect.calibration.loops import inner_layers
 from qdialect.calibration.profile import Profile, load_profile
@@ -94,6 +95,8 @@ class Quantized:
     """Participle phrase for the quantized layers in the summary."""
     budget: Budgeted | None = None
     """Result of the noise budget, if requested."""
+    doubts: list[str] = field(default_factory=list[str])
+    """Warnings about the data."""
     in_pairs: bool = False
     """True if integers are written as float ops between pairs of casts, for the runtime to fuse."""
 
@@ -113,7 +116,8 @@ class Quantized:
         if self.floating == NO_OP and not self.layers:
             return [*lines, "nothing to quantize: no layer has float weights; the model is compiled as it is"]
         if self.floating:
-            return [*lines, f"all {self.layers} layers stay in float: {self.floating}"]
+            return [*lines, f"all {self.layers} layers stay in float: {self.floating}", *self.doubts]
+        lines += self.doubts
         noise = f"{self.ratio:.1f} dB signal to noise" if isfinite(self.ratio) else "noise not measured"
         lines.append(f"{self.integer} of {self.layers} layers {self.how}, {noise}: {self.choice}")
         if not self.profile.random and 0 < self.profile.samples < FEW:
@@ -156,7 +160,7 @@ def _become(module: ModuleOp, by: ModuleOp, report: Report) -> None:
     report.module = module
 
 
-def _feeds(module: ModuleOp, data: Data, calibration: Calibration) -> Iterable[Feeds]:
+def _feeds(module: ModuleOp, data: Data, calibration: Calibration, doubts: Doubts) -> Iterable[Feeds]:
     """The samples, checked."""
     inputs = model_inputs(module)
     if calibration.random:
@@ -167,10 +171,11 @@ def _feeds(module: ModuleOp, data: Data, calibration: Calibration) -> Iterable[F
             {out: into for into, out in calibration.state.items()},
             inputs,
             _sequences(data, calibration, inputs),
+            doubts,
         )
     if isinstance(data, str | Path):
-        return checked(load_data(str(data), inputs, _images(calibration)), inputs)
-    return checked(() if data is None else data, inputs)
+        return checked(load_data(str(data), inputs, _images(calibration)), inputs, doubts=doubts)
+    return checked(() if data is None else data, inputs, doubts=doubts)
 
 
 def _images(calibration: Calibration) -> ImageOptions:
@@ -184,12 +189,13 @@ def _sequences(data: Data, calibration: Calibration, inputs: Sequence[Input]) ->
     return sequences(() if data is None else data)
 
 
-def _profile(module: ModuleOp, data: Data, calibration: Calibration) -> Profiler:
-    """A profile of the prepared module; saved if requested, also on interrupt."""
+def _profile(module: ModuleOp, data: Data, calibration: Calibration) -> tuple[Profiler, list[str]]:
+    """A profile of the prepared module, saved if requested, also on interrupt; warnings about the data."""
+    doubts = Doubts()
     profiler = Profiler(module, memory=calibration.memory, random=calibration.random)
     try:
         if data is not None or calibration.random or not calibration.profiles:
-            _add(profiler, _feeds(module, data, calibration), calibration)
+            _add(profiler, _feeds(module, data, calibration, doubts), calibration)
     except KeyboardInterrupt:
         count, path = profiler.profile.samples, calibration.save_profile
         if path is None or not count:
@@ -200,7 +206,7 @@ def _profile(module: ModuleOp, data: Data, calibration: Calibration) -> Profiler
             profiler.profile.merge(load_profile(str(path)))
         if calibration.save_profile is not None and profiler.profile.samples:
             profiler.profile.save(str(calibration.save_profile))
-    return profiler
+    return profiler, doubts.lines(profiler.profile, model_inputs(module))
 
 
 def _shown(calibration: Calibration) -> Callable[[str], None]:
@@ -234,11 +240,10 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     original = export_model(module).SerializeToString(deterministic=True)
     prepared = module.clone()
     origin = prepare(prepared, options)
-    profiler = _profile(prepared, data, calibration)
+    profiler, doubts = _profile(prepared, data, calibration)
     profile, samples, memory = profiler.profile, profiler.samples, calibration.memory
-    show = _shown(calibration)
     candidates = Candidates(
-        prepared, profile, samples, options, original, memory=memory, show=show, origin=origin
+        prepared, profile, samples, options, original, memory=memory, show=_shown(calibration), origin=origin
     )
     limit = None if calibration.max_drop is None else parse_limit(calibration.max_drop)
     candidates, best = _best(candidates, calibration)
@@ -248,7 +253,8 @@ def quantize_module(module: ModuleOp, data: Data, calibration: Calibration, opti
     done = candidates.finish(best.choice)
     budget = held_against(candidates, best, done) if calibration.budget else None
     result = Quantized(done.report, best.choice, done.ratio, profile, candidates.log, best.layers)
-    result = replace(result, layers=layers, limit=limits, budget=budget, in_pairs=candidates.form == "qdq")
+    in_pairs = candidates.form == "qdq"
+    result = replace(result, layers=layers, limit=limits, budget=budget, doubts=doubts, in_pairs=in_pairs)
     done.report.calibrated = True
     as_asked = options.form is not None or bool(options.decompose)
     floating = "" if as_asked else _reason_for_float(done, any_integers=best.integer)
@@ -284,7 +290,7 @@ def _weights_alone(
     prepared = module.clone()
     origin = prepare(prepared, asked)
     run_passes(prepared, [RaiseOpsetPass(to=OPSET)], origin)
-    profiler = _profile(prepared, data, calibration)
+    profiler, doubts = _profile(prepared, data, calibration)
     rows, judges = profiler.samples.steering, profiler.samples.judging
     wanted = outputs(export_model(prepared).SerializeToString(deterministic=True), judges)
     memory, show = calibration.memory, _shown(calibration)
@@ -298,7 +304,8 @@ def _weights_alone(
     report.calibrated = True
     choice = Choice(range="activations in float", rounding=f"blocks of {block}")
     how = "with weights of 4 bits"
-    return Quantized(report, choice, ratio, profiler.profile, log, len(log), "", len(log), how=how)
+    done = Quantized(report, choice, ratio, profiler.profile, log, len(log), "", len(log), how=how)
+    return replace(done, doubts=doubts)
 
 
 def count_layers(module: ModuleOp, candidates: Candidates) -> int:

@@ -66,6 +66,27 @@ def batches(arrays: Arrays, inputs: Sequence[Input], *, strict: bool = False) ->
         yield {one.name: _cut(fitted[one.name], one, k, count) for one in inputs}
 
 
+def unlike_rows(feeds: Mapping[str, npt.NDArray[Any]]) -> UserError | None:
+    """What to say if a model does not run on `feeds` and they have different numbers of rows; None if not."""
+    rows = {name: array.shape[0] for name, array in feeds.items() if array.ndim}
+    if len(set(rows.values()) - {1}) < 2:
+        return None
+    counts = ", ".join(f"{count} for '{name}'" for name, count in rows.items())
+    return UserError(
+        f"the model does not run on the data, of rows there are {counts}", "give every input as many"
+    )
+
+
+def does_not_run(error: Exception, feeds: Mapping[str, npt.NDArray[Any]]) -> UserError:
+    """What to say if onnxruntime does not run a model on `feeds`, which fit the model's inputs one by one."""
+    if (unlike := unlike_rows(feeds)) is not None:
+        return unlike
+    line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return UserError(
+        f"the model does not run on the data: {line}", "check the shapes and the numbers of the data"
+    )
+
+
 def _converts(have: np.dtype[Any], wanted: np.dtype[Any], strict: bool) -> bool:
     """True if data of dtype `have` may feed an input of `wanted`; strict: bytes of an image are no floats in [0, 1]."""
     if not strict or have == wanted:

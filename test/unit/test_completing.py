@@ -232,6 +232,13 @@ def test_a_result_without_signal_is_not_taken(
     assert _kinds(report) == _kinds(without)
 
 
+def test_odd_data_is_said_to_be(export: bytes, samples: list[dict[str, npt.NDArray[np.float32]]]) -> None:
+    zeros = [{name: array * 0 for name, array in feeds.items()} for feeds in samples]
+    for data, odd in ((zeros, True), (samples, False)):
+        report = qdialect.compile(export, data=data)
+        assert ("warning: the data is 0 throughout" in report.completion) is odd
+
+
 def test_the_command(
     export: bytes,
     samples: list[dict[str, npt.NDArray[np.float32]]],

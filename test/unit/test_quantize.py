@@ -17,6 +17,7 @@ import qdialect
 from qdialect.calibration.gptq import gptq
 from qdialect.calibration.layers import Layer
 from qdialect.cli import main
+from qdialect.errors import UserError
 
 Array = npt.NDArray[Any]
 CHANNELS = 64
@@ -240,6 +241,36 @@ def test_few_samples_are_said_to_be(count: int, said: str, folder: Path) -> None
     assert [line[: len("warning: ") + len(said)] for line in done.summary() if "few" in line] == (
         [f"warning: {said}"] if said else []
     )
+
+
+@pytest.mark.parametrize(
+    ("factor", "offset", "type", "said"),
+    [
+        (0, 0, np.float32, "the data is 0 throughout"),
+        (0, 3, np.float32, "the data is 3 throughout"),
+        (0, 0, np.uint8, "'x' is uint8"),
+        (20, 128, np.uint8, "'x' is uint8"),
+        (1, 0, np.float64, ""),
+    ],
+)
+def test_odd_data_is_said_to_be(factor: int, offset: int, type: Any, said: str, folder: Path) -> None:
+    data = [
+        {"x": (row[None] * factor + offset).clip(0 if type == np.uint8 else -9).astype(type)}
+        for row in samples(8)
+    ]
+    done = qdialect.quantize(folder / "float.onnx", data, range="minmax", rounding="nearest")
+    warnings = [line for line in done.summary() if line.startswith("warning: ")]
+    assert bool(warnings) == bool(said)
+    assert said in "".join(warnings)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [({"std": (1.0, 0.0)}, "above 0"), ({"random": True, "state": {"x": "y"}}, "exclude")],
+)
+def test_options_that_mean_nothing_are_refused(options: dict[str, Any], says: str, folder: Path) -> None:
+    with pytest.raises(UserError, match=says):
+        qdialect.quantize(folder / "float.onnx", **options)
 
 
 def test_a_file_of_pairs_is_said_to_be_for_other_runtimes(folder: Path) -> None:

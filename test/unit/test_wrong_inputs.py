@@ -130,6 +130,13 @@ COULD_NOT: list[tuple[Command, str, str]] = [
     (main, "compare good.onnx good.onnx --data nan.npz", "holds NaN"),
     (main, "compare good.onnx good.onnx --data bytes.npz", "array.astype('float32')"),
     (main, "compare - - --data good.npz", "standard input"),
+    *(
+        (main, line, "of rows there are 4 for 'x', 3 for 'f'; give every input as many")
+        for line in (
+            "quantize sum.onnx -o out.onnx --data sum.npz", "compare sum.onnx sum.onnx --data sum.npz",
+            "bench sum.onnx --data sum.npz",
+        )
+    ),
     (main, "compare good.onnx wide.onnx --data good.npz", "2x3"),
     (main, "compare open.onnx good.onnx --data good.npz", "is 4x3, the other model takes 2x3"),
     (main, "bench good.onnx --batch 8", "has batch 2, not 8"),
@@ -164,6 +171,9 @@ WRONG_USAGE: list[tuple[Command, str, str]] = [
     (main, "quantize good.onnx -o out.onnx --data good.npz --workers two", "'two' is no number"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --workers 0", "0 is too few"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --random", "give one of them"),
+    (main, "quantize good.onnx -o out.onnx --random --state y=x", "give --data"),
+    (main, "quantize good.onnx -o out.onnx --data good.npz --std 1,0", "give numbers above 0"),
+    (main, "targets --runs 3", "--calibrate"),
     (main, "compile good.onnx -o out.onnx --quiet --verbose", "not allowed with argument --quiet"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --layout NCWH", "did you mean 'NCHW'?"),
     (main, "quantize good.onnx -o out.onnx --data good.npz --rounding gpt", "did you mean 'gptq'?"),
@@ -202,6 +212,13 @@ def place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for one in (free.graph.input[0], free.graph.output[0]):
         one.type.tensor_type.shape.dim[0].dim_param = "rows"
     onnx.save(free, "open.onnx")
+    two = scale_model(1.5)
+    del two.graph.initializer[:]
+    two.graph.input.append(helper.make_tensor_value_info("f", 1, ["n", 3]))
+    two.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
+    two.graph.output[0].type.tensor_type.shape.dim[0].dim_param = "n"
+    onnx.save(two, "sum.onnx")
+    np.savez("sum.npz", x=np.ones((4, 3), np.float32), f=np.ones((3, 3), np.float32))
     (folder / "own_data.py").write_text(OWN_DATA)
     for name in ("folder.npz", "folder.onnx", "empty"):
         (folder / name).mkdir()
