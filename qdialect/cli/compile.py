@@ -3,6 +3,8 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         onnx_parts.load_alone()
         from qdialect.onnx_io.messages import prepare_inference
 
-        prepare_inference()
+        prepare_inference(partial(_import_passes, options))
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
         reporting = Reporting(arguments)
@@ -58,6 +60,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.remarks:
         print_remarks(report)
     return DONE
+
+
+def _import_passes(options: Options) -> None:
+    """Import what will compile, while another process infers shapes: a twentieth of a compile."""
+    from qdialect.compiler import compilation
+
+    with suppress(UserError):  # compiling raises it, once the model is known to be one
+        compilation.phases(options)
 
 
 def _feeds(

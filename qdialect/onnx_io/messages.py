@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -135,9 +135,11 @@ class _Inference:
     small, it costs half. Its C++ code must be independent of this process's threads.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, meanwhile: Callable[[], None] | None = None) -> None:
+        """meanwhile: what this process does while the other infers, instead of waiting."""
         import warnings
 
+        self._meanwhile = meanwhile
         self._infer = onnx_parts.infer_shapes()  # loaded before the fork: not anew in each child
         asked, self._ask = os.pipe()
         self._answer, answered = os.pipe()
@@ -177,6 +179,8 @@ class _Inference:
         with suppress(BrokenPipeError), open(self._ask, "wb") as file:
             file.write(seconds.to_bytes(8, "little"))
             file.write(model)
+        if self._meanwhile is not None:
+            self._meanwhile()
         with open(self._answer, "rb") as file:
             result = file.read()
         _, status = os.waitpid(self._child, 0)
@@ -186,11 +190,15 @@ class _Inference:
 _PREPARED: list[_Inference] = []
 
 
-def prepare_inference() -> None:
-    """Fork the process for the next shape inference now, if the system has one to spare."""
+def prepare_inference(meanwhile: Callable[[], None] | None = None) -> None:
+    """
+    Fork the process for the next shape inference now, if the system has one to spare.
+
+    meanwhile: called while that process infers.
+    """
     if APART:
         with suppress(OSError):
-            _PREPARED.append(_Inference())
+            _PREPARED.append(_Inference(meanwhile))
 
 
 def _address_space() -> int:

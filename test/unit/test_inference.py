@@ -241,6 +241,15 @@ def test_a_child_that_was_forked_before_answers_once_and_ends_unasked():
     assert unasked.of(b"", 1) == b""
 
 
+@pytest.mark.skipif(not messages.APART, reason="inference runs in this process")
+def test_this_process_works_while_another_infers():
+    done: list[str] = []
+    messages.prepare_inference(lambda: done.append("work"))
+    assert not done
+    assert messages.inferred(model()) == messages.inferred(model())
+    assert done == ["work"]  # the second call forked a process of its own, without work
+
+
 def test_a_system_without_a_process_to_spare_leaves_the_model_as_it_is(monkeypatch: pytest.MonkeyPatch):
     def fork() -> int:
         raise BlockingIOError
