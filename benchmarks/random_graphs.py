@@ -19,7 +19,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -32,16 +32,13 @@ from xdsl.dialects.builtin import ModuleOp
 from graphs.children import Ended, Report, results
 from graphs.quantized import Case, odd_case, random_case
 from graphs.structure import difference, first_change
-from qdialect.compiler.conditions import ConditionCheck
+from graphs.together import Together
 from qdialect.compiler.options import Options
-from qdialect.compiler.pipeline import claims, phases
 from qdialect.errors import UserError
 from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.checking import NumericsCheck
 from qdialect.oracle.session import Array, run
-from qdialect.rewriting.manager import PassManager
 
 TARGETS = ("onnxruntime", "generic")
 EXACT = ("onnxruntime//exact", "generic//exact")
@@ -120,20 +117,11 @@ def options(label: str) -> Options:
     return Options(target, form or None, level or "close")
 
 
-def compiled(module: ModuleOp, target: str, feeds: Mapping[str, Array] | None) -> str:
-    """Compile in place; with feeds, verify and judge each pass, and say what was wrong with one."""
-    parts, problem = phases(options(target)), ""
-    passes = [stage.step for phase in parts for stage in phase.stages]
-    if feeds is None:
-        PassManager().run(passes, module)
-    else:
-        try:
-            check = NumericsCheck(module, [feeds], verify=True)
-            PassManager(check, ConditionCheck(claims(parts))).run(passes, module)
-        except UserError as error:
-            problem = str(error)
+def alone(model: ModelProto, target: str) -> ModelProto:
+    """What a model is compiled to, without judging the passes."""
+    module = Together(partial(imported, model), [options(target)], None).run(0)
     module.verify()
-    return problem
+    return export_model(module)
 
 
 def optimized(model: ModelProto, case: Case) -> list[Array] | str:
@@ -167,9 +155,7 @@ def in_session(case: Case, result: ModelProto, before: Sequence[Array], was: lis
 
 def again(result: ModelProto, target: str) -> str:
     """How the result changes when it is compiled a second time; empty if no byte does."""
-    module = imported(result)
-    compiled(module, target, None)
-    second = export_model(module)
+    second = alone(result, target)
     if other := difference(result, second):
         return f"not idempotent: {other}"
     other = first_change(result, second)
@@ -184,16 +170,19 @@ def outcome(
     twice: bool = True,
     before: Sequence[Array] | None = None,
     was: list[Array] | str | None = None,
+    make: Callable[[], ModuleOp] | None = None,
 ) -> Outcome:
     """
     Compile one graph and look at it; `passes`: judge each pass, which takes half of the time; `twice`: compile the
     result again. What the model gives, if that is known: `before` without optimizations, `was` with all of them.
+    `make` compiles it, if it is compiled for other targets too.
     """
     try:
-        module = imported(case.model)
-        finding = compiled(module, target, case.feeds if passes and case.finite else None)
-        if finding:
-            return Outcome(finding, " ".join(finding.split()[:2]))
+        try:
+            module = (make or together(case, [target], passes)[target])()
+        except UserError as error:
+            return Outcome(str(error), " ".join(str(error).split()[:2]))
+        module.verify()
         result = export_model(module)
         before = run(case.model, case.feeds) if before is None else before
         names, places = [output.name for output in case.model.graph.output], indices(case.model)
@@ -207,6 +196,8 @@ def outcome(
         whole = sqnr(sum(signal for signal, _ in pairs), sum(noise for _, noise in pairs))
         worst = min((sqnr(*pair) for pair in pairs), default=np.inf)
         integer = sum("QLinear" in n.op_type or n.op_type == "QGemm" for n in result.graph.node)
+        if twice and make and (other := first_change(alone(case.model, target), result)):
+            return Outcome(f"other bytes with other targets: {other}", "other targets", whole, worst, integer)
         if twice and (other := again(result, target)):
             return Outcome(other, other.split(":")[0], whole, worst, integer)
         if whole < LEAST:
@@ -217,6 +208,13 @@ def outcome(
         return Outcome("", "", whole, worst, integer)
     except Exception as error:  # any error is what this program looks for
         return Outcome(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", type(error).__name__)
+
+
+def together(case: Case, targets: Sequence[str], passes: bool) -> dict[str, Callable[[], ModuleOp]]:
+    """What compiles a graph for each target, in this order; with `passes`, it judges each pass."""
+    feeds = case.feeds if passes and case.finite else None
+    runs = Together(partial(imported, case.model), [options(target) for target in targets], feeds)
+    return {target: partial(runs.run, k) for k, target in enumerate(targets)}
 
 
 def targets_of(seed: int, case: Case | None = None) -> tuple[str, ...]:
@@ -252,9 +250,10 @@ def outcomes(
     begin(ORIGINAL)
     was = "" if ORIGINAL in without else optimized(case.model, case)
     judged: dict[str, Outcome] = {}
-    for target in targets_of(seed, case if odd else None):
+    again = seed % twice == 0
+    for target, make in together(case, targets_of(seed, case if odd else None), passes).items():
         begin(target)
-        judged[target] = outcome(case, target, passes=passes, twice=seed % twice == 0, before=before, was=was)
+        judged[target] = outcome(case, target, passes=passes, twice=again, before=before, was=was, make=make)
         judged[target].aborts = ORIGINAL in without
     return judged
 

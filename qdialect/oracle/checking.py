@@ -24,8 +24,8 @@ is compared with its lowering, in integer-only arithmetic (`oracle/stages.py`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -41,7 +41,6 @@ from qdialect.exactness import Exactness
 from qdialect.forms.tosa.site import TosaSite
 from qdialect.ir.names import called, value_name
 from qdialect.numerics import Array
-from qdialect.onnx_io.opsets import IMPORTS, version_of
 from qdialect.oracle.feeds import fitting_feeds, given_feeds, retyped_feeds
 from qdialect.oracle.form import is_visible, main_of
 from qdialect.oracle.judging import Difference, Finding, beyond, step_of
@@ -57,8 +56,10 @@ from qdialect.oracle.observing import (
     observe,
     taken,
 )
+from qdialect.oracle.rows import changed_ops, rows_of
 from qdialect.oracle.stages import stages
 from qdialect.promises.control import Carries
+from qdialect.rewriting.copying import Copy
 from qdialect.rewriting.manager import Applied, Hook, PassManager
 from qdialect.rewriting.passes import exactness_of
 from qdialect.rewriting.records import Records, Rewritten
@@ -74,6 +75,12 @@ class Reference:
     def __init__(self, module: ModuleOp, feeds: Mapping[str, Array]):
         self._feeds = feeds
         self._look(module)
+
+    def copied(self, values: Mapping[SSAValue, SSAValue]) -> Reference:
+        """The same values of a copied module, in which `values` stand for those of this one."""
+        other = copy(self)
+        other._seen = {values[value]: seen for value, seen in self._seen.items() if value in values}
+        return other
 
     def _look(self, module: ModuleOp) -> None:
         self._keep(module, observe(module, self._feeds))
@@ -267,42 +274,6 @@ def _added_up(module: ModuleOp, cut: Collection[SSAValue]) -> set[SSAValue]:
     return values
 
 
-Rows = dict[Operation, tuple[Any, ...]]
-
-
-def _rows(module: ModuleOp) -> Rows:
-    """The content of each op, its schema version included. Holding the operations prevents the reuse of their ids."""
-    opset = version_of(module.attributes.get(IMPORTS))
-    return {
-        op: (
-            *op.operands,
-            *op.result_types,
-            *op.properties.items(),
-            *op.attributes.items(),
-            _version(op, opset),
-        )
-        for op in module.walk()
-    }
-
-
-def _version(op: Operation, opset: int) -> object:
-    """The schema version of an op; None for an op of another domain."""
-    return op.SCHEMA.at(opset) if isinstance(op, OnnxOp) and op.SCHEMA is not None and not op.domain else None
-
-
-def _changed(before: Rows, now: Rows) -> set[Operation]:
-    """The ops that are new or changed, and those whose regions contain them."""
-    ops: set[Operation] = set()
-    for op, row in now.items():
-        if before.get(op) == row:
-            continue
-        one: Operation | None = op
-        while one is not None and one not in ops:
-            ops.add(one)
-            one = one.parent_op()
-    return ops
-
-
 def _pattern_at(difference: Difference, records: Sequence[Rewritten]) -> str:
     """The pattern that last rewrote a node, or one adjacent to it; empty if none did."""
     wanted = {difference.tensor, difference.node}
@@ -335,11 +306,11 @@ class NumericsCheck(Hook):
         self._judged, self._lossy = 0, 0
         self._others: list[str] = []
         self._references = [Reference(module, one) for one in feeds]
-        self._rows = _rows(module)
+        self._rows = rows_of(module)
 
     def after(self, applied: Applied, module: ModuleOp) -> None:
-        before, self._rows = self._rows, _rows(module)
-        changed = _changed(before, self._rows)
+        before, self._rows = self._rows, rows_of(module)
+        changed = changed_ops(before, self._rows)
         if not changed and len(self._rows) == len(before):
             return
         exactness = exactness_of(applied.one)
@@ -364,6 +335,14 @@ class NumericsCheck(Hook):
             if differences:
                 pattern = _pattern_at(differences[0], records)
                 raise BeyondClass(Finding(applied.one.name, exactness.value, pattern, differences[0]))
+
+    def copied(self, of: Copy) -> NumericsCheck:
+        """The check of a copy of the module, on which other passes go on from here."""
+        other = copy(self)
+        other._others = list(self._others)
+        other._references = [one.copied(of.values) for one in self._references]
+        other._rows = rows_of(of.module)
+        return other
 
     def summary(self) -> str:
         """One line on the judged passes, after the last."""

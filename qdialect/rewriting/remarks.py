@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -57,6 +58,13 @@ class RemarkTable:
         """The remarks on an operation and on those that it replaced, in the order of passes."""
         return list(self._on.get(op, {}).values())
 
+    def copied(self, ops: Mapping[Operation, Operation]) -> RemarkTable:
+        """The table of a copied module, in which `ops` stand for those of this one."""
+        table = RemarkTable()
+        table._all.update(self._all)
+        table._on.update((ops[op], dict(remarks)) for op, remarks in self._on.items() if op in ops)
+        return table
+
     def __iter__(self):
         return iter(self._all)
 
@@ -70,3 +78,9 @@ _TABLES: WeakKeyDictionary[ModuleOp, RemarkTable] = WeakKeyDictionary()
 def remarks_of(module: ModuleOp) -> RemarkTable:
     """The remark table of `module`; it lives as long as the module does."""
     return _TABLES.setdefault(module, RemarkTable())
+
+
+def copy_remarks(module: ModuleOp, copy: ModuleOp, ops: Mapping[Operation, Operation]) -> None:
+    """Give a copy of `module` its remarks; `ops` maps operations to their copies."""
+    if (table := _TABLES.get(module)) is not None:
+        _TABLES[copy] = table.copied(ops)
