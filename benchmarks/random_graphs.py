@@ -38,7 +38,7 @@ from qdialect.errors import UserError
 from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
-from qdialect.oracle.session import Array, run
+from qdialect.oracle.session import Array, remembered, run
 
 TARGETS = ("onnxruntime", "generic")
 EXACT = ("onnxruntime//exact", "generic//exact")
@@ -251,10 +251,13 @@ def outcomes(
     was = "" if ORIGINAL in without else optimized(case.model, case)
     judged: dict[str, Outcome] = {}
     again = seed % twice == 0
-    for target, make in together(case, targets_of(seed, case if odd else None), passes).items():
-        begin(target)
-        judged[target] = outcome(case, target, passes=passes, twice=again, before=before, was=was, make=make)
-        judged[target].aborts = ORIGINAL in without
+    with remembered():  # the targets of a seed have many ops in common
+        for target, make in together(case, targets_of(seed, case if odd else None), passes).items():
+            begin(target)
+            judged[target] = outcome(
+                case, target, passes=passes, twice=again, before=before, was=was, make=make
+            )
+            judged[target].aborts = ORIGINAL in without
     return judged
 
 

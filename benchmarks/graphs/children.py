@@ -4,6 +4,7 @@ Work that may end its process: a library aborts, or does not come back. It is do
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -27,7 +28,13 @@ class Ended:
     stage: str
 
 
+COLLECTED = 20_000
+"""Objects after which garbage is collected: a graph's operations are many, and hold each other."""
+
+
 def _serve(pipe: Connection, work: Work) -> None:
+    gc.freeze()  # what was imported stays: no collection needs to walk through it
+    gc.set_threshold(COLLECTED)
     while True:
         number, without = pipe.recv()
         pipe.send((True, work(number, without, lambda stage: pipe.send((False, stage)))))

@@ -8,6 +8,7 @@ begin with equal passes, the later one goes on with a copy of what the earlier o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
@@ -69,13 +70,17 @@ class Pipeline:
         return next((k for k, (a, b) in enumerate(both) if a != b), min(len(self.steps), len(other.steps)))
 
 
+_pipeline = cache(Pipeline)
+"""Passes keep nothing from one module to the next."""
+
+
 class Together:
     """The modules that pipelines make of one graph; they are run in their order."""
 
     def __init__(self, start: Callable[[], ModuleOp], pipelines: Sequence[Options], feeds: Feeds | None):
         """start: makes the module; feeds: verify and judge each pass on these inputs."""
         self._start, self._feeds = start, feeds
-        self._pipelines = [Pipeline(options) for options in pipelines]
+        self._pipelines = [_pipeline(options) for options in pipelines]
         self._points: dict[int, tuple[int, Point]] = {}
         """By pipeline: how many of its passes an earlier one has run for it, and what they made."""
 

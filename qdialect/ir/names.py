@@ -51,7 +51,8 @@ def location(node: str, tensors: Sequence[str] = ()) -> LocationAttr:
     return loc
 
 
-def _names(loc: LocationAttr) -> list[str]:
+def names_in(loc: LocationAttr) -> list[str]:
+    """The names in a location: that of the ONNX node, then those of its results."""
     if isinstance(loc, FusedLoc):  # most are; asked first, as it is fast for an instance of the class itself
         parts = loc.locations.data if isinstance(loc.locations, ArrayAttr) else ()
         return [part.desc.data for part in parts if isinstance(part, NameLoc)]
@@ -60,13 +61,13 @@ def _names(loc: LocationAttr) -> list[str]:
 
 def node_name(op: Operation) -> str:
     """The name of the ONNX node that `op` came from; empty if it had none."""
-    names = _names(op.location)
+    names = names_in(op.location)
     return names[0] if names else ""
 
 
 def tensor_names(op: Operation) -> list[str]:
     """The ONNX names of `op`'s results, as many as are known."""
-    return _names(op.location)[1:]
+    return names_in(op.location)[1:]
 
 
 def result_names(op: Operation) -> list[str]:
@@ -76,7 +77,7 @@ def result_names(op: Operation) -> list[str]:
 
 def tensor_name(op: Operation, index: int = 0) -> str:
     """The ONNX name of one result; empty if it has none."""
-    names = _names(op.location)
+    names = names_in(op.location)
     return names[index + 1] if index + 1 < len(names) else ""
 
 

@@ -83,11 +83,11 @@ class Reference:
         return other
 
     def _look(self, module: ModuleOp) -> None:
-        self._keep(module, observe(module, self._feeds))
+        self._keep(names_of(module), observe(module, self._feeds))
 
-    def _keep(self, module: ModuleOp, seen: dict[SSAValue, Seen]) -> None:
+    def _keep(self, labels: Mapping[SSAValue, Sequence[str]], seen: dict[SSAValue, Seen]) -> None:
         self._seen, self._by_name = seen, dict[str, list[Seen]]()
-        for value, names in names_of(module).items():
+        for value, names in labels.items():
             if value in seen:
                 for name in names:
                     self._by_name.setdefault(name, []).append(seen[value])
@@ -231,7 +231,7 @@ class Reference:
         if moved and not differences:
             self._look(module)  # the users of a changed value have not been run with it
         else:
-            self._keep(module, seen)
+            self._keep(names, seen)
         return differences
 
 
@@ -319,8 +319,8 @@ class NumericsCheck(Hook):
             self._feeds = [retyped_feeds(module, one) for one in self._feeds]
             self._references = [Reference(module, one) for one in self._feeds]
             return
-        for op in changed if self._verify else ():
-            if op.parent_op() is not None:
+        for op in self._rows if self._verify else ():  # in their order: the first that is wrong is named
+            if op in changed and op.parent_op() is not None:
                 op.verify(verify_nested_ops=not isinstance(op, FuncOp))
         records = applied.records
         if (dialect := upstream_dialect(module)) and (dialect != TosaSite.DIALECT or not records.lowered):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from qdialect.dialects.onnx_base import OnnxOp
+from qdialect.ir.walking import operations
 from qdialect.onnx_io.opsets import IMPORTS, version_of
 
 Rows = dict[Operation, tuple[Any, ...]]
@@ -19,18 +21,20 @@ def rows_of(module: ModuleOp) -> Rows:
     return {
         op: (
             *op.operands,
-            *op.result_types,
+            *(result.type for result in op.results),
             *op.properties.items(),
             *op.attributes.items(),
-            _version(op, opset),
+            _version(type(op), opset) if isinstance(op, OnnxOp) else None,
         )
-        for op in module.walk()
+        for op in operations(module)
     }
 
 
-def _version(op: Operation, opset: int) -> object:
-    """The schema version of an op; None for an op of another domain."""
-    return op.SCHEMA.at(opset) if isinstance(op, OnnxOp) and op.SCHEMA is not None and not op.domain else None
+@cache
+def _version(op_class: type[OnnxOp], opset: int) -> object:
+    """The schema version of ops of a class; None for those of another domain."""
+    schema = op_class.SCHEMA
+    return None if schema is None or schema.domain else schema.at(opset)
 
 
 def changed_ops(before: Rows, now: Rows) -> set[Operation]:

@@ -4,7 +4,8 @@ onnxruntime sessions with every optimization off: the reference of every pass, a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -176,11 +177,42 @@ def run(
     bounded: bool = False,
 ) -> list[Array]:
     """The model's outputs in order. Raises UserError if onnxruntime refuses the model or the inputs."""
-    runner = session(model, optimize=optimize, bounded=bounded)
+    source = model if isinstance(model, bytes | str) else model.SerializeToString()
+    known, content = (_REMEMBERED[-1], _content(feeds)) if _REMEMBERED else ({}, None)
+    key = None if content is None or isinstance(source, str) else (source, optimize, bounded, content)
+    if key in known:
+        return list(known[key])
+    runner = session(source, optimize=optimize, bounded=bounded)
     try:
-        return list(runner.run(None, dict(feeds)))
+        outputs = list(runner.run(None, dict(feeds)))
     except Exception as error:
         raise UserError(f"onnxruntime cannot run the model: {str(error).strip().splitlines()[0]}") from None
+    if key is not None:
+        for output in outputs:
+            if isinstance(output, np.ndarray):
+                output.flags.writeable = False  # it is handed out again
+        known[key] = tuple(outputs)
+    return outputs
+
+
+_REMEMBERED: list[dict[tuple[object, ...], tuple[Array, ...]]] = []
+
+
+@contextmanager
+def remembered() -> Generator[None]:
+    """Context in which a model in memory that has run on the same inputs is not run again: its outputs are kept."""
+    _REMEMBERED.append({})
+    try:
+        yield
+    finally:
+        _REMEMBERED.pop()
+
+
+def _content(feeds: Mapping[str, Any]) -> tuple[object, ...] | None:
+    """The inputs, comparable by their bytes; None if one is no tensor of numbers."""
+    if not all(isinstance(a, np.ndarray) and a.dtype.kind != "O" for a in feeds.values()):
+        return None
+    return tuple((name, array.dtype.str, array.shape, array.tobytes()) for name, array in feeds.items())
 
 
 BITS = (np.dtype(np.uint8), np.dtype(np.uint16))

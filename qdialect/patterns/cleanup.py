@@ -7,6 +7,7 @@ operations or replace several by one, so a set that terminates without them term
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import cache
 
 from xdsl.ir import Operation
 
@@ -52,8 +53,13 @@ def cast_patterns() -> Sequence[Pattern]:
 
 def silent(patterns: Iterable[Pattern]) -> list[Pattern]:
     """`patterns` without the reasons that they return if blocked."""
-    # keeps the name of the pattern, by which a rewrite is reported
-    return [type(type(one).__name__, (_Silent,), {})(one) for one in patterns]
+    return [_silent_type(type(one).__name__)(one) for one in patterns]
+
+
+@cache
+def _silent_type(name: str) -> type[_Silent]:
+    """`_Silent` under the name of a pattern, by which a rewrite is reported. Cached: each pass asks for several."""
+    return type(name, (_Silent,), {})
 
 
 def cleanups() -> Sequence[Pattern]:

@@ -22,7 +22,7 @@ from qdialect.ir.walking import operations
 from qdialect.reasons import Blocked, Refused
 from qdialect.rewriting.changes import Changes, is_dead
 from qdialect.rewriting.journal import KEEP_FLOAT, Journal, Kept, kept_because
-from qdialect.rewriting.records import Laid, named, record
+from qdialect.rewriting.records import Laid, around, record
 from qdialect.rewriting.remarks import remarks_of
 
 REWRITES_PER_OP = 64
@@ -125,7 +125,7 @@ class Rewriter(Changes):
         `recording`.
         """
         before, pending = self.rewrites, len(self._worklist)
-        names = named(op)
+        beside = around(op)
         self._replaced, self._in_steps, self._lowered, self._heirs = [], [], [], []
         self._journal = Journal() if self._keeps else None
         try:
@@ -149,7 +149,7 @@ class Rewriter(Changes):
             return False
         for former, heir in self._heirs:
             self._remarks.moved(former, heir)
-        record(self._pass_name, name, names, self._replaced, self._in_steps, self._lowered)
+        record(self._pass_name, name, beside, self._replaced, self._in_steps, self._lowered)
         return True
 
     def lowered(self, old: SSAValue, tensor: SSAValue, *, last: bool) -> None:

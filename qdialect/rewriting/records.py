@@ -6,10 +6,11 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from qdialect.dialects.quant import StorageCastOp
-from qdialect.ir.names import called, node_name, tensor_names
+from qdialect.ir.names import names_in
 
 
 class Rewritten(NamedTuple):
@@ -65,29 +66,45 @@ def recording(*, named: bool = True) -> Generator[Records]:
         _RECORDS[:] = [one for one in _RECORDS if one is not records]
 
 
-def named(op: Operation) -> tuple[str, frozenset[str]]:
-    """Name and adjacent names of an operation for its record; empty if no `recording` collects them."""
-    return (called(op), _names_around(op)) if any(one.named for one in _RECORDS) else ("", frozenset())
+class Around(NamedTuple):
+    """An operation and those beside it, as they are before a rewrite: their names are read if there is one."""
+
+    op: str
+    """The operator's name."""
+    locations: Sequence[LocationAttr]
+    """That of the operation first; none if no `recording` collects names."""
+
+    def names(self) -> tuple[str, frozenset[str]]:
+        """Name and adjacent names of the operation for its record."""
+        if not self.locations:
+            return "", frozenset()
+        own = [*names_in(self.locations[0]), "", ""]
+        return own[0] or own[1] or self.op, frozenset(n for one in self.locations for n in names_in(one) if n)
 
 
-def _names_around(op: Operation) -> frozenset[str]:
-    around = [op, *(o.op for o in op.operands if isinstance(o, OpResult))]
-    around += [use.operation for result in op.results for use in result.uses]
-    return frozenset(name for one in around for name in (node_name(one), *tensor_names(one)) if name)
+def around(op: Operation) -> Around:
+    """What `record` needs to name an operation that is about to be rewritten."""
+    if not any(one.named for one in _RECORDS):
+        return Around(op.name, ())
+    locations = [op.location, *(o.op.location for o in op.operands if isinstance(o, OpResult))]
+    for result in op.results:
+        locations += [use.operation.location for use in result.uses]
+    return Around(op.name, locations)
 
 
 def record(
     pass_name: str,
     pattern: str,
-    names: tuple[str, frozenset[str]],
+    beside: Around,
     replaced: Sequence[tuple[SSAValue, SSAValue]],
     in_steps: Sequence[tuple[SSAValue, SSAValue]] = (),
     lowered: Sequence[tuple[SSAValue, Laid]] = (),
 ) -> None:
     """
-    Record one rewrite: the names of its operation, and pairs (old, new) of replaced values; of `in_steps` the new value
-    holds as many steps at another scale; of `lowered` it is a tensor of another dialect.
+    Record one rewrite: what it is around, and pairs (old, new) of replaced values; of `in_steps` the new value holds as
+    many steps at another scale; of `lowered` it is a tensor of another dialect.
     """
+    names = beside.names()
     for records in _RECORDS:
         records.in_steps.update((new, old) for old, new in in_steps)
         for tensor, laid in lowered:
