@@ -106,7 +106,7 @@ def _make_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
 _USAGE = {
     "compile": "%(prog)s IN.onnx -o OUT.onnx [options]",
     "quantize": "%(prog)s IN.onnx --data DATA -o OUT.onnx [options]",
-    "explain": "%(prog)s IN.onnx [--target TARGET] [--costs FILE] [--all] [--json]\n       %(prog)s ID",
+    "explain": "%(prog)s IN.onnx [--target TARGET] [--all] [--json] [options of compile]\n       %(prog)s ID",
     "compare": "%(prog)s A.onnx B.onnx --data DATA [--layers] [--weights] [--json]",
     "bench": "%(prog)s A.onnx [B.onnx ...] [--data DATA] [--threads N] [--batch N] [--profile] [--json]",
     "targets": "%(prog)s [--calibrate [-o FILE.toml] [--runs N]]",
@@ -229,7 +229,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
         metavar="IN.onnx",
         help="the model, or - for standard input, or the id of a reason, as float-operand",
     )
-    _add_named(parser, "target", "costs")
+    _add_named(parser, "target", "form", "exactness", "costs", "integer_io", "batch", "sizes")
     parser.add_argument("--all", action="store_true", help="list what sums no products, too")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

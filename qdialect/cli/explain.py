@@ -4,11 +4,13 @@ import argparse
 import json
 import os
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from qdialect.cli.inputs import check_model
 from qdialect.cli.progress import progress
 from qdialect.cli.status import DONE
+from qdialect.compiler.options import UPSTREAM_FORMS, Options, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -34,8 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(f"reading {name}")
         module = qdialect.load(name)
         show(f"compiling for {arguments.target}")
-        wanted = {"target": arguments.target, "costs": arguments.costs}
-        report = qdialect.compile(module, **wanted, **_interface(arguments.target))
+        report = qdialect.compile(module, **vars(_options(arguments)))
     if arguments.json:
         print(json.dumps([_as_json(one, report) for one in by_cost(report)], indent=2))
     else:
@@ -43,13 +44,15 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _interface(name: str) -> "dict[str, Any]":
-    """Options that targets of upstream MLIR require: a known batch; for TOSA integer inputs and outputs."""
-    from qdialect.compiler.options import UPSTREAM_FORMS
+def _options(arguments: argparse.Namespace) -> Options:
+    """The options, with what targets of upstream MLIR require: a known batch; for TOSA integer inputs and outputs."""
     from qdialect.targets import target
 
-    form = target(name).form
-    return {"batch": 1, "integer_io": form == "tosa"} if form in UPSTREAM_FORMS else {}
+    options, form = options_of(Options, arguments), target(arguments.target).form
+    if form not in UPSTREAM_FORMS:
+        return options
+    integers = options.integer_io or form == "tosa"
+    return replace(options, batch=1 if options.batch is None else options.batch, integer_io=integers)
 
 
 def by_cost(report: "Report") -> "list[Layer]":

@@ -45,6 +45,12 @@ UNPRICED = ("no-costs", "storage")
 NO_CAST = Blocked(
     "not-quantized", "neither its operands nor its result are quantized", "quantize the model there too"
 )
+NO_NODE = Blocked(
+    "no-form",
+    "the integer form has no node for it on these types",
+    "choose --form qoperator if the target has it",
+)
+"""Of an op on quantized types that `lower-to-integer` passes without a word: it lowers products."""
 NO_CAST_HERE = replace(NO_CAST, fix="quantize the model there too, or compile with --data SAMPLES")
 """The same, of an op without weights in a model that is quantized elsewhere."""
 
@@ -275,7 +281,9 @@ def _reason(op: OnnxOp, remarks: RemarkTable, unsaid: Blocked, *, is_rescaling: 
     if of_target := next((r for r in remarks.on(op) if r.blocked == FLOAT_SUMS), None):
         return of_target
     work = op.get_trait(Multiplies)
-    if work is not None:
+    if is_quantized:
+        unsaid = NO_NODE
+    elif work is not None:
         unsaid = WEIGHT_ALONE if work.packed else NO_CAST
     return Remark("", op.name, called(op), unsaid, op.location)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
@@ -101,6 +102,30 @@ def test_explain_lists_what_stays_float(model: str, capsys: pytest.CaptureFixtur
     ]
     assert main(["explain", model]) == 0
     assert "weight is float" in capsys.readouterr().out
+
+
+def test_explain_takes_options_of_compile(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Sums of two quantized tensors, of rows as many as asked for: between pairs in integer form, where no op adds."""
+    text = """<ir_version: 9, opset_import: ["" : 17]> g (float[n,8] x) => (float[n,8] y)
+    <float s = {0.02}, uint8 z = {128}>
+    { a = QuantizeLinear(x, s, z) b = DequantizeLinear(a, s, z) c = MatMul(b, v) d = QuantizeLinear(c, s, z)
+      e = DequantizeLinear(d, s, z) f = Add(b, e) g = QuantizeLinear(f, s, z) y = DequantizeLinear(g, s, z) }"""
+    proto = onnx.parser.parse_model(text)
+    tensors = {"w": np.ones((8, 8), np.int8), "t": np.float32(0.01), "u": np.int8(0)}
+    proto.graph.initializer.extend(numpy_helper.from_array(np.asarray(v), n) for n, v in tensors.items())
+    proto.graph.node.insert(0, helper.make_node("DequantizeLinear", ["w", "t", "u"], ["v"]))
+    path = str(tmp_path / "sum.onnx")
+    onnx.save(proto, path)
+    said: list[str] = []
+    for words in ("", "--batch 4", "--sizes n=4", "--form integer", "--target tosa --batch 4"):
+        assert main(["explain", path, "--all", *words.split()]) == 0
+        said.append(capsys.readouterr().out)
+    assert "open sizes counted as 1" in said[0]
+    assert [f"{4 * 64} multiply-adds" in out for out in said] == [False, True, True, False, True]
+    assert ["the integer form has no node for it on these types" in out for out in said] == [
+        False, False, False, True, False,
+    ]  # fmt: skip
+    assert main(["explain", path, "--integer-io", "--target", "tosa"]) == 0
 
 
 def test_remarks_count_by_reason(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
