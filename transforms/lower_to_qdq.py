@@ -178,8 +178,10 @@ class LowerToQdqPass(ModulePass):
             )
             for one in operations(op):
                 expander.expand(one)
-            PairWriter(rules, rewriter).write(op)
+            writer = PairWriter(rules, rewriter)
+            writer.write(op)
             settle_names(op)
+            writer.name_parameters(op)
             part_captured(op)
             pair_moved(op)
             widen_biases(op)

@@ -78,13 +78,16 @@ class ReadThrough(OnOp[DequantizeOp]):
     def match(self, op: DequantizeOp, rewriter: Rewriter, /) -> None:
         cast = op.operands[0].owner
         real = cast.operands[0] if isinstance(cast, QuantizeOp) else None
-        if real is None or not isinstance(real.owner, DequantizeOp):
+        read = None if real is None else real.owner
+        if real is None or not isinstance(read, DequantizeOp):
             return
         if (
-            real.owner.element_type == op.element_type
+            read.element_type == op.element_type
             and real.type == op.results[0].type
             and settles(op.element_type)
         ):
+            if op.operands[0].has_one_use():
+                rewriter.pass_name_on(op.operands[0], read.operands[0])
             rewriter.replace(op, [], [real])
 
 

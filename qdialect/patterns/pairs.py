@@ -71,6 +71,9 @@ class PairWriter:
                 self._store(op)
         _erase_unused(module)
         self._place(module)
+
+    def name_parameters(self, module: ModuleOp) -> None:
+        """Name scales and zero points after the casts that use them, whose names must be settled."""
         self._parameters.name_after_users(operations(module))
 
     def _store(self, op: StorageCastOp) -> None:

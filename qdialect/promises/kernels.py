@@ -20,6 +20,7 @@ from qdialect.dialects.onnx_types import DYNAMIC, quantized_of, shape_of
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.ir.values import normal_axis, rank_of, static_shape
 from qdialect.promises.base import Promise, unguarded
+from qdialect.promises.linear import EMPTY_SUM
 from qdialect.reasons import Blocked
 
 SOFTMAX_STEPS = 128
@@ -182,8 +183,8 @@ def _product_overflows(op: OnnxOp, operands: Sequence[float], result: float) -> 
 def _mean_fails(op: OnnxOp, operands: Sequence[float], result: float) -> bool:
     """True where QLinearGlobalAveragePool refuses x_scale / (y_scale * pixels): onnxruntime 1.31, measured."""
     shape = static_shape(op.operands[0])
-    pixels = 1 if shape is None else max(prod(shape[2:]), 1)
-    return not 2.0**-32 <= operands[0] / (result * pixels) < 2.0**8
+    pixels = 1 if shape is None else prod(shape[2:])
+    return not pixels or not 2.0**-32 <= operands[0] / (result * pixels) < 2.0**8
 
 
 def _far_apart(op: OnnxOp, is_wrong: IsWrong) -> Blocked | None:
@@ -192,6 +193,10 @@ def _far_apart(op: OnnxOp, is_wrong: IsWrong) -> Blocked | None:
     if len(scales) < len(types) or not is_wrong(op, scales[:-1], scales[-1]):
         return None
     return Blocked("scale-ratio", "the scales of operand and result are too far apart for the kernel")
+
+
+def _mean_guard(op: OnnxOp) -> Blocked | None:
+    return EMPTY_SUM if 0 in (shape_of(op.operands[0].type) or ())[2:] else _far_apart(op, _mean_fails)
 
 
 def _pool_guard(op: OnnxOp) -> Blocked | None:
@@ -268,7 +273,15 @@ KERNELS: dict[tuple[str, str], Kernels] = {
                 rows=_pool_rows,
             ),
         ),
-        "GlobalAveragePool": (_at_scales("QLinearGlobalAveragePool", _UNARY, _mean_fails),),
+        "GlobalAveragePool": (
+            Kernel(
+                MICROSOFT,
+                "QLinearGlobalAveragePool",
+                _UNARY,
+                guard=_mean_guard,
+                is_wrong=_mean_fails,
+            ),
+        ),
         "Concat": (Kernel(MICROSOFT, "QLinearConcat", "ys yz *"),),
         "Where": (Kernel(MICROSOFT, "QLinearWhere", "0v 1v 1s 1z 2v 2s 2z ys yz"),),
     }.items()

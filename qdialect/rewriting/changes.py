@@ -155,9 +155,13 @@ class Changes(ABC):
 
     def _inherit(self, old: SSAValue, new: SSAValue) -> None:
         """Give `new` the name of `old`, whose numbers it holds."""
+        self.pass_name_on(old, new)
+        self._replaced.append((old, new))
+
+    def pass_name_on(self, old: SSAValue, new: SSAValue) -> None:
+        """Give `new` the name of `old`, which goes, unless it has one."""
         if (inherited := inherited_name(old, new)) is not None:
             self._locate(*inherited)
-        self._replaced.append((old, new))
 
     def _locate(self, op: Operation, place: LocationAttr) -> None:
         """Set the location of an operation."""

@@ -459,6 +459,23 @@ def test_pairs_of_other_steps_stay_two(name: str, options: dict[str, Any]):
         np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-6)
 
 
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_a_mean_of_no_pixels_is_no_kernel(options: dict[str, Any]):
+    """The kernel divides by their number, and refuses what comes of it even where there are no means."""
+    text = """g (float[0,3,6,0] x) => (float[0,3,1,1] y) <float s = {0.02}, uint8 z = {128}> {
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      m = GlobalAveragePool(d)
+      p = QuantizeLinear(m, s, z)
+      y = DequantizeLinear(p, s, z)
+    }"""
+    model, result = compiled(text, **options)
+    x = {"x": np.zeros((0, 3, 6, 0), np.float32)}
+    expected = run(model, x, LEVELS[0])
+    np.testing.assert_array_equal(run(result, x, LEVELS[0]), expected)
+    np.testing.assert_array_equal(run(result, x, LEVELS[-1]), expected)
+
+
 PRODUCTS = {
     "MatMul": "y = MatMul(d, v)",
     "Gemm": "y = Gemm(d, v, b)",

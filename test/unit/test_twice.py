@@ -5,7 +5,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnx.parser import parse_model
 
-from graphs.quantized import random_case
+from graphs.quantized import odd_case, random_case
 from qdialect.compiler.compilation import compile
 from qdialect.ir.names import UniqueNames
 from qdialect.onnx_io.exporter import export_model
@@ -173,6 +173,32 @@ def test_a_result_that_nobody_reads():
     graph = helper.make_graph(nodes, "g", inputs, outputs, constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     assert_stays(model, "generic")
+
+
+def test_parameters_of_a_tensor_whose_name_is_another_s():
+    """The clamp in the branch goes, and a quantize called as the captured value stands there."""
+    model = parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+        g (float[4] x, bool c) => (float[3] y, float[3] z)
+        <float s = {0.25}, uint4 o = {0}, float t = {0.0039215688}, uint8 u = {0}, int64[3] w = {2, 0, 1}> {
+            q = QuantizeLinear(x, s, o)
+            d = DequantizeLinear(q, s, o)
+            k = Gather(d, w)
+            i = If(c) <
+                then_branch = yes () => (float[3] n) { n = Relu(k) },
+                else_branch = no () => (float[3] m) { m = Tanh(k) }
+            >
+            p = QuantizeLinear(i, t, u)
+            y = DequantizeLinear(p, t, u)
+            a = Mul(k, k)
+            v = QuantizeLinear(a, t, u)
+            z = DequantizeLinear(v, t, u)
+        }""")
+    assert_stays(model)
+
+
+def test_integers_whose_quantize_goes_with_the_dequantize_behind():
+    """Of 16 bits in half precision, behind a move: the integers under the move lost the name of the quantize."""
+    assert_stays(odd_case(6200180).model, "generic")
 
 
 def test_several_scales_that_are_moved():
