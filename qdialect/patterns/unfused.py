@@ -7,13 +7,14 @@ rejected (1.31: measured). Some kernels are wrong at some scales or windows; som
 its casts. Before, a session makes signed bytes unsigned and drops clamps that the quantize implies, so neither
 signedness nor a clamp separates an op from its quantize; it merges a second quantize, behind the first and a
 dequantize, with the first, in steps of the range that is common to both. Of a clamp in front of a quantize to 2 or 4
-bits, it drops a Relu and refuses a Clip. It fuses an 8-bit product regardless of its users, and cannot run it if the
-left operand has several scales, or the right one has scales for other axes than the columns of one matrix. It quantizes
-the float weight of an op between casts, and dequantizes it in each run if no kernel takes both. It clips a float bias
-that int32 does not hold in steps of x_scale * w_scale. A Sum of one operand is the identity and hides a cast from the
-op. It makes MatMulNBits of a product with a weight of bytes whose activation is dequantized behind moves that it moves
-no cast below, and rounds that again (1.32: measured; not of a transposed weight, nor in front of a quantize). The
-target's file lists pairs of float ops that a session fuses, and unfused equivalents of the first.
+bits, it drops a Relu and refuses a Clip, as it does MaxPool, ReduceMax and ReduceMin behind such casts. It fuses an
+8-bit product regardless of its users, and cannot run it if the left operand has several scales, or the right one has
+scales for other axes than the columns of one matrix. It quantizes the float weight of an op between casts, and
+dequantizes it in each run if no kernel takes both. It clips a float bias that int32 does not hold in steps of x_scale *
+w_scale. It makes MatMulNBits of a product with a weight of bytes whose activation is dequantized behind moves that it
+moves no cast below, and rounds that again (1.32: measured; not of a transposed weight, nor in front of a quantize). A
+Sum of one operand is the identity and hides a cast from the op. The target's file lists pairs of float ops that a
+session fuses, and unfused equivalents of the first.
 """
 # Around the driver: the casts are written and no op changes its type: a Sum of one operand is inserted between.
 
@@ -76,6 +77,8 @@ def keep_unfused(module: ModuleOp, target: Target) -> None:
             part(op, place)
         elif _is_rounded(op):
             part(op, 1)
+        elif _selects_among_narrow(op):
+            part(op, 0)
 
 
 def summed(value: SSAValue, name: str = "") -> OnnxOp:
@@ -125,10 +128,26 @@ def _is_merged(quantize: OnnxOp) -> bool:
 
 
 def _loses_clamp(quantize: OnnxOp) -> bool:
-    """True if a session would drop the clamp in front of a quantize, or not load it: of types that it does not know."""
+    """
+    True if a session would drop the clamp in front of a quantize, or not load it, nor what selects elements, in front
+    of which it moves the quantize: of types that it does not know.
+    """
     type, op = quantize_type(quantize), quantize.operands[0].owner
     narrow = isinstance(type, UniformType) and type.is_per_tensor and type.storage.width < BYTE_BITS
-    return narrow and isinstance(op, OnnxOp) and op.get_trait(Clamp) is not None
+    return narrow and isinstance(op, OnnxOp) and (op.get_trait(Clamp) is not None or _selects(op))
+
+
+def _selects(op: OnnxOp) -> bool:
+    """True if `op` selects among the elements of one tensor."""
+    promise = op.get_trait(Commutes)
+    return promise is not None and promise.selects and len(promise.operands(op)) == 1
+
+
+def _selects_among_narrow(op: OnnxOp) -> bool:
+    """True if a session would select among the integers under a cast, of types that it has no kernel for."""
+    cast = _moved_dequantize(op.operands[0]) if _selects(op) and op.get_trait(Clamp) is None else None
+    type = None if cast is None else dequantize_type(cast)
+    return isinstance(type, UniformType) and type.storage.width < BYTE_BITS
 
 
 def _part_kernel(

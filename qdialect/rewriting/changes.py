@@ -149,14 +149,10 @@ class Changes(ABC):
         for old, new in zip(op.results, results, strict=True):
             _carry_dims(op, old, new)
             if is_same:
-                self._inherit(old, new)
+                self.pass_name_on(old, new)
+                self._replaced.append((old, new))
             self._redirect(old, new)
         self.erase(op)
-
-    def _inherit(self, old: SSAValue, new: SSAValue) -> None:
-        """Give `new` the name of `old`, whose numbers it holds."""
-        self.pass_name_on(old, new)
-        self._replaced.append((old, new))
 
     def pass_name_on(self, old: SSAValue, new: SSAValue) -> None:
         """Give `new` the name of `old`, which goes, unless it has one."""

@@ -579,6 +579,27 @@ def test_clamps_of_four_bits_stay(options: dict[str, Any], kind: str, clamp: str
         np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["int4", "uint4"])
+@pytest.mark.parametrize(
+    "op",
+    ["MaxPool<kernel_shape = [2, 2]>(d)", "ReduceMax(d, n)", "ReduceMin(d, n)"],
+)
+@pytest.mark.parametrize("options", [*({"target": t} for t in ONNX_TARGETS), {"form": "qdq"}], ids=str)
+def test_what_selects_among_four_bits_stays(options: dict[str, Any], op: str, kind: str):
+    """A session drops the casts around it, and has no kernel for the integers; here they are not in the model."""
+    text = f"""g (float[1,2,4,6] x) => (float[?,?,?,?] y)
+    <float s = {{0.25}}, {kind} z = {{3}}, int64[1] n = {{2}}, float[4] f = {{1, 1, 2, 1}}> {{
+      q = QuantizeLinear(x, s, z)
+      d = DequantizeLinear(q, s, z)
+      m = {op}
+      y = Resize<mode = "nearest">(m, , f)
+    }}"""
+    model, result = compiled(text, 21, **options)
+    x = {"x": np.random.default_rng(4).normal(size=(1, 2, 4, 6)).astype(np.float32)}
+    for level in LEVELS:
+        np.testing.assert_allclose(run(result, x, level), run(model, x, LEVELS[0]), atol=1e-6)
+
+
 BLOCKS = """g (float[5,12] x) => (float[5,3] y, float[5,3] r)
 <float s = {0.02}, TYPE z = {3}, float t = {0.5}, TYPE u = {5}> {
   q = QuantizeLinear(x, s, z)
