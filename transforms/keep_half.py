@@ -33,7 +33,8 @@ class KeepHalfPass(ModulePass):
         for one in halves:
             makers = [v.owner for v in one.operands if isinstance(v.owner, OnnxOp) and _is_computed(v.owner)]
             for kept in (one, *(() if any(_is_half(maker) for maker in makers) else makers)):
-                kept.attributes.setdefault(KEEP_FLOAT, StringAttr(HALF.id))
+                if KEEP_FLOAT not in kept.attributes:
+                    kept.attributes[KEEP_FLOAT] = StringAttr(HALF.id)
 
 
 def _is_computed(op: Operation) -> bool:
