@@ -37,9 +37,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.ends and not arguments.data:  # nothing else in this process needs the onnx package
         onnx_parts.load_alone()
-        from qdialect.onnx_io.messages import prepare_inference
+        from qdialect.onnx_io.messages import prepare_inference, prepare_reading
 
         prepare_inference(partial(_import_passes, options))
+        prepare_reading(Path(arguments.input))
     with progress(arguments.quiet) as show:
         show(f"reading {arguments.input}")
         reporting = Reporting(arguments)

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
 from qdialect.dialects.snapshot import MICROSOFT
@@ -59,10 +60,42 @@ class Model(NamedTuple):
         return self.proto
 
 
+class _Reading(Thread):
+    """The bytes of a file, read beside other work."""
+
+    def __init__(self, path: Path):
+        super().__init__(daemon=True)
+        self._path, self._raw = path, b""
+        self._error: OSError | None = None
+
+    def run(self) -> None:
+        try:
+            self._raw = self._path.read_bytes()
+        except OSError as error:
+            self._error = error
+
+    def bytes(self) -> bytes:
+        """The file's bytes. Raises OSError if it cannot be read."""
+        self.join()
+        if self._error is not None:
+            raise self._error
+        return self._raw
+
+
+_READING: dict[Path, _Reading] = {}
+
+
+def prepare_reading(path: Path) -> None:
+    """Begin to read a file whose model is read next. Behind `prepare_inference`, which forks."""
+    reading = _READING[path] = _Reading(path)
+    reading.start()
+
+
 def read_model(path: Path) -> Model:
     """The model in a file. Raises UserError if the file cannot be read or is no ONNX model."""
+    reading = _READING.pop(path, None)
     try:
-        return read_message(path.read_bytes(), str(path))
+        return read_message(path.read_bytes() if reading is None else reading.bytes(), str(path))
     except OSError as error:
         raise UserError(f"cannot read '{path}', {reason(error)}", "check the path") from None
 

@@ -3,6 +3,7 @@
 import faulthandler
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -15,6 +16,7 @@ from xdsl.ir import SSAValue
 from qdialect.compiler.compilation import compile
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_tensor import TensorAttr
+from qdialect.errors import UserError
 from qdialect.onnx_io import messages
 from qdialect.onnx_io.exporter import export_model
 from qdialect.onnx_io.importer import import_model
@@ -248,6 +250,20 @@ def test_this_process_works_while_another_infers():
     assert not done
     assert messages.inferred(model()) == messages.inferred(model())
     assert done == ["work"]  # the second call forked a process of its own, without work
+
+
+def test_a_file_that_was_read_before_is_read_once(tmp_path: Path):
+    path = tmp_path / "model.onnx"
+    onnx.save(model(), path)
+    messages.prepare_reading(path)
+    messages._READING[path].join()  # pyright: ignore[reportPrivateUsage]
+    path.unlink()
+    assert messages.read_model(path).proto == model()
+    for prepared in (True, False):
+        if prepared:
+            messages.prepare_reading(path)
+        with pytest.raises(UserError, match=r"cannot read '.*model\.onnx', no such file"):
+            messages.read_model(path)
 
 
 def test_a_system_without_a_process_to_spare_leaves_the_model_as_it_is(monkeypatch: pytest.MonkeyPatch):
