@@ -94,15 +94,13 @@ class LowerToProduct(OnTrait[IntegerProduct]):
         return None
 
     def _weight(self, op: OnnxOp) -> tuple[Array, Array] | Blocked:
-        """The weight and its zero point as i8; `Blocked` if there is no kernel for them."""
+        """The weight and its zero point as i8."""
         weight, zero = constant_array(op.operands[1]), op.input(3)
         if weight is None:
             return COMPUTED_WEIGHT
         zeros = np.zeros((), weight.dtype) if zero is None else constant_array(zero)
         if zeros is None or zeros.size != 1:
             return Blocked("weight-zero-points", "the zero point of the weight is computed, or is not one")
-        if not self._target.has_kernel(PRODUCT, ["u8", "i8"], "f32"):
-            return Blocked("no-kernel", f"{self._target.name} has no {PRODUCT} for this weight")
         if weight.dtype == np.uint8:
             weight, zeros = numerics.flip_signedness(weight), numerics.flip_signedness(zeros)
         return weight, zeros.reshape(())
@@ -252,4 +250,7 @@ class LowerToProductPass(RewritePass):
     target: str = "onnxruntime"
 
     def patterns(self) -> Sequence[Pattern]:
-        return [LowerToProduct(target(self.target)), HoistAtRunTime()]
+        wanted = target(self.target)
+        if not wanted.has_kernel(PRODUCT, ["u8", "i8"], "f32"):
+            return []
+        return [LowerToProduct(wanted), HoistAtRunTime()]
