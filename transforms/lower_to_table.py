@@ -38,7 +38,7 @@ from qdialect.forms.nodes import Nodes
 from qdialect.forms.rewritten import KernelOfAnother
 from qdialect.forms.table import form_of
 from qdialect.ir.build import constant_op
-from qdialect.ir.names import location, node_name, tensor_names, wish
+from qdialect.ir.names import location, node_name, wish
 from qdialect.ir.place import remove
 from qdialect.ir.values import constant_array
 from qdialect.numerics import Array
@@ -248,9 +248,10 @@ def _computed(function: Function, op: Operation, source: SSAValue) -> list[Opera
     real = DequantizeOp(source)
     one = op_named(function.domain, function.name).build([real.results[0]], [real.results[0].type])
     # The names that they get if the three are read as one op, and that is written again.
-    one.location = location(f"{node_name(op)}_{function.name.lower()}", [f"{wish(op.results[0])}_real"])
+    name = wish(op.results[0])
+    one.location = location(f"{node_name(op)}_{function.name.lower()}", [f"{name}_real"])
     cast = QuantizeOp(one.results[0], uniform_of(op.results[0].type))
-    cast.location = location("", tensor_names(op))
+    cast.location = location("", [name])
     return [real, one, cast]
 
 

@@ -28,7 +28,7 @@ from qdialect.patterns.convolution.step import priced
 from qdialect.promises.integer import IntegerSum
 from qdialect.promises.linear import EMPTY_SUM, Linear, bias_matches
 from qdialect.promises.window import Geometry, Window
-from qdialect.reasons import FLOAT_BIAS, Blocked, unblocked
+from qdialect.reasons import FLOAT_BIAS, UNKNOWN_RANK, Blocked, unblocked
 from qdialect.rewriting.driver import Pattern, Rewriter
 from qdialect.rewriting.matching import OnTrait
 from qdialect.targets import target
@@ -79,6 +79,8 @@ class LowerToSum(OnTrait[IntegerSum]):
                 return FLOAT_BIAS
         if rank_of(op.results[0]) is None:
             return Blocked("unknown-rank", "the result's rank is not known")
+        if rank_of(op.operands[0]) is None:
+            return UNKNOWN_RANK  # nor would that of the sums be when the model is read again
         if not self._target.has_kernel(form.op_type, [x.storage.name, w.storage.name], "i32"):
             names = f"{x.storage.name}, {w.storage.name}"
             return Blocked("no-kernel", f"{self._target.name} has no {form.op_type} for {names}")

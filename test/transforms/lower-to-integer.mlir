@@ -162,6 +162,16 @@ func.func @unmoved_unknown_rank(%x: tensor<*x!x>, %w: tensor<2x2x3x2x!w>) -> ten
   func.return %y : tensor<*x!y>
 }
 
+// Nothing moves: the result of a Gemm is a matrix, but that of its sums would not be known to be one when read again.
+
+// CHECK-LABEL: func.func @unmoved_operand_of_unknown_rank(
+// CHECK: onnx.Gemm
+func.func @unmoved_operand_of_unknown_rank(%x: tensor<*x!x>, %w: tensor<4x2x!v>) -> tensor<?x2x!y> {
+  // expected-remark@+1 {{the operand's rank is not known; run ONNX shape inference on the model [lower-to-integer: unknown-rank]}}
+  %r = onnx.Gemm(%x, %w, _) : (tensor<*x!x>, tensor<4x2x!v>) -> tensor<?x2x!y>
+  func.return %r : tensor<?x2x!y>
+}
+
 // CHECK-LABEL: func.func @unmoved_no_kernel(
 // CHECK-NEXT: onnx.MatMul(%x, %w)
 func.func @unmoved_no_kernel(%x: tensor<3x4x!quant.uniform<u16:f32, 0.02:1300>>, %w: tensor<4x2x!v>) -> tensor<3x2xf32> {

@@ -201,6 +201,11 @@ def test_integers_whose_quantize_goes_with_the_dequantize_behind():
     assert_stays(odd_case(6200180).model, "generic")
 
 
+def test_the_quantize_of_a_function_that_stands_for_a_table():
+    """The table had no name, so its real numbers were called as those of another tensor."""
+    assert_stays(odd_case(7210199).model)
+
+
 def test_several_scales_that_are_moved():
     """What joins tensors of several scales had a type of its own, for fear of a session; casts stood around it once."""
     model = parse_model("""<ir_version: 8, opset_import: ["" : 17]>
