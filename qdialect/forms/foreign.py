@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type, FloatAttr
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
-from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of, tensor_type
+from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, known_element, shape_of, tensor_type
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.base import Form
 from qdialect.forms.nodes import Nodes
@@ -54,18 +54,28 @@ def perm_of(op: Operation) -> tuple[int, ...] | None:
 
 def _max_pool_parts(op: OnnxOp) -> Sequence[Operation] | Blocked:
     """NhwcMaxPool: MaxPool of rows, images or volumes, channels last."""
-    axes = len(op.ints_attr("kernel_shape") or ())
-    to_first, to_last = (0, axes + 1, *range(1, axes + 1)), (0, *range(2, axes + 2), 1)
     if (opset_of(op, "") or FIRST_INTEGER_POOL) < FIRST_INTEGER_POOL:
         return Blocked("opset", f"MaxPool takes integers from opset {FIRST_INTEGER_POOL} on")
+    return channels_first(op, "MaxPool", len(op.ints_attr("kernel_shape") or ()), op.onnx_attributes)
+
+
+def channels_first(
+    op: OnnxOp, name: str, axes: int, attributes: Mapping[str, Attribute]
+) -> Sequence[Operation]:
+    """ONNX's op called `name`, of images with `axes` axes, for an op on images with their channels last."""
+    to_first, to_last = (0, axes + 1, *range(1, axes + 1)), (0, *range(2, axes + 2), 1)
     source, nodes = op.operands[0].owner, Nodes()
     if isinstance(source, TRANSPOSE) and perm_of(source) == to_last and source.parent is op.parent:
         x = source.operands[0]
     else:
         x = nodes.transpose(op.operands[0], to_first)
-    shape = shape_of(op.results[0].type) or (DYNAMIC,) * (axes + 2)
-    pool = nodes.add("MaxPool", [x], [shape[p] for p in to_first], op.onnx_attributes)
-    nodes.transpose(pool, to_last, op.results[0].type)
+    shape, element = (
+        shape_of(op.results[0].type) or (DYNAMIC,) * (axes + 2),
+        known_element(op.results[0].type),
+    )
+    type = tensor_type(element, tuple(shape[p] for p in to_first))
+    result = nodes.add(name, [x, *op.inputs[1:]], type, attributes)
+    nodes.transpose(result, to_last, op.results[0].type)
     return nodes.ops
 
 

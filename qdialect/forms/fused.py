@@ -17,7 +17,7 @@ from qdialect.dialects.onnx_attributes import float_attr, numbers
 from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import BY_NUMPY, element_of, tensor_type, with_element
 from qdialect.dialects.snapshot import MICROSOFT
-from qdialect.forms.foreign import StandsFor
+from qdialect.forms.foreign import StandsFor, channels_first
 from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, rank_of
 from qdialect.ops.generated import op_named
@@ -137,6 +137,18 @@ def _dynamic_product(op: OnnxOp) -> Parts:
     return _rescaled_sums(op, [stored, weight, x_zero, op.input(3)], (x_scale, scale), nodes)
 
 
+def _images(op: OnnxOp) -> Parts:
+    """QLinearConv of com.microsoft, whose channels may be last: ONNX's own, channels first."""
+    attributes = {name: value for name, value in op.onnx_attributes.items() if name != "channels_last"}
+    if not op.int_attr("channels_last", 0):
+        nodes = Nodes()
+        nodes.add("QLinearConv", list(op.inputs), op.results[0].type, attributes)
+        return nodes.ops
+    if (rank := rank_of(op.operands[3])) is None:
+        return UNKNOWN_RANK
+    return channels_first(op, "QLinearConv", rank - 2, attributes)
+
+
 def _quick_gelu(op: OnnxOp) -> Parts:
     """QuickGelu: x * sigmoid(alpha * x)."""
     nodes, (x,) = Nodes(), op.operands
@@ -199,4 +211,4 @@ FUSED: dict[tuple[str, str], StandsFor] = {
         ("BiasGelu", _bias_gelu, False),
         ("SkipLayerNormalization", _normalization, False),
     )
-}
+} | {(MICROSOFT, "QLinearConv"): StandsFor(_images, written=True, fused=True)}

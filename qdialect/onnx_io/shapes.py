@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter as PlainRewriter
 
-from qdialect.dialects.onnx_base import CustomOp, OnnxOp, opset_of
+from qdialect.dialects.onnx_base import ConstantOp, CustomOp, OnnxOp, opset_of
 from qdialect.dialects.onnx_types import (
     ANY,
     DYNAMIC,
@@ -40,6 +40,8 @@ from qdialect.dialects.onnx_types import (
     with_element,
 )
 from qdialect.dialects.quant import DequantizeOp, QuantizeOp, StorageCastOp, UniformType
+from qdialect.forms.foreign import StandsFor
+from qdialect.forms.table import form_of
 from qdialect.ir.values import constant, static_shape
 from qdialect.onnx_io import parts as onnx_parts
 from qdialect.onnx_io.export_attributes import write_attribute, write_raw, write_type
@@ -202,6 +204,7 @@ def _learn(op: OnnxOp) -> None:
             _set(op.results, _inferred(op, op.outputs, opset=CASTS if op.domain else 0))
         else:
             _set(op.results, _stated(op))
+            _set(op.results, _of_parts(op))
         return
     known, opset = reading(op), opset_of(op, "") or 13
     attributes = known if isinstance(known, Blocked) else read_attributes(op, known, opset)
@@ -230,6 +233,21 @@ def _stated(op: OnnxOp) -> list[Attribute | None]:
         )
         element = next((e for v in same if (e := element_of(v.type)) not in (None, ANY)), None)
         types.append(None if element is None else UnrankedTensorType(element))
+    return types
+
+
+def _of_parts(op: OnnxOp) -> list[Attribute | None]:
+    """Types of an op's result that are those of the ops that it stands for; None without such."""
+    form = form_of(type(op), StandsFor)
+    parts = None if form is None else form.parts(op)
+    if parts is None or isinstance(parts, Blocked) or len(parts[-1].results) != len(op.results):
+        return [None] * len(op.results)
+    for part in parts:
+        if not isinstance(part, ConstantOp):
+            infer(part)
+    types: list[Attribute | None] = [result.type for result in parts[-1].results]
+    for part in reversed(parts):
+        part.erase()
     return types
 
 

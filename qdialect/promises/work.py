@@ -208,6 +208,7 @@ WORK: dict[tuple[str, str], Multiplies] = {
     **_each("", Multiplies(_convolution(1), integers=True), "ConvInteger"),
     **_each("", Multiplies(_matrices(1), integers=True), "MatMulInteger"),
     **_each(MICROSOFT, Multiplies(_convolution(1)), "FusedConv"),
+    **_each(MICROSOFT, Multiplies(_convolution(3), (0, 3), integers=True), "QLinearConv"),
     **_each(
         MICROSOFT, Multiplies(_matrices(1)), "FusedGemm", "FusedMatMul", "GemmFastGelu", "TransposeMatMul"
     ),

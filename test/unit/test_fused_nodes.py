@@ -11,10 +11,13 @@ import onnx
 import onnx.parser
 import onnxruntime as ort
 import pytest
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
+from xdsl.context import Context
 
 import qdialect
+from qdialect.oracle.form import main_of
 from qdialect.oracle.session import session
+from qdialect.transforms.infer_shapes import InferShapesPass
 
 DRAW = np.random.default_rng(5)
 X = DRAW.normal(size=(2, 4, 6, 8)).astype(np.float32)
@@ -100,6 +103,58 @@ def test_a_target_without_other_domains_reads_the_parts(
     assert [n.op_type for n in result.graph.node if n.domain] == ([op] if own else [])
     expected = run(original)
     np.testing.assert_allclose(run(result), expected, rtol=0, atol=2e-6 * np.abs(expected).max())
+
+
+def test_a_node_has_the_sizes_of_what_it_stands_for():
+    """onnx's own inference knows nothing of other domains."""
+    proto = model("FusedConv", "x k b", {"activation": "Relu", "strides": [2, 2], "group": 1})
+    module = qdialect.load(proto)
+    InferShapesPass().apply(Context(), module)
+    end = main_of(module).body.block.last_op
+    assert end is not None
+    value = end.operands[0]
+    assert str(value.type) == "tensor<2x4x2x3xf32>"
+
+
+def test_a_weight_of_unknown_rank_is_left():
+    proto = model("QLinearConv", "q qs qz w ws wz qs qz", {"channels_last": 1})
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT8, None) for name in "w"]
+    proto.graph.input.extend(inputs)
+    kept = [one for one in proto.graph.initializer if one.name != "w"]
+    del proto.graph.initializer[:]
+    proto.graph.initializer.extend(kept)
+    proto.graph.output[0].type.tensor_type.elem_type = TensorProto.UINT8
+    report = qdialect.compile(proto)
+    assert "unknown-rank" in {remark.blocked.id for remark in report.remarks}
+
+
+@pytest.mark.parametrize("target", ["onnxruntime", "generic", "tensorrt"])
+@pytest.mark.parametrize("rank", [3, 4, 5])
+def test_a_quantized_session_that_was_saved_is_compiled_like_its_model(
+    tmp_path: Path, target: str, rank: int
+):
+    """Its convolutions have their channels last, and are of com.microsoft."""
+    size = ",".join("8" * (rank - 2))
+    text = f"""<ir_version: 9, opset_import: ["" : 17]> g (float[1,4,{size}] x) => (float[1,8,{size}] y)
+    <float s = {{0.03}}, uint8 z = {{128}}, float ws = {{0.01}}, int8 wz = {{0}}>
+    {{ a = QuantizeLinear(x, s, z) b = QLinearConv(a, s, z, u, ws, wz, s, z)
+      c = QLinearConv(b, s, z, v, ws, wz, s, z) y = DequantizeLinear(c, s, z) }}"""
+    proto = onnx.parser.parse_model(text)
+    for name, inputs in (("u", 4), ("v", 8)):
+        weight = DRAW.integers(-50, 50, (8, inputs, *[1] * (rank - 2))).astype(np.int8)
+        proto.graph.initializer.append(numpy_helper.from_array(weight, name))
+    options = ort.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "fused.onnx")
+    ort.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    fused = onnx.load(tmp_path / "fused.onnx")
+    feeds = {"x": DRAW.normal(size=(1, 4, *[8] * (rank - 2))).astype(np.float32)}
+    expected = session(proto.SerializeToString()).run(None, feeds)[0]
+    report = qdialect.compile(fused, target=target)
+    result = qdialect.to_model(report.module)
+    assert sum("Conv" in node.op_type for node in result.graph.node) == 2
+    assert not [node for node in result.graph.node if node.domain and "Conv" in node.op_type]
+    assert report.totals.integer == report.totals.macs > 0
+    np.testing.assert_allclose(session(result.SerializeToString()).run(None, feeds)[0], expected, atol=0.031)
 
 
 def test_a_session_that_was_saved_is_quantized_like_its_model(tmp_path: Path):
