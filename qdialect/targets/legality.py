@@ -22,6 +22,7 @@ from qdialect.dialects.quant import UniformType
 from qdialect.ir.values import constant_array
 from qdialect.promises.base import Commutes
 from qdialect.promises.casts import DequantizeForm, QuantizeForm, dequantize_type, quantize_type
+from qdialect.promises.copies import Copies
 from qdialect.promises.joins import Joins
 from qdialect.promises.linear import LINEAR, WRONG_AXIS, Linear, bias_matches
 from qdialect.promises.qoperator import QOperator, reading, storage_of
@@ -148,7 +149,10 @@ def _of_type(
 
 
 def _of_linear(op: OnnxOp, linear: Linear, target: Target) -> Iterator[Blocked]:
-    x, w = _dequantized(_before_moves(op.operands[0], target)), _dequantized(op.operands[1])
+    x, w = (
+        _dequantized(_before_moves(op.operands[0], target)),
+        _dequantized(_before_copy(op.operands[1], target)),
+    )
     if (x is None) != (w is None):
         which = "activation" if x is None else "weight"
         yield Blocked("float-operand", f"the {which} is float, so the op computes in float", "quantize both")
@@ -261,6 +265,15 @@ def _before_moves(value: SSAValue, target: Target) -> SSAValue:
             break
         value = value.owner.operands[0]
     return value
+
+
+def _before_copy(value: SSAValue, target: Target) -> SSAValue:
+    """The value that a target which moves casts itself reads through a copy, which hides it from other runtimes."""
+    copy = value.owner
+    if not target.no_pair_behind or not isinstance(copy, OnnxOp) or len(copy.operands) != 1:
+        return value
+    promise = copy.get_trait(Copies)
+    return value if promise is None or promise.place(copy) != 0 else copy.operands[0]
 
 
 def _is_weight(value: SSAValue) -> bool:
