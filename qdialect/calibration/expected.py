@@ -24,14 +24,12 @@ from qdialect.promises.linear import Linear
 from qdialect.promises.window import Geometry, Window
 from qdialect.targets import Target
 from qdialect.targets.pricing import (
-    PACKED,
     PRODUCT,
     SUM,
     WORTH,
     Convolution,
     Costs,
     best_cost,
-    by_group,
     cheapest,
     cost,
     float_cost,
@@ -191,10 +189,10 @@ def _convolution(op: OnnxOp, weight: tuple[int, ...], target: Target, elements: 
     call = costs["Placement"]["call"]
     integer = _in_best_form(costs, shape, geometry, opset_of(op, "") or 13)
     if shape.groups > 1:
-        floating = call + costs["Placement"]["depthwise"] * written * shape.inputs * prod(shape.kernel)
-        if not shape.is_depthwise:
-            floating = call + cost(costs, PACKED, by_group(shape))
-        return Expected(floating, call + integer)
+        floating = float_cost(costs, shape)
+        if shape.is_depthwise and len(shape.kernel) == 2:
+            floating = costs["Placement"]["depthwise"] * written * prod(shape.kernel)
+        return Expected(call + floating, call + integer)
     floating = float_cost(costs, shape)
     size = static_shape(op.results[0])
     if (

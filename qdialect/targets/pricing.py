@@ -115,8 +115,17 @@ def cost(costs: Costs, kernel: str, shape: Convolution) -> float:
 
 
 def float_cost(costs: Costs, shape: Convolution) -> float:
-    """Nanoseconds of a float convolution, whose kernel pads its results to whole blocks of channels."""
-    block = int(costs[PACKED].get("outputs_multiple", 1)) if len(shape.kernel) == IMAGE - 2 else 1
+    """
+    Nanoseconds of a float convolution, not depthwise on images. Images are in blocks of channels, and results padded to
+    whole ones; along three axes, and in groups along one, the kernel gathers its elements first.
+    """
+    is_image = len(shape.kernel) == IMAGE - 2
+    gathers = shape.groups > 1 if len(shape.kernel) < IMAGE - 2 else not shape.is_pointwise
+    if gathers and not is_image:
+        return cost(costs, FLOAT, by_group(shape))
+    if shape.groups > 1:
+        return cost(costs, PACKED, by_group(shape))
+    block = int(costs[PACKED].get("outputs_multiple", 1)) if is_image else 1
     return cost(costs, PACKED, shape._replace(outputs=-(-shape.outputs // block) * block))
 
 
