@@ -20,10 +20,9 @@ from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.geometry import nearest, reduced_axes
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.storage import Built, StorageForm, stored_result
+from qdialect.forms.upstream import TO_FIRST, TO_LAST
 from qdialect.ops.generated import op_named
 from qdialect.reasons import Blocked
-
-TO_LAST, TO_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 
 FEW = 4096
 """Size of an image in bytes up to which one kernel is faster than several calls."""

@@ -198,6 +198,11 @@ class Site(ABC):
             array = array.astype(np.int8)
         return self.constant(np.ascontiguousarray(array.transpose(TO_LAST)) if last else array)
 
+    def as_it_lies(self, value: SSAValue) -> tuple[SSAValue, bool]:
+        """A value's tensor in the layout that it has; True if channels are last."""
+        last = self.is_last(value)
+        return self.operand(value, last=last), last
+
     def alike(self, *values: SSAValue) -> tuple[list[SSAValue], bool]:
         """Tensors of several values in one layout, that of most computed ones; True if channels are last."""
         full = [v for v in values if len(known_shape(v.type)) == len(TO_LAST)]

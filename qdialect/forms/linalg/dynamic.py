@@ -35,8 +35,7 @@ def _dynamic_quantize(op: OnnxOp, site: LinalgSite) -> None:
 
     A tensor of zeros has scale 1 in onnxruntime, to avoid a division by zero.
     """
-    last = site.is_last(op.operands[0])
-    x = site.operand(op.operands[0], last=last)
+    x, last = site.as_it_lies(op.operands[0])
     shape = known_shape(x.type)
     axes = range(len(shape))
     low = reduced(site, x, axes, f32, 0, lambda body, args: smaller(body, args[1], args[0]))

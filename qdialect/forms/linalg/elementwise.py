@@ -31,7 +31,7 @@ def _read(site: LinalgSite, value: SSAValue, shape: Sequence[int], *, last: bool
     first = len(shape) - len(own)
     kept = [k for k, size in enumerate(own) if size == shape[first + k]]
     turned = last and len(own) == len(shape) and len(kept) == len(own)
-    tensor = site.operand(value, last=turned or (site.is_last(value) and turned))
+    tensor = site.operand(value, last=turned)
     if turned:
         return Operand(tensor, [loop(k) for k in range(len(own))])
     if len(kept) < len(own):
@@ -323,7 +323,6 @@ def _qcast(op: QuantizeOp, site: LinalgSite) -> Blocked | None:
 def _scast(op: StorageCastOp, site: LinalgSite) -> None:
     (tensor,), last = site.alike(op.operands[0])
     site.give(op.results[0], tensor, last=last)
-    return
 
 
 UNARY: dict[str, Function] = {

@@ -84,9 +84,8 @@ def _concat(op: OnnxOp, site: LinalgSite) -> None:
 
 def _split(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     value = op.operands[0]
-    last, shape = site.is_last(value), known_shape(value.type)
+    (x, last), shape, start = site.as_it_lies(value), known_shape(value.type), 0
     axis = normal_axis(op.int_attr("axis", 0), len(shape))
-    x, start = site.operand(value, last=last), 0
     for result in op.results:
         offsets = [0] * len(shape)
         offsets[site.axis(axis, last=last)] = start
@@ -100,9 +99,8 @@ def _slice(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     taken = [cuts.get(axis, slice(None)).indices(size) for axis, size in enumerate(shape)]
     if any(step < 0 for _, _, step in taken):
         return _picked(op, site, {k: np.arange(shape[k])[cut] for k, cut in cuts.items()})
-    last = site.is_last(op.operands[0])
+    x, last = site.as_it_lies(op.operands[0])
     order = TO_LAST if last else range(len(shape))
-    x = site.operand(op.operands[0], last=last)
     sizes = site.shape(op.results[0], last=last)
     result = site.cut(x, [taken[k][0] for k in order], sizes, [taken[k][2] for k in order])
     site.give(op.results[0], result, last=last)
@@ -112,8 +110,8 @@ def _slice(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 def _picked(op: OnnxOp, site: LinalgSite, rows: dict[int, npt.NDArray[np.int64]]) -> None:
     """The operand's elements at constant indices along axes. rows: indices, by axis."""
     unblocked(_moves(op))
-    last = site.is_last(op.operands[0])
-    x, shape = site.operand(op.operands[0], last=last), site.shape(op.results[0], last=last)
+    x, last = site.as_it_lies(op.operands[0])
+    shape = site.shape(op.results[0], last=last)
     at = {site.axis(k, last=last): site.constant(v, np.int64) for k, v in rows.items()}
     operands = [Operand(value, [loop(axis)]) for axis, value in at.items()]
     places = list(at)
@@ -159,10 +157,9 @@ def _pad(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     if mode != "constant":
         return _picked(op, site, {k: _repeated(shape[k], pad, mode) for k, pad in each.items() if any(pad)})
     filling = unblocked(_filling(op))
-    last = site.is_last(op.operands[0])
+    x, last = site.as_it_lies(op.operands[0])
     order = TO_LAST if last else range(len(shape))
     rows = [each.get(k, (0, 0)) for k in order]
-    x = site.operand(op.operands[0], last=last)
     sizes = [shape[k] + min(a, 0) + min(b, 0) for k, (a, b) in zip(order, rows, strict=True)]
     x = site.cut(x, [max(-a, 0) for a, _ in rows], sizes)
     x = site.padded(x, [(max(a, 0), max(b, 0)) for a, b in rows], filling)
@@ -213,8 +210,8 @@ def _resize(op: OnnxOp, site: LinalgSite) -> Blocked | None:
 
 
 def _same(op: OnnxOp, site: LinalgSite) -> Blocked | None:
-    last = site.is_last(op.operands[0])
-    site.give(op.results[0], site.operand(op.operands[0], last=last), last=last)
+    tensor, last = site.as_it_lies(op.operands[0])
+    site.give(op.results[0], tensor, last=last)
     return _moves(op)
 
 

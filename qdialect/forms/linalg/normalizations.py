@@ -137,9 +137,9 @@ def _batch_normalization(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     types = types_of(op)
     if len(op.results) > 1:
         return COMPUTED
-    value, epsilon = op.operands[0], np.float32(op.float_attr("epsilon", 1e-5))
-    last = site.is_last(value)
-    x, channel = site.operand(value, last=last), [loop(site.axis(1, last=last))]
+    epsilon = np.float32(op.float_attr("epsilon", 1e-5))
+    x, last = site.as_it_lies(op.operands[0])
+    channel = [loop(site.axis(1, last=last))]
     shape = known_shape(x.type)
     known = [real_constant(one) for one in op.operands[1:5]]
     if all(one is not None for one in known):  # constants: folded here

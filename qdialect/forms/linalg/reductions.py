@@ -221,9 +221,7 @@ def reduced(
 
 def _mean(is_mean: bool, op: OnnxOp, site: LinalgSite) -> None:
     types, axes = types_of(op), unblocked(reduced_axes(op))
-    value = op.operands[0]
-    last, shape = site.is_last(value), known_shape(value.type)
-    x = site.operand(value, last=last)
+    (x, last), shape = site.as_it_lies(op.operands[0]), known_shape(op.operands[0].type)
     element = f32 if types.x is None else i32
     total = reduced(site, x, [site.axis(k, last=last) for k in axes], element, 0, _step(types, None))
     count = float(prod(shape[k] for k in axes)) if is_mean else 1.0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,60 +31,47 @@ from qdialect.forms.linalg.sums import (
 )
 from qdialect.ir.values import constant_array
 from qdialect.promises.window import UNRESOLVED_PADS, WINDOWS, Geometry
-from qdialect.reasons import COMPUTED_WEIGHT, Blocked, unblocked
+from qdialect.reasons import COMPUTED_WEIGHT, Blocked, Refused, unblocked
 
 IMAGE = 4
 """The rank of images, whose channels go last."""
 NEGATIVE_PADS = Blocked("negative-pads", "the window reaches beyond its pads, so some results see no pixel")
 
 
-class Slide(NamedTuple):
-    """Sizes of a gathering convolution on (N, groups of channels, spatial sizes)."""
-
-    groups: int
-    inputs: int
-    """Input channels per group, and `outputs` per group."""
-    outputs: int
-    kernel: tuple[int, ...]
-    strides: tuple[int, ...]
-    dilations: tuple[int, ...]
-    results: tuple[int, ...]
-
-
 class Loops:
     """Loops of a convolution by name (n, g, o, c, p0, k0, ...); an axis of one channel or group has none."""
 
-    def __init__(self, slide: Slide, *, last: bool):
-        self.slide, self.last = slide, last
-        inner = ["g"] * (slide.groups > 1) + ["o"] * (slide.outputs > 1 or slide.groups == 1)
-        pixels = [f"p{k}" for k in range(len(slide.kernel))]
+    def __init__(self, geometry: Geometry, *, last: bool):
+        self.geometry, self.last = geometry, last
+        inner = ["g"] * (geometry.groups > 1) + ["o"] * (geometry.outputs > 1 or geometry.groups == 1)
+        pixels = [f"p{k}" for k in range(geometry.axes)]
         self.results = ["n", *pixels, *inner] if last else ["n", *inner, *pixels]
-        window = [f"k{k}" for k in range(len(slide.kernel))]
-        self.reduced = [*window, *(["c"] * (slide.inputs > 1 or slide.groups == 1))]
+        window = [f"k{k}" for k in range(geometry.axes)]
+        self.reduced = [*window, *(["c"] * (geometry.inputs > 1 or geometry.groups == 1))]
         names = [*self.results, *self.reduced]
         self.loop: dict[str, AffineExpr] = {name: loop(k) for k, name in enumerate(names)}
 
     def sizes(self, batch: int) -> dict[str, int]:
         """Trip counts of the loops over the result."""
-        s = self.slide
-        pixels = {f"p{k}": size for k, size in enumerate(s.results)}
-        return {"n": batch, "g": s.groups, "o": s.outputs, **pixels}
+        g = self.geometry
+        pixels = {f"p{k}": size for k, size in enumerate(g.results)}
+        return {"n": batch, "g": g.groups, "o": g.outputs, **pixels}
 
     def pixel(self, k: int) -> AffineExpr:
         """Index of the input pixel along spatial axis k."""
-        stride, dilation = self.slide.strides[k], self.slide.dilations[k]
+        stride, dilation = self.geometry.strides[k], self.geometry.dilations[k]
         at, tap = self.loop[f"p{k}"], self.loop[f"k{k}"]
         return (at * stride if stride > 1 else at) + (tap * dilation if dilation > 1 else tap)
 
     def x(self) -> list[AffineExpr]:
         """Indexing map of the activation."""
         channels = [self.loop[name] for name in "gc" if name in self.loop]
-        pixels = [self.pixel(k) for k in range(len(self.slide.kernel))]
+        pixels = [self.pixel(k) for k in range(self.geometry.axes)]
         return [self.loop["n"], *pixels, *channels] if self.last else [self.loop["n"], *channels, *pixels]
 
     def w(self) -> list[AffineExpr]:
         """Indexing map of the weight, in the layout of `laid_out`."""
-        taps = [self.loop[f"k{k}"] for k in range(len(self.slide.kernel))]
+        taps = [self.loop[f"k{k}"] for k in range(self.geometry.axes)]
         g, o, c = ([self.loop[name]] if name in self.loop else [] for name in "goc")
         return [*taps, *g, *c, *o] if self.last else [*g, *o, *c, *taps]
 
@@ -104,21 +92,21 @@ def _split(shape: tuple[int, ...], loops: Loops, channels: tuple[int, ...]) -> l
 
 
 def slid(
-    op: OnnxOp, site: LinalgSite, x: SSAValue, weight: npt.NDArray[Any], slide: Slide, *, last: bool
+    op: OnnxOp, site: LinalgSite, x: SSAValue, weight: npt.NDArray[Any], g: Geometry, *, last: bool
 ) -> SSAValue | Blocked:
     """The convolution of a padded operand; weight: real or stored values, (groups, outputs, inputs, kernel)."""
     integer, bias = is_integer(op), unblocked(bias_of(op))
-    count = slide.groups * slide.outputs
+    count = g.groups * g.outputs
     scale, added, real = None, bias.steps, bias.real
     if integer:
         x_type, w_type = uniform_of(op.operands[0].type), uniform_of(op.operands[1].type)
         scale = numerics.bias_scale(x_type.scales, w_type.scales)
-        scale = np.tile(scale, slide.groups) if 1 < scale.size < count else scale
+        scale = np.tile(scale, g.groups) if 1 < scale.size < count else scale
         sums = weight.astype(np.int64).sum(axis=tuple(range(2, weight.ndim))).reshape(-1)
         added = wrapped((0 if added is None else added) - int(x_type.zero_point) * sums)
     elif real is not None:
         added, real = real, None
-    sum = gathered(site, x, weight, slide, added, last=last)
+    sum = gathered(site, x, weight, g, added, last=last)
     return finished(op, site, Sum(sum, scale, real, len(known_shape(sum.type)) - 1 if last else 1))
 
 
@@ -126,19 +114,19 @@ def gathered(
     site: LinalgSite,
     x: SSAValue,
     weight: npt.NDArray[Any],
-    slide: Slide,
+    g: Geometry,
     added: npt.NDArray[Any] | None,
     *,
     last: bool,
 ) -> SSAValue:
     """The sums of a convolution, i32 for integers, f32 for floats. added: a number for each output channel."""
-    loops, integer, shape = Loops(slide, last=last), weight.dtype.kind != "f", known_shape(x.type)
-    count = slide.groups * slide.outputs
-    channels = tuple(size for name, size in (("g", slide.groups), ("c", slide.inputs)) if name in loops.loop)
+    loops, integer, shape = Loops(g, last=last), weight.dtype.kind != "f", known_shape(x.type)
+    count = g.groups * g.outputs
+    channels = tuple(size for name, size in (("g", g.groups), ("c", g.inputs)) if name in loops.loop)
     x = site.reshape(x, _split(shape, loops, channels))
     sizes = loops.sizes(shape[0])
     target = [sizes[name] for name in loops.results]
-    flat = [shape[0], *slide.results, count] if last else [shape[0], count, *slide.results]
+    flat = [shape[0], *g.results, count] if last else [shape[0], count, *g.results]
     element = i32 if integer else f32
     init = site.reshape(start(site, flat, len(flat) - 1 if last else 1, element, added), target)
     operands = [Operand(x, loops.x()), Operand(site.constant(loops.laid_out(weight)), loops.w())]
@@ -160,26 +148,17 @@ def _padding(op: OnnxOp) -> float:
     return int(uniform_of(op.operands[0].type).zero_point) if is_integer(op) else 0.0
 
 
-def slide_of(g: Geometry) -> Slide:
-    """The window of a convolution."""
-    return Slide(g.groups, g.inputs, g.outputs, g.kernel, g.strides, g.dilations, g.results)
-
-
 def split_weight(weight: npt.NDArray[Any], g: Geometry) -> npt.NDArray[Any]:
     """ONNX's weight of a convolution as (groups, outputs, inputs, kernel)."""
     return weight.reshape(g.groups, g.outputs, g.inputs, *g.kernel)
 
 
-class _Window(NamedTuple):
-    """A convolution with static sizes."""
-
-    geometry: Geometry
-    pads: Sequence[tuple[int, int]]
-
-
-def _window(op: OnnxOp) -> _Window | Blocked:
+def _geometry(op: OnnxOp) -> tuple[Geometry, Sequence[tuple[int, int]]]:
+    """The static sizes of a gathering convolution, and its pads. Raises Refused if these are not known."""
     geometry = unblocked(WINDOWS[op.domain, op.op_type].geometry(op))
-    return UNRESOLVED_PADS if geometry.pads is None else _Window(geometry, geometry.pads)
+    if geometry.pads is None:
+        raise Refused(UNRESOLVED_PADS)
+    return geometry, geometry.pads
 
 
 def _with_pads(
@@ -189,13 +168,12 @@ def _with_pads(
 
 
 def _convolution(op: OnnxOp, site: LinalgSite) -> None:
-    window = unblocked(_window(op))
-    integer, weight = is_integer(op), unblocked(_weight(op, site, 0))
+    (geometry, pads), integer = _geometry(op), is_integer(op)
+    weight = unblocked(_weight(op, site, 0))
     last = weight.ndim == IMAGE
     x = unblocked(factor(site, op.operands[0], integer=integer, last=last))
-    x = _with_pads(site, x, window.pads, _padding(op), last=last)
-    geometry = window.geometry
-    result = unblocked(slid(op, site, x, split_weight(weight, geometry), slide_of(geometry), last=last))
+    x = _with_pads(site, x, pads, _padding(op), last=last)
+    result = unblocked(slid(op, site, x, split_weight(weight, geometry), geometry, last=last))
     site.give(op.results[0], result, last=last)
 
 
@@ -239,17 +217,15 @@ def _transposed(op: OnnxOp, site: LinalgSite) -> Blocked | None:
         x = site.put(x, site.filled(full, known_element(x.type), _padding(op)), offsets, strides)
     split = weight.reshape(g.groups, g.inputs, g.outputs, *g.kernel)
     turned = np.flip(np.swapaxes(split, 1, 2), tuple(range(3, split.ndim)))
-    ones = (1,) * g.axes
-    slide = Slide(g.groups, g.inputs, g.outputs, g.kernel, ones, g.dilations, g.results)
-    result = unblocked(slid(op, site, x, turned, slide, last=last))
+    result = unblocked(slid(op, site, x, turned, replace(g, strides=(1,) * g.axes), last=last))
     site.give(op.results[0], result, last=last)
     return None
 
 
 def _integer_convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     """ConvInteger: sums of products of integers minus zero points, which may be computed."""
-    window = unblocked(_window(op))
-    weight, zero = constant_array(op.operands[1]), op.input(3)
+    (geometry, pads), zero = _geometry(op), op.input(3)
+    weight = constant_array(op.operands[1])
     above = np.int16(0) if zero is None else constant_array(zero)
     if weight is None or above is None:
         return COMPUTED_WEIGHT
@@ -257,8 +233,8 @@ def _integer_convolution(op: OnnxOp, site: LinalgSite) -> Blocked | None:
     zeros = above.astype(np.int16).reshape(-1, *[1] * (weight.ndim - 1))
     centred = narrow(weight.astype(np.int16) - zeros)
     x = above_zero(site, op.operands[0], op.input(2), last=last)
-    x, geometry = _with_pads(site, x, window.pads, 0, last=last), window.geometry
-    sum = gathered(site, x, split_weight(centred, geometry), slide_of(geometry), None, last=last)
+    x = _with_pads(site, x, pads, 0, last=last)
+    sum = gathered(site, x, split_weight(centred, geometry), geometry, None, last=last)
     site.give(op.results[0], sum, last=last)
     return None
 

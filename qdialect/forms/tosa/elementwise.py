@@ -206,8 +206,8 @@ def _held(bounds: Bounds, op: OnnxOp, site: TosaSite) -> None:
     x, y = activations(op.operands[0], op.results[0])
     ends = unblocked(bounds(op, y))
     unblocked(takes(np.float32(x.scale) / np.float32(y.scale), REACH))
-    last = site.is_last(op.operands[0])
-    value = site.requantized(site.operand(op.operands[0], last=last), x, y)
+    tensor, last = site.as_it_lies(op.operands[0])
+    value = site.requantized(tensor, x, y)
     low, high = max(ends[0], y.storage.low), min(ends[1], y.storage.high)
     site.give(op.results[0], site.clamped(value, low, high), last=last)
 
@@ -237,9 +237,9 @@ def looked_up(op: OnnxOp, site: TosaSite) -> Blocked | None:
         return Blocked("gather", "TOSA's gather of computed indices is for other types")
     if quantized_of(op.results[0].type) is None:
         return FLOAT
-    last = site.is_last(index)
+    bytes, last = site.as_it_lies(index)
     # The entries are in the order of unsigned bytes; TOSA's begin with -128.
-    value = site.looked_up(site.operand(index, last=last), np.roll(table, 128).astype(np.int8))
+    value = site.looked_up(bytes, np.roll(table, 128).astype(np.int8))
     site.give(op.results[0], value, last=last)
     return None
 

@@ -69,8 +69,7 @@ def _same(op: OnnxOp, site: TosaSite) -> Blocked | None:
     x, y = quantized_of(op.operands[0].type), quantized_of(op.results[0].type)
     if x is None or y is None:
         return FLOAT
-    last = site.is_last(op.operands[0])
-    value = site.operand(op.operands[0], last=last)
+    value, last = site.as_it_lies(op.operands[0])
     if x != y:
         known = (x.storage.width, y.storage.width, x.is_per_tensor, y.is_per_tensor) == (8, 8, True, True)
         if not known or not (x.storage.signed or y.storage.signed):
@@ -106,9 +105,8 @@ def _joined(op: OnnxOp, site: TosaSite) -> None:
 def _split(op: OnnxOp, site: TosaSite) -> None:
     unblocked(_moves(op))
     value = op.operands[0]
-    last, shape = site.is_last(value), known_shape(value.type)
+    (x, last), shape = site.as_it_lies(value), known_shape(value.type)
     axis, start = normal_axis(op.int_attr("axis", 0), len(shape)), 0
-    x = site.operand(value, last=last)
     for result in op.results:
         starts = [0] * len(shape)
         starts[site.axis(axis, last=last)] = start
@@ -161,8 +159,8 @@ def picked_rows(site: TosaSite, value: SSAValue, rows: dict[int, Rows], *, last:
 def _picked(op: OnnxOp, site: TosaSite, rows: dict[int, Rows]) -> None:
     """The operand's elements at constant indices along axes. rows: indices, by axis."""
     unblocked(_moves(op))
-    last = site.is_last(op.operands[0])
-    value = unblocked(picked_rows(site, site.operand(op.operands[0], last=last), rows, last=last))
+    tensor, last = site.as_it_lies(op.operands[0])
+    value = unblocked(picked_rows(site, tensor, rows, last=last))
     same_rank = len(known_shape(op.results[0].type)) == len(known_shape(value.type))
     if last and not same_rank:
         value, last = site.transpose(value, TO_FIRST), False
@@ -215,13 +213,13 @@ def _pad(op: OnnxOp, site: TosaSite) -> Blocked | None:
     if real is None:
         return COMPUTED_PAD_VALUE
     stored = type.quantize(np.asarray(real, np.float32).reshape(-1)[:1])
-    last = site.is_last(op.operands[0])
+    x, last = site.as_it_lies(op.operands[0])
     ends = [each.get(k, (0, 0)) for k in (TO_LAST if last else range(len(shape)))]
     whole = site.shape(op.operands[0], last=last)
     kept = [n + min(a, 0) + min(b, 0) for n, (a, b) in zip(whole, ends, strict=True)]
     if min(kept) < 1:
         return Blocked("pad-mode", "Pad cuts all elements off")
-    x = site.sliced(site.operand(op.operands[0], last=last), [max(-a, 0) for a, _ in ends], kept)
+    x = site.sliced(x, [max(-a, 0) for a, _ in ends], kept)
     for axis, (before, behind) in enumerate(ends):
         x = _padded(site, x, axis, (max(before, 0), max(behind, 0)), stored)
     site.give(op.results[0], x, last=last)
@@ -252,8 +250,8 @@ def _read(op: StorageCastOp, site: TosaSite) -> Blocked | None:
     type = op.element_type
     if type.storage.width != 8:
         return Blocked("storage-type", f"the integer profile computes with i8, not with {type.storage.name}")
-    last = site.is_last(op.operands[0])
-    site.give(op.results[0], site.operand(op.operands[0], last=last), last=last)
+    tensor, last = site.as_it_lies(op.operands[0])
+    site.give(op.results[0], tensor, last=last)
     return None
 
 
@@ -265,8 +263,8 @@ def _index(op: OnnxOp, site: TosaSite) -> Blocked | None:
     )
     if not indexes or not is_bytes(site.operand(op.operands[0])):
         return Blocked("cast", "only 8-bit values are cast, to indices of a table")
-    last = site.is_last(op.operands[0])
-    site.give(op.results[0], site.operand(op.operands[0], last=last), last=last)
+    tensor, last = site.as_it_lies(op.operands[0])
+    site.give(op.results[0], tensor, last=last)
     return None
 
 

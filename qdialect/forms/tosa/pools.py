@@ -28,7 +28,7 @@ from qdialect.forms.tosa.site import (
     element_type,
     takes,
 )
-from qdialect.forms.upstream import TO_LAST
+from qdialect.forms.upstream import TO_FIRST, TO_LAST
 from qdialect.reasons import Blocked, unblocked
 
 IMAGES = Blocked("pool-rank", "TOSA pools images of two axes")
@@ -55,10 +55,10 @@ def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
         if prod(window.dilations) != 1:
             return Blocked("dilated-pool", "TOSA has no pool of pixels that lie apart")
         kernel, strides, pads = window.kernel, window.strides, window.pads
-    image, amounts = fitted(op, site, kernel, strides, pads)
+    image, result = site.operand(op.operands[0], last=True), site.shape(op.results[0], last=True)
+    image, amounts = fitted(site, image, result[1:3], kernel, strides, (1, 1), pads)
     if any(amount >= kernel[k // 2] for k, amount in enumerate(amounts)):
         return Blocked("empty-window", "a window sees pads alone, and TOSA wants a pixel in each")
-    result = site.shape(op.results[0], last=True)
     attributes = {"kernel": array_attr(kernel), "stride": array_attr(strides), "pad": array_attr(amounts)}
     pooled = site.make(tosa.MaxPool2DOp, [image], result, i8, nan_mode=NAN_MODE, **attributes)
     site.give(op.results[0], pooled, last=True)
@@ -68,17 +68,22 @@ def _max_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
 
 
 def fitted(
-    op: OnnxOp,
     site: TosaSite,
+    image: SSAValue,
+    results: Sequence[int],
     kernel: Sequence[int],
     strides: Sequence[int],
+    dilations: Sequence[int],
     pads: Sequence[tuple[int, int]],
 ) -> tuple[SSAValue, list[int]]:
-    """The operand, channels last, without pixels outside all windows, and pads (top, bottom, left, right)."""
-    image, result = site.operand(op.operands[0], last=True), site.shape(op.results[0], last=True)
+    """
+    An image, channels last, that the windows cover without remainder, and pads (top, bottom, left, right): trailing
+    pads that no window reaches are dropped, then pixels.
+    """
     counts, amounts = list(known_shape(image.type)), list[int]()
     for axis, (before, _) in enumerate(pads):
-        behind = (result[1 + axis] - 1) * strides[axis] + kernel[axis] - counts[1 + axis] - before
+        span = (results[axis] - 1) * strides[axis] + (kernel[axis] - 1) * dilations[axis] + 1
+        behind = span - counts[1 + axis] - before
         counts[1 + axis] += min(behind, 0)
         amounts += [before, max(behind, 0)]
     return site.sliced(image, [0] * 4, counts), amounts
@@ -106,10 +111,10 @@ def _average_pool(op: OnnxOp, site: TosaSite) -> Blocked | None:
         )
     ratio = np.float32(x.scale / np.float32(y.scale * np.float32(whole)))
     unblocked(takes(ratio, largest))
-    image, amounts = fitted(op, site, window.kernel, window.strides, window.pads)
-    sums = window_sums(
-        site, image, x, site.shape(op.results[0], last=True), window.kernel, window.strides, amounts
-    )
+    image, result = site.operand(op.operands[0], last=True), site.shape(op.results[0], last=True)
+    kernel, strides, pads = window.kernel, window.strides, window.pads
+    image, amounts = fitted(site, image, result[1:3], kernel, strides, (1, 1), pads)
+    sums = window_sums(site, image, x, result, kernel, strides, amounts)
     if (counts != whole).any():
         factors = np.broadcast_to(whole // counts, known_shape(op.results[0].type)[2:])
         sums = site.product(sums, site.constant(factors[None, :, :, None], np.int32))
@@ -162,8 +167,8 @@ def _summed(is_mean: bool, op: OnnxOp, site: TosaSite) -> Blocked | None:
         image = site.operand(op.operands[0], last=True)
         sums, last = window_sums(site, image, x, result, pixels, (1, 1), (0,) * 4), True
     else:
-        last = site.is_last(op.operands[0])
-        sums = site.centred(site.operand(op.operands[0], last=last), x)
+        tensor, last = site.as_it_lies(op.operands[0])
+        sums = site.centred(tensor, x)
         for axis in axes:
             sums = along(site, tosa.ReduceSumOp, sums, site.axis(axis, last=last))
     mean = site.requantized_sum(sums, ratio, y, REACH * count)
@@ -177,7 +182,7 @@ def _give(op: OnnxOp, site: TosaSite, value: SSAValue, last: bool) -> None:
     if last and len(known_shape(result.type)) == len(TO_LAST):
         site.give(result, value, last=True)
         return
-    plain = site.transpose(value, (0, 3, 1, 2)) if last else value
+    plain = site.transpose(value, TO_FIRST) if last else value
     site.give(result, site.reshape(plain, known_shape(result.type)))
 
 
@@ -196,8 +201,7 @@ def _greatest(kind: type[Operation], op: OnnxOp, site: TosaSite) -> Blocked | No
     types, axes = activations(op.operands[0], op.results[0]), unblocked(reduced_axes(op))
     if types[0] != types[1]:
         return OTHER_TYPE
-    last = site.is_last(op.operands[0])
-    value = site.operand(op.operands[0], last=last)
+    value, last = site.as_it_lies(op.operands[0])
     for axis in axes:
         value = along(site, kind, value, site.axis(axis, last=last))
     _give(op, site, value, last)

@@ -17,6 +17,7 @@ from qdialect.dialects import tosa
 from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import known_shape, quantized_of, uniform_of
 from qdialect.dialects.quant import UniformType
+from qdialect.forms.tosa.pools import fitted
 from qdialect.forms.tosa.site import HIGH, LOW, TosaForm, TosaSite, activations, array_attr, takes
 from qdialect.ir.values import constant_array
 from qdialect.promises.linear import LINEAR, Linear
@@ -117,24 +118,10 @@ def _factors(op: OnnxOp, channels: int) -> _Factors | Blocked:
     return blocked if blocked is not None else _Factors(x, y, weight, zero, bias, ratio, largest)
 
 
-def _trimmed(site: TosaSite, image: SSAValue, geometry: Geometry) -> tuple[SSAValue, list[int]]:
-    """
-    An image that the windows cover without remainder, and pads (top, bottom, left, right): trailing pads that no window
-    reaches are dropped, then pixels.
-    """
-    counts, pads = list(known_shape(image.type)), list[int]()
-    for axis, (before, _) in enumerate(geometry.pads or ()):
-        span = (geometry.results[axis] - 1) * geometry.strides[axis] + 1
-        span += (geometry.kernel[axis] - 1) * geometry.dilations[axis]
-        behind = span - counts[1 + axis] - before
-        counts[1 + axis] += min(behind, 0)
-        pads += [before, max(behind, 0)]
-    return site.sliced(image, [0] * 4, counts), pads
-
-
 def _windowed(site: TosaSite, image: SSAValue, f: _Factors, geometry: Geometry) -> SSAValue:
     """The i8 result of one group, channels last."""
-    x, pads = _trimmed(site, image, geometry)
+    g = geometry
+    x, pads = fitted(site, image, g.results, g.kernel, g.strides, g.dilations, g.pads or ())
     depthwise = geometry.groups > 1
     outputs = f.bias.size
     order = (2, 3, 0, 1) if depthwise else (0, 2, 3, 1)
@@ -199,19 +186,15 @@ def _two_axes(geometry: Geometry) -> Geometry | Blocked:
         return geometry
     if geometry.axes != 1:
         return OTHER_RANK
-    pads = None if geometry.pads is None else ((0, 0), *geometry.pads)
-    one = (1,)
-    return Geometry(
-        geometry.images,
-        geometry.inputs,
-        geometry.outputs,
-        geometry.groups,
-        one + geometry.kernel,
-        one + geometry.strides,
-        one + geometry.dilations,
-        pads,
-        one + geometry.sizes,
-        one + geometry.results,
+    g, one = geometry, (1,)
+    return replace(
+        g,
+        kernel=one + g.kernel,
+        strides=one + g.strides,
+        dilations=one + g.dilations,
+        pads=None if g.pads is None else ((0, 0), *g.pads),
+        sizes=one + g.sizes,
+        results=one + g.results,
     )
 
 
