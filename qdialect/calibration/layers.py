@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qdialect.numerics import Array
+from qdialect.promises.window import halved
 
 Float64 = npt.NDArray[np.float64]
 
@@ -42,19 +43,11 @@ class Window:
         rank = len(self.kernel)
         if self.auto_pad == "VALID":
             return (0,) * (2 * rank)
-        fixed = self.auto_pad in ("NOTSET", "") and not (transposed and self.output_shape)
-        if fixed:
+        if self.auto_pad in ("NOTSET", "") and not (transposed and self.output_shape):
             return self.pads
-        begins: list[int] = []
-        ends: list[int] = []
-        for k, size in enumerate(sizes):
-            total = self._total_pad(k, size, transposed=transposed)
-            half = total // 2
-            # SAME_UPPER puts the odd pixel at the end; ConvTranspose puts it at the start for all other modes.
-            first = half if self.auto_pad == "SAME_UPPER" else total - half
-            begins.append(first)
-            ends.append(total - first)
-        return (*begins, *ends)
+        totals = [self._total_pad(k, size, transposed=transposed) for k, size in enumerate(sizes)]
+        pads = [halved(total, self.auto_pad) for total in totals]
+        return (*(before for before, _ in pads), *(after for _, after in pads))
 
     def _total_pad(self, axis: int, size: int, *, transposed: bool) -> int:
         span = (self.kernel[axis] - 1) * self.dilations[axis] + 1

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_NUMPY, DYNAMIC, element_of, shape_of
 from qdialect.dialects.snapshot import MICROSOFT
 from qdialect.forms.base import Form
-from qdialect.ir.values import constant_array
+from qdialect.forms.nodes import Nodes
+from qdialect.ir.values import constant_array, known_array
 from qdialect.ops.generated import op_named
 from qdialect.reasons import Blocked
 
@@ -40,7 +40,7 @@ def _hidden_units(op: OnnxOp) -> int | None:
     return None if shape is None or shape[-1] == DYNAMIC else shape[-1]
 
 
-def _columns_in_8_bits(weight: npt.NDArray[np.float32]) -> list[Operation]:
+def _columns_in_8_bits(weight: npt.NDArray[np.float32], nodes: Nodes) -> list[SSAValue]:
     """A weight (directions, gates, inputs) as integers (directions, inputs, gates), their scales and zero points."""
     turned = np.ascontiguousarray(weight.transpose(0, 2, 1))
     reach = np.abs(turned).max(axis=1).astype(np.float64) if turned.size else np.zeros(turned.shape[::2])
@@ -50,7 +50,7 @@ def _columns_in_8_bits(weight: npt.NDArray[np.float32]) -> list[Operation]:
         for one, scale in zip(turned, scales, strict=True)
     ]
     arrays = (np.stack(rows), scales, np.zeros(scales.shape, np.int8))
-    return [ConstantOp.of(from_array(array)) for array in arrays]
+    return [nodes.constant(array) for array in arrays]
 
 
 def _blocked_lstm(op: OnnxOp) -> Blocked | None:
@@ -68,16 +68,14 @@ def _blocked_lstm(op: OnnxOp) -> Blocked | None:
 
 def _dynamic_lstm(op: OnnxOp) -> Sequence[Operation]:
     """DynamicQuantizeLSTM with a scale for each column of each direction."""
-    weights = [constant_array(op.input(place)) for place in (1, 2)]
-    held = [_columns_in_8_bits(weight) for weight in weights if weight is not None]
-    inputs = [*op.inputs, *[None] * (8 - len(op.inputs))]
-    for place, (stored, _, _) in enumerate(held, 1):
-        inputs[place] = stored.results[0]
-    inputs += [constant.results[0] for _, *parameters in held for constant in parameters]
+    inputs, nodes = [*op.inputs, *[None] * (8 - len(op.inputs))], Nodes()
+    for place in (1, 2):
+        inputs[place], *parameters = _columns_in_8_bits(known_array(op.input(place)), nodes)
+        inputs += parameters
     kept = {k: v for k, v in op.onnx_attributes.items() if k != "layout"}
     types = [None if value is None else value.type for value in op.outputs]
-    kernel = op_named(MICROSOFT, "DynamicQuantizeLSTM").build(inputs, types, kept)
-    return [*(constant for row in held for constant in row), kernel]
+    nodes.append(op_named(MICROSOFT, "DynamicQuantizeLSTM").build(inputs, types, kept))
+    return nodes.ops
 
 
 AT_RUN_TIME = {

@@ -13,6 +13,7 @@ from qdialect.forms.upstream import COMPUTED
 from qdialect.ir.values import ints_of, normal_axis
 from qdialect.numerics.pixels import nearest_pixels
 from qdialect.promises.resizing import scaling
+from qdialect.promises.window import halved
 from qdialect.reasons import COMPUTED_PADS, Blocked, Refused
 
 
@@ -37,24 +38,15 @@ def pool(op: OnnxOp) -> Pool:
     dilations = op.ints_attr("dilations") or (1,) * count
     mode, stated = op.str_attr("auto_pad", "NOTSET"), op.ints_attr("pads") or (0,) * (2 * count)
     before: list[tuple[int, int]] = []
+    pads: list[tuple[int, int]] = []
     for k in range(count):
-        span = (result[2 + k] - 1) * strides[k] + (kernel[k] - 1) * dilations[k] + 1
-        total = max(span - shape[2 + k], 0)
-        if mode == "SAME_UPPER":
-            before.append((total // 2, total - total // 2))
-        elif mode == "SAME_LOWER":
-            before.append((total - total // 2, total // 2))
+        missing = (result[2 + k] - 1) * strides[k] + (kernel[k] - 1) * dilations[k] + 1 - shape[2 + k]
+        if mode in ("SAME_UPPER", "SAME_LOWER"):
+            before.append(halved(max(missing, 0), mode))
         else:
             before.append((0, 0) if mode == "VALID" else (stated[k], stated[count + k]))
-    pads = [
-        (
-            low,
-            max(
-                (result[2 + k] - 1) * strides[k] + (kernel[k] - 1) * dilations[k] + 1 - shape[2 + k] - low, 0
-            ),
-        )
-        for k, (low, _) in enumerate(before)
-    ]
+        first = before[-1][0]
+        pads.append((first, max(missing - first, 0)))
     return Pool(kernel, strides, dilations, tuple(pads), tuple(before))
 
 

@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, String
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from qdialect.dialects.onnx_attributes import int_attr, numbers
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, DYNAMIC, element_of, shape_of, tensor_type
 from qdialect.forms.base import Form
+from qdialect.forms.nodes import Nodes
 from qdialect.ir.values import constant_array, normal_axis, rank_of, static_shape
 from qdialect.ops.generated import op_named
 from qdialect.reasons import Blocked
@@ -40,10 +40,6 @@ class NewerForm(Form):
     parts: Callable[[OnnxOp], Parts | Blocked]
 
 
-def _list(values: Sequence[float] | npt.NDArray[np.generic], dtype: str = "int64") -> ConstantOp:
-    return ConstantOp.of(from_array(np.asarray(values, np.dtype(dtype))))
-
-
 def _built(
     op: OnnxOp, name: str, inputs: Sequence[SSAValue | None], attributes: Mapping[str, Attribute]
 ) -> OnnxOp:
@@ -52,38 +48,35 @@ def _built(
     return op_named("", name).build(inputs, types, attributes)
 
 
-def _operand(op: OnnxOp, value: Attribute) -> ConstantOp | Blocked:
-    """An attribute as a constant: integers as i64, a float as an element of the op's first operand."""
+def _operand(op: OnnxOp, value: Attribute) -> npt.NDArray[np.generic] | Blocked:
+    """An attribute as an array: integers as i64, a float as an element of the op's first operand."""
     if isinstance(value, DenseArrayBase):
-        return _list(numbers(value))
+        return np.asarray(numbers(value), np.int64)
     if isinstance(value, IntegerAttr):
-        return _list([value.value.data])
+        return np.array([value.value.data])
     element = BY_ATTRIBUTE.get(element_of(op.operands[0].type))  # pyright: ignore[reportArgumentType]
     if element is None or not isinstance(value, FloatAttr):
         return UNKNOWN_TYPE
-    return ConstantOp.of(from_array(np.array(value.value.data, element.dtype)))
+    return np.array(value.value.data, element.dtype)
 
 
 def _attributes_as_inputs(places: Mapping[str, int], op: OnnxOp) -> Parts | Blocked:
     """Attributes become operands. places: operand index by attribute name."""
     kept = dict(op.onnx_attributes)
-    inputs, constants = list(op.inputs), list[Operation]()
+    inputs, nodes = list(op.inputs), Nodes()
     for name, place in places.items():
         if (value := kept.pop(name, None)) is None:
             continue
-        constant = _operand(op, value)
-        if isinstance(constant, Blocked):
-            return constant
-        constants.append(constant)
+        array = _operand(op, value)
+        if isinstance(array, Blocked):
+            return array
         inputs += [None] * (place + 1 - len(inputs))
-        inputs[place] = constant.results[0]
-    return [*constants, _built(op, op.op_type, inputs, kept)]
+        inputs[place] = nodes.constant(array)
+    return [*nodes.ops, _built(op, op.op_type, inputs, kept)]
 
 
 def _without(names: Sequence[str], op: OnnxOp) -> Parts | Blocked:
     """The op without attributes that have no effect at inference."""
-    if not any(name in op.properties for name in names):
-        return [_built(op, op.op_type, op.inputs, op.onnx_attributes)]
     kept = {k: v for k, v in op.onnx_attributes.items() if k not in names}
     return [_built(op, op.op_type, op.inputs, kept)]
 
@@ -120,20 +113,22 @@ def _softmax(op: OnnxOp) -> Parts | Blocked:
         return UNKNOWN_TYPE
     shape = static_shape(op.operands[0])
     pixels = (DYNAMIC, DYNAMIC) if shape is None else (prod(shape[:axis]), prod(shape[axis:]))
-    flat = tensor_type(element, pixels)
-    flatten = op_named("", "Flatten").build([op.operands[0]], [flat], {"axis": int_attr(axis)})
-    whole = op_named("", op.op_type).build([flatten.results[0]], [flat], {"axis": int_attr(1)})
-    listed = tensor_type(i64, (DYNAMIC if rank is None else rank,))
-    sizes = op_named("", "Shape").build([op.operands[0]], [listed]) if shape is None else _list(shape)
-    return [flatten, whole, sizes, _built(op, "Reshape", [whole.results[0], sizes.results[0]], {})]
+    flat, nodes = tensor_type(element, pixels), Nodes()
+    whole = nodes.add(
+        op.op_type, [nodes.add("Flatten", [op.operands[0]], flat, {"axis": axis})], flat, {"axis": 1}
+    )
+    if shape is None:
+        sizes = nodes.add("Shape", [op.operands[0]], tensor_type(i64, (DYNAMIC if rank is None else rank,)))
+    else:
+        sizes = nodes.constant(shape, np.int64)
+    return [*nodes.ops, _built(op, "Reshape", [whole, sizes], {})]
 
 
 def _resize(op: OnnxOp) -> Parts | Blocked:
     """Upsample, and Resize of opset 10, as Resize: asymmetric coordinates, nearest pixel rounded down."""
-    constants, scales = list[Operation](), op.input(1)
+    nodes, scales = Nodes(), op.input(1)
     if isinstance(old_scales := op.properties.get("scales"), DenseArrayBase):
-        constants.append(_list(numbers(old_scales), "float32"))
-        scales = constants[-1].results[0]
+        scales = nodes.constant(numbers(old_scales), np.float32)
     if scales is None:
         return Blocked(
             "old-form", f"{op.op_type} says by its height and width how it scales", "export it newer"
@@ -141,10 +136,10 @@ def _resize(op: OnnxOp) -> Parts | Blocked:
     factors = constant_array(scales)
     if factors is None or (factors < 1).any():
         return Blocked("old-form", f"{op.op_type} makes an image smaller, which newer opsets round otherwise")
-    region = _list([], "float32")
+    region = nodes.constant([], np.float32)
     kept: dict[str, Attribute] = {"mode": op.properties.get("mode", StringAttr("nearest"))}
     kept |= {"coordinate_transformation_mode": StringAttr("asymmetric"), "nearest_mode": StringAttr("floor")}
-    return [*constants, region, _built(op, "Resize", [op.operands[0], region.results[0], scales], kept)]
+    return [*nodes.ops, _built(op, "Resize", [op.operands[0], region, scales], kept)]
 
 
 def _split_in(op: OnnxOp) -> Parts | Blocked:
@@ -173,12 +168,6 @@ def _number(op: OnnxOp, name: str, default: float) -> float:
     return value.value.data if isinstance(value, FloatAttr) else default
 
 
-def _typed(op: OnnxOp) -> list[Attribute]:
-    """The type of a removed op's result: its operand's if unknown."""
-    known = element_of(op.results[0].type) in BY_ATTRIBUTE
-    return [op.results[0].type if known else op.operands[0].type]
-
-
 def _crop(op: OnnxOp) -> Parts | Blocked:
     """Crop of images: removes `border` pixels, (left, top, right, bottom), or keeps `scale`, (height, width)."""
     border, scale = [int(v) for v in _numbers(op, "border")], [int(v) for v in _numbers(op, "scale")]
@@ -190,24 +179,23 @@ def _crop(op: OnnxOp) -> Parts | Blocked:
         ends = [top + scale[0], left + scale[1]]
     else:
         ends = [-bottom or TO_THE_END, -right or TO_THE_END]
-    operands = [_list([top, left]), _list(ends), _list([2, 3])]
-    type = op.results[0].type
+    nodes, type = Nodes(), op.results[0].type
     if shape is not None and len(shape) == 4 and element in BY_ATTRIBUTE:
         pixels = zip(shape[2:], (top, left), ends, strict=True)
         cut = (DYNAMIC if n == DYNAMIC else len(range(n)[first:end]) for n, first, end in pixels)
         type = tensor_type(element, (*shape[:2], *cut))
-    inputs = [op.operands[0], *(o.results[0] for o in operands)]
-    return [*operands, op_named("", "Slice").build(inputs, [type])]
+    lists = [nodes.constant(values, np.int64) for values in ([top, left], ends, [2, 3])]
+    nodes.add("Slice", [op.operands[0], *lists], type)
+    return nodes.ops
 
 
 def _scaled(factor: float, shift: npt.NDArray[np.float32], op: OnnxOp) -> Parts:
-    constants = [_list(np.array(factor), "float32"), ConstantOp.of(from_array(shift))]
-    product = op_named("", "Mul").build([op.operands[0], constants[0].results[0]], _typed(op))
-    return [
-        *constants,
-        product,
-        op_named("", "Add").build([product.results[0], constants[1].results[0]], _typed(op)),
-    ]
+    """x * factor + shift, of the operand's type if the result's is unknown."""
+    known = element_of(op.results[0].type) in BY_ATTRIBUTE
+    nodes, type = Nodes(), op.results[0].type if known else op.operands[0].type
+    scale, added = nodes.constant(factor, np.float32), nodes.constant(shift)
+    nodes.add("Add", [nodes.add("Mul", [op.operands[0], scale], type), added], type)
+    return nodes.ops
 
 
 def _image_scaler(op: OnnxOp) -> Parts | Blocked:

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp, opset_of
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp, opset_of
 from qdialect.dialects.onnx_types import DYNAMIC, shape_of
 from qdialect.dialects.quant import UniformType
 from qdialect.dialects.snapshot import MICROSOFT
@@ -21,7 +19,6 @@ from qdialect.forms.geometry import nearest, reduced_axes
 from qdialect.forms.nodes import Nodes
 from qdialect.forms.storage import Built, StorageForm, stored_result
 from qdialect.forms.upstream import TO_FIRST, TO_LAST
-from qdialect.ops.generated import op_named
 from qdialect.reasons import Blocked
 
 FEW = 4096
@@ -83,15 +80,11 @@ def _global_max(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
     shape = shape_of(x.type)
     if shape is None:
         return Blocked("unknown-rank", "the operand's rank is not known")
-    axes, constants = list(range(2, len(shape))), list[ConstantOp]()
-    attributes: dict[str, Attribute] = {}
-    if (opset_of(op, "") or 13) < 18:
-        attributes["axes"] = DenseArrayBase.from_list(i64, axes)
-    else:
-        constants.append(ConstantOp.of(from_array(np.array(axes, np.int64))))
-    inputs = [x, *(c.results[0] for c in constants)]
-    reduced = op_named("", "ReduceMax").build(inputs, [stored_result(op, type)], attributes)
-    return Built([*constants, reduced], "ReduceMax")
+    axes, nodes = range(2, len(shape)), Nodes()
+    stated = (opset_of(op, "") or 13) < 18
+    inputs = [x] if stated else [x, nodes.constant(axes, np.int64)]
+    nodes.add("ReduceMax", inputs, stored_result(op, type), {"axes": axes} if stated else None)
+    return Built(nodes.ops, "ReduceMax")
 
 
 def _arranged(x: SSAValue, parts: Sequence[int], perm: Sequence[int], sizes: Sequence[int]) -> Built:

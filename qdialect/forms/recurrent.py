@@ -43,8 +43,6 @@ FIRST_SCAN = 9
 FIRST_RANGE = 11
 """The first opset with Range; ReverseSequence is older."""
 DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
-
-
 PEEPHOLES = Blocked(
     "peepholes", "gates see the cell through peepholes, element by element", "export without peepholes"
 )
@@ -195,7 +193,13 @@ def _zeros(layer: Layer, x: SSAValue) -> SSAValue:
     return build.one("ConstantOfShape", [shape], (DYNAMIC, layer.hidden), element=FLOAT)
 
 
-def _mask(layer: Layer, x: SSAValue, lengths: SSAValue) -> SSAValue:
+def _counts(layer: Layer) -> SSAValue:
+    """The lengths of the sequences as i64."""
+    assert layer.lengths is not None
+    return layer.build.one("Cast", [layer.lengths], (layer.batch,), element=i64, to=int_attr(7))
+
+
+def _mask(layer: Layer, x: SSAValue) -> SSAValue:
     """Mask of the steps within each sequence's length, booleans [steps, batch, 1]."""
     build, steps = layer.build, layer.steps
     if steps != DYNAMIC:
@@ -206,28 +210,28 @@ def _mask(layer: Layer, x: SSAValue, lengths: SSAValue) -> SSAValue:
         )
         ends = [build.constant(np.array(0)), count, build.constant(np.array(1))]
         times = build.unsqueeze(build.one("Range", ends, (steps,)), 1, (steps, 1))
-    whole = build.one("Cast", [lengths], (layer.batch,), element=i64, to=int_attr(7))
-    is_there = build.one("Less", [times, whole], (steps, layer.batch), element=IntegerType(1))
+    is_there = build.one("Less", [times, _counts(layer)], (steps, layer.batch), element=IntegerType(1))
     return build.unsqueeze(is_there, 2, (steps, layer.batch, 1))
 
 
 def _or_zero(layer: Layer, state: SSAValue) -> SSAValue:
     """A last state, zero for a sequence without steps: onnxruntime returns zero, not the initial state."""
-    assert layer.lengths is not None
-    build, batch = layer.build, layer.batch
-    whole = build.one("Cast", [layer.lengths], (batch,), element=i64, to=int_attr(7))
+    build, batch, whole = layer.build, layer.batch, _counts(layer)
     is_there = build.one("Less", [build.constant(np.array(0)), whole], (batch,), element=IntegerType(1))
     column = build.unsqueeze(is_there, 1, (batch, 1))
     zero = build.constant(np.array(0, np.float32))
     return build.one("Where", [column, state, zero], (batch, layer.hidden), element=FLOAT)
 
 
-def _reversed(layer: Layer, value: SSAValue, role: str = "") -> SSAValue:
-    """Each sequence of `value`, [steps, batch, ...], reversed."""
-    assert layer.lengths is not None
-    lengths = layer.build.one("Cast", [layer.lengths], (layer.batch,), element=i64, to=int_attr(7))
-    axes = {"time_axis": int_attr(0), "batch_axis": int_attr(1)}
-    return layer.build.one("ReverseSequence", [value, lengths], None, role, **axes)
+def _directed(layer: Layer, values: Sequence[SSAValue]) -> list[SSAValue]:
+    """Values [steps, batch, ...] by direction; each sequence reversed for the reverse one, if Scan cannot."""
+    first, second = int_attr(0), int_attr(1)
+    return [
+        layer.build.one("ReverseSequence", [value, _counts(layer)], time_axis=first, batch_axis=second)
+        if back and layer.lengths is not None
+        else value
+        for value, back in zip(values, layer.reverse, strict=True)
+    ]
 
 
 class Loop(NamedTuple):
@@ -337,17 +341,13 @@ def _decomposed(op: OnnxOp) -> Decomposed | Blocked:
     x = build.transpose(op.operands[0], (1, 0, 2)) if layer.batch_first else op.operands[0]
     inputs, inner = _projected(layer, x)
     weights = [_recurrent_weights(layer, k) for k in range(len(layer.reverse))]
-    turned = layer.lengths is not None
-    inputs = [
-        _reversed(layer, v) if turned and back else v for v, back in zip(inputs, layer.reverse, strict=True)
-    ]
-    mask = None if layer.lengths is None else _mask(layer, x, layer.lengths)
+    inputs = _directed(layer, inputs)
+    mask = None if layer.lengths is None else _mask(layer, x)
     loop = Loop(_initial(layer, x), inputs, mask)
     last, steps = _scanned(layer, loop, _body(layer, loop, inner, weights))
-    steps = [
-        _reversed(layer, v) if turned and back else v for v, back in zip(steps, layer.reverse, strict=True)
-    ]
-    last = [[_or_zero(layer, state) for state in states] for states in last] if turned else last
+    steps = _directed(layer, steps)
+    if layer.lengths is not None:
+        last = [[_or_zero(layer, state) for state in states] for states in last]
     return Decomposed(build.ops, _results(layer, last, steps))
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from qdialect import numerics
-from qdialect.dialects.onnx_base import ConstantOp, OnnxOp
-from qdialect.dialects.onnx_tensor import from_array
+from qdialect.dialects.onnx_base import OnnxOp
 from qdialect.dialects.onnx_types import BY_ATTRIBUTE, shape_of, storage_element, tensor_type, with_element
 from qdialect.dialects.quant import UniformType
 from qdialect.forms.base import Form
@@ -61,14 +60,15 @@ class StorageForm(Form):
     """True if quantizing the operand and running the integer kernel is faster than the float kernel."""
 
 
-def _stored(values: npt.NDArray[np.generic], type: UniformType, op: OnnxOp) -> ConstantOp | Blocked:
-    """Per-channel integers as a constant that broadcasts against the operand."""
+def _zeros(type: UniformType, op: OnnxOp) -> npt.NDArray[np.generic] | Blocked:
+    """The zero points of `type`, which broadcast against the operand."""
+    zeros = type.zero_points
     if type.axis is not None:
         shape = shape_of(op.operands[0].type)
         if shape is None:
             return Blocked("unknown-rank", "the operand's rank is not known")
-        values = numerics.expand_parameters(values, shape, type.axis)
-    return ConstantOp.of(from_array(np.array(values, type.storage.dtype)))
+        zeros = numerics.expand_parameters(zeros, shape, type.axis)
+    return zeros.astype(type.storage.dtype)
 
 
 def stored_result(op: OnnxOp, type: UniformType):
@@ -77,11 +77,11 @@ def stored_result(op: OnnxOp, type: UniformType):
 
 
 def _relu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
-    zero = _stored(type.zero_points, type, op)
-    if isinstance(zero, Blocked):
-        return zero
-    clamp = op_named("", "Max").build([x, zero.results[0]], [stored_result(op, type)])
-    return Built([zero, clamp], "Max")
+    zeros, nodes = _zeros(type, op), Nodes()
+    if isinstance(zeros, Blocked):
+        return zeros
+    nodes.add("Max", [x, nodes.constant(zeros)], stored_result(op, type))
+    return Built(nodes.ops, "Max")
 
 
 def _clip(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
@@ -117,12 +117,11 @@ def _trilu(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
         return kept
     if kept.size > LARGEST_MASK:
         return Blocked("large-mask", f"the triangle as a mask would take more than {LARGEST_MASK} bytes")
-    zero = _stored(type.zero_points, type, op)
-    if isinstance(zero, Blocked):
-        return zero
-    mask = ConstantOp.of(from_array(kept))
-    where = op_named("", "Where").build([mask.results[0], x, zero.results[0]], [stored_result(op, type)])
-    return Built([mask, zero, where], "Where")
+    zeros, nodes = _zeros(type, op), Nodes()
+    if isinstance(zeros, Blocked):
+        return zeros
+    nodes.add("Where", [nodes.constant(kept), x, nodes.constant(zeros)], stored_result(op, type))
+    return Built(nodes.ops, "Where")
 
 
 def _center_crop_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
@@ -183,12 +182,11 @@ def _only_integer(op: OnnxOp, place: int) -> int | None:
     return int(array.reshape(-1)[0]) if array is not None and array.size == 1 and array.ndim < 2 else None
 
 
-def _real_bound(stored: int | None, type: UniformType, edge: int) -> tuple[list[ConstantOp], SSAValue | None]:
-    """A stored bound as a real constant; None if it is the storage bound."""
-    if stored is None or stored == edge:
-        return [], None
-    bound = ConstantOp.of(from_array(type.dequantize(np.array(stored), BY_ATTRIBUTE[type.expressed].dtype)))
-    return [bound], bound.results[0]
+def _real(stored: int | None, type: UniformType, default: int, nodes: Nodes) -> SSAValue | None:
+    """A stored integer as a real constant; None if it is the default."""
+    if stored is None or stored == default:
+        return None
+    return nodes.constant(type.dequantize(np.array(stored), BY_ATTRIBUTE[type.expressed].dtype))
 
 
 def clip_between(
@@ -202,10 +200,10 @@ def clip_between(
     inside = [b is None or type.storage.low <= b <= type.storage.high for b in (low, high)]
     if not all(inside) or not type.round_trips:
         return Blocked("bound-outside", "the bound is none of the type's integers")
-    lows, least = _real_bound(low, type, type.storage.low)
-    highs, most = _real_bound(high, type, type.storage.high)
-    clip = op_named("", "Clip").build([x, least, most], [with_element(op.results[0].type, type)])
-    return Built([*lows, *highs, clip], "Clip")
+    nodes = Nodes()
+    least, most = _real(low, type, type.storage.low, nodes), _real(high, type, type.storage.high, nodes)
+    nodes.add("Clip", [x, least, most], with_element(op.results[0].type, type))
+    return Built(nodes.ops, "Clip")
 
 
 def _read_clip(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
@@ -229,21 +227,16 @@ def _read_bound(lower: bool) -> Build:
         if len(arrays) != 1:
             return OTHER_OPERAND
         shape = shape_of(x.type)
-        fits = shape is not None and (
-            (arrays[0].size == 1 and arrays[0].ndim <= len(shape)) or type.axis is not None
-        )
-        if shape is None or not fits:
+        (array,) = arrays
+        is_number = shape is not None and array.size == 1 and array.ndim <= len(shape)
+        if shape is None or not (is_number or type.axis is not None):
             return Blocked("bound-shape", "the bound differs from element to element")
-        zero_points = numerics.expand_parameters(type.zero_points, shape, type.axis)
-        if (
-            lower
-            and arrays[0].size == zero_points.size
-            and np.all(arrays[0].reshape(zero_points.shape) == zero_points)
-        ):
+        zeros = numerics.expand_parameters(type.zero_points, shape, type.axis)
+        if lower and array.size == zeros.size and np.all(array.reshape(zeros.shape) == zeros):
             return _as_relu(op, x, type)
-        if arrays[0].size != 1:
+        if array.size != 1:
             return CLIP_PER_AXIS
-        bound = int(arrays[0].reshape(-1)[0])
+        bound = int(array.reshape(-1)[0])
         return clip_between(bound if lower else None, None if lower else bound, op, x, type)
 
     return read
@@ -263,11 +256,10 @@ def _read_pad(op: OnnxOp, x: SSAValue, type: UniformType) -> Built | Blocked:
         return COMPUTED_PAD_VALUE
     if not (type.storage.low <= stored <= type.storage.high and type.round_trips):
         return Blocked("bound-outside", "the value that Pad puts in is none of the type's integers")
-    real, value = _real_bound(stored, type, type.zero_point)
-    pad = op_named("", "Pad").build(
-        [x, op.input(1), value, op.input(3)], [with_element(op.results[0].type, type)], op.onnx_attributes
-    )
-    return Built([*real, pad], "Pad")
+    nodes = Nodes()
+    inputs = [x, op.input(1), _real(stored, type, type.zero_point, nodes), op.input(3)]
+    nodes.add("Pad", inputs, with_element(op.results[0].type, type), op.onnx_attributes)
+    return Built(nodes.ops, "Pad")
 
 
 STORAGE_READINGS: dict[tuple[str, str], StorageReading] = {

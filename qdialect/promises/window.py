@@ -27,6 +27,15 @@ UNRESOLVED_PADS = Blocked(
 )
 
 
+def halved(total: int, mode: str) -> tuple[int, int]:
+    """
+    Zeros before and behind an axis that auto_pad, or `output_shape`, asks for: alike, an odd one behind for SAME_UPPER,
+    before in any other mode: ONNX's operators.md, "Conv", "ConvTranspose" and pools.
+    """
+    less, more = total // 2, total - total // 2
+    return (less, more) if mode == "SAME_UPPER" else (more, less)
+
+
 @dataclass(frozen=True)
 class Geometry:
     """The sizes of a convolution, one value for each spatial axis; DYNAMIC where a size is not known."""
@@ -137,8 +146,7 @@ class Window(Promise):
         """
         Zeros before and after each axis; None if auto_pad needs an unknown size, or if the op spreads.
 
-        SAME makes ceil(size / stride) results and pads both ends alike, an odd zero behind (UPPER) or before (LOWER):
-        ONNX's Conv, "auto_pad".
+        SAME makes ceil(size / stride) results.
         """
         kernel, mode = self.kernel(op), op.str_attr("auto_pad", "NOTSET")
         if mode == "VALID":
@@ -159,8 +167,7 @@ class Window(Promise):
             shape[2:], kernel, self.strides(op), self.dilations(op), strict=True
         ):
             total = max((-(-size // stride) - 1) * stride + (k - 1) * dilation + 1 - size, 0)
-            less, more = total // 2, total - total // 2
-            pads.append((less, more) if mode == "SAME_UPPER" else (more, less))
+            pads.append(halved(total, mode))
         return tuple(pads)
 
     def geometry(self, op: OnnxOp) -> Geometry | Blocked:
